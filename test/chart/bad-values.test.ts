@@ -67,6 +67,11 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
     [{ mode: 'distributed', redis: { url: 'redis://r', ca: { configMap: 'ca' } } }, 'redis.ca.configMap: redis.url is without TLS'],
     [{ api: { login: { issuer: 'https://i.example' } } }, 'api.login.clientId: is required with api.login.issuer'],
     [{ api: { ingress: { enabled: true } } }, 'api.ingress.host: is required with api.ingress.enabled'],
+    [{ api: { httpRoute: { enabled: true } } }, 'api.httpRoute.parentRefs: is required with api.httpRoute.enabled'],
+    [{ api: { httpRoute: null } }, "at '/api': missing property 'httpRoute'"],
+    [{ api: { httpRoute: { parentRefs: [{ namespace: 'gateways' }] } } }, "at '/api/httpRoute/parentRefs/0': missing property 'name'"],
+    [{ api: { httpRoute: { hostnames: ['https://tranche.example.com'] } } }, "at '/api/httpRoute/hostnames/0'"],
+    [{ api: { httpRoute: { requestTimeout: '1 hour' } } }, "at '/api/httpRoute/requestTimeout'"],
     [
       { mode: 'distributed', redis: { url: 'redis://redis:99999' } },
       'redis.url: "redis://redis:99999" has port 99999: use a port from 1 to 65535',
@@ -101,6 +106,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
           hooks: { secrets: [{ namespace: 'demo', names: ['ci'] }] },
           login: { clientId: 'a' },
           ingress: { host: 'a' },
+          httpRoute: { hostnames: ['a'] },
         },
         webhook: { certManager: { issuerRef: { name: 'internal' } } },
         metrics: { serviceMonitor: { interval: '10s' }, prometheusRule: { labels: { a: 'b' } }, dashboard: { labels: { a: 'b' } } },
@@ -110,6 +116,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
       {
         'allInOne.serviceAccount.annotations': 'it does nothing: annotate the account, or set allInOne.serviceAccount.create: true',
         'api.hooks.secrets': 'it does nothing: set api.hooks.enabled: true',
+        'api.httpRoute.hostnames': 'it does nothing: set api.httpRoute.enabled: true',
         'api.ingress.host': '"a" does nothing: set api.ingress.enabled: true',
         'api.login.clientId': '"a" does nothing: set api.login.issuer',
         'api.replicas': '3 does nothing: set it below allInOne, or set mode: distributed',

@@ -33,9 +33,11 @@ const released = {
 }
 
 /** The cluster has no definitions of the Prometheus operator and of cert-manager. */
-function withoutOthers({ metrics, webhook: _webhook, ...values }: Values): Values {
+function withoutOthers({ metrics, webhook: _webhook, api, ...values }: Values): Values {
+  const { httpRoute: _route, ...others } = (api ?? {}) as Values
   return {
     ...values,
+    api: others,
     metrics: { ...(metrics as object | undefined), serviceMonitor: { enabled: false }, prometheusRule: { enabled: false } },
   }
 }

@@ -24,6 +24,21 @@ describe.skipIf(programs === null)('the notes of the chart', { timeout: 120_000 
     expect(notes).not.toMatch(/ClusterRoles|and in no other namespace/)
   })
 
+  it('say how browsers reach the dashboard', async () => {
+    const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['a.example', 'b.example'] }
+    const [none, ingress, route] = await Promise.all([
+      notesOf({}),
+      notesOf({ api: { ingress: { enabled: true, host: 'a.example' } } }),
+      notesOf({ api: { ingress: { enabled: true, host: 'a.example' }, httpRoute } }),
+    ])
+    expect(none).toContain('the dashboard (at /dashboard/)')
+    expect(none).toContain('set api.ingress or api.httpRoute')
+    expect(ingress).toContain('Browsers reach it at a.example.\n')
+    expect(route).toContain('Browsers reach it at a.example, b.example.\n')
+    expect(ingress + route).not.toContain('set api.ingress')
+    expect(await notesOf({ api: { enabled: false } })).not.toContain('dashboard')
+  })
+
   it('say that no registry has the image, unless a registry is set', async () => {
     expect(await notesOf({})).toMatch(/The image tranche:\S+ is not published in a registry/)
     expect(await notesOf({ image: { registry: 'registry.example' } })).not.toMatch(/published/)

@@ -14,7 +14,7 @@ const matrix: readonly (readonly [string, Values])[] = combined({
 })
 
 /** Kinds of operators, whose definitions are not part of a cluster, so that their schemas are unknown here. */
-const foreignGroups = new Set(['monitoring.coreos.com', 'cert-manager.io'])
+const foreignGroups = new Set(['monitoring.coreos.com', 'cert-manager.io', 'gateway.networking.k8s.io'])
 
 describe.skipIf(programs === null)('the chart, with the checks of kube-score and kube-linter', { timeout: 300_000 }, () => {
   it.each([...Object.entries(choices), ...matrix])('passes with %s', async (_name, values) => {

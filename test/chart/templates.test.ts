@@ -51,6 +51,14 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     })
   })
 
+  it('opens no way into the cluster by default', async () => {
+    const kinds = async (values: Values): Promise<readonly string[]> =>
+      (await render(values)).map(({ kind }) => kind).filter((kind) => kind === 'Ingress' || kind === 'HTTPRoute')
+    expect(await kinds({})).toEqual([])
+    expect(await kinds({ api: { ingress: { enabled: true, host: 'tranche.example.com' } } })).toEqual(['Ingress'])
+    expect(await kinds({ api: { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } } })).toEqual(['HTTPRoute'])
+  })
+
   it('has the version of the program', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
     const { stdout } = await helm(['show', 'chart', chart])

@@ -54,6 +54,13 @@ export const choices: Readonly<Record<string, Values>> = {
         secret: { name: 'login' },
       },
       ingress: { enabled: true, className: 'nginx', host: 'tranche.example.com', tlsSecret: 'tls' },
+      httpRoute: {
+        enabled: true,
+        annotations: { note: 'a' },
+        parentRefs: [{ name: 'public', namespace: 'gateways', sectionName: 'https' }],
+        hostnames: ['tranche.example.com', '*.tools.example.com'],
+        requestTimeout: '0s',
+      },
     },
     rbac: { policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }] },
     networkPolicy: {

@@ -1,4 +1,7 @@
 export { describeApi } from './create-api.ts'
+export type { Caller } from './auth/caller.ts'
+export { createOwnReviews, readOwnUser } from './auth/own-reviews.ts'
+export type { Question } from './auth/reviews.ts'
 export type { LoginOptions } from './login/login-options.ts'
 export {
   type ApiOptions,

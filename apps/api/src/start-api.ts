@@ -10,6 +10,7 @@ import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { carryOut, getOrNone } from '@tranche/release-client'
 import type { Exchange } from '@tranche/wire'
+import { createOwnReviews } from './auth/own-reviews.ts'
 import { rememberReviews } from './auth/remembered-reviews.ts'
 import { createReviews } from './auth/reviews.ts'
 import { type KeptEvent, watchEvents } from './cluster/events-watch.ts'
@@ -59,6 +60,13 @@ export interface UnboundApiOptions {
   readonly withProcess?: boolean
   /** Browser login. @default off */
   readonly login?: LoginOptions | undefined
+  /**
+   * The credentials of `exchange` are those of the only user, who logs in by `link`: the rights of these credentials decide, bearer tokens are
+   * refused, and actions are written and recorded as by the command line. @default false: the API has an account of its own
+   */
+  readonly ownUser?: boolean
+  /** Whether the account may list and watch events; without it, none are shown. @default true */
+  readonly events?: boolean
   /** Folder of the built dashboard. @default none: its paths say how to build it */
   readonly dashboard?: string | undefined
   /** Whether answers are validated against their schemas; expensive. @default false */
@@ -161,18 +169,24 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
   const options = { ...onServerClock(given), log: given.log.child({ program: fieldManagers.api }) }
   // Timestamps of token issuers and hook senders are compared with the clock of this machine, not of the API server.
   const ownClock = given.clock
-  const { clock, log, tracer = noTracer } = options
+  const { clock, log, tracer = noTracer, ownUser = false } = options
   const client = clientFor(options, tracer)
   const views = createViews(options, client)
   const { reads, source, feeds } = views
+  const reviews = ownUser
+    ? createOwnReviews(client, (rollout) => reads.summary(rollout)?.daemonSet)
+    : createReviews(client, options.audiences ?? [])
   const metrics = createApiMetrics({ withProcess: given.withProcess ?? false })
   const state: ApiState = { hub: undefined, isStopping: false }
   const limits = { ...defaultLimits, ...options.limits }
   const app = await createApi({
     reads,
-    reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
-    carryOut: (order, timeUp) =>
-      carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
+    reviews: rememberReviews(reviews, clock, { onReview: metrics.onReview }),
+    carryOut: (order, timeUp) => {
+      const channel = ownUser ? ({ via: 'cli', from: undefined } as const) : {}
+      const ports = { client, clock, log, component: componentOf(options) }
+      return carryOut(ports, { ...order, ...channel, trace: tracer.current() }, { timeUp })
+    },
     readPolicy: (key, signal) => getOrNone<ReleasePolicy>(client, resourcePaths.releasePolicies, key, { signal }),
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
@@ -193,13 +207,18 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
     tracer,
     onStream: metrics.onStream,
   })
-  return { app, watch: () => startWatches({ app, clock, state, ...views }) }
+  return { app, watch: () => startWatches({ app, clock, state, withEvents: options.events ?? true, ...views }) }
 }
 
 function clientFor(options: UnboundApiOptions, tracer: Tracer): KubeClient {
   const { watchExchange = options.exchange, clock, log, seed = 0, version = '0.1.0' } = options
   const exchange = traceExchange(options.exchange, tracer)
-  return createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
+  return createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${componentOf(options)}/${version}` })
+}
+
+/** Field manager and component of everything that is written. */
+function componentOf({ ownUser = false }: UnboundApiOptions): string {
+  return ownUser ? fieldManagers.cli : fieldManagers.api
 }
 
 /** Watches of the cluster, and what is read from them. */
@@ -231,12 +250,13 @@ interface WatchParts extends Views {
   readonly app: ApiServer
   readonly clock: Clock
   readonly state: ApiState
+  readonly withEvents: boolean
 }
 
-function startWatches({ app, clock, state, cluster, events, source, feeds }: WatchParts): Running {
+function startWatches({ app, clock, state, withEvents, cluster, events, source, feeds }: WatchParts): Running {
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
-  events.start(ending.signal).catch(end.reject)
+  if (withEvents) events.start(ending.signal).catch(end.reject)
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     state.hub = createStreamHub({ source, clock })
   })

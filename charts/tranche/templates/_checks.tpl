@@ -62,6 +62,9 @@
 {{- if and .Values.api.ingress.enabled (not .Values.api.ingress.host) -}}
 {{- fail "api.ingress.host: is required with api.ingress.enabled: set it to the host of the Ingress" -}}
 {{- end -}}
+{{- if and .Values.api.httpRoute.enabled (not .Values.api.httpRoute.parentRefs) -}}
+{{- fail "api.httpRoute.parentRefs: is required with api.httpRoute.enabled: set it to the Gateway, such as [{ name: public, namespace: gateways }]" -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Rejects labels that the chart sets itself: a duplicate would override the label by which objects are selected. */}}

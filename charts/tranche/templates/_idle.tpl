@@ -57,6 +57,11 @@ values of a section that still have an effect. A value that equals the default i
   why: "there is no Ingress"
   fix: "set api.ingress.enabled: true"
 {{- end }}
+{{- if not $values.api.httpRoute.enabled }}
+- of: [api.httpRoute]
+  why: "there is no HTTPRoute"
+  fix: "set api.httpRoute.enabled: true"
+{{- end }}
 {{- if not $values.rbac.create }}
 - of: [rbac.policySecrets, api.hooks.secrets, metrics.reader]
   why: "the chart grants no permissions"

@@ -34,5 +34,6 @@ export function questionText(question: Question): string {
   if (question.kind === 'path') return `${question.verb} ${question.path}`
   const { verb, group, resource, namespace, name } = question
   const named = name === '' ? '' : ` ${JSON.stringify(name)}`
-  return `${verb} ${resource}.${group}${named} ${namespace === '' ? 'in all namespaces' : `in namespace ${JSON.stringify(namespace)}`}`
+  const of = group === '' ? '' : `.${group}`
+  return `${verb} ${resource}${of}${named} ${namespace === '' ? 'in all namespaces' : `in namespace ${JSON.stringify(namespace)}`}`
 }

@@ -93,6 +93,7 @@ export function rememberReviews(
       }))
       return answer.allowed
     },
+    rightFor: (question) => reviews.rightFor(question),
   }
 }
 

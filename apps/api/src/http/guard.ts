@@ -83,7 +83,7 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
     request.token = token
     const question = questionOf(access, request.params as Readonly<Record<string, string>>)
     if (question !== null && !(await reviews.isAllowed(caller, question)))
-      throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(question)}`, {
+      throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(reviews.rightFor(question))}`, {
         hint: 'Ask for a role that grants it.',
       })
   })

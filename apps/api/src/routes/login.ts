@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, errorCatalog, isAppError } from '@tranche/errors'
 import { problemSchema } from '@tranche/api-schema'
 import type { FastifyReply } from 'fastify'
@@ -47,8 +48,10 @@ function addProviderRoutes(app: ApiServer, { login, link }: LoginParts): void {
         response: away,
       },
     },
-    async ({ query }, reply) => {
-      send(reply as FastifyReply, await existing(login, link).begin(query.return_to))
+    async ({ query, headers }, reply) => {
+      const begun = async (): Promise<Step> => existing(login, link).begin(query.return_to)
+      if (link === undefined) send(reply as FastifyReply, await begun())
+      else await orPage(reply as FastifyReply, headers, begun)
     },
   )
   app.get(
@@ -93,17 +96,21 @@ function addLinkRoute(app: ApiServer, { link }: LoginParts): void {
     async ({ query, headers }, reply) => {
       if (link === undefined)
         throw new AppError('NOT_FOUND', 'login by links is off', { hint: 'Only tranche dev and tranche dashboard have it.' })
-      try {
-        send(reply as FastifyReply, await link.follow(query.code, headers))
-      } catch (error) {
-        if (!isAppError(error) || headers.accept?.includes('text/html') !== true) throw error
-        await sendPage(reply as FastifyReply, error)
-      }
+      await orPage(reply as FastifyReply, headers, () => link.follow(query.code, headers))
     },
   )
 }
 
-/** A person opened the link: a page instead of a problem. */
+/** Sends the step; a person gets a page about a failure instead of a problem. */
+async function orPage(reply: FastifyReply, { accept }: IncomingHttpHeaders, next: () => Promise<Step>): Promise<void> {
+  try {
+    send(reply, await next())
+  } catch (error) {
+    if (!isAppError(error) || accept?.includes('text/html') !== true) throw error
+    await sendPage(reply, error)
+  }
+}
+
 function sendPage(reply: FastifyReply, { code, message, hint = '' }: AppError): FastifyReply {
   const text = `<!doctype html>
 <html lang="en">

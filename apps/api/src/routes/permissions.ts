@@ -44,5 +44,5 @@ async function permissionFor(
   action: ActionType,
 ): Promise<Permissions['items'][number]> {
   const question = { kind: 'resource', verb: action, ...accessResources.rollouts, namespace, name } as const
-  return { action, allowed: await reviews.isAllowed(caller, question), permission: questionText(question) }
+  return { action, allowed: await reviews.isAllowed(caller, question), permission: questionText(reviews.rightFor(question)) }
 }

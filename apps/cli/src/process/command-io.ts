@@ -8,7 +8,11 @@ export interface CommandIo {
 }
 
 /** Standard input, from a terminal or a pipe. */
-export type InputStream = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean | undefined }
+export type InputStream = AsyncIterable<Uint8Array | string> & {
+  readonly isTTY?: boolean | undefined
+  /** Ends the input, and every iteration over it. */
+  destroy?(): unknown
+}
 
 /** A stream of text; a terminal has columns and rows. */
 export interface OutputStream {

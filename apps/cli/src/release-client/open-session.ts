@@ -40,6 +40,8 @@ export interface CommandSession extends AsyncDisposable {
 export interface OpenCluster extends AsyncDisposable {
   readonly client: KubeClient
   readonly exchange: Exchange
+  /** Carries watches. */
+  readonly watchExchange: Exchange
   readonly cluster: LoadedCluster
   /** Clock of the API server, to which timestamps in the cluster refer. */
   readonly clock: Clock
@@ -87,12 +89,15 @@ export async function openCluster(
   const cluster = await loadKubeConfig({ clock: systemClock, path, ...choice, env })
   const { close, ...exchanges } = createUndiciExchange(cluster)
   const saying = (exchange: Exchange): Exchange => sayingRequests(exchange, { server: cluster.server, verbosity }, err)
-  const { exchange: call, watchExchange, urgentExchange } = exchanges
-  const said = { exchange: saying(call), watchExchange: saying(watchExchange), urgentExchange: saying(urgentExchange) }
+  const said = {
+    exchange: saying(exchanges.exchange),
+    watchExchange: saying(exchanges.watchExchange),
+    urgentExchange: saying(exchanges.urgentExchange),
+  }
   const connection = onServerClock({ ...said, clock: systemClock })
-  const { exchange, clock } = connection
+  const { exchange, watchExchange, clock } = connection
   const client = createKubeClient({ ...connection, log: silentLogger, userAgent: userAgent('tranche-cli') })
-  return { client, exchange, cluster, clock, [Symbol.asyncDispose]: close }
+  return { client, exchange, watchExchange, cluster, clock, [Symbol.asyncDispose]: close }
 }
 
 /** Applies the request timeout to every request, and explains every error. */

@@ -1,5 +1,6 @@
 import { type CommandIo, createProgram, type Exit, type ProgramParts, run } from '@tranche/cli'
 import type { Command } from 'commander'
+import { addDashboardCommand } from './dashboard-command.ts'
 import { addFailpointCommand } from './failpoint-command.ts'
 import { addProcessCommands } from './process-commands.ts'
 import { addSimulationCommands } from './simulation-commands.ts'
@@ -8,6 +9,7 @@ import { addSimulationCommands } from './simulation-commands.ts'
 const parts: ProgramParts = {
   addProcessCommands(program, io, exit) {
     addSimulationCommands(program, io, exit)
+    addDashboardCommand(program, io, exit)
     addProcessCommands(program, io, exit)
   },
   addProcessLists: addFailpointCommand,
