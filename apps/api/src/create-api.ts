@@ -11,6 +11,7 @@ import { addCheckRoutes } from './routes/checks.ts'
 import { addHookRoute, type HookParts } from './routes/hooks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
 import { addLoginRoutes, type LoginParts } from './routes/login.ts'
+import { addPermissionsRoute } from './routes/permissions.ts'
 import { addPlanRoute } from './routes/plan.ts'
 import { addRolloutPartRoutes } from './routes/rollout-parts.ts'
 import { addRolloutRoutes } from './routes/rollouts.ts'
@@ -35,6 +36,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
+  addPermissionsRoute(app, parts)
   addActionRoutes(app, parts)
   addPlanRoute(app, parts)
   await addHookRoute(app, parts)

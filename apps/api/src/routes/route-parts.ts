@@ -4,6 +4,7 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { RememberedReviews } from '../auth/remembered-reviews.ts'
+import type { Question } from '../auth/reviews.ts'
 import type { Limits } from '../limits/limits.ts'
 import { accessResources, questionText } from '../auth/access.ts'
 import { callerOf } from '../http/guard.ts'
@@ -77,6 +78,7 @@ export async function requireTemplateRight({ reads, reviews }: Reading, request:
   })
 }
 
-function getQuestion({ namespace, name }: ObjectKey) {
-  return { kind: 'resource', verb: 'get', ...accessResources.daemonsets, namespace, name } as const
+/** @returns the question whether a caller may `get` the DaemonSet, and so read its pod templates */
+export function getQuestion({ namespace, name }: ObjectKey): Question {
+  return { kind: 'resource', verb: 'get', ...accessResources.daemonsets, namespace, name }
 }

@@ -17,6 +17,8 @@ import {
   type NodesQuery,
   PAGE_MAX,
   pageOf,
+  type Permissions,
+  permissionsSchema,
   type RevisionReport,
   revisionReportSchema,
   type RevisionTemplate,
@@ -85,6 +87,8 @@ export interface ApiClient {
   revision(key: ApiKey, revision: string, options?: ApiCallOptions): Promise<RevisionTemplate>
   history(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   events(key: ApiKey, options?: ApiCallOptions): Promise<readonly EventReport[]>
+  /** Rights of the user of the token. */
+  permissions(key: ApiKey, options?: ApiCallOptions): Promise<Permissions>
   act(key: ApiKey, type: ActionType, body: ActionBody, call?: ActionCall): Promise<ActionAnswer>
   /** Forecasts a release. Writes nothing, but is expensive for the server, so it is not retried. */
   plan(key: ApiKey, request: ForecastRequest, options?: ApiCallOptions): Promise<Forecast>
@@ -145,6 +149,7 @@ export function createApiClient(connection: RestConnection): ApiClient {
       get(`${rolloutPath(key)}/revisions/${encodeURIComponent(revision)}`, revisionTemplateSchema, options),
     history: (key, options) => get(`${rolloutPath(key)}/history`, historyReportSchema, options),
     events: (key, options) => items(`${rolloutPath(key)}/events`, eventList, options),
+    permissions: (key, options) => get(`${rolloutPath(key)}/permissions`, permissionsSchema, options),
     act: (key, type, body, call) => act(`${rolloutPath(key)}/actions/${type}`, body, call),
     plan: (key, body, options) => post(`${rolloutPath(key)}/plan`, body, forecastSchema, options),
     daemonSetHistory: (key, options) => get(`${daemonSetPath(key)}/history`, historyReportSchema, options),

@@ -150,6 +150,7 @@ export {
   waitQuerySchema,
 } from './rest/queries.ts'
 export { type ManifestFinding, type Me, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from './rest/check.ts'
+export { type Permissions, permissionsSchema } from './rest/permissions.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'
 export {
   type BatchReport,
