@@ -1,0 +1,99 @@
+import { type ApiClient, ApiProblemError } from '@tranche/api-client'
+import type { StreamMessage } from '@tranche/api-schema'
+import { describe, expect, it } from 'vitest'
+import { createLiveConnection } from '../src/live/live-connection.ts'
+import { createNodeStore } from '../src/live/node-store.ts'
+import { createReleaseStore } from '../src/live/release-store.ts'
+import { summary } from './builders.ts'
+
+type Options = Parameters<ApiClient['stream']>[0]
+
+/** A stream that the test drives. */
+function started() {
+  const opened: (Options & { readonly fail: (error: unknown) => void; readonly send: (message: StreamMessage) => void })[] = []
+  const api: Pick<ApiClient, 'stream'> = {
+    async *stream(options) {
+      let next = Promise.withResolvers<StreamMessage>()
+      options.signal.addEventListener('abort', () => next.reject(options.signal.reason))
+      opened.push({
+        ...options,
+        fail: (error) => next.reject(error),
+        send(message) {
+          const { resolve } = next
+          next = Promise.withResolvers()
+          next.promise.catch(() => {})
+          resolve(message)
+        },
+      })
+      for (;;) yield await next.promise
+    },
+  }
+  let nowMs = 1_000
+  let signedOut = 0
+  const releases = createReleaseStore((callback) => callback())
+  const nodes = createNodeStore()
+  const live = createLiveConnection({ api, releases, nodes, nowMs: () => nowMs, onSignedOut: () => signedOut++ })
+  return { live, opened, releases, nodes, signedOut: () => signedOut, setTime: (ms: number) => void (nowMs = ms) }
+}
+const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('the stream of a tab', () => {
+  it('is live once open, and complete once the server says so', async () => {
+    const { live, opened, releases } = started()
+    live.open()
+    expect(releases.snapshot().live).toEqual({ kind: 'connecting' })
+    opened[0]!.onOpen!()
+    opened[0]!.send({ type: 'rollout', rollout: summary() })
+    await turn()
+    opened[0]!.onComplete!()
+    expect(releases.snapshot()).toMatchObject({ live: { kind: 'live' }, isComplete: true })
+    expect(releases.snapshot().rollouts.size).toBe(1)
+  })
+
+  it('says since when its data are stale, which is when it last heard from the server', () => {
+    const { live, opened, releases, setTime } = started()
+    live.open()
+    opened[0]!.onOpen!()
+    setTime(5_000)
+    opened[0]!.onComplete!()
+    setTime(60_000)
+    opened[0]!.onLost!(new Error('the connection was reset'))
+    expect(releases.snapshot().live).toEqual({ kind: 'reconnecting', staleSinceMs: 5_000, why: 'the connection was reset' })
+  })
+
+  it('ends with a sign-out if the server no longer accepts the credentials', async () => {
+    const { live, opened, releases, signedOut } = started()
+    live.open()
+    opened[0]!.fail(new ApiProblemError('GET /api/v1/stream', { status: 401, body: '', retryAfter: null }))
+    await turn()
+    expect([releases.snapshot().live.kind, signedOut()]).toEqual(['ended', 1])
+  })
+
+  it('ends without a sign-out if the server refuses it for another reason', async () => {
+    const { live, opened, releases, signedOut } = started()
+    live.open()
+    opened[0]!.fail(new ApiProblemError('GET /api/v1/stream', { status: 403, body: '', retryAfter: null }))
+    await turn()
+    expect([releases.snapshot().live.kind, signedOut()]).toEqual(['ended', 0])
+  })
+
+  it('is one at a time: other nodes replace it, the same nodes do not', () => {
+    const { live, opened } = started()
+    live.showNodes({ namespace: 'demo', name: 'early' })
+    live.open()
+    live.showNodes({ namespace: 'demo', name: 'early' })
+    live.showNodes({ namespace: 'demo', name: 'agent' })
+    live.showNodes(null)
+    expect(opened.map(({ nodes, signal }) => [nodes, signal.aborted])).toEqual([
+      ['demo/early', true],
+      ['demo/agent', true],
+      [undefined, false],
+    ])
+  })
+
+  it('ends when the page is left', () => {
+    const { live, opened } = started()
+    live.open()()
+    expect(opened[0]!.signal.aborted).toBe(true)
+  })
+})

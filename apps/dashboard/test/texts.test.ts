@@ -1,0 +1,103 @@
+import type { ActionType } from '@tranche/api-schema'
+import { describe, expect, it } from 'vitest'
+import { durationText } from '../src/format/duration.ts'
+import { imageChanges, versionOf } from '../src/format/image-change.ts'
+import { lookOf, nodeLooks } from '../src/format/outcome-text.ts'
+import { createServerClock } from '../src/session/server-clock.ts'
+import { actionOrder, bodyOfAction, textOfAction } from '../src/views/rollout/actions/action-texts.ts'
+import { report, summary } from './builders.ts'
+
+describe('a duration', () => {
+  it.each([
+    [-5_000, '0s'],
+    [59_999, '59s'],
+    [245_000, '4m 05s'],
+    [7_800_000, '2h 10m'],
+    [273_600_000, '3d 4h'],
+  ])('of %d ms is %s', (ms, text) => {
+    expect(durationText(ms)).toBe(text)
+  })
+})
+
+describe('the version of an image', () => {
+  it.each([
+    ['registry.example:5000/team/agent:v2', 'v2'],
+    ['registry.example:5000/team/agent', 'agent'],
+    ['agent@sha256:0123456789abcdef0123', '0123456789ab'],
+    ['agent:v2@sha256:0123456789abcdef', 'v2'],
+  ])('of %s is %s', (image, version) => {
+    expect(versionOf(image)).toBe(version)
+  })
+
+  it('changes per container, and an added one counts', () => {
+    expect(imageChanges(['a:1', 'b:1'], ['a:1', 'b:2', 'c:1'])).toEqual([
+      { from: 'b:1', to: 'b:2' },
+      { from: 'none', to: 'c:1' },
+    ])
+  })
+})
+
+describe('a state', () => {
+  it.each([
+    ['Disabled', { disabled: true, outcome: 'Failed' as const }],
+    ['Paused', { paused: true, outcome: 'Waiting' as const }],
+    ['Failed', { paused: true, outcome: 'Failed' as const }],
+    ['Rolling back', { rollbackFrom: 'bad', outcome: 'Running' as const }],
+  ])('is shown as %s', (word, changes) => {
+    expect(lookOf(summary(changes)).word).toBe(word)
+  })
+
+  it('of a node has a word and a glyph of its own', () => {
+    const looks = Object.values(nodeLooks)
+    expect(new Set(looks.map(({ word }) => word)).size).toBe(looks.length)
+    expect(new Set(looks.map(({ glyph }) => glyph)).size).toBe(looks.length)
+  })
+})
+
+describe('the clock of the server', () => {
+  it('corrects a browser that is an hour wrong, and leaves a difference within the precision of the header', () => {
+    const clock = createServerClock(() => Date.parse('2026-11-26T01:00:00Z'))
+    clock.observe('Thu, 26 Nov 2026 02:00:00 GMT')
+    expect(new Date(clock.nowMs()).toISOString()).toBe('2026-11-26T02:00:00.000Z')
+    clock.observe('Thu, 26 Nov 2026 01:00:01 GMT')
+    expect(clock.offsetMs).toBe(0)
+  })
+
+  it.each([null, '', 'yesterday'])('ignores the header %o', (date) => {
+    const clock = createServerClock(() => 5)
+    clock.observe(date)
+    expect(clock.nowMs()).toBe(5)
+  })
+})
+
+describe('the confirmation of an action', () => {
+  it.each(actionOrder)('says what %s does', (type) => {
+    const { question, effects, label } = textOfAction(type, report())
+    expect(question).toMatch(/\?$/)
+    expect(effects.join(' ')).toMatch(/^[A-Z\d].*\.$/)
+    expect(label).not.toBe('')
+  })
+
+  it('needs the typed name where many nodes are reached or the version changes', () => {
+    expect(actionOrder.filter((type) => textOfAction(type, report()).mustTypeName)).toEqual(['promote', 'abort', 'undo', 'restart'])
+  })
+
+  it('names the size of the next step, and the versions of a rollback', () => {
+    expect(textOfAction('approve', report()).effects).toEqual(['Step 2 begins: up to 5 nodes run v2.'])
+    expect(textOfAction('abort', report()).effects[0]).toContain('1 node with v2 go back to v1')
+  })
+})
+
+describe('the body of an action', () => {
+  const none = { reason: '', isFull: false, step: null, toRevision: null }
+  it.each<[ActionType, Partial<typeof none> | { readonly step: number } | { readonly toRevision: string }, object]>([
+    ['approve', { reason: '  fine  ' }, { reason: 'fine', expectedStep: 1, revision: 'canary' }],
+    ['promote', { isFull: true }, { expectedStep: 1, revision: 'canary', full: true }],
+    ['jump', { step: 3 }, { expectedStep: 1, revision: 'canary', step: 3 }],
+    ['abort', { isFull: true }, { revision: 'canary' }],
+    ['undo', { toRevision: 'stable' }, { toRevision: 'stable', revision: 'template' }],
+    ['pause', {}, {}],
+  ])('of %s is for the moment that the user saw', (type, choice, body) => {
+    expect(bodyOfAction(type, report(), { ...none, ...choice }, 'template')).toEqual(body)
+  })
+})
