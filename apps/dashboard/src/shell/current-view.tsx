@@ -4,6 +4,7 @@ import type { Place } from '../ports/place.ts'
 import { FleetView } from '../views/fleet/fleet-view.tsx'
 
 const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
+const NodeView = lazy(async () => ({ default: (await import('../views/node/node-view.tsx')).NodeView }))
 
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
 export function CurrentView({ place }: { readonly place: Place }): ReactNode {
@@ -26,6 +27,8 @@ function viewOf(place: Place): ReactNode {
       return <FleetView query={place.query ?? {}} />
     case 'rollout':
       return <RolloutView rollout={place.key} query={place.query ?? {}} />
+    case 'node':
+      return <NodeView rollout={place.key} node={place.node} />
     default:
       return <Nowhere />
   }

@@ -1,0 +1,52 @@
+import type { ApiKey } from '@tranche/api-client'
+import type { NodeReport } from '@tranche/api-schema'
+import type { ReactNode } from 'react'
+import { PlaceLink } from '../../parts/place-link.tsx'
+import { Until } from '../../parts/time.tsx'
+import { inspectCommands } from './node-texts.ts'
+
+/** Properties of {@link NodeOutlook}. */
+interface NodeOutlookProps {
+  readonly rollout: ApiKey
+  readonly name: string
+  /** Undefined for a node that the DaemonSet does not want. */
+  readonly node: NodeReport | undefined
+  /** Change that would lead to another answer. */
+  readonly next: string | undefined
+}
+
+/** What happens next on a node, and where to find out more. */
+export function NodeOutlook({ rollout, name, node, next }: NodeOutlookProps): ReactNode {
+  const commands = inspectCommands(rollout.namespace, name, node)
+  return (
+    <section aria-labelledby="next-title" className="outlook">
+      <h2 id="next-title">What happens next</h2>
+      {next === undefined ? (
+        <p className="quiet">Nothing is about to change this.</p>
+      ) : (
+        <p className="prose">This changes when {next}.</p>
+      )}
+      {node?.failsAt === undefined ? null : (
+        <p>
+          If no pod is available here in <Until at={node.failsAt} />, the new version counts as failed on this node. The{' '}
+          <PlaceLink to={{ view: 'policy', key: rollout }}>policy</PlaceLink> says what follows.
+        </p>
+      )}
+      {node === undefined ? null : (
+        <p>
+          Forecast: <PlaceLink to={{ view: 'plan', key: rollout, query: { node: name } }}>when it is updated</PlaceLink> or{' '}
+          <PlaceLink to={{ view: 'plan', key: rollout, query: { if: `${name} fails`, node: name } }}>what if it fails</PlaceLink>
+        </p>
+      )}
+      {commands.length === 0 ? null : (
+        <>
+          <h3>Events and logs</h3>
+          <p className="hint">Tranche does not read events or logs of pods and nodes. In a terminal:</p>
+          <pre>
+            <code>{commands.join('\n')}</code>
+          </pre>
+        </>
+      )}
+    </section>
+  )
+}
