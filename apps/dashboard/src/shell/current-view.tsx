@@ -5,6 +5,7 @@ import { FleetView } from '../views/fleet/fleet-view.tsx'
 
 const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
 const NodeView = lazy(async () => ({ default: (await import('../views/node/node-view.tsx')).NodeView }))
+const PlanView = lazy(async () => ({ default: (await import('../views/plan/plan-view.tsx')).PlanView }))
 
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
 export function CurrentView({ place }: { readonly place: Place }): ReactNode {
@@ -29,6 +30,8 @@ function viewOf(place: Place): ReactNode {
       return <RolloutView rollout={place.key} query={place.query ?? {}} />
     case 'node':
       return <NodeView rollout={place.key} node={place.node} />
+    case 'plan':
+      return <PlanView rollout={place.key} query={place.query ?? {}} />
     default:
       return <Nowhere />
   }

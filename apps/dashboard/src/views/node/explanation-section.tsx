@@ -5,19 +5,19 @@ import { ProblemNote } from '../../parts/problem-note.tsx'
 
 /** Properties of {@link ExplanationSection}. */
 interface ExplanationSectionProps {
-  /** Null data: the server knows no such node. */
-  readonly explained: UseQueryResult<Explanation | null>
+  readonly explained: Pick<UseQueryResult, 'error' | 'refetch'>
+  /** Undefined until it has arrived. */
+  readonly explanation: Explanation | undefined
 }
 
 /** Why a node is in its state: the answer, the deciding rule and the facts behind it. */
-export function ExplanationSection({ explained: { data, error, refetch } }: ExplanationSectionProps): ReactNode {
+export function ExplanationSection({ explained: { error, refetch }, explanation }: ExplanationSectionProps): ReactNode {
   return (
     <section aria-labelledby="why-title">
       <h2 id="why-title">Why</h2>
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null ? <p role="status">Reading the explanation…</p> : null}
-      {data === null ? <p className="quiet">There is nothing to explain.</p> : null}
-      {data === undefined || data === null ? null : <Answer explanation={data} />}
+      {explanation === undefined && error === null ? <p role="status">Reading the explanation…</p> : null}
+      {explanation === undefined ? null : <Answer explanation={explanation} />}
     </section>
   )
 }
@@ -36,7 +36,7 @@ function Answer({ explanation: { answer, rule, facts } }: { readonly explanation
             <tr key={`${name} ${value}`}>
               <th scope="row">{name}</th>
               <td>
-                <span className="prose">{value}</span>
+                <div className="prose">{value}</div>
               </td>
             </tr>
           ))}

@@ -1,5 +1,5 @@
 import type { ApiKey } from '@tranche/api-client'
-import type { NodeReport } from '@tranche/api-schema'
+import type { Explanation, NodeReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { Until } from '../../parts/time.tsx'
@@ -11,20 +11,20 @@ interface NodeOutlookProps {
   readonly name: string
   /** Undefined for a node that the DaemonSet does not want. */
   readonly node: NodeReport | undefined
-  /** Change that would lead to another answer. */
-  readonly next: string | undefined
+  /** Undefined until it has arrived. */
+  readonly explanation: Explanation | undefined
 }
 
 /** What happens next on a node, and where to find out more. */
-export function NodeOutlook({ rollout, name, node, next }: NodeOutlookProps): ReactNode {
+export function NodeOutlook({ rollout, name, node, explanation }: NodeOutlookProps): ReactNode {
   const commands = inspectCommands(rollout.namespace, name, node)
   return (
     <section aria-labelledby="next-title" className="outlook">
       <h2 id="next-title">What happens next</h2>
-      {next === undefined ? (
-        <p className="quiet">Nothing is about to change this.</p>
+      {explanation === undefined ? null : explanation.next === undefined ? (
+        <p className="quiet">The release leaves the node as it is.</p>
       ) : (
-        <p className="prose">This changes when {next}.</p>
+        <p className="prose">This changes when {explanation.next}.</p>
       )}
       {node?.failsAt === undefined ? null : (
         <p>
@@ -34,7 +34,12 @@ export function NodeOutlook({ rollout, name, node, next }: NodeOutlookProps): Re
       )}
       {node === undefined ? null : (
         <p>
-          Forecast: <PlaceLink to={{ view: 'plan', key: rollout, query: { node: name } }}>when it is updated</PlaceLink> or{' '}
+          Forecast:{' '}
+          {node.role === 'canary' ? null : (
+            <>
+              <PlaceLink to={{ view: 'plan', key: rollout, query: { node: name } }}>when it is updated</PlaceLink>, or{' '}
+            </>
+          )}
           <PlaceLink to={{ view: 'plan', key: rollout, query: { if: `${name} fails`, node: name } }}>what if it fails</PlaceLink>
         </p>
       )}

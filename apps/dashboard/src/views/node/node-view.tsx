@@ -47,10 +47,12 @@ export function NodeView({ rollout, node: name }: NodeViewProps): ReactNode {
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
       {node === undefined && nodes !== undefined ? <NotWanted rollout={rollout} /> : null}
       {node === undefined ? null : <NodeFacts node={node} report={report} />}
-      <div className="halves">
-        <ExplanationSection explained={explained} />
-        <NodeOutlook rollout={rollout} name={name} node={node} next={explained.data?.next} />
-      </div>
+      {explained.data === null ? null : (
+        <div className="halves">
+          <ExplanationSection explained={explained} explanation={explained.data} />
+          <NodeOutlook rollout={rollout} name={name} node={node} explanation={explained.data} />
+        </div>
+      )}
     </main>
   )
 }
