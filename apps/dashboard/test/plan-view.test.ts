@@ -200,7 +200,8 @@ describe('asking for a forecast', () => {
     let at = 0
     const plan = async (): Promise<Forecast> => {
       const answer = answers[at++]
-      if (answer === undefined || answer instanceof Error) throw answer
+      if (answer === undefined) throw new Error('the test has no further answer')
+      if (answer instanceof Error) throw answer
       return answer
     }
     const wait = async (ms: number): Promise<void> => void waits.push(ms)

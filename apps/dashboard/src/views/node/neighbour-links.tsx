@@ -26,13 +26,13 @@ export function NeighbourLinks({ rollout, nodes, node }: NeighbourLinksProps): R
   return (
     <nav aria-label={`Nodes in state ${nodeLooks[state].word}`} className="neighbours">
       <Neighbour rollout={rollout} to={previous}>
-        <kbd aria-hidden="true">←</kbd> Previous
+        <span aria-hidden="true">←</span> Previous
       </Neighbour>
       <PlaceLink to={{ view: 'rollout', key: rollout, query: { state, table: 'true' } }}>
         {neighbours.position} of {neighbours.count} {nodeLooks[state].word}
       </PlaceLink>
       <Neighbour rollout={rollout} to={next}>
-        Next <kbd aria-hidden="true">→</kbd>
+        Next <span aria-hidden="true">→</span>
       </Neighbour>
       <span role="status" className="visually-hidden">
         {node}, {nodeLooks[state].word}, {neighbours.position} of {neighbours.count}

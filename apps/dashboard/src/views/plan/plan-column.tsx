@@ -33,7 +33,7 @@ export function PlanColumn(props: PlanColumnProps): ReactNode {
   return (
     <section aria-labelledby={id} className="plan-column">
       <h2 id={id}>{title}</h2>
-      <PlanForm inputs={inputs} isBusy={isRunning} onSubmit={(next) => (isSame(next, inputs) ? run() : onInputs(next))} />
+      <PlanForm inputs={inputs} onSubmit={(next) => (isSame(next, inputs) ? isRunning || run() : onInputs(next))} />
       {isRunning ? <PlanProgress onCancel={cancel} /> : null}
       {!isRunning && error !== null ? <PlanProblem error={error} retry={run} command={commandOf(rollout, inputs)} /> : null}
       {isWaiting ? (

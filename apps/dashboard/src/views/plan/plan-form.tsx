@@ -4,7 +4,6 @@ import { faultsOf, faultyInput, LONGEST_APPROVAL_MINUTES, type PlanInputs } from
 /** Properties of {@link PlanForm}. */
 interface PlanFormProps {
   readonly inputs: PlanInputs
-  readonly isBusy: boolean
   readonly onSubmit: (inputs: PlanInputs) => void
 }
 
@@ -16,7 +15,7 @@ interface Draft {
 }
 
 /** Inputs of a forecast: an image, faults to assume, and how long people take to approve. */
-export function PlanForm({ inputs, isBusy, onSubmit }: PlanFormProps): ReactNode {
+export function PlanForm({ inputs, onSubmit }: PlanFormProps): ReactNode {
   const id = useId()
   const { draft, setDraft } = useDraft(inputs)
   const written: PlanInputs = {
@@ -81,7 +80,7 @@ export function PlanForm({ inputs, isBusy, onSubmit }: PlanFormProps): ReactNode
         </span>
       </label>
       <p>
-        <button type="submit" className="primary" disabled={isBusy}>
+        <button type="submit" className="primary">
           Forecast
         </button>
       </p>

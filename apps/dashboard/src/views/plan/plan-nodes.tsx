@@ -76,8 +76,8 @@ const NodeRow = memo(function NodeRow({ namespace, rollout, node: { name, batch,
           <bdi>{name}</bdi>
         </PlaceLink>
       </th>
-      <td>{batch === 0 ? 'not updated' : batch}</td>
-      <td>{atSeconds === undefined ? '–' : durationText(atSeconds * 1_000)}</td>
+      <td className="nowrap">{batch === 0 ? 'not updated' : batch}</td>
+      <td className="nowrap">{atSeconds === undefined ? '–' : durationText(atSeconds * 1_000)}</td>
       <td className="plan-reason">
         <div className="prose">{reason}</div>
       </td>

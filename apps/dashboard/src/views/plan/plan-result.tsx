@@ -1,6 +1,6 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { Forecast } from '@tranche/api-schema'
-import { type ReactNode, useId } from 'react'
+import type { ReactNode } from 'react'
 import { counted, durationText } from '../../format/duration.ts'
 import { clockText } from '../../format/moment.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
@@ -91,15 +91,14 @@ function PlanFigures({ forecast, atMs }: Pick<DatedForecast, 'forecast' | 'atMs'
 
 /** Most nodes that are down at a time, against the limit. */
 function DownBar({ forecast: { peakUnavailable: peak, maxUnavailable: limit } }: { readonly forecast: Forecast }): ReactNode {
-  const id = useId()
   const isOver = peak > limit
   const whole = Math.max(peak, limit, 1)
   return (
     <>
-      <span id={id} className={isOver ? 'tone-bad' : undefined}>
+      <span className={isOver ? 'tone-bad' : undefined}>
         {isOver ? '! ' : ''}at most {peak}; {limit} allowed
       </span>
-      <svg className="progress" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-labelledby={id}>
+      <svg className="progress" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
         <rect className="track" width="1000" height="10" />
         <rect className={isOver ? 'fill-bad' : 'fill-busy'} width={(peak / whole) * 1000} height="10" />
         <line className="mark" x1={(limit / whole) * 1000} x2={(limit / whole) * 1000} y1="0" y2="10" />

@@ -57,13 +57,13 @@ function BatchRow({ row, atMs }: { readonly row: TimelineRow; readonly atMs: num
           {pause === null ? null : <rect className="fill-wait" x={pause.x} width={pause.width} y="4" height="4" />}
         </svg>
       </td>
-      <td data-label="Begins" title={clock(startSeconds)}>
+      <td className="nowrap" data-label="Begins" title={clock(startSeconds)}>
         {durationText(startSeconds * 1_000)}
       </td>
-      <td data-label="Ready" title={readySeconds === null ? undefined : clock(readySeconds)}>
+      <td className="nowrap" data-label="Ready" title={readySeconds === null ? undefined : clock(readySeconds)}>
         {readySeconds === null ? <strong className="tone-bad">✕ never</strong> : durationText(readySeconds * 1_000)}
       </td>
-      <td>{after}</td>
+      <td className="timeline-after">{after}</td>
     </tr>
   )
 }
