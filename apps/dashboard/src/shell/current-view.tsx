@@ -6,6 +6,7 @@ import { FleetView } from '../views/fleet/fleet-view.tsx'
 const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
 const NodeView = lazy(async () => ({ default: (await import('../views/node/node-view.tsx')).NodeView }))
 const PlanView = lazy(async () => ({ default: (await import('../views/plan/plan-view.tsx')).PlanView }))
+const RecordView = lazy(async () => ({ default: (await import('../views/record/record-view.tsx')).RecordView }))
 
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
 export function CurrentView({ place }: { readonly place: Place }): ReactNode {
@@ -32,6 +33,8 @@ function viewOf(place: Place): ReactNode {
       return <NodeView rollout={place.key} node={place.node} />
     case 'plan':
       return <PlanView rollout={place.key} query={place.query ?? {}} />
+    case 'record':
+      return <RecordView query={place.query ?? {}} />
     default:
       return <Nowhere />
   }

@@ -61,6 +61,12 @@ export function RolloutHeader({ report }: { readonly report: RolloutReport }): R
             <PlaceLink to={{ view: 'plan', key }}>What if…</PlaceLink>
           </dd>
         </div>
+        <div>
+          <dt>History</dt>
+          <dd>
+            <PlaceLink to={{ view: 'record', query: { rollout: `${namespace}/${name}` } }}>Who did what</PlaceLink>
+          </dd>
+        </div>
       </dl>
     </header>
   )
