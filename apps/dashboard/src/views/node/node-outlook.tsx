@@ -17,7 +17,6 @@ interface NodeOutlookProps {
 
 /** What happens next on a node, and where to find out more. */
 export function NodeOutlook({ rollout, name, node, explanation }: NodeOutlookProps): ReactNode {
-  const commands = inspectCommands(rollout.namespace, name, node)
   return (
     <section aria-labelledby="next-title" className="outlook">
       <h2 id="next-title">What happens next</h2>
@@ -43,15 +42,11 @@ export function NodeOutlook({ rollout, name, node, explanation }: NodeOutlookPro
           <PlaceLink to={{ view: 'plan', key: rollout, query: { if: `${name} fails`, node: name } }}>what if it fails</PlaceLink>
         </p>
       )}
-      {commands.length === 0 ? null : (
-        <>
-          <h3>Events and logs</h3>
-          <p className="hint">Tranche does not read events or logs of pods and nodes. In a terminal:</p>
-          <pre>
-            <code>{commands.join('\n')}</code>
-          </pre>
-        </>
-      )}
+      <h3>Events and logs</h3>
+      <p className="hint">Tranche does not read events or logs of pods and nodes. In a terminal:</p>
+      <pre>
+        <code>{inspectCommands(rollout.namespace, name, node).join('\n')}</code>
+      </pre>
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import type { NodeReport, RevisionRole, RolloutReport } from '@tranche/api-schema'
 import { versionOf } from '../../format/image-change.ts'
+import { shellCommand } from '../../format/shell-command.ts'
 
 /** What the role of a revision means for a node. */
 export const roleWords: Readonly<Record<RevisionRole, string>> = {
@@ -15,16 +16,10 @@ export function versionsOn({ role }: Pick<NodeReport, 'role'>, { images, stableI
   return known === undefined || known.length === 0 ? undefined : known.map(versionOf).join(', ')
 }
 
-/** Names that need no quoting in a shell. */
-const PLAIN_NAME = /^[a-z0-9][a-z0-9.-]*$/
-
 /** @returns commands that show what Tranche's API does not have: events and logs of the pod, or events of the node */
 export function inspectCommands(namespace: string, node: string, report: NodeReport | undefined): readonly string[] {
   const { pod, restarts = 0 } = report ?? {}
-  if (![namespace, node, pod ?? node].every((name) => PLAIN_NAME.test(name))) return []
-  if (pod === undefined) return [`kubectl describe node ${node}`]
-  return [
-    `kubectl describe pod ${pod} --namespace ${namespace}`,
-    `kubectl logs ${pod} --namespace ${namespace} --all-containers${restarts > 0 ? ' --previous' : ''}`,
-  ]
+  if (pod === undefined) return [shellCommand(['kubectl', 'describe', 'node', node])]
+  const logs = ['kubectl', 'logs', pod, '--namespace', namespace, '--all-containers', ...(restarts > 0 ? ['--previous'] : [])]
+  return [['kubectl', 'describe', 'pod', pod, '--namespace', namespace], logs].map(shellCommand)
 }

@@ -1,5 +1,6 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { ForecastRequest } from '@tranche/api-schema'
+import { shellCommand } from '../../format/shell-command.ts'
 
 /** Inputs of one forecast, as the form has them. */
 export interface PlanInputs {
@@ -95,10 +96,5 @@ export function commandOf({ namespace, name }: ApiKey, { image, faults, approveM
     ...faults.flatMap((fault) => ['--if', fault]),
     ...(approveMinutes === 0 ? [] : ['--approve-after', `${approveMinutes}m`]),
   ]
-  return words.map(quoted).join(' ')
-}
-
-/** Quotes a word for a POSIX shell. */
-function quoted(word: string): string {
-  return /^[\w./:@=%+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+  return shellCommand(words)
 }
