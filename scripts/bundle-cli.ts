@@ -1,11 +1,12 @@
 // Builds all programs as one self-contained npm package: `node scripts/bundle-cli.ts [FOLDER]`, then `npm pack FOLDER`.
 // The image contains the same folder.
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
-import sbom from 'rollup-plugin-sbom'
+import { billOfMaterials, mergeBillsOfMaterials, withoutMissingTools } from './bill-of-materials.ts'
 import { bundledLicenses } from './bundle-licenses.ts'
+import { buildDashboard } from './dashboard/build.ts'
 
 const folder = resolve(process.argv[2] ?? 'apps/launcher/dist')
 rmSync(folder, { recursive: true, force: true })
@@ -20,13 +21,9 @@ const bundle = await rolldown({
     'validate-worker': 'apps/api/src/checks/validate-worker.ts',
   },
   platform: 'node',
-  // The bill of materials lists the bundled packages, which a scanner would not find.
-  plugins: [loadedLate(), sbom({ saveTimestamp: false, includeWellKnown: false })],
+  plugins: [loadedLate(), billOfMaterials()],
   logLevel: 'warn',
-  // The plugin also looks for bundlers that are not installed, to list them as tools.
-  onLog: (level, log, report) => {
-    if (log.plugin !== 'rollup-plugin-sbom' || !/auto-registration of tool "(?:vite|rollup)"/.test(log.message)) report(level, log)
-  },
+  onLog: withoutMissingTools,
   // Libraries that read files beside their code find those of this package.
   transform: { define: { __dirname: 'import.meta.dirname' } },
   // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it. Of
@@ -47,6 +44,7 @@ const { output } = await bundle.write({
   comments: { legal: true },
 })
 await bundle.close()
+const page = await buildDashboard(join(folder, 'dashboard'), { plugins: [billOfMaterials() as never], onLog: withoutMissingTools })
 
 escapeTexts()
 keepBillOfMaterials()
@@ -55,8 +53,8 @@ writeBins()
 writeManifest()
 for (const file of ['LICENSE', 'README.md']) copyFileSync(file, join(folder, file))
 writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), bundledLicenses(filesOfLibraries()))
-const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.code.length : file.source.length), 0)
-console.log(`${folder}: ${output.length} files, ${(bytes / 1e6).toFixed(1)} MB`)
+const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.code.length : file.source.length), page.bytes)
+console.log(`${folder}: ${output.length + page.files} files, ${(bytes / 1e6).toFixed(1)} MB`)
 
 /**
  * Loads the expression library on its first call. It takes longer to load than most commands take to run, and code in every command calls
@@ -98,10 +96,11 @@ function escapeTexts(): void {
   }
 }
 
-/** Copies files beside the package's manifest, where users look. */
+/** Writes one bill of materials, of the programs and the page, beside the package's manifest, where users look. */
 function keepBillOfMaterials(): void {
-  renameSync(join(folder, 'lib/cyclonedx/bom.json'), join(folder, 'sbom.cdx.json'))
-  rmSync(join(folder, 'lib/cyclonedx'), { recursive: true })
+  const [programs, ofPage] = ['lib', 'dashboard'].map((part) => JSON.parse(readFileSync(join(folder, part, 'cyclonedx/bom.json'), 'utf8')))
+  writeFileSync(join(folder, 'sbom.cdx.json'), JSON.stringify(mergeBillsOfMaterials(programs, ofPage)))
+  for (const part of ['lib', 'dashboard']) rmSync(join(folder, part, 'cyclonedx'), { recursive: true })
 }
 
 /** Copies the files that the REST API serves under `/docs` to where the library reads them. */
@@ -119,7 +118,8 @@ function documentationPage(): string {
 
 /** Modules in the bundle, and files copied beside it. */
 function filesOfLibraries(): readonly string[] {
-  return [...output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])), join(documentationPage(), 'static/index.html')]
+  const bundled = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+  return [...bundled, ...page.modules, join(documentationPage(), 'static/index.html')]
 }
 
 /** Writes the same start scripts as in the checkout, for the bundled code. */
@@ -146,7 +146,7 @@ function writeManifest(): void {
       'kubectl-tranche': 'bin/tranche.mjs',
       'kubectl_complete-tranche': 'bin/kubectl_complete-tranche.mjs',
     },
-    files: ['bin', 'lib', 'static', 'sbom.cdx.json', 'THIRD-PARTY-LICENSES'],
+    files: ['bin', 'dashboard', 'lib', 'static', 'sbom.cdx.json', 'THIRD-PARTY-LICENSES'],
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }

@@ -1,10 +1,10 @@
 /** Finds, installs if possible, starts and ends real redis-servers for tests, benchmarks and demonstrations. */
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
+import { findProgram, type FoundProgram, type Machine } from './debian-program.ts'
 
 /** A started redis-server on the loopback interface. */
 export interface RedisServer {
@@ -112,68 +112,10 @@ export function isOpen(port: number): Promise<boolean> {
   })
 }
 
-/** Path of redis-server, or why there is none. */
-export type FoundRedis = { readonly program: string } | { readonly missing: string }
-
-/** The machine on which {@link findRedis} looks. Every default is the actual one. */
-export interface Machine {
-  /** Folders with programs. */
-  readonly path?: string
-  readonly isRoot?: boolean
-  /** Debian runs this file to decide whether a service may be started; exit code 101 forbids it. @default /usr/sbin/policy-rc.d */
-  readonly policy?: string
-}
-
 /**
  * Finds redis-server on the PATH. If it is missing, installs Debian's package if apt-get is available and permitted. The service of the
- * package is not started. Several processes may call this at the same time: one installs, the others wait for it.
+ * package is not started.
  */
-export async function findRedis({
-  path = process.env['PATH'] ?? '',
-  isRoot = process.getuid?.() === 0,
-  policy = '/usr/sbin/policy-rc.d',
-}: Machine = {}): Promise<FoundRedis> {
-  const program = programOnPath('redis-server', path)
-  if (program !== null) return { program }
-  if (programOnPath('apt-get', path) === null) return { missing: 'redis-server is not installed and there is no apt-get' }
-  if (!isRoot) return { missing: 'redis-server is not installed, and only root may install it' }
-  try {
-    const env = { ...process.env, PATH: path, POLICY: policy, DEBIAN_FRONTEND: 'noninteractive' }
-    // The lock is that of the folder, so that it leaves no file behind; the kernel releases it when the process ends.
-    await promisify(execFile)('flock', ['--timeout', '300', '--close', dirname(policy), 'sh', '-c', installation], { env })
-  } catch (error) {
-    return { missing: `redis-server is not installed, and apt-get could not: ${lastLine(error)}` }
-  }
-  const installed = programOnPath('redis-server', path)
-  return installed === null ? { missing: 'the package redis-server brought no redis-server' } : { program: installed }
-}
-
-/** Does nothing if another process has installed it in the meantime. Removes only a policy that it wrote, also when it is interrupted. */
-const installation = `
-command -v redis-server >/dev/null && exit 0
-if [ ! -e "$POLICY" ]; then
-  trap 'exit 1' HUP INT TERM
-  trap 'rm -f "$POLICY"' EXIT
-  printf '#!/bin/sh\\nexit 101\\n' >"$POLICY"
-  chmod 755 "$POLICY"
-fi
-apt() { apt-get -o DPkg::Lock::Timeout=120 "$@"; }
-install() { apt install -y -q --no-install-recommends redis-server; }
-install || { apt update -q && install; }
-`
-
-function programOnPath(name: string, path: string): string | null {
-  for (const folder of path.split(delimiter)) {
-    const program = join(folder, name)
-    try {
-      accessSync(program, constants.X_OK)
-      return program
-    } catch {}
-  }
-  return null
-}
-
-function lastLine(error: unknown): string {
-  const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)
-  return text.trim().split('\n').at(-1) ?? ''
+export function findRedis(machine?: Machine): Promise<FoundProgram> {
+  return findProgram('redis-server', machine)
 }

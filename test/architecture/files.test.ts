@@ -29,7 +29,7 @@ describe('files', () => {
   })
 
   it('have names in kebab-case', () => {
-    const odd = allSources.filter((file) => !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.ts$/.test(file.path.split('/').at(-1) ?? ''))
+    const odd = allSources.filter((file) => !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.tsx?$/.test(file.path.split('/').at(-1) ?? ''))
     expect(odd.map((file) => file.path)).toEqual([])
   })
 })

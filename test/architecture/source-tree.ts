@@ -23,7 +23,7 @@ export function filesOf(name: string, part: string): readonly SourceFile[] {
   const root = `${folderOf(name)}/${part}`
   if (!existsSync(root)) return []
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|mts)$/.test(file) && !file.includes('node_modules'))
+    .filter((file) => /\.(tsx?|mts)$/.test(file) && !file.includes('node_modules'))
     .toSorted()
     .map((file) => parseSource(`${root}/${file}`, readFileSync(`${root}/${file}`, 'utf8')))
 }

@@ -20,7 +20,7 @@ import { addStreamRoute, type StreamParts } from './routes/stream.ts'
 import { addActionRoutes } from './routes/actions.ts'
 
 /** Dependencies of the API and all its routes. */
-export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts, LoginParts {
+export interface ApiParts extends Omit<ServerParts & StreamParts & LoginParts, 'sessions'>, RouteParts, HealthParts, HookParts {
   /** @default exports no spans */
   readonly tracer?: Tracer | undefined
   /** Folder of the built dashboard; undefined: it is not built. */
@@ -30,7 +30,8 @@ export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthPa
 /** Builds the API with all its routes, without listening. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
   const pluginAccess = { [DOCS_PATH]: docsAccess, [DASHBOARD_PATH]: dashboardAccess }
-  const app = await createServer({ ...parts, sessions: parts.login?.sessions }, pluginAccess)
+  const sessions = (parts.login ?? parts.link)?.sessions
+  const app = await createServer({ ...parts, sessions }, pluginAccess)
   parts.metrics.count(app)
   traceRequests(app, parts.tracer ?? noTracer)
   await describeRoutes(app)
@@ -40,8 +41,8 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   addActionRoutes(app, parts)
   addPlanRoute(app, parts)
   await addHookRoute(app, parts)
-  addStreamRoute(app, parts)
-  addLoginRoutes(app, parts)
+  addStreamRoute(app, { ...parts, sessions })
+  addLoginRoutes(app, { ...parts, sessions })
   await addCheckRoutes(app, parts)
   addHealthRoutes(app, parts)
   await serveDashboard(app, parts.dashboard)

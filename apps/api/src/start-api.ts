@@ -17,6 +17,7 @@ import type { ReleaseReads } from './cluster/release-reads.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
 import { createWatchedStreamSource } from './stream/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
+import { createLinkLogin, type LinkLogin, type LinkLoginOptions } from './login/link-login.ts'
 import { createLogin } from './login/login.ts'
 import type { LoginOptions } from './login/login-options.ts'
 import { createHookHandler } from './hooks/hook-handler.ts'
@@ -29,6 +30,8 @@ import { createStreamHub, type StreamHub, type StreamSource } from './stream/str
 
 /** Owner of the certificate, for messages. */
 const owner = { of: 'the REST API', options: { cert: '--tls-cert-file', key: '--tls-key-file' } }
+
+const LOOPBACK = '127.0.0.1'
 
 /** Options of an API that does not listen itself. */
 export interface UnboundApiOptions {
@@ -74,12 +77,16 @@ export interface ApiOptions extends UnboundApiOptions {
   readonly port: number
   /** Certificate files; reloaded on change. @default plain HTTP */
   readonly tls?: CertificateFiles | undefined
+  /** Login by links with one-time codes; only on loopback, instead of `login`. @default off */
+  readonly link?: LinkLoginOptions | undefined
 }
 
 /** A running API. */
 export interface RunningApi {
   /** Base URL: `http://127.0.0.1:8080`, or `https://…` with a certificate. */
   readonly url: string
+  /** @returns a link that logs one browser in, within ten minutes; undefined without the option `link` */
+  newLink(): string | undefined
   /** Resolves when the initial lists have arrived. */
   readonly ready: Promise<void>
   /** Resolves after `stop`; rejects with the error that ended the API early. */
@@ -89,7 +96,7 @@ export interface RunningApi {
 }
 
 /** An API that does not listen; its owner passes requests to `send`. */
-export interface UnboundApi extends Omit<RunningApi, 'url'> {
+export interface UnboundApi extends Omit<RunningApi, 'url' | 'newLink'> {
   readonly send: SendRequest
 }
 
@@ -102,13 +109,16 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { clock } = options
   const log = options.log.child({ program: fieldManagers.api })
   const certificate = options.tls === undefined ? undefined : readCertificate(options.tls, owner)
-  const { app, watch } = await makeApi(options, certificate)
-  const url = await listen(app, options)
+  let url = ''
+  const link = linkLoginOf(options, () => url)
+  const { app, watch } = await makeApi(options, { certificate, link })
+  url = await listen(app, options)
   const onChange = (renewed: Certificate): void => (app.server as unknown as TlsServer).setSecureContext({ ...renewed })
   const forget = certificate === undefined ? () => {} : followCertificate(options.tls!, certificate, { clock, log, owner, onChange })
   const { stop, ...running } = watch()
   return {
     url,
+    newLink: () => link?.newLink(),
     ...running,
     async stop() {
       forget()
@@ -119,19 +129,33 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 
 /** Starts the REST API against one API server, without listening. */
 export async function startUnboundApi(options: UnboundApiOptions): Promise<UnboundApi> {
-  const { app, watch } = await makeApi(options, undefined)
+  const { app, watch } = await makeApi(options, {})
   const send = takeRequests(app)
   await app.ready()
   return { send, ...watch() }
 }
 
+type Running = Omit<RunningApi, 'url' | 'newLink'>
+
 interface MadeApi {
   readonly app: ApiServer
   /** Starts watching the cluster. */
-  watch(): Omit<RunningApi, 'url'>
+  watch(): Running
 }
 
-async function makeApi(given: UnboundApiOptions, certificate: Certificate | undefined): Promise<MadeApi> {
+/** Whoever can read the link on its way can use it: it must not leave this machine. */
+function linkLoginOf({ link, host = LOOPBACK, clock }: ApiOptions, origin: () => string): LinkLogin | undefined {
+  if (link === undefined) return undefined
+  if (host !== LOOPBACK) throw new Error(`links with codes are only for ${LOOPBACK}, and the API listens on ${host}`)
+  return createLinkLogin(link, { clock, origin })
+}
+
+interface ListenerParts {
+  readonly certificate?: Certificate | undefined
+  readonly link?: LinkLogin | undefined
+}
+
+async function makeApi(given: UnboundApiOptions, { certificate, link }: ListenerParts): Promise<MadeApi> {
   const options = { ...onServerClock(given), log: given.log.child({ program: fieldManagers.api }) }
   // Timestamps of token issuers and hook senders are compared with the clock of this machine, not of the API server.
   const ownClock = given.clock
@@ -149,6 +173,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
       carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
+    link,
     stream: () => (state.hub === undefined ? undefined : { hub: state.hub, source }),
     clock,
     log,
@@ -203,7 +228,7 @@ interface WatchParts extends Views {
   readonly state: ApiState
 }
 
-function startWatches({ app, clock, state, cluster, events, source }: WatchParts): Omit<RunningApi, 'url'> {
+function startWatches({ app, clock, state, cluster, events, source }: WatchParts): Running {
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   events.start(ending.signal).catch(end.reject)
@@ -224,7 +249,7 @@ function startWatches({ app, clock, state, cluster, events, source }: WatchParts
   }
 }
 
-async function listen(app: ApiServer, { host = '127.0.0.1', port, tls }: ApiOptions): Promise<string> {
+async function listen(app: ApiServer, { host = LOOPBACK, port, tls }: ApiOptions): Promise<string> {
   try {
     await app.listen({ host, port })
   } catch (error) {

@@ -16,7 +16,18 @@ afterEach(() => stage.breakReviews(null))
 afterAll(() => stage.end())
 
 /** All routes that need no token; the code states the reason of each. */
-const open = ['/login', '/login/callback', '/healthz', '/readyz', '/errors/:code', '/openapi.json', '/', '/dashboard', '/dashboard/*']
+const open = [
+  '/login',
+  '/login/callback',
+  '/login/link',
+  '/healthz',
+  '/readyz',
+  '/errors/:code',
+  '/openapi.json',
+  '/',
+  '/dashboard',
+  '/dashboard/*',
+]
 
 interface Answer {
   readonly statusCode: number

@@ -203,7 +203,7 @@ describe('a login with a browser', () => {
 
   it('is never one of a system user, even with a stolen session key', async () => {
     const { sessionKeys } = optionsOf(provider.issuer)
-    const sessions = createSessions(createSeal(sessionKeys, EXTERNAL, clock), EXTERNAL, clock)
+    const sessions = createSessions(createSeal(sessionKeys, EXTERNAL, clock), () => EXTERNAL, clock)
     const meOf = async (username: string, groups: readonly string[]) => {
       const [cookie = ''] = (await sessions.begin({ username, groups })).split(';')
       return (await get('/api/v1/me', cookie)).json() as unknown

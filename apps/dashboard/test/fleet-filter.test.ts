@@ -5,7 +5,11 @@ import { summary } from './builders.ts'
 
 describe('the group of a rollout', () => {
   it.each<[string, Partial<RolloutSummary>, string]>([
-    ['needs you if a person has to decide', { outcome: 'Running', need: { reason: 'StepPaused', message: 'approve step 1', actions: ['approve'] } }, 'needsYou'],
+    [
+      'needs you if a person has to decide',
+      { outcome: 'Running', need: { reason: 'StepPaused', message: 'approve step 1', actions: ['approve'] } },
+      'needsYou',
+    ],
     ['needs you if its version failed', { outcome: 'Failed' }, 'needsYou'],
     ['needs you if it cannot continue', { outcome: 'Blocked' }, 'needsYou'],
     ['is in progress while Tranche acts', { outcome: 'Running', phase: 'Progressing' }, 'running'],

@@ -14,8 +14,18 @@ describe('nodes that are not well', () => {
   }
 
   it('are grouped by reason with the details of one, failures first', () => {
-    const nodes = [node('n1', { state: 'failing' }), node('n2', { state: 'failing' }), node('n3', { state: 'notReady' }), node('n4', { state: 'down' }), node('n5')]
-    const groups = groupUnwell(failure, nodes).map(({ title, nodes: members, example }) => [title, members.map(({ name }) => name), example?.exitCode])
+    const nodes = [
+      node('n1', { state: 'failing' }),
+      node('n2', { state: 'failing' }),
+      node('n3', { state: 'notReady' }),
+      node('n4', { state: 'down' }),
+      node('n5'),
+    ]
+    const groups = groupUnwell(failure, nodes).map(({ title, nodes: members, example }) => [
+      title,
+      members.map(({ name }) => name),
+      example?.exitCode,
+    ])
     expect(groups).toEqual([
       ['CrashLoopBackOff', ['n1', 'n2', 'n9'], 7],
       ['Node is NotReady', ['n3'], undefined],

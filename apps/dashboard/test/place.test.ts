@@ -17,12 +17,17 @@ describe('the URL of a place', () => {
     expect(pathOf(place)).toBe(path)
   })
 
-  it.each(['rollouts', 'rollouts/demo', 'rollouts/demo/agent/secrets', 'rollouts/demo/agent/nodes/', 'a', 'rollouts/demo/agent/plan/x', '../x'])(
-    'leads nowhere if it is %s',
-    (path) => {
-      expect(placeOf(path)).toEqual({ view: 'unknown', path })
-    },
-  )
+  it.each([
+    'rollouts',
+    'rollouts/demo',
+    'rollouts/demo/agent/secrets',
+    'rollouts/demo/agent/nodes/',
+    'a',
+    'rollouts/demo/agent/plan/x',
+    '../x',
+  ])('leads nowhere if it is %s', (path) => {
+    expect(placeOf(path)).toEqual({ view: 'unknown', path })
+  })
 
   it('is read even if its encoding is broken', () => {
     expect(placeOf('rollouts/demo/%E0%A4%A')).toEqual({ view: 'rollout', key: { namespace: 'demo', name: '%E0%A4%A' }, query: {} })

@@ -58,6 +58,11 @@ describe('the command line as one npm package, installed in an empty folder', { 
     expect(texts.get(`swagger-ui ${version}`)).toMatch(/Jed Watson[\s\S]*DOMPurify[\s\S]*ieee754[\s\S]*React/)
   })
 
+  it('brings the dashboard beside its programs, and nothing else of its build', () => {
+    const page = readdirSync(join(there, 'node_modules/tranche/dashboard'))
+    expect(page.toSorted()).toEqual(['assets', 'index.html'])
+  })
+
   it('logs errors with the names of their classes', () => {
     const kubeconfig = join(folder, 'away')
     const away = { clusters: [{ name: 'a', cluster: { server: 'https://127.0.0.1:1' } }], users: [{ name: 'a', user: { token: 'x' } }] }
@@ -101,6 +106,14 @@ describe('the installed command line, asked about a simulated cluster', { timeou
     const ended = new Promise((resolve) => cluster.on('exit', resolve))
     cluster.kill('SIGINT')
     await ended
+  })
+
+  it('serves the dashboard of the package', async () => {
+    const { api } = JSON.parse(readFileSync(join(folder, 'ready.json'), 'utf8')) as { readonly api: string }
+    const index = await (await fetch(`${api}/dashboard/`)).text()
+    const [, script] = / src="([^"]+)"/.exec(index) ?? []
+    const answer = await fetch(`${api}${script}`)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/javascript; charset=utf-8'])
   })
 
   it('finds nothing that is wrong with it, and says what it has looked at (doctor)', async () => {

@@ -91,11 +91,20 @@ describe('tranche dev as a process', () => {
     )
     const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
     await expect.poll(() => existsSync(readyFile), { timeout: 10_000, interval: 20 }).toBe(true)
-    const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as { kubeconfig: string; apiServer: string; caFile: string; token: string }
+    const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as Record<
+      'kubeconfig' | 'apiServer' | 'caFile' | 'token' | 'api' | 'dashboard',
+      string
+    >
     const nodes = JSON.parse(
       await get(`${ready.apiServer}/api/v1/nodes`, { ca: readFileSync(ready.caFile, 'utf8'), token: ready.token }),
     ) as { items: object[] }
     expect(nodes.items).toHaveLength(3)
+    expect(ready.dashboard).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/login\/link\?code=[\w-]{32}$/)
+    const followed = await fetch(ready.dashboard, { redirect: 'manual' })
+    expect([followed.status, followed.headers.get('location')]).toEqual([302, `${ready.api}/dashboard/`])
+    const [cookie = ''] = (followed.headers.get('set-cookie') ?? '').split(';', 1)
+    const rollouts = (await (await fetch(`${ready.api}/api/v1/rollouts`, { headers: { cookie } })).json()) as { total: number }
+    expect(rollouts.total).toBe(0)
     child.kill('SIGINT')
     await expect(ended).resolves.toBe(0)
     expect(existsSync(ready.kubeconfig)).toBe(false)

@@ -3,14 +3,26 @@ import { describe, expect, it } from 'vitest'
 import { nextCommands, programCommands } from '../src/dev/next-commands.ts'
 
 describe('nextCommands', () => {
-  const text = nextCommands({ kubeconfig: '/tmp/tranche-a1b2c3/kubeconfig', demo: true, version: 'v2' })
+  const dashboard = `http://127.0.0.1:43210/login/link?code=${'A'.repeat(32)}`
+  const text = nextCommands({ dashboard, kubeconfig: '/tmp/tranche-a1b2c3/kubeconfig', demo: true, version: 'v2' })
+
+  it('begins with the link to the dashboard, if there is one', () => {
+    expect(text.split('\n').slice(0, 5)).toEqual([
+      'Open the dashboard; the link works once, for ten minutes:',
+      '',
+      `  ${dashboard}`,
+      '',
+      'In another terminal:',
+    ])
+    expect(nextCommands({ dashboard: undefined, kubeconfig: '/tmp/k', demo: true, version: 'v2' })).toMatch(/^In another terminal:\n/)
+  })
 
   it('is no wider than 80 columns', () => {
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
   it('can be copied: a shell puts continued lines together again', () => {
-    const commands = text.split('\n').slice(2, -2).join('\n')
+    const commands = text.split('\n').slice(6, -2).join('\n')
     const heard = execFileSync('sh', ['-c', `kubectl() { echo "$*"; }\ntranche() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
     expect(heard.trim().split('\n')).toEqual([
       'get node-agent -n demo -w',
@@ -21,7 +33,9 @@ describe('nextCommands', () => {
   })
 
   it('quotes a path that a shell would take apart', () => {
-    expect(nextCommands({ kubeconfig: "/tmp/it's here", demo: false, version: 'v2' })).toContain("export KUBECONFIG='/tmp/it'\\''s here'")
+    expect(nextCommands({ dashboard: undefined, kubeconfig: "/tmp/it's here", demo: false, version: 'v2' })).toContain(
+      "export KUBECONFIG='/tmp/it'\\''s here'",
+    )
   })
 })
 

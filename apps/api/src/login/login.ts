@@ -38,7 +38,7 @@ const PURPOSE = 'login'
 export function createLogin(options: LoginOptions, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Login {
   const { externalUrl } = options
   const seal = createSeal(options.sessionKeys, externalUrl, clock)
-  const sessions = createSessions(seal, externalUrl, clock)
+  const sessions = createSessions(seal, () => externalUrl, clock)
   const provider = createProvider(options)
   const lines = createLineLimit(clock)
 

@@ -48,17 +48,15 @@ const PURPOSE = 'session'
 /** Maximum number of ended sessions kept in memory, each until its own expiry. */
 const MOST_ENDED = 10_000
 
-/** @param externalUrl origin at which browsers reach the API */
-export function createSessions(seal: Seal, externalUrl: string, clock: Clock): Sessions {
+/** @param origin origin at which browsers reach the API; asked at each use, because a free port is known only later */
+export function createSessions(seal: Seal, origin: () => string, clock: Clock): Sessions {
   const ended = new LRUCache<string, true>({ max: MOST_ENDED, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } })
-  const secure = externalUrl.startsWith('https:')
-  // With the prefix `__Host-`, browsers refuse this cookie from other hosts of the domain.
-  const fullName = (name: string): string => `${secure ? '__Host-' : ''}tranche-${name}`
-  const attributes = `Path=/; HttpOnly;${secure ? ' Secure;' : ''} SameSite=Lax`
+  const isSecure = (): boolean => origin().startsWith('https:')
   // Values consist of base64url and dots, which need no encoding.
-  const cookie = (name: string, value: string, seconds: number): string => `${fullName(name)}=${value}; Max-Age=${seconds}; ${attributes}`
+  const cookie = (name: string, value: string, seconds: number): string =>
+    `${cookieName(name, origin())}=${value}; Max-Age=${seconds}; Path=/; HttpOnly;${isSecure() ? ' Secure;' : ''} SameSite=Lax`
   const read = (name: string, { cookie: header = '' }: IncomingHttpHeaders): string | undefined => {
-    const before = `${fullName(name)}=`
+    const before = `${cookieName(name, origin())}=`
     const part = header.split(';').find((one) => one.trimStart().startsWith(before))
     return part?.trim().slice(before.length)
   }
@@ -97,14 +95,24 @@ export function createSessions(seal: Seal, externalUrl: string, clock: Clock): S
     },
     counts: ({ id, expiresMs }) => clock.nowMs() < expiresMs && !ended.has(id),
     checkWrite(headers, { csrfToken }) {
-      const { origin } = headers
       const site = headers['sec-fetch-site']
-      const isOurPage = (site === undefined ? origin !== undefined : site === 'same-origin') && (origin ?? externalUrl) === externalUrl
+      const isSameSite = site === undefined ? headers.origin !== undefined : site === 'same-origin'
+      const isOurPage = isSameSite && (headers.origin ?? origin()) === origin()
       if (!isOurPage) throw refused('the write does not come from a page of this origin')
       const sent = headers['x-csrf-token']
       if (typeof sent !== 'string' || !isSame(sent, csrfToken)) throw refused('X-CSRF-Token does not match this session')
     },
   }
+}
+
+/**
+ * With the prefix `__Host-`, browsers refuse the cookie from other hosts of the domain. Without TLS, the name has the port: browsers send
+ * cookies to every port of a host, and several servers may run on one machine.
+ */
+function cookieName(name: string, origin: string): string {
+  if (origin.startsWith('https:')) return `__Host-tranche-${name}`
+  const { port } = new URL(origin)
+  return `tranche-${name}${port === '' ? '' : `-${port}`}`
 }
 
 function isSame(one: string, other: string): boolean {

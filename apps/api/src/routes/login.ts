@@ -1,21 +1,33 @@
-import { AppError } from '@tranche/errors'
+import { AppError, errorCatalog, isAppError } from '@tranche/errors'
 import { problemSchema } from '@tranche/api-schema'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { ApiServer } from '../http/create-server.ts'
+import type { LinkLogin } from '../login/link-login.ts'
 import type { Login, Step } from '../login/login.ts'
+import type { Sessions } from '../login/sessions.ts'
 import { tags } from './route-parts.ts'
 
 /** Dependencies of the login routes. */
 export interface LoginParts {
-  /** Undefined if browser login is off. */
+  /** Login through an OpenID provider; undefined: off. */
   readonly login?: Login | undefined
+  /** Login by links with one-time codes; undefined: off. */
+  readonly link?: LinkLogin | undefined
+  /** Sessions of either login. */
+  readonly sessions?: Sessions | undefined
 }
 
 const away = { 302: z.null().meta({ description: 'Redirect to the next page.' }), default: problemSchema }
 
-/** Adds the routes for login through an OpenID provider and for logout. */
-export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
+/** Adds the routes for login, through an OpenID provider or by a link, and for logout. */
+export function addLoginRoutes(app: ApiServer, parts: LoginParts): void {
+  addProviderRoutes(app, parts)
+  addLinkRoute(app, parts)
+  addLogoutRoute(app, parts)
+}
+
+function addProviderRoutes(app: ApiServer, { login, link }: LoginParts): void {
   app.get(
     '/login',
     {
@@ -36,7 +48,7 @@ export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
       },
     },
     async ({ query }, reply) => {
-      send(reply as FastifyReply, await existing(login).begin(query.return_to))
+      send(reply as FastifyReply, await existing(login, link).begin(query.return_to))
     },
   )
   app.get(
@@ -53,9 +65,69 @@ export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
     },
     async ({ url, headers }, reply) => {
       void reply.header('referrer-policy', 'no-referrer')
-      send(reply as FastifyReply, await existing(login).finish(url, headers))
+      send(reply as FastifyReply, await existing(login, link).finish(url, headers))
     },
   )
+}
+
+/** Content security policy of the page about a link that does not work. */
+const PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+function addLinkRoute(app: ApiServer, { link }: LoginParts): void {
+  app.get(
+    '/login/link',
+    {
+      // A HEAD request, such as of a program that checks links, must not use the code.
+      exposeHeadRoute: false,
+      config: { access: { kind: 'public', why: 'the user has no session yet; the one-time code is verified' } },
+      schema: {
+        tags: tags.login,
+        operationId: 'followLink',
+        summary: 'Log in by a link of `tranche dev` or `tranche dashboard`',
+        description: 'Exchanges the one-time code of the link for the session of a browser. Only these two commands make such links.',
+        security: [],
+        querystring: z.object({ code: z.string().max(256).optional() }),
+        response: away,
+      },
+    },
+    async ({ query, headers }, reply) => {
+      if (link === undefined)
+        throw new AppError('NOT_FOUND', 'login by links is off', { hint: 'Only tranche dev and tranche dashboard have it.' })
+      try {
+        send(reply as FastifyReply, await link.follow(query.code, headers))
+      } catch (error) {
+        if (!isAppError(error) || headers.accept?.includes('text/html') !== true) throw error
+        await sendPage(reply as FastifyReply, error)
+      }
+    },
+  )
+}
+
+/** A person opened the link: a page instead of a problem. */
+function sendPage(reply: FastifyReply, { code, message, hint = '' }: AppError): FastifyReply {
+  const text = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="color-scheme" content="light dark">
+<title>Tranche: not logged in</title>
+<h1>Not logged in</h1>
+<p>${escaped(message.charAt(0).toUpperCase() + message.slice(1))}.</p>
+<p>${escaped(hint)}</p>
+</html>
+`
+  return reply
+    .status(errorCatalog[code].httpStatus)
+    .header('content-security-policy', PAGE_POLICY)
+    .type('text/html; charset=utf-8')
+    .serializer(String)
+    .send(text)
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`)
+}
+
+function addLogoutRoute(app: ApiServer, { sessions, link }: LoginParts): void {
   app.post(
     '/logout',
     {
@@ -68,19 +140,20 @@ export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
       },
     },
     async ({ loginSession }, reply) => {
-      void reply.header('set-cookie', existing(login).sessions.end(loginSession)).status(204)
+      void reply.header('set-cookie', existing(sessions, link).end(loginSession)).status(204)
       await (reply as FastifyReply).send()
     },
   )
 }
 
-function existing(login: Login | undefined): Login {
-  if (login !== undefined) return login
+function existing<T>(part: T | undefined, link: LinkLogin | undefined): T {
+  if (part !== undefined) return part
   throw new AppError('NOT_FOUND', 'browser login is off', {
-    hint: 'Start the API with --oidc-issuer, or send a bearer token.',
+    hint: link?.hint ?? 'Start the API with --oidc-issuer, or send a bearer token.',
   })
 }
 
 function send(reply: FastifyReply, { location, cookies }: Step): void {
-  void reply.header('set-cookie', [...cookies]).redirect(location, 302)
+  if (cookies.length > 0) void reply.header('set-cookie', [...cookies])
+  void reply.redirect(location, 302)
 }

@@ -6,7 +6,7 @@ import { callerOf } from '../http/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
 import { createQuota } from '@tranche/connections'
-import type { Login } from '../login/login.ts'
+import type { Sessions } from '../login/sessions.ts'
 import { fromEventId, type Known } from '../stream/positions.ts'
 import { openStreamConnection, type StreamConnection, type StreamConnectionParts } from '../stream/stream-connection.ts'
 import type { StreamHub, StreamSource } from '../stream/stream-hub.ts'
@@ -19,7 +19,7 @@ export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits'>, Pic
   readonly stream: () => { readonly hub: StreamHub; readonly source: StreamSource } | undefined
   readonly clock: Clock
   /** Undefined if browser login is off. */
-  readonly login?: Login | undefined
+  readonly sessions?: Sessions | undefined
 }
 
 /** Maximum time to wait until this replica has caught up with the reader's `Last-Event-ID`, in milliseconds; then the stream is reset. */
@@ -103,10 +103,10 @@ function quotaExceeded(username: string, streams: number): AppError {
   })
 }
 
-function sessionOf(request: FastifyRequest, { reviews, login }: StreamParts): Parameters<typeof readStreamRights>[1] {
+function sessionOf(request: FastifyRequest, { reviews, sessions }: StreamParts): Parameters<typeof readStreamRights>[1] {
   const caller = callerOf(request)
   const { token, loginSession } = request
-  if (loginSession !== null) return { caller, callerNow: async () => (login?.sessions.counts(loginSession) === true ? caller : null) }
+  if (loginSession !== null) return { caller, callerNow: async () => (sessions?.counts(loginSession) === true ? caller : null) }
   return { caller, callerNow: () => reviews.authenticate(token) }
 }
 

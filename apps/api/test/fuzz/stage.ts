@@ -164,7 +164,7 @@ function signature({ signed, body = Buffer.alloc(0) }: FuzzRequest, clock: FakeC
 }
 
 async function identities(simulator: Simulator, clock: FakeClock): Promise<(sender: Sender) => Readonly<Record<string, string>>> {
-  const sessions = createSessions(createSeal([SESSION_KEY], EXTERNAL, clock), EXTERNAL, clock)
+  const sessions = createSessions(createSeal([SESSION_KEY], EXTERNAL, clock), () => EXTERNAL, clock)
   const [cookie = ''] = (await sessions.begin({ username: 'admin', groups: ['system:masters'] })).split(';')
   const session = await sessions.of({ cookie })
   const bearer = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` })

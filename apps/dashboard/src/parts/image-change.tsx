@@ -20,7 +20,8 @@ export function ImageChangeText({ from, to }: ImageChangeProps): ReactNode {
     )
   return (
     <span className="image" title={changes.map(({ from: before, to: after }) => `${before} → ${after}`).join('\n')}>
-      {versionOf(first.from)} <span aria-label="to">→</span> {versionOf(first.to)}
+      {versionOf(first.from)} <span aria-hidden="true">→</span>
+      <span className="visually-hidden"> to </span> {versionOf(first.to)}
       {changes.length > 1 ? ` and ${changes.length - 1} more` : ''}
     </span>
   )

@@ -1,4 +1,4 @@
-import { type RefCallback, useCallback, useState } from 'react'
+import { type RefCallback, useEffect, useState } from 'react'
 
 /** Rows that are added when the end comes into view. */
 const MORE = 100
@@ -10,7 +10,8 @@ const MORE = 100
  */
 export function useGrowingList(length: number): { readonly shown: number; readonly end: RefCallback<Element> } {
   const [limit, setLimit] = useState(MORE)
-  const end = useCallback((element: Element | null) => {
+  const [element, setElement] = useState<Element | null>(null)
+  useEffect(() => {
     if (element === null) return
     const observer = new IntersectionObserver(
       (entries) => entries.some(({ isIntersecting }) => isIntersecting) && setLimit((before) => before + MORE),
@@ -18,6 +19,6 @@ export function useGrowingList(length: number): { readonly shown: number; readon
     )
     observer.observe(element)
     return () => observer.disconnect()
-  }, [])
-  return { shown: Math.min(limit, length), end }
+  }, [element])
+  return { shown: Math.min(limit, length), end: setElement }
 }

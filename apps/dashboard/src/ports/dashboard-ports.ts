@@ -1,5 +1,5 @@
 import type { ApiClient, ApiKey } from '@tranche/api-client'
-import { createContext, use } from 'react'
+import { createContext, useContext } from 'react'
 import type { Place } from './place.ts'
 import type { NodeStore } from '../live/node-store.ts'
 import type { ReleaseStore } from '../live/release-store.ts'
@@ -28,7 +28,7 @@ export const PortsProvider = PortsContext.Provider
 
 /** @returns what the page around a view provides. @throws {Error} outside a {@link PortsProvider} */
 export function usePorts(): DashboardPorts {
-  const ports = use(PortsContext)
+  const ports = useContext(PortsContext)
   if (ports === null) throw new Error('a view needs a PortsProvider around it')
   return ports
 }

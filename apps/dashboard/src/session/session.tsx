@@ -5,7 +5,7 @@ import { systemClock } from '@tranche/clock'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
 import { connect, type Credentials, signOut } from './connection.ts'
 import { createServerClock, type ServerClock } from './server-clock.ts'
-import { SignIn } from './sign-in.tsx'
+import { SignIn, type SignedOutWhy } from './sign-in.tsx'
 
 /** A signed-in user. */
 export interface Session {
@@ -21,10 +21,7 @@ export interface Session {
 type SessionState =
   | { readonly kind: 'checking' }
   | { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown }
-  | { readonly kind: 'signedIn'; readonly credentials: Credentials; readonly api: ApiClient; readonly me: Me }
-
-/** Why the sign-in is shown. */
-export type SignedOutWhy = 'none' | 'expired' | 'signedOut' | 'refused' | 'unreachable'
+  | { readonly kind: 'signedIn'; readonly session: Session }
 
 const serverClock = createServerClock(() => Date.now())
 const fetchHere: typeof fetch = (...request) => fetch(...request)
@@ -32,13 +29,17 @@ const fetchHere: typeof fetch = (...request) => fetch(...request)
 /** Shows its children to a signed-in user, and the sign-in to everyone else. */
 export function SessionGate({ children }: { readonly children: (session: Session) => ReactNode }): ReactNode {
   const [state, setState] = useState<SessionState>({ kind: 'checking' })
-  const begin = useCallback((credentials: Credentials, unless: () => boolean = () => false) => {
-    const api = connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials })
-    return api.me().then(
-      (me) => unless() || setState(signedIn(credentials, me)),
-      (error: unknown) => unless() || setState(refused(credentials, error)),
-    )
-  }, [])
+  const end = useCallback((why: SignedOutWhy) => setState({ kind: 'signedOut', why }), [])
+  const begin = useCallback(
+    (credentials: Credentials, unless: () => boolean = () => false) => {
+      const api = connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials })
+      return api.me().then(
+        (me) => unless() || setState({ kind: 'signedIn', session: sessionOf(credentials, me, end) }),
+        (error: unknown) => unless() || setState(refused(credentials, error)),
+      )
+    },
+    [end],
+  )
   useEffect(() => {
     let isGone = false
     void begin({ kind: 'session' }, () => isGone)
@@ -62,24 +63,17 @@ export function SessionGate({ children }: { readonly children: (session: Session
         onRetry={() => begin({ kind: 'session' })}
       />
     )
-  const { api, me, credentials } = state
-  const end = (why: SignedOutWhy): void => setState({ kind: 'signedOut', why })
-  return children({
-    api,
-    me,
-    serverClock,
-    signOut: () => void signOut({ fetch: fetchHere, credentials }).finally(() => end('signedOut')),
-    expire: () => end('expired'),
-  })
+  return children(state.session)
 }
 
-function signedIn(credentials: Credentials, me: Me): SessionState {
+function sessionOf(credentials: Credentials, me: Me, end: (why: SignedOutWhy) => void): Session {
   const known: Credentials = credentials.kind === 'token' ? credentials : { kind: 'session', csrfToken: me.csrfToken }
   return {
-    kind: 'signedIn',
-    credentials: known,
-    me,
     api: connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials: known }),
+    me,
+    serverClock,
+    signOut: () => void signOut({ fetch: fetchHere, credentials: known }).finally(() => end('signedOut')),
+    expire: () => end('expired'),
   }
 }
 

@@ -1,6 +1,8 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { ProblemNote } from '../parts/problem-note.tsx'
-import type { SignedOutWhy } from './session.tsx'
+
+/** Why the sign-in is shown. */
+export type SignedOutWhy = 'none' | 'expired' | 'signedOut' | 'refused' | 'unreachable'
 
 const notes: Readonly<Record<SignedOutWhy, string | null>> = {
   none: null,

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { useFleet } from '../live/use-fleet.ts'
+import { useFleet } from '../ports/use-fleet.ts'
 import { usePorts } from '../ports/dashboard-ports.ts'
-import { findCommands } from './find-commands.ts'
+import { type Command, findCommands } from './find-commands.ts'
 
 /** Properties of {@link CommandPalette}. */
 interface CommandPaletteProps {
@@ -29,6 +29,8 @@ function Finder({ onDone }: { readonly onDone: () => void }): ReactNode {
   const [text, setText] = useState('')
   const [active, setActive] = useState(0)
   const id = useId()
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
   const commands = useMemo(() => findCommands(text, rollouts.values()), [text, rollouts])
   const at = Math.min(active, commands.length - 1)
   const run = (index: number): void => {
@@ -47,7 +49,7 @@ function Finder({ onDone }: { readonly onDone: () => void }): ReactNode {
   return (
     <>
       <input
-        autoFocus
+        ref={field}
         type="text"
         role="combobox"
         aria-label="Find"
@@ -62,14 +64,38 @@ function Finder({ onDone }: { readonly onDone: () => void }): ReactNode {
         }}
         onKeyDown={onKey}
       />
-      <ul id={id} role="listbox" aria-label="Results">
-        {commands.map(({ title, detail }, index) => (
-          <li key={`${title} ${detail}`} id={`${id}-${index}`} role="option" aria-selected={index === at} onClick={() => run(index)}>
-            <bdi>{title}</bdi> <span className="quiet">{detail}</span>
-          </li>
-        ))}
-      </ul>
+      <Results id={id} commands={commands} at={at} onRun={run} />
       {commands.length === 0 ? <p role="status">Nothing matches.</p> : null}
     </>
+  )
+}
+
+/** Properties of {@link Results}. */
+interface ResultsProps {
+  readonly id: string
+  readonly commands: readonly Command[]
+  /** Index of the active one. */
+  readonly at: number
+  readonly onRun: (index: number) => void
+}
+
+/** The keyboard stays in the text field, which names the active option. */
+function Results({ id, commands, at, onRun }: ResultsProps): ReactNode {
+  return (
+    <div id={id} role="listbox" aria-label="Results">
+      {commands.map(({ title, detail }, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the text field handles the keys
+        <div
+          key={`${title} ${detail}`}
+          id={`${id}-${index}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === at}
+          onClick={() => onRun(index)}
+        >
+          <bdi>{title}</bdi> <span className="quiet">{detail}</span>
+        </div>
+      ))}
+    </div>
   )
 }

@@ -1,6 +1,7 @@
 import { lazy, type ReactNode, Suspense } from 'react'
+import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import { PlaceLink } from '../parts/place-link.tsx'
-import type { Place } from '../ports/place.ts'
+import { pathOf, type Place } from '../ports/place.ts'
 import { FleetView } from '../views/fleet/fleet-view.tsx'
 
 const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
@@ -11,15 +12,17 @@ const RecordView = lazy(async () => ({ default: (await import('../views/record/r
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
 export function CurrentView({ place }: { readonly place: Place }): ReactNode {
   return (
-    <Suspense
-      fallback={
-        <p className="page-note" role="status">
-          Loading…
-        </p>
-      }
-    >
-      {viewOf(place)}
-    </Suspense>
+    <ErrorBoundary of={pathOf(place)}>
+      <Suspense
+        fallback={
+          <p className="page-note" role="status">
+            Loading…
+          </p>
+        }
+      >
+        {viewOf(place)}
+      </Suspense>
+    </ErrorBoundary>
   )
 }
 

@@ -18,8 +18,8 @@ export function DashboardPage(): ReactNode {
 function SignedIn({ session }: { readonly session: Session }): ReactNode {
   const { place, go } = usePlace()
   const { api, serverClock } = session
-  const queries = useMemo(() => createQueries(session), [api])
-  const live = useMemo(() => connectLive(session), [api])
+  const queries = useMemo(() => createQueries(session), [session])
+  const live = useMemo(() => connectLive(session), [session])
   useEffect(() => live.open(), [live])
   const ports = useMemo<DashboardPorts>(
     () => ({ api, releases: live.releases, nodes: live.nodes, showNodes: live.showNodes, nowMs: serverClock.nowMs, urlOf, go }),

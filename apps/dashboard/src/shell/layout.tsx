@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import icon from '../icon.svg'
+import icon from './icon.svg'
 import { zoneText } from '../format/moment.ts'
 import { PlaceLink } from '../parts/place-link.tsx'
 import { useNow } from '../parts/use-now.ts'

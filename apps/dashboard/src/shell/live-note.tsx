@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { clockText } from '../format/moment.ts'
 import { durationText } from '../format/duration.ts'
-import { useFleet } from '../live/use-fleet.ts'
+import { useFleet } from '../ports/use-fleet.ts'
 import { useNow } from '../parts/use-now.ts'
 
 /** Whether the page is live; if not, since when its data are stale, and why. */

@@ -41,7 +41,7 @@ function withSimulationOptions(command: Command): Command {
     .option('--kubeconfig <path>', 'write the kubeconfig to this file; defaults to a new temporary folder')
     .option(
       '--ready-file <path>',
-      'write {kubeconfig, apiServer, caFile, token, faults} as JSON once the API server is ready; dev adds {api, apiToken}',
+      'write {kubeconfig, apiServer, caFile, token, faults} as JSON once the API server is ready; dev adds {api, apiToken, dashboard}',
     )
     .option('--record <file>', 'record every accepted write to this file, as JSON lines')
     .option('--watch-delay-ms <range>', 'delay of watch events in milliseconds, as MAX or MIN-MAX', '0-20')

@@ -2,8 +2,10 @@ import { DEMO_CONTAINER, demoImage, demoKey } from './demo-objects.ts'
 
 const MOST_COLUMNS = 80
 
-/** Kubeconfig, version and state of the demo. */
+/** Kubeconfig, link, version and state of the demo. */
 export interface NextCommandsOptions {
+  /** Link to the dashboard; undefined if there is none. */
+  readonly dashboard: string | undefined
   readonly kubeconfig: string
   /** Whether the demo objects exist. */
   readonly demo: boolean
@@ -11,8 +13,8 @@ export interface NextCommandsOptions {
   readonly version: string
 }
 
-/** @returns commands to try in a second terminal */
-export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions): string {
+/** @returns the link to the dashboard, and commands to try in a second terminal */
+export function nextCommands({ dashboard, kubeconfig, demo, version }: NextCommandsOptions): string {
   const { namespace, name } = demoKey
   const setImage = (image: string): readonly string[] => [
     `kubectl -n ${namespace} set image daemonset/${name}`,
@@ -28,9 +30,14 @@ export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions)
         setImage(demoImage(`${version}-bad-pull`)),
       ]
     : [['kubectl get nodes'], ['kubectl apply -f examples/']]
-  return ['In another terminal:', '', `  ${exportCommand(kubeconfig)}`, ...commands.map(continued), '', 'Ctrl-C stops the cluster.'].join(
-    '\n',
-  )
+  const link = dashboard === undefined ? [] : [dashboardText(dashboard), '']
+  const lines = ['In another terminal:', '', `  ${exportCommand(kubeconfig)}`, ...commands.map(continued), '', 'Ctrl-C stops the cluster.']
+  return [...link, ...lines].join('\n')
+}
+
+/** @returns the link to the dashboard, on a line of its own */
+export function dashboardText(link: string): string {
+  return `Open the dashboard; the link works once, for ten minutes:\n\n  ${link}`
 }
 
 /** @returns the commands that start a controller and an executor for a cluster of `tranche sim` */

@@ -25,7 +25,7 @@ import { demoKey } from './demo-objects.ts'
 import { driveClock } from './drive-clock.ts'
 import { installDemo, installResources } from './install-objects.ts'
 import { writeAccessFiles } from './kubeconfig-file.ts'
-import { exportCommand, nextCommands, programCommands } from './next-commands.ts'
+import { dashboardText, exportCommand, nextCommands, programCommands } from './next-commands.ts'
 import { openLineFile, removeFile, type ReportUnwritable, writeWhole } from '../files/output-file.ts'
 import { keepDrawing } from './keep-drawing.ts'
 import { type DemoResult, runDemo } from './run-demo.ts'
@@ -136,7 +136,7 @@ async function play(session: Session): Promise<ExitCode> {
   await watch.synced
   cleanup.adopt(keepDrawing(watch, screen), (end) => end())
   const broken = Promise.race([watch.stopped, ...programs.map((program) => program.stopped)])
-  return Promise.race([broken.then(() => exitCodes.failed), follow(session, { client, watch, kubeconfig })])
+  return Promise.race([broken.then(() => exitCodes.failed), follow(session, { client, watch, kubeconfig, api })])
 }
 
 function openLog(
@@ -220,16 +220,20 @@ interface Listeners extends Pick<Simulation, 'access'> {
 function shareAccess({ options, cleanup, screen }: Session, { access, faults, api }: Listeners): string | null {
   if (access === null) return null
   const files = cleanup.adopt(writeAccessFiles(access, options.kubeconfig), ({ remove }) => remove())
-  const rest = api === null ? {} : { api: api.url, apiToken: api.token }
+  // Each link works once, so the file and the screen have one each.
+  const rest = api === null ? {} : { api: api.url, apiToken: api.token, dashboard: api.newLink() }
   const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token, faults, ...rest }
   if (options.readyFile !== undefined) writeWhole(options.readyFile, `${JSON.stringify(ready)}\n`)
   screen.say(`Simulated cluster of ${options.nodes} nodes: ${access.server}`)
   if (api !== null) screen.say(`REST API: ${api.url}, token ${api.token}`)
   if (faults !== null) screen.say(`Fault injection: ${faults.url}, token ${faults.token}`)
+  if (options.demo === 'release' && api !== null) screen.say(dashboardText(api.newLink()))
   if (options.demo === 'release') screen.say(`To use kubectl: ${exportCommand(files.kubeconfig)}`)
   if (options.command === 'sim') screen.say(`\n${programCommands(files.kubeconfig)}`)
   if (options.demo !== 'release')
-    screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`)
+    screen.say(
+      `\n${nextCommands({ dashboard: api?.newLink(), kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`,
+    )
   return files.kubeconfig
 }
 
@@ -238,6 +242,7 @@ interface Running {
   readonly client: KubeClient
   readonly watch: ClusterWatch
   readonly kubeconfig: string | null
+  readonly api: DevApi | null
 }
 
 async function follow(session: Session, running: Running): Promise<ExitCode> {
@@ -249,7 +254,8 @@ async function follow(session: Session, running: Running): Promise<ExitCode> {
     screen.say(summaryOf(result))
     if (options.output === 'json') io.out.write(`${JSON.stringify(result)}\n`)
     if (options.exit || options.virtual) return exitCodes.done
-    if (running.kubeconfig !== null) screen.say(`\n${nextCommands({ kubeconfig: running.kubeconfig, demo: true, version: 'v3' })}`)
+    const { kubeconfig, api } = running
+    if (kubeconfig !== null) screen.say(`\n${nextCommands({ dashboard: api?.newLink(), kubeconfig, demo: true, version: 'v3' })}`)
   }
   await whenAborted(signal)
   throw new StopRequested()

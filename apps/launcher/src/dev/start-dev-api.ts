@@ -2,6 +2,7 @@ import { startApi } from '@tranche/api'
 import type { Clock } from '@tranche/clock'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
+import { findDashboard } from '../dashboard/find-dashboard.ts'
 import type { Simulation } from './simulation.ts'
 
 /** Settings of the REST API of a simulated cluster. */
@@ -19,11 +20,15 @@ export interface DevApi {
   readonly url: string
   /** Random token of an administrator; invalid after the cluster has stopped. */
   readonly token: string
+  /** @returns a link that opens the dashboard as that administrator; works once, for ten minutes */
+  newLink(): string
   stop(): Promise<void>
 }
 
 /** User name of the token. */
 const USER = 'dev'
+/** Group of the user; RBAC grants it everything. */
+const ADMINISTRATORS = 'system:masters'
 
 /**
  * Serves the REST API of a simulated cluster on 127.0.0.1; resolves after its first lists of the cluster.
@@ -31,7 +36,10 @@ const USER = 'dev'
  * @throws {AppError} PORT_IN_USE
  */
 export async function startDevApi({ simulation, clock, log, port, seed }: DevApiParts): Promise<DevApi> {
-  const api = await startApi({ exchange: simulation.exchangeFor(fieldManagers.api), clock, log, port, seed })
+  const exchange = simulation.exchangeFor(fieldManagers.api)
+  const token = simulation.simulator.tokenFor(USER)
+  const link = { caller: { username: USER, groups: [ADMINISTRATORS] }, hint: 'Sign in with the token that tranche dev has printed.' }
+  const api = await startApi({ exchange, clock, log, port, seed, dashboard: findDashboard(), link })
   await api.ready
-  return { url: api.url, token: simulation.simulator.tokenFor(USER), stop: () => api.stop() }
+  return { url: api.url, token, newLink: () => api.newLink() ?? '', stop: () => api.stop() }
 }

@@ -22,6 +22,7 @@ import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import type { RedisSettings } from '@tranche/queue-bullmq'
 import type { Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
+import { findDashboard } from '../dashboard/find-dashboard.ts'
 import { followHealth, type ProgramHealth } from '../health/program-health.ts'
 import { startMetrics } from '../health/start-metrics.ts'
 import type { ApiProcessOptions } from '../options/api-process-options.ts'
@@ -252,7 +253,7 @@ async function startApiProgram(
   { requestsPerSecond, ...options }: ApiProcessOptions,
 ): Promise<RunningApi> {
   const { startApi } = await import('@tranche/api')
-  return startApi({ ...common, ...options, withProcess: true, limits: { requestsPerSecond } })
+  return startApi({ ...common, ...options, dashboard: findDashboard(), withProcess: true, limits: { requestsPerSecond } })
 }
 
 type QueueOptions = Pick<ProcessOptions, 'redis'> & { readonly redisSettings: RedisSettings | null }

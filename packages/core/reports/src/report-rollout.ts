@@ -6,6 +6,8 @@ import { countZones, stateQuestion } from './node-state.ts'
 import { conditionIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
+import { reportAnalyses } from './report-analyses.ts'
+import { reportBudget } from './report-budget.ts'
 import { stepSizes } from './step-sizes.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
@@ -14,10 +16,12 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const outline = outlineOf(facts)
   const { metadata, status } = facts.rollout
   const policy = metadata.annotations?.[rolloutAnnotations.releasePolicy]
+  const summary = summaryOf(outline)
+  const analyses = reportAnalyses(outline)
   const sizes = stepSizes(outline)
   const steps = stepsOf(facts.rollout)
   return {
-    ...summaryOf(outline),
+    ...summary,
     steps: steps.map((step, at) => ({
       index: at + 1,
       replicas: replicasText(step),
@@ -30,6 +34,8 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     ...(status?.lastAction !== undefined && { lastAction: status.lastAction }),
     actions: allowedActions(facts),
     ...(policy !== undefined && { policy }),
+    ...(analyses.length > 0 && { analyses }),
+    ...(summary.maxUnavailable !== undefined && { budget: reportBudget(outline, summary.maxUnavailable) }),
     zones: countZones(outline.fleet, stateQuestion(outline)),
     skippedNodes: status?.skippedNodes ?? [],
     conditions: [

@@ -8,7 +8,7 @@ import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
 import { imagesOf, isReleaseUnderWay, type Outline, outlineOf, progressOf, skippedNodes, stableImagesOf } from './outline.ts'
 import { presentMessage, presentWaitingFor } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
-import { remainingTime } from './remaining-time.ts'
+import { remainingOf } from './remaining.ts'
 import { ofVersionBefore } from './standstill.ts'
 
 /** One-line summary of a Rollout. Incremental: costs only the changes of its nodes since the last call. */
@@ -29,7 +29,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
   const from = isReleaseUnderWay(rollout) ? status?.rollbackFrom : undefined
   const stableImages = stableImagesOf(outline)
   const startedAt = startOf(outline)
-  const remaining = other === null ? remainingTime(outline, outcome) : undefined
+  const remaining = other === null ? remainingOf(outline, outcome) : undefined
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,

@@ -152,6 +152,7 @@ export {
 export { type ManifestFinding, type Me, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from './rest/check.ts'
 export { type Permissions, permissionsSchema } from './rest/permissions.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'
+export { type AnalysisReport } from './rest/analysis.ts'
 export {
   type BatchReport,
   batchReportSchema,
@@ -161,12 +162,9 @@ export {
   explanationSchema,
   type HistoryReport,
   historyReportSchema,
-  type Need,
   type NodeReport,
   nodeReportSchema,
   nodeStates,
-  type Outcome,
-  outcomes,
   type ActionResult,
   type RecordedAction,
   recordedActionSchema,
@@ -185,9 +183,8 @@ export {
   revisionRoles,
   type RolloutReport,
   rolloutReportSchema,
-  type RolloutSummary,
-  rolloutSummarySchema,
 } from './rest/report.ts'
+export { type Need, type Outcome, outcomes, type RolloutSummary, rolloutSummarySchema } from './rest/summary.ts'
 export { lastEventHeadersSchema, type StreamMessage, streamMessageSchema, streamQuerySchema } from './rest/stream.ts'
 export {
   daemonSetRollbackSchema,

@@ -41,14 +41,14 @@ export function queryOf({ text, namespace, group, sort }: FleetFilter): Readonly
   }
 }
 
-/** @returns the group of a Rollout: whether a person must act, Tranche acts, nothing happens, or nothing will */
+/** @returns the group of a Rollout: needs a person, in progress, up to date, or disabled */
 export function groupOf({ outcome, disabled, phase, need }: RolloutSummary): FleetGroup {
   if (need !== undefined || outcome === 'Failed' || outcome === 'Blocked' || outcome === 'Waiting') return 'needsYou'
   if (disabled) return 'off'
   return outcome === 'Running' && phase !== 'Initial' ? 'running' : 'well'
 }
 
-/** Most urgent first: a bad version, then what cannot go on, then decisions. */
+/** Most urgent first: a bad version, then what cannot continue, then decisions. */
 const urgency: Readonly<Record<RolloutSummary['outcome'], number>> = {
   Failed: 0,
   Blocked: 1,

@@ -1,7 +1,7 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import { type ReactNode, useDeferredValue, useMemo } from 'react'
 import { counted } from '../../format/duration.ts'
-import { useFleet } from '../../live/use-fleet.ts'
+import { useFleet } from '../../ports/use-fleet.ts'
 import { useGrowingList } from '../../parts/use-growing-list.ts'
 import { usePorts } from '../../ports/dashboard-ports.ts'
 import { EmptyFleet } from './empty-fleet.tsx'

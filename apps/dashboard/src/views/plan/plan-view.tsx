@@ -1,6 +1,6 @@
 import type { ApiKey } from '@tranche/api-client'
 import { type ReactNode, useMemo } from 'react'
-import { useSummary } from '../../live/use-fleet.ts'
+import { useSummary } from '../../ports/use-fleet.ts'
 import { Crumbs } from '../../parts/crumbs.tsx'
 import { usePorts } from '../../ports/dashboard-ports.ts'
 import { comparePlans } from './compare-plans.ts'

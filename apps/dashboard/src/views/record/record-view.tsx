@@ -1,7 +1,7 @@
 import type { ApiKey } from '@tranche/api-client'
 import { RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
-import { useFleet } from '../../live/use-fleet.ts'
+import { useFleet } from '../../ports/use-fleet.ts'
 import { textOfKey } from '../../live/release-store.ts'
 import { usePorts } from '../../ports/dashboard-ports.ts'
 import { coverageOf } from './coverage.ts'

@@ -23,12 +23,13 @@ export function BudgetPicture({ report: { budget } }: { readonly report: Rollout
       <p>
         {used > limit ? (
           <strong className="tone-bad">
-            {used} nodes are down, and only {limit} may be
+            {counted(used, 'node')} down, and only {limit} allowed
           </strong>
         ) : (
-          `${used} of ${counted(limit, 'node')} may be down`
+          <>
+            {used} of {limit} allowed {limit === 1 ? 'node is' : 'nodes are'} down{used === limit ? ': used up' : ''}
+          </>
         )}
-        {used > limit ? '. ' : used === limit ? ': used up. ' : `, ${free} free. `}
       </p>
       <div className="budget-bar" role="img" aria-label={parts.map(({ text }) => text).join(', ')}>
         {parts.map(({ tone, glyph, count }) => (
@@ -37,14 +38,16 @@ export function BudgetPicture({ report: { budget } }: { readonly report: Rollout
         <Cells className="cell free" glyph="" count={free} of={cells} />
       </div>
       <ul className="legend">
-        {parts.map(({ tone, glyph, text }) => (
-          <li key={tone}>
-            <span className={`cell fill-${tone}`} aria-hidden="true">
-              {glyph}
-            </span>{' '}
-            {text}
-          </li>
-        ))}
+        {parts
+          .filter(({ count }) => count > 0)
+          .map(({ tone, glyph, text }) => (
+            <li key={tone}>
+              <span className={`cell fill-${tone}`} aria-hidden="true">
+                {glyph}
+              </span>{' '}
+              {text}
+            </li>
+          ))}
       </ul>
     </section>
   )

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 import { Age } from '../../parts/time.tsx'
 
 /** Conditions of the status, as `kubectl describe` shows them. */
-export function ConditionsSection({ report: { conditions } }: { readonly report: RolloutReport }): ReactNode {
+export function ConditionsSection({ report }: { readonly report: RolloutReport }): ReactNode {
+  const { conditions, message: statusMessage } = report
   return (
     <section aria-labelledby="conditions-title">
       <h2 id="conditions-title">Conditions</h2>
@@ -23,7 +24,9 @@ export function ConditionsSection({ report: { conditions } }: { readonly report:
               <th scope="row">{type}</th>
               <td>{status}</td>
               <td>{reason}</td>
-              <td className="prose">{message}</td>
+              <td className="prose">
+                {message === statusMessage && message !== '' ? <span className="quiet">as the status above</span> : message}
+              </td>
               <td>
                 <Age at={since} />
               </td>

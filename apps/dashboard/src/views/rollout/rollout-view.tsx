@@ -1,7 +1,7 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { ReactNode } from 'react'
-import { useFleet, useSummary } from '../../live/use-fleet.ts'
-import { useNodes } from '../../live/use-nodes.ts'
+import { useFleet, useSummary } from '../../ports/use-fleet.ts'
+import { useNodes } from '../../ports/use-nodes.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { ActionBar } from './actions/action-bar.tsx'
@@ -13,7 +13,7 @@ import { RolloutHeader } from './rollout-header.tsx'
 import { StatusNote } from './status-note.tsx'
 import { StepTrack } from './step-track.tsx'
 import { UnwellNodes } from './unwell-nodes.tsx'
-import { useReport } from './use-report.ts'
+import { useReport } from '../../ports/use-report.ts'
 
 /** Properties of {@link RolloutView}. */
 interface RolloutViewProps {

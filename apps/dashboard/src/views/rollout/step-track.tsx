@@ -8,14 +8,15 @@ type Step = RolloutReport['steps'][number]
 
 /** The steps of a Rollout as a track: those done, the present one with its state, and those ahead. */
 export function StepTrack({ report }: { readonly report: RolloutReport }): ReactNode {
-  const { steps, nodes } = report
+  const { steps, nodes, rollbackFrom } = report
   const marks = steps.map(({ index, nodes: size }) => ({ label: String(index), nodes: size }))
   return (
     <section aria-labelledby="steps-title">
       <h2 id="steps-title">
         Steps{' '}
         <span className="count">
-          {nodes.updatedAvailable} of {counted(nodes.desired, 'node')} updated and available
+          {nodes.updatedAvailable} of {counted(nodes.desired, 'node')} {rollbackFrom === undefined ? 'updated' : 'rolled back'} and
+          available
         </span>
       </h2>
       <ProgressBar nodes={nodes} marks={marks} />

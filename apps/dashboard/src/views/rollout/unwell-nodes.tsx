@@ -14,15 +14,9 @@ interface UnwellNodesProps {
 /** Nodes that are not well, by reason: how many, an example with exit code and last message, and their names. */
 export function UnwellNodes({ report, nodes }: UnwellNodesProps): ReactNode {
   const groups = useMemo(() => groupUnwell(report.failure, nodes?.values() ?? []), [report.failure, nodes])
-  const { failure } = report
   return (
     <section aria-labelledby="unwell-title" className="unwell">
       <h2 id="unwell-title">Not well</h2>
-      {failure === undefined ? null : (
-        <p className="prose">
-          <strong>{failure.reason}</strong>: {failure.message}
-        </p>
-      )}
       {groups.length === 0 ? <p className="tone-good">Every node is well.</p> : null}
       {groups.map((group) => (
         <Group key={group.title} group={group} report={report} />

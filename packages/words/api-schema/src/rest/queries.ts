@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 import { pageQuerySchema } from './paging.ts'
-import { nodeStates, outcomes } from './report.ts'
+import { nodeStates } from './report.ts'
+import { outcomes } from './summary.ts'
 
 /** Sort keys of Rollouts. Equal Rollouts are sorted by namespace and name. */
 export const rolloutSortKeys = ['name', 'namespace', 'phase', 'outcome', 'updated'] as const

@@ -4,19 +4,9 @@ import { failureSchema } from '../status-fields.ts'
 import { lastActionSchema, heldRevisionSchema } from '../rollout.ts'
 import { releaseResults } from '../values.ts'
 import { actionTypes } from './action.ts'
-
-const moment = (): z.ZodString => z.string().meta({ format: 'date-time' })
-const count = (description: string): z.ZodNumber => z.int().min(0).meta({ description })
-
-/**
- * Outcome of a Rollout. `Done`: every node that can be updated is on the requested version. `Failed`: the version is bad, and its release,
- * or a new release of it, is stopped. `RolledBack`: the version was rolled back, and every node that can be is on the previous version.
- * `Blocked`: the Rollout cannot continue until a user fixes its spec, its policy or the cluster. `Waiting`: a person has to decide.
- * `Running`: it continues by itself. `tranche status` has an exit code for each.
- */
-export const outcomes = ['Done', 'Failed', 'RolledBack', 'Blocked', 'Waiting', 'Running'] as const
-/** @see outcomes */
-export type Outcome = (typeof outcomes)[number]
+import { analysisReportSchema } from './analysis.ts'
+import { count, moment } from './fields.ts'
+import { outcomes, rolloutSummarySchema } from './summary.ts'
 
 /**
  * State of a node in the release. `updated`: available on the canary revision. `old`: available on another revision. `updating`: no pod, a
@@ -31,100 +21,6 @@ export type ReportedNodeState = (typeof nodeStates)[number]
 export const revisionRoles = ['stable', 'canary', 'superseded', 'none'] as const
 /** @see revisionRoles */
 export type RevisionRole = (typeof revisionRoles)[number]
-
-const needSchema = z.object({
-  reason: z.string().meta({ description: 'Reason in one word, such as StepPaused, Paused, ReleaseFailed or PolicyNotFound.' }),
-  message: z.string().meta({ description: 'Human-readable explanation.' }),
-  since: moment().optional().meta({ description: 'Time when the wait began.' }),
-  actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would resolve it now.' }),
-})
-/** Decision that a release waits for. */
-export type Need = Frozen<z.infer<typeof needSchema>>
-
-const waitSchema = z.object({
-  reason: z.string().meta({ description: 'Reason in one word, such as NotAvailable, Upgrading, BudgetUsedUp or Soak.' }),
-  message: z.string().meta({ description: 'Human-readable description of what the release waits for.' }),
-  since: moment().optional().meta({ description: 'Time when the wait began.' }),
-  nodes: z.array(z.string()).meta({ description: 'Nodes that it waits for, at most 50.' }),
-})
-
-const nodeCountsSchema = z.object({
-  desired: count('Nodes that should run the DaemonSet.'),
-  updated: count('Desired nodes whose pod is on the canary revision.'),
-  updatedAvailable: count('Updated nodes whose pod is available.'),
-  unavailable: count('Desired nodes without an available pod.'),
-  failed: count('Nodes on which the new version failed.'),
-  leaked: count('Nodes that got the new version outside the release.'),
-  skipped: count('Skipped nodes: NotReady or excluded by the policy.'),
-})
-
-const remainingSchema = z.object({
-  of: z.enum(['pause', 'soak', 'settling', 'batch']).meta({
-    description:
-      'pause: a timed pause. soak: the soak time of a step. settling: the final soak time of the release. batch: the current batch; ' +
-      'its end is an estimate from its speed so far.',
-  }),
-  until: moment().meta({
-    description: 'End time. In the past if the controller has not acted on it yet, or if the estimate was too short.',
-  }),
-})
-
-/** Summary of a Rollout. */
-export const rolloutSummarySchema = z
-  .object({
-    namespace: z.string(),
-    name: z.string(),
-    daemonSet: z.string().meta({ description: 'Name of the DaemonSet, in the same namespace.' }),
-    phase: z.string().meta({ description: '`status.phase`; empty before the first status.' }),
-    reason: z.string().meta({ description: 'Reason of the condition `Stalled` if it is True, else of `Progressing`; may be empty.' }),
-    outcome: z.enum(outcomes),
-    message: z.string().meta({ description: 'What the Rollout waits for, since when, and on which nodes.' }),
-    waitingFor: waitSchema.optional().meta({
-      description: 'What the current step waits for, without the step itself. Absent if `message` is about something else.',
-    }),
-    need: needSchema.optional().meta({ description: 'Decision that the release waits for. Absent if it does not wait for a person.' }),
-    paused: z.boolean().meta({ description: '`spec.strategy.paused`.' }),
-    disabled: z.boolean().meta({ description: '`spec.disabled`.' }),
-    step: z
-      .object({
-        index: z.int().min(1).meta({ description: 'Current step, from 1.' }),
-        count: count('Number of steps of the Rollout.'),
-        state: z.string().meta({ description: 'State of the step, such as StepUpgrade or StepPaused.' }),
-        since: moment().optional().meta({ description: 'Time when the step entered this state.' }),
-      })
-      .optional()
-      .meta({ description: 'Current step. Absent before the first release.' }),
-    stableRevision: z.string().optional(),
-    canaryRevision: z.string().optional(),
-    rollbackFrom: z.string().optional().meta({
-      description:
-        'Revision that the current release rolls back; it rolls back to `canaryRevision`. Absent if the release is not a rollback.',
-    }),
-    images: z
-      .array(z.string())
-      .meta({ description: 'Images of `canaryRevision` in container order. If that revision is unknown, images of the current template.' }),
-    stableImages: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'Images of `stableRevision` in container order. Absent if that revision is no longer in the history.' }),
-    nodes: nodeCountsSchema,
-    maxUnavailable: count('Maximum number of nodes that may be unavailable at a time.').optional(),
-    notBound: z.string().optional().meta({
-      description:
-        'Why the images, nodes and zones of the DaemonSet are hidden: it is not bound to this Rollout, and the caller may not have the right to get it.',
-    }),
-    createdAt: moment().meta({ description: 'Creation time of the Rollout.' }),
-    releaseStartedAt: moment().optional().meta({
-      description: 'Start time of the running release; of a rollback, start of the release that it rolls back. Absent if none runs.',
-    }),
-    remaining: remainingSchema.optional().meta({
-      description: 'What ends by itself, and when. Absent if a person has to decide, or if the end is unknown.',
-    }),
-    resourceVersion: z.string().meta({ description: 'resourceVersion of the Rollout that this summary was read from.' }),
-  })
-  .meta({ id: 'RolloutSummary' })
-/** @see rolloutSummarySchema */
-export type RolloutSummary = Frozen<z.infer<typeof rolloutSummarySchema>>
 
 const stepReportSchema = z.object({
   index: z.int().min(1),
@@ -204,6 +100,14 @@ export const observedChangeSchema = z
 /** @see observedChangeSchema */
 export type ObservedChange = Frozen<z.infer<typeof observedChangeSchema>>
 
+const budgetSchema = z.object({
+  limit: count('Maximum number of nodes that may be unavailable at a time; the same as `maxUnavailable`.'),
+  ours: count('Ready nodes that are being updated, or whose updated pod is not available.'),
+  others: count('Ready nodes whose pod of another revision is not available; without a running release, every unavailable pod.'),
+  unreachable: count('NotReady nodes without an available pod.'),
+  exempt: count('The part of `unreachable` that does not count, by `nodes.notReady.exempt` of the policy.'),
+})
+
 /** Full report of a Rollout. */
 export const rolloutReportSchema = rolloutSummarySchema
   .extend({
@@ -213,6 +117,13 @@ export const rolloutReportSchema = rolloutSummarySchema
     lastAction: lastActionSchema.optional(),
     actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would be accepted now.' }),
     policy: z.string().optional().meta({ description: 'Name of the ReleasePolicy that the Rollout refers to.' }),
+    analyses: z.array(analysisReportSchema).optional().meta({
+      description: 'Analyses of the running release: their runs, then those that have not started. Absent if it has none.',
+    }),
+    budget: budgetSchema.optional().meta({
+      description:
+        'Nodes that use up `maxUnavailable`. Each desired node without an available pod counts once. Absent if the DaemonSet does not exist, or is hidden.',
+    }),
     zones: z.array(z.object({ zone: z.string(), states: z.partialRecord(z.enum(nodeStates), z.int()) })),
     skippedNodes: z.array(z.string()),
     conditions: z.array(

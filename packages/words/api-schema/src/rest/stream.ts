@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
-import { eventReportSchema, rolloutSummarySchema } from './report.ts'
+import { eventReportSchema } from './report.ts'
+import { rolloutSummarySchema } from './summary.ts'
 
 /**
  * Message of a stream, one JSON object per `data:`. `reset`: the client discards its state; every visible Rollout follows. `rollout`: current

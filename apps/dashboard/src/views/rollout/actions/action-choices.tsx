@@ -5,7 +5,7 @@ import { counted } from '../../../format/duration.ts'
 import { versionOf } from '../../../format/image-change.ts'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
-import { queryKeyOf } from '../use-report.ts'
+import { queryKeyOf } from '../../../ports/use-report.ts'
 import type { ActionChoice } from './action-texts.ts'
 
 /** Properties of the choices of an action. */

@@ -16,103 +16,89 @@ export interface ActionText {
   readonly hasForecast: boolean
 }
 
-/** Order of the buttons: what goes on, then what stops, then what changes the version. */
+/** Order of the buttons: what continues the release, then what stops it, then what changes the version. */
 export const actionOrder: readonly ActionType[] = ['approve', 'resume', 'retry', 'pause', 'promote', 'jump', 'abort', 'undo', 'restart']
 
-/** Says what an action would do to a Rollout now. */
+const withName: readonly ActionType[] = ['promote', 'abort', 'undo', 'restart']
+const withForecast: readonly ActionType[] = ['approve', 'resume', 'retry', 'promote', 'restart']
+
+/** Says what an action would do to a Rollout now. @param isFull whether a promote also skips soak and analysis */
 export function textOfAction(type: ActionType, report: RolloutReport, isFull = false): ActionText {
-  const { name, step, steps, nodes } = report
-  const next = step === undefined ? undefined : steps.find(({ index }) => index === step.index + 1)
-  const version = report.images.map(versionOf).join(', ')
-  const stable = report.stableImages?.map(versionOf).join(', ')
-  const left = Math.max(0, nodes.desired - nodes.updated)
-  switch (type) {
-    case 'approve':
-      return {
-        label: 'Approve',
-        question: `Approve step ${step?.index ?? 1} of ${name}?`,
-        effects: [
-          next === undefined
-            ? `The remaining ${counted(left, 'node')} get ${version}.`
-            : `Step ${next.index} begins: up to ${counted(next.nodes, 'node')} run ${version}.`,
-        ],
-        mustTypeName: false,
-        hasForecast: true,
-      }
-    case 'resume':
-      return {
-        label: 'Resume',
-        question: `Resume ${name}?`,
-        effects: [`The release of ${version} goes on where it paused.`],
-        mustTypeName: false,
-        hasForecast: true,
-      }
-    case 'retry':
-      return {
-        label: 'Retry',
-        question: `Retry ${version} on ${name}?`,
-        effects: ['The stop is lifted. Failures so far no longer count; new ones do.', `The release of ${version} goes on.`],
-        mustTypeName: false,
-        hasForecast: true,
-      }
-    case 'pause':
-      return {
-        label: 'Pause',
-        question: `Pause ${name}?`,
-        effects: ['Nothing more is deleted, also in the batch that runs. Pods that already stop come back with the new version.'],
-        mustTypeName: false,
-        hasForecast: false,
-      }
-    case 'promote':
-      return {
-        label: 'Promote…',
-        question: isFull ? `Promote ${name} in full?` : `Promote ${name} without its remaining pauses?`,
-        effects: [
-          `The remaining ${counted(left, 'node')} get ${version} without asking again.`,
-          isFull
-            ? 'Soak and analysis are skipped too.'
-            : 'Each step must still be available before the next begins; soak and analysis stay.',
-          'The budget of unavailable nodes always applies.',
-        ],
-        mustTypeName: true,
-        hasForecast: true,
-      }
-    case 'jump':
-      return {
-        label: 'Jump…',
-        question: `Go to another step of ${name}?`,
-        effects: ['Nodes that are updated stay updated.'],
-        mustTypeName: false,
-        hasForecast: false,
-      }
-    case 'abort':
-      return {
-        label: 'Abort…',
-        question: `Abort the release of ${version} and roll back?`,
-        effects: [
-          `${counted(nodes.updated, 'node')} with ${version} go back${stable === undefined ? '' : ` to ${stable}`}, unhealthy ones first, within the budget and without pauses.`,
-          `${version} is blocked: applying it again does not release it until somebody retries.`,
-        ],
-        mustTypeName: true,
-        hasForecast: false,
-      }
-    case 'undo':
-      return {
-        label: 'Roll back…',
-        question: `Roll ${name} back to an earlier revision?`,
-        effects: ['The pod template of that revision is applied again, as an ordinary release with its steps.'],
-        mustTypeName: true,
-        hasForecast: false,
-      }
-    case 'restart':
-      return {
-        label: 'Restart…',
-        question: `Restart every pod of ${name}?`,
-        effects: [`All ${counted(nodes.desired, 'pod')} are replaced with the same version, in batches with the pauses of the steps.`],
-        mustTypeName: true,
-        hasForecast: true,
-      }
+  return {
+    label: labels[type],
+    ...wordings[type](report, isFull),
+    mustTypeName: withName.includes(type),
+    hasForecast: withForecast.includes(type),
   }
+}
+
+const labels: Readonly<Record<ActionType, string>> = {
+  approve: 'Approve',
+  resume: 'Resume',
+  retry: 'Retry',
+  pause: 'Pause',
+  promote: 'Promote…',
+  jump: 'Jump…',
+  abort: 'Abort…',
+  undo: 'Roll back…',
+  restart: 'Restart…',
+}
+
+type Wording = Pick<ActionText, 'question' | 'effects'>
+
+const wordings: Readonly<Record<ActionType, (report: RolloutReport, isFull: boolean) => Wording>> = {
+  approve: (report) => ({ question: `Approve step ${report.step?.index ?? 1} of ${report.name}?`, effects: [nextStepText(report)] }),
+  resume: (report) => ({
+    question: `Resume ${report.name}?`,
+    effects: [`The release of ${versionsOf(report.images)} continues where it paused.`],
+  }),
+  retry: ({ name, images }) => ({
+    question: `Retry ${versionsOf(images)} on ${name}?`,
+    effects: ['The stop is lifted. Failures so far no longer count; new ones do.', `The release of ${versionsOf(images)} continues.`],
+  }),
+  pause: ({ name }) => ({
+    question: `Pause ${name}?`,
+    effects: ['Nothing more is deleted, also in the current batch. Pods that are already stopping come back with the new version.'],
+  }),
+  promote: (report, isFull) => ({
+    question: isFull ? `Promote ${report.name} in full?` : `Promote ${report.name} without its remaining pauses?`,
+    effects: [
+      `The remaining ${counted(leftOf(report), 'node')} get ${versionsOf(report.images)} without asking again.`,
+      isFull ? 'Soak and analysis are skipped too.' : 'Each step must be available before the next begins; soak and analysis stay.',
+      'The budget of unavailable nodes always applies.',
+    ],
+  }),
+  jump: ({ name }) => ({ question: `Go to another step of ${name}?`, effects: ['Nodes that are updated stay updated.'] }),
+  abort: ({ images, stableImages, nodes }) => ({
+    question: `Abort the release of ${versionsOf(images)} and roll back?`,
+    effects: [
+      `${counted(nodes.updated, 'node')} with ${versionsOf(images)} go back${stableImages === undefined ? '' : ` to ${versionsOf(stableImages)}`}, unhealthy ones first, within the budget and without pauses.`,
+      `${versionsOf(images)} is blocked: applying it again does not release it until a person retries.`,
+    ],
+  }),
+  undo: ({ name }) => ({
+    question: `Roll ${name} back to an earlier revision?`,
+    effects: ['The pod template of that revision is applied again, as an ordinary release with its steps.'],
+  }),
+  restart: ({ name, nodes }) => ({
+    question: `Restart every pod of ${name}?`,
+    effects: [`All ${counted(nodes.desired, 'pod')} are replaced with the same version, in batches with the pauses of the steps.`],
+  }),
+}
+
+function nextStepText(report: RolloutReport): string {
+  const { step, steps, images } = report
+  const next = step === undefined ? undefined : steps.find(({ index }) => index === step.index + 1)
+  if (next === undefined) return `The remaining ${counted(leftOf(report), 'node')} get ${versionsOf(images)}.`
+  return `Step ${next.index} begins: up to ${counted(next.nodes, 'node')} run ${versionsOf(images)}.`
+}
+
+function leftOf({ nodes }: RolloutReport): number {
+  return Math.max(0, nodes.desired - nodes.updated)
+}
+
+function versionsOf(images: readonly string[]): string {
+  return images.map(versionOf).join(', ')
 }
 
 /** Choices of a user for an action. */

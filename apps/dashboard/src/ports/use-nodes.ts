@@ -1,8 +1,8 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { NodeReport } from '@tranche/api-schema'
 import { useEffect, useSyncExternalStore } from 'react'
-import { usePorts } from '../ports/dashboard-ports.ts'
-import { textOfKey } from './release-store.ts'
+import { usePorts } from './dashboard-ports.ts'
+import { textOfKey } from '../live/release-store.ts'
 
 /** Shows the nodes of a Rollout while the calling part is on the screen. @returns them; undefined until the first list has arrived */
 export function useNodes(key: ApiKey): ReadonlyMap<string, NodeReport> | undefined {

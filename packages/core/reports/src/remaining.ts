@@ -12,7 +12,7 @@ const FEWEST_NODES = 2
  * What the release waits for that ends by itself, and when; undefined if a person has to decide, or if the end cannot be told. Reads no
  * message. The end of a batch is an estimate from its speed so far.
  */
-export function remainingTime(outline: Outline, outcome: Outcome): RolloutSummary['remaining'] {
+export function remainingOf(outline: Outline, outcome: Outcome): RolloutSummary['remaining'] {
   if (outcome !== 'Running') return undefined
   const ends = [
     ['pause', pauseEndMs(outline)],

@@ -1,8 +1,8 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { RolloutSummary } from '@tranche/api-schema'
 import { useSyncExternalStore } from 'react'
-import { usePorts } from '../ports/dashboard-ports.ts'
-import { type FleetSnapshot, textOfKey } from './release-store.ts'
+import { usePorts } from './dashboard-ports.ts'
+import { type FleetSnapshot, textOfKey } from '../live/release-store.ts'
 
 /** @returns the whole fleet; renews the calling part with each change */
 export function useFleet(): FleetSnapshot {

@@ -2,8 +2,8 @@ import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-q
 import type { ApiKey } from '@tranche/api-client'
 import type { RolloutReport } from '@tranche/api-schema'
 import { useEffect, useRef } from 'react'
-import { useSummary } from '../../live/use-fleet.ts'
-import { usePorts } from '../../ports/dashboard-ports.ts'
+import { useSummary } from './use-fleet.ts'
+import { usePorts } from './dashboard-ports.ts'
 
 /** Shortest time between two reads of the same Rollout, in milliseconds. */
 const AGAIN_MS = 1_000

@@ -1,0 +1,42 @@
+import { Component, type ErrorInfo, type ReactNode } from 'react'
+import { ProblemNote } from './problem-note.tsx'
+
+/** Properties of {@link ErrorBoundary}. */
+interface ErrorBoundaryProps {
+  /** Another value shows the children again. */
+  readonly of: string
+  readonly children: ReactNode
+}
+
+interface ErrorBoundaryState {
+  readonly of: string
+  readonly error: unknown
+}
+
+/** Shows what went wrong in its children in place of them: the rest of the page stays usable. */
+export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundaryState> {
+  override state: ErrorBoundaryState = { of: this.props.of, error: null }
+
+  static getDerivedStateFromError(error: unknown): Partial<ErrorBoundaryState> {
+    return { error }
+  }
+
+  static getDerivedStateFromProps({ of }: ErrorBoundaryProps, state: ErrorBoundaryState): ErrorBoundaryState | null {
+    return of === state.of ? null : { of, error: null }
+  }
+
+  override componentDidCatch(error: Error, { componentStack }: ErrorInfo): void {
+    console.error('a view failed', error, componentStack)
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state
+    if (error === null) return this.props.children
+    return (
+      <main id="main">
+        <h1>This view failed</h1>
+        <ProblemNote error={error} retry={() => this.setState({ error: null })} />
+      </main>
+    )
+  }
+}

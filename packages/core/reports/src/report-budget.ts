@@ -1,0 +1,25 @@
+import type { RolloutReport } from '@tranche/api-schema'
+import type { NodeView } from '@tranche/fleet'
+import { exemptNodes, hasOldPod, tallyNodes } from '@tranche/fence'
+import { stateQuestion } from './node-state.ts'
+import { isReleaseUnderWay, type Outline } from './outline.ts'
+
+/**
+ * Which nodes use up the budget. Every desired node without an available pod counts in exactly one of `ours`, `others` and `unreachable`.
+ * `exempt` is the part of `unreachable` that the policy does not count.
+ */
+export function reportBudget(outline: Outline, limit: number): NonNullable<RolloutReport['budget']> {
+  const { facts, fleet, canary, minReadyMs } = outline
+  const { unavailable } = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs })
+  const counts = { ours: 0, others: 0, unreachable: 0 }
+  for (const node of unavailable) counts[userOf(node, outline)] += 1
+  const dead = unavailable.filter((node) => !node.ready && hasOldPod(node, canary)).map(({ name }) => name)
+  const exempt = exemptNodes(dead, stateQuestion(outline).scope.rules, fleet.desired).size
+  return { limit, ...counts, exempt }
+}
+
+/** Without a release nothing is updated, whatever revision a pod has. */
+function userOf(node: NodeView, { facts, canary }: Outline): 'ours' | 'others' | 'unreachable' {
+  if (!node.ready) return 'unreachable'
+  return hasOldPod(node, canary) || !isReleaseUnderWay(facts.rollout) ? 'others' : 'ours'
+}

@@ -1,0 +1,47 @@
+import type { RolloutReport } from '@tranche/api-schema'
+import { reportRollout } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { aReading, type FactsFields } from './build-facts.ts'
+
+const none = { limit: 2, ours: 0, others: 0, unreachable: 0, exempt: 0 }
+
+describe('the budget of a release', () => {
+  it.each<[string, FactsFields, RolloutReport['budget']]>([
+    ['is free while every node has an available pod', { nodes: 'a:new b:old c:old' }, none],
+    ['is used by a new pod that is not available', { nodes: 'a:new! b:old c:old' }, { ...none, ours: 1 }],
+    ['is used by a node without a pod', { nodes: 'a:- b:old c:old' }, { ...none, ours: 1 }],
+    ['is used by a terminating old pod', { nodes: 'a:old~ b:old c:old' }, { ...none, ours: 1 }],
+    ['is used by others with an old pod that is not available', { nodes: 'a:old! b:older! c:old' }, { ...none, others: 2 }],
+    [
+      'is used by a NotReady node, whatever its pod',
+      { nodes: 'a:new!? b:old!¿ c:-', change: { c: { ready: false } } },
+      { ...none, unreachable: 3 },
+    ],
+    ['is not used by a NotReady node with an available pod', { nodes: 'a:old? b:old c:old' }, none],
+    [
+      'is not used by NotReady nodes that the policy exempts',
+      { nodes: 'a:old!? b:old!? c:old', tranche: { nodes: { notReady: { exempt: 1 } } } },
+      { ...none, unreachable: 2, exempt: 1 },
+    ],
+    [
+      'is used by others after the release, even without a pod',
+      { nodes: 'a:- b:new! c:new', rolloutStatus: { phase: 'Healthy' } },
+      { ...none, others: 2 },
+    ],
+    [
+      'has a limit in nodes',
+      { nodes: 'a:old b:old c:old d:old', daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: '60%' } } } },
+      { ...none, limit: 3 },
+    ],
+  ])('%s', (_name, fields, budget) => {
+    const report = reportRollout(aReading(fields))
+    expect(report.budget).toEqual(budget)
+    const { ours, others, unreachable } = report.budget!
+    expect(ours + others + unreachable).toBe(report.nodes.unavailable)
+  })
+
+  it('is absent while the DaemonSet is hidden', () => {
+    const hidden = { ...aReading(), daemonSet: undefined, revisions: [], fleet: undefined, notBound: 'not bound' }
+    expect(reportRollout(hidden)).not.toHaveProperty('budget')
+  })
+})

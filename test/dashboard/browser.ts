@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+/** @param program path of chromium */
+export function launchBrowser(program: string): Promise<Browser> {
+  return chromium.launch({ executablePath: program, args: ['--no-sandbox'] })
+}
+
+/** A page that collects what goes wrong in it. */
+export interface WatchedPage {
+  readonly page: Page
+  /** Errors of scripts, violations of the content security policy, and requests to other origins. */
+  readonly faults: readonly string[]
+}
+
+/** Opens a page in a context of its own. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, ...options })
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('pageerror', ({ message }) => faults.push(message))
+  page.on('console', (message) => {
+    // The first request without a session is answered with 401, and browsers report it.
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text())
+  })
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    const here = page.url() === 'about:blank' ? url.origin : new URL(page.url()).origin
+    if (url.protocol.startsWith('http') && url.origin !== here) faults.push(`a request to ${url.origin}`)
+  })
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.error(`content security policy: ${violatedDirective} ${blockedURI}`),
+    )
+  })
+  return { page, faults }
+}
+
+/** Signs in by a token. */
+export async function signIn(page: Page, { api, token }: { readonly api: string; readonly token: string }, path = ''): Promise<void> {
+  await page.goto(`${api}/dashboard/${path}`)
+  await page.getByLabel('Token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Checks the page as it is now with axe: WCAG 2.2 A and AA, and best practices. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // The policy of the page forbids scripts from outside; a debugger may evaluate.
+  await page.evaluate(axe)
+  const findings = await page.evaluate(async () => {
+    const { axe: checker } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
+    interface Violation {
+      readonly id: string
+      readonly help: string
+      readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+    }
+    const { violations } = await checker.run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    })
+    return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`))
+  })
+  expect(findings).toEqual([])
+}
