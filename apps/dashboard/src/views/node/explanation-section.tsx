@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { Explanation } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
+import { LongText } from '../../parts/long-text.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 
 /** Properties of {@link ExplanationSection}. */
@@ -25,7 +26,7 @@ export function ExplanationSection({ explained: { error, refetch }, explanation 
 function Answer({ explanation: { answer, rule, facts } }: { readonly explanation: Explanation }): ReactNode {
   return (
     <>
-      <p className="prose answer">{answer}</p>
+      <LongText className="answer">{answer}</LongText>
       <p className="hint">
         Deciding rule: <strong>{rule}</strong>
       </p>
@@ -36,7 +37,7 @@ function Answer({ explanation: { answer, rule, facts } }: { readonly explanation
             <tr key={`${name} ${value}`}>
               <th scope="row">{name}</th>
               <td>
-                <div className="prose">{value}</div>
+                <LongText>{value}</LongText>
               </td>
             </tr>
           ))}

@@ -1,18 +1,20 @@
 import type { NodeReport, RolloutReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
+import { LongText } from '../../parts/long-text.tsx'
 import { Age, Until } from '../../parts/time.tsx'
 import { roleWords, versionsOn } from './node-texts.ts'
 
 /** Properties of {@link NodeFacts}. */
 interface NodeFactsProps {
   readonly node: NodeReport
-  readonly report: RolloutReport
+  /** Undefined until it has arrived. */
+  readonly report: RolloutReport | undefined
 }
 
 /** The state of a node in the release. */
 export function NodeFacts({ node, report }: NodeFactsProps): ReactNode {
   const { zone, role, revision, pod, since, failsAt, batch, why, restarts = 0 } = node
-  const versions = versionsOn(node, report)
+  const versions = report === undefined ? undefined : versionsOn(node, report)
   return (
     <section aria-label="State of the node">
       <dl className="facts">
@@ -43,9 +45,9 @@ export function NodeFacts({ node, report }: NodeFactsProps): ReactNode {
         )}
       </dl>
       {why === undefined ? null : (
-        <p className="prose node-why" role="status">
-          {why}
-        </p>
+        <div role="status">
+          <LongText className="node-why">{why}</LongText>
+        </div>
       )}
     </section>
   )

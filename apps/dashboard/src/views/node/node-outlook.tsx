@@ -1,6 +1,7 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { Explanation, NodeReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
+import { LongText } from '../../parts/long-text.tsx'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { Until } from '../../parts/time.tsx'
 import { inspectCommands } from './node-texts.ts'
@@ -23,7 +24,7 @@ export function NodeOutlook({ rollout, name, node, explanation }: NodeOutlookPro
       {explanation === undefined ? null : explanation.next === undefined ? (
         <p className="quiet">The release leaves the node as it is.</p>
       ) : (
-        <p className="prose">This changes when {explanation.next}.</p>
+        <LongText>This changes when {explanation.next}.</LongText>
       )}
       {node?.failsAt === undefined ? null : (
         <p>

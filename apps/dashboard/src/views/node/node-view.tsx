@@ -29,12 +29,6 @@ export function NodeView({ rollout, node: name }: NodeViewProps): ReactNode {
   const node = nodes?.get(name)
   const explained = useExplanation(rollout, name, node)
 
-  if (report === undefined)
-    return (
-      <main id="main" className="page-note">
-        {error === null ? <p role="status">Reading {rollout.name}…</p> : <ProblemNote error={error} retry={() => void refetch()} />}
-      </main>
-    )
   return (
     <main id="main" className="node-view">
       <header className="rollout-header">

@@ -2,6 +2,7 @@ import type { ApiKey } from '@tranche/api-client'
 import type { Forecast } from '@tranche/api-schema'
 import { memo, type ReactNode, useId, useMemo } from 'react'
 import { counted, durationText } from '../../format/duration.ts'
+import { LongText } from '../../parts/long-text.tsx'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { useGrowingList } from '../../parts/use-growing-list.ts'
 
@@ -79,7 +80,7 @@ const NodeRow = memo(function NodeRow({ namespace, rollout, node: { name, batch,
       <td className="nowrap">{batch === 0 ? 'not updated' : batch}</td>
       <td className="nowrap">{atSeconds === undefined ? '–' : durationText(atSeconds * 1_000)}</td>
       <td className="plan-reason">
-        <div className="prose">{reason}</div>
+        <LongText>{reason}</LongText>
       </td>
     </tr>
   )

@@ -3,6 +3,7 @@ import type { Forecast } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
 import { counted, durationText } from '../../format/duration.ts'
 import { clockText } from '../../format/moment.ts'
+import { LongText } from '../../parts/long-text.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { forecastLooks } from './outcome-words.ts'
@@ -29,7 +30,7 @@ export function PlanResult({ rollout, dated, wholeSeconds, node, onNode, command
     <div className="plan-result">
       <div role="status">
         <StateBadge look={forecastLooks[outcome]} />
-        <p className="prose">{message}</p>
+        <LongText>{message}</LongText>
       </div>
       <PlanFigures forecast={forecast} atMs={atMs} />
       {batches.length === 0 ? null : <PlanTimelineTable forecast={forecast} atMs={atMs} wholeSeconds={wholeSeconds} />}

@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from 'react'
+import { LongText } from '../../parts/long-text.tsx'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { Moment } from '../../parts/time.tsx'
@@ -74,11 +75,11 @@ const EntryRow = memo(function EntryRow({ entry }: { readonly entry: RecordEntry
         {kind === 'change' ? <span className="count"> program, not a user</span> : null}
       </td>
       <td data-label="Why">
-        <div className="prose">{why === '' ? '–' : why}</div>
+        <LongText>{why === '' ? '–' : why}</LongText>
       </td>
       <td data-label="Result">
         {look === undefined ? <span className="quiet">–</span> : <StateBadge look={look} />}
-        <div className="prose hint">{detail}</div>
+        <LongText className="hint">{detail}</LongText>
       </td>
     </tr>
   )
