@@ -78,7 +78,7 @@ describe('the entries of a history', () => {
       ...{ kind: 'release', what: 'release of v2 (revision 2)', result: 'Completed', who: '', detail: `ended ${at}` },
     })
     expect(only({ releases: [{ revision: '7f', images: [], startedAt: at, result: 'Failed', failure: 'crashes' }] })).toMatchObject({
-      ...{ what: 'release of 7f', why: 'crashes', detail: 'still running' },
+      ...{ what: 'release of 7f', why: 'crashes', detail: 'not over yet' },
     })
   })
 

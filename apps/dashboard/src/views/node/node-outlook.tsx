@@ -24,7 +24,10 @@ export function NodeOutlook({ rollout, name, node, explanation }: NodeOutlookPro
       {explanation === undefined ? null : explanation.next === undefined ? (
         <p className="quiet">The release leaves the node as it is.</p>
       ) : (
-        <LongText>This changes when {explanation.next}.</LongText>
+        <div>
+          <p className="hint">What would change this:</p>
+          <LongText>{explanation.next}</LongText>
+        </div>
       )}
       {node?.failsAt === undefined ? null : (
         <p>

@@ -67,7 +67,7 @@ function entryOfChange({ id, type, manager = '', at, step, reason = '' }: Observ
 function entryOfRelease({ revision, number, images, startedAt, endedAt, result, failure = '' }: ReleaseReport): Content {
   const version = images.length === 0 ? revision : images.map(versionOf).join(', ')
   const what = `release of ${version}${number === undefined ? '' : ` (revision ${number})`}`
-  const detail = endedAt === undefined ? 'still running' : `ended ${endedAt}`
+  const detail = endedAt === undefined ? 'not over yet' : `ended ${endedAt}`
   return { id: `${revision} ${startedAt}`, at: startedAt, kind: 'release', type: 'release', what, who: '', why: failure, result, detail }
 }
 
