@@ -119,6 +119,11 @@ describe('the timeline of a forecast', () => {
     expect(timelineOf(stuck, 100).rows[0]).toMatchObject({ work: { x: 500, width: 500 }, pause: null, after: 'a person approves' })
   })
 
+  it('draws no pause that is over at once', () => {
+    const approved = { index: 1, nodes: 1, startSeconds: 0, endSeconds: 80, pause: 'person' }
+    expect(timelineOf({ ...forecast, batches: [approved, forecast.batches[1]!] }, 100).rows[0]?.pause).toBeNull()
+  })
+
   it.each<[string, Partial<Forecast>, number]>([
     ['the latest end', {}, 100],
     ['the last pause without an end', { etaSeconds: null, batches: [{ ...forecast.batches[0]!, pause: '600s' }] }, 620],
