@@ -116,7 +116,7 @@ describe('the timeline of a forecast', () => {
 
   it('draws a batch that never becomes ready up to the end, without a pause', () => {
     const stuck: Forecast = { ...forecast, batches: [{ index: 1, nodes: 1, startSeconds: 50, endSeconds: null, pause: 'person' }] }
-    expect(timelineOf(stuck, 100).rows[0]).toMatchObject({ work: { x: 500, width: 500 }, pause: null, after: 'a person approves' })
+    expect(timelineOf(stuck, 100).rows[0]).toMatchObject({ work: { x: 500, width: 500 }, pause: null, after: '' })
   })
 
   it('draws no pause that is over at once', () => {
@@ -133,7 +133,7 @@ describe('the timeline of a forecast', () => {
     expect(lengthOf({ ...forecast, ...changes })).toBe(want)
   })
 
-  it('tells a range once if both ends are the same', () => {
+  it('writes a range once if both ends are the same', () => {
     expect(rangeText({ low: 61, high: 61.4 })).toBe('1m 01s')
     expect(rangeText({ low: 61, high: 125 })).toBe('1m 01s to 2m 05s')
   })
@@ -169,7 +169,7 @@ describe('the differences of two plans', () => {
       { nodes: [...forecast.nodes, ...['d', 'e', 'f', 'g', 'h', 'i'].map((name, at) => ({ name, batch: 2, order: 4 + at, reason: '' }))] },
       ['Only B updates d, e, f, g, h and 1 more.'],
     ],
-  ])('are told in words: %s', (_title, changes, want) => {
+  ])('are listed in words: %s', (_title, changes, want) => {
     expect(comparePlans(forecast, { ...forecast, ...changes })).toEqual(want)
   })
 })

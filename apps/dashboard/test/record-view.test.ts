@@ -247,7 +247,7 @@ describe('reading histories', () => {
     expect(order).toEqual(['a', 'b', 'c', 'd', 'e', 'a', 'g'])
   })
 
-  it('tells its listeners of every answer, with the state before the read', async () => {
+  it('notifies its listeners of every answer, with the state before the read', async () => {
     const { reader, answer, setVersion } = started()
     let calls = 0
     const end = reader.subscribe(() => calls++)

@@ -5,7 +5,7 @@ import { pathOf, type Place } from '../ports/place.ts'
 import { FleetView } from '../views/fleet/fleet-view.tsx'
 
 const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
-const NodeView = lazy(async () => ({ default: (await import('../views/node/node-view.tsx')).NodeView }))
+const NodeDetailView = lazy(async () => ({ default: (await import('../views/node/node-detail-view.tsx')).NodeDetailView }))
 const PlanView = lazy(async () => ({ default: (await import('../views/plan/plan-view.tsx')).PlanView }))
 const RecordView = lazy(async () => ({ default: (await import('../views/record/record-view.tsx')).RecordView }))
 
@@ -33,7 +33,7 @@ function viewOf(place: Place): ReactNode {
     case 'rollout':
       return <RolloutView rollout={place.key} query={place.query ?? {}} />
     case 'node':
-      return <NodeView rollout={place.key} node={place.node} />
+      return <NodeDetailView rollout={place.key} node={place.node} />
     case 'plan':
       return <PlanView rollout={place.key} query={place.query ?? {}} />
     case 'record':

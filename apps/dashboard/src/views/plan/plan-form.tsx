@@ -16,7 +16,6 @@ interface Draft {
 
 /** Inputs of a forecast: an image, faults to assume, and how long people take to approve. */
 export function PlanForm({ inputs, onSubmit }: PlanFormProps): ReactNode {
-  const id = useId()
   const { draft, setDraft } = useDraft(inputs)
   const written: PlanInputs = {
     image: draft.image.trim(),
@@ -30,6 +29,32 @@ export function PlanForm({ inputs, onSubmit }: PlanFormProps): ReactNode {
   }
   return (
     <form className="plan-form" onSubmit={submit}>
+      <ChangeFields draft={draft} onDraft={setDraft} isFaulty={fault !== null} />
+      {fault === null ? null : (
+        <p role="alert" className="tone-bad">
+          {fault}
+        </p>
+      )}
+      <ApprovalField draft={draft} onDraft={setDraft} />
+      <p>
+        <button type="submit" className="primary">
+          Forecast
+        </button>
+      </p>
+    </form>
+  )
+}
+
+/** Properties of the fields. */
+interface FieldsProps {
+  readonly draft: Draft
+  readonly onDraft: (draft: Draft) => void
+}
+
+function ChangeFields({ draft, onDraft, isFaulty }: FieldsProps & { readonly isFaulty: boolean }): ReactNode {
+  const id = useId()
+  return (
+    <>
       <label>
         New image
         <input
@@ -39,7 +64,7 @@ export function PlanForm({ inputs, onSubmit }: PlanFormProps): ReactNode {
           autoComplete="off"
           spellCheck={false}
           aria-describedby={`${id}-image`}
-          onChange={(event) => setDraft({ ...draft, image: event.target.value })}
+          onChange={(event) => onDraft({ ...draft, image: event.target.value })}
         />
         <span id={`${id}-image`} className="hint">
           <code>IMAGE</code>, or <code>CONTAINER=IMAGE</code> if the pod has several containers
@@ -53,38 +78,33 @@ export function PlanForm({ inputs, onSubmit }: PlanFormProps): ReactNode {
           placeholder="none"
           spellCheck={false}
           aria-describedby={`${id}-faults`}
-          aria-invalid={fault !== null}
-          onChange={(event) => setDraft({ ...draft, faults: event.target.value })}
+          aria-invalid={isFaulty}
+          onChange={(event) => onDraft({ ...draft, faults: event.target.value })}
         />
         <span id={`${id}-faults`} className="hint">
           <code>NODE fails</code>, <code>NODE is NotReady</code>, <code>NODE crashes</code>, the same with a zone, <code>3 crash</code>,{' '}
           <code>5% crash</code>
         </span>
       </label>
-      {fault === null ? null : (
-        <p role="alert" className="tone-bad">
-          {fault}
-        </p>
-      )}
-      <label>
-        A person approves after
-        <span>
-          <input
-            type="number"
-            min="0"
-            max={LONGEST_APPROVAL_MINUTES}
-            value={draft.approve}
-            onChange={(event) => setDraft({ ...draft, approve: event.target.value })}
-          />{' '}
-          minutes
-        </span>
-      </label>
-      <p>
-        <button type="submit" className="primary">
-          Forecast
-        </button>
-      </p>
-    </form>
+    </>
+  )
+}
+
+function ApprovalField({ draft, onDraft }: FieldsProps): ReactNode {
+  return (
+    <label>
+      A person approves after
+      <span>
+        <input
+          type="number"
+          min="0"
+          max={LONGEST_APPROVAL_MINUTES}
+          value={draft.approve}
+          onChange={(event) => onDraft({ ...draft, approve: event.target.value })}
+        />{' '}
+        minutes
+      </span>
+    </label>
   )
 }
 

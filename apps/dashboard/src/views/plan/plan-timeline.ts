@@ -14,7 +14,7 @@ export interface TimelineRow {
   readonly startSeconds: number
   /** Null: the batch never becomes ready. */
   readonly readySeconds: number | null
-  /** What follows the batch; empty if the next one begins at once. */
+  /** Pause after the batch in words; empty if the next one begins at once. */
   readonly after: string
   readonly work: Stretch
   /** Pause after the batch; null without one. */
@@ -44,7 +44,7 @@ export function timelineOf({ batches }: Forecast, wholeSeconds: number): PlanTim
       nodes,
       startSeconds,
       readySeconds: endSeconds,
-      after: afterText(pause),
+      after: endSeconds === null ? '' : afterText(pause),
       work: stretch(startSeconds, endSeconds ?? wholeSeconds),
       pause: pause === undefined || endSeconds === null || pauseEnd <= endSeconds ? null : stretch(endSeconds, pauseEnd),
     }

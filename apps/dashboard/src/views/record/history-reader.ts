@@ -1,5 +1,6 @@
 import type { ApiKey } from '@tranche/api-client'
 import { textOfKey } from '../../live/release-store.ts'
+import { createReadQueue } from './read-queue.ts'
 import type { RecordEntry } from './record-entry.ts'
 
 /** History of one Rollout, as it was read. */
@@ -13,7 +14,7 @@ export interface ReadHistory {
   readonly resourceVersion: string | undefined
 }
 
-/** What was read up to now. The same object until something changes. */
+/** Histories read up to now. The same object until something changes. */
 export interface ReaderSnapshot {
   /** By `namespace/name`. */
   readonly histories: ReadonlyMap<string, ReadHistory>
@@ -47,64 +48,44 @@ export const MOST_READS = 4
 export function createHistoryReader({ read, versionOf }: HistoryReaderOptions): HistoryReader {
   const listeners = new Set<() => void>()
   const running = new Set<string>()
-  /** Among those that wait, the ones that were read before. */
-  const renewed = new Set<string>()
-  let waiting: readonly ApiKey[] = []
+  const queue = createReadQueue()
   let current: ReaderSnapshot = { histories: new Map(), pending: 0 }
 
-  function show(histories: ReaderSnapshot['histories']): void {
-    current = { histories, pending: running.size + waiting.length }
-    for (const listener of listeners) listener()
-  }
-
-  function startNext(): void {
+  function startAndShow(histories: ReaderSnapshot['histories']): void {
     while (running.size < MOST_READS) {
-      const [key, ...rest] = waiting
+      const key = queue.take()
       if (key === undefined) break
-      waiting = rest
       void readOne(key)
     }
+    current = { histories, pending: running.size + queue.length }
+    for (const listener of listeners) listener()
   }
 
   async function readOne(key: ApiKey): Promise<void> {
     const text = textOfKey(key)
     const resourceVersion = versionOf(key)
-    renewed.delete(text)
     running.add(text)
     const history = await read(key).then(
       (entries): ReadHistory => ({ key, entries, resourceVersion }),
       (error: unknown): ReadHistory => ({ key, entries: [], error, resourceVersion }),
     )
     running.delete(text)
-    startNext()
-    show(new Map(current.histories).set(text, history))
+    startAndShow(new Map(current.histories).set(text, history))
   }
 
-  function setWaiting(keys: readonly ApiKey[]): void {
-    waiting = keys
-    startNext()
-    show(current.histories)
-  }
-
-  const isRenewed = (key: ApiKey): boolean => renewed.has(textOfKey(key))
   const isIdle = (key: ApiKey): boolean => !running.has(textOfKey(key))
-  const isNew = (key: ApiKey): boolean => isIdle(key) && !isRenewed(key) && !current.histories.has(textOfKey(key))
+  const change = (edit: () => void): void => {
+    edit()
+    startAndShow(current.histories)
+  }
   return {
     subscribe(onChange) {
       listeners.add(onChange)
       return () => listeners.delete(onChange)
     },
     snapshot: () => current,
-    want: (keys) => setWaiting([...waiting.filter(isRenewed), ...keys.filter(isNew)]),
-    again(keys) {
-      const first = keys.filter((key) => isIdle(key) && !isRenewed(key))
-      const before = waiting.filter(isRenewed)
-      for (const key of first) renewed.add(textOfKey(key))
-      setWaiting([...before, ...first, ...waiting.filter((key) => !isRenewed(key))])
-    },
-    stop() {
-      renewed.clear()
-      setWaiting([])
-    },
+    want: (keys) => change(() => queue.replace(keys.filter((key) => isIdle(key) && !current.histories.has(textOfKey(key))))),
+    again: (keys) => change(() => queue.again(keys.filter(isIdle))),
+    stop: () => change(() => queue.clear()),
   }
 }

@@ -16,7 +16,7 @@ export interface RecordEntry {
   readonly kind: RecordKind
   /** Type of the action or change; `release` for a release. */
   readonly type: string
-  /** What was done, such as `jump to step 3`. */
+  /** Action in words, such as `jump to step 3`. */
   readonly what: string
   /** User of an action, or program that wrote a change; empty if it is unknown. */
   readonly who: string

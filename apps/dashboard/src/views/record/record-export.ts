@@ -27,7 +27,7 @@ export function csvOf(entries: readonly RecordEntry[]): string {
   return `${BYTE_ORDER_MARK}${lines.join('\r\n')}\r\n`
 }
 
-/** Begin of a formula, in ASCII and in full width. */
+/** First character of a formula, in ASCII and in full width. */
 const FORMULA = '[=+\\-@\\uFF1D\\uFF0B\\uFF0D\\uFF20]'
 /** Characters that a spreadsheet skips before a formula: spaces, quotes and characters without a shape. */
 const SKIPPED = '[\\s"\\p{Cf}\\p{Cc}]*'

@@ -4,15 +4,15 @@ import { LongText } from '../../parts/long-text.tsx'
 import { Age, Until } from '../../parts/time.tsx'
 import { roleWords, versionsOn } from './node-texts.ts'
 
-/** Properties of {@link NodeFacts}. */
-interface NodeFactsProps {
+/** Properties of {@link NodeSummary}. */
+interface NodeSummaryProps {
   readonly node: NodeReport
   /** Undefined until it has arrived. */
   readonly report: RolloutReport | undefined
 }
 
 /** The state of a node in the release. */
-export function NodeFacts({ node, report }: NodeFactsProps): ReactNode {
+export function NodeSummary({ node, report }: NodeSummaryProps): ReactNode {
   const { zone, role, revision, pod, since, failsAt, batch, why, restarts = 0 } = node
   const versions = report === undefined ? undefined : versionsOn(node, report)
   return (

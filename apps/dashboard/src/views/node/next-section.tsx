@@ -6,8 +6,8 @@ import { PlaceLink } from '../../parts/place-link.tsx'
 import { Until } from '../../parts/time.tsx'
 import { inspectCommands } from './node-texts.ts'
 
-/** Properties of {@link NodeOutlook}. */
-interface NodeOutlookProps {
+/** Properties of {@link NextSection}. */
+interface NextSectionProps {
   readonly rollout: ApiKey
   readonly name: string
   /** Undefined for a node that the DaemonSet does not want. */
@@ -17,7 +17,7 @@ interface NodeOutlookProps {
 }
 
 /** What happens next on a node, and where to find out more. */
-export function NodeOutlook({ rollout, name, node, explanation }: NodeOutlookProps): ReactNode {
+export function NextSection({ rollout, name, node, explanation }: NextSectionProps): ReactNode {
   return (
     <section aria-labelledby="next-title" className="outlook">
       <h2 id="next-title">What happens next</h2>

@@ -12,18 +12,18 @@ import { usePorts } from '../../ports/dashboard-ports.ts'
 import { queryKeyOf, useReport } from '../../ports/use-report.ts'
 import { ExplanationSection } from './explanation-section.tsx'
 import { NeighbourLinks } from './neighbour-links.tsx'
-import { NodeFacts } from './node-facts.tsx'
-import { NodeOutlook } from './node-outlook.tsx'
+import { NodeSummary } from './node-summary.tsx'
+import { NextSection } from './next-section.tsx'
 
-/** Properties of {@link NodeView}. */
-interface NodeViewProps {
+/** Properties of {@link NodeDetailView}. */
+interface NodeDetailViewProps {
   readonly rollout: ApiKey
   /** Name of the node. */
   readonly node: string
 }
 
 /** One node of a Rollout: its state, why it is in it, and what would change that. */
-export function NodeView({ rollout, node: name }: NodeViewProps): ReactNode {
+export function NodeDetailView({ rollout, node: name }: NodeDetailViewProps): ReactNode {
   const { data: report, error, refetch } = useReport(rollout)
   const nodes = useNodes(rollout)
   const node = nodes?.get(name)
@@ -40,11 +40,11 @@ export function NodeView({ rollout, node: name }: NodeViewProps): ReactNode {
       </header>
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
       {node === undefined && nodes !== undefined ? <NotWanted rollout={rollout} /> : null}
-      {node === undefined ? null : <NodeFacts node={node} report={report} />}
+      {node === undefined ? null : <NodeSummary node={node} report={report} />}
       {explained.data === null ? null : (
         <div className="halves">
           <ExplanationSection explained={explained} explanation={explained.data} />
-          <NodeOutlook rollout={rollout} name={name} node={node} explanation={explained.data} />
+          <NextSection rollout={rollout} name={name} node={node} explanation={explained.data} />
         </div>
       )}
     </main>
