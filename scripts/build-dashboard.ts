@@ -2,7 +2,7 @@
  * Builds the web page into apps/dashboard/dist, where `tranche` finds it in a checkout.
  *
  * `node scripts/build-dashboard.ts` always builds. With `--if-needed` it builds only if the page is missing or its sources have changed since
- * the last build, and a failure is not an error: everything but the page works without it.
+ * the last build. A failure is then not an error: everything but the page works without it.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -30,7 +30,7 @@ export function bundledLicenses(modules: readonly string[]): string {
   const parts = [...unique.values()].map((library) => `${titleOf(library)} (${library.license})\n\n${library.text}`)
   const pages = [...folders].filter((folder) => existsSync(join(folder, SWAGGER_UI)))
   parts.push(...pages.map((folder) => swaggerUi(readFileSync(join(folder, SWAGGER_UI), 'utf8'))))
-  return `Tranche holds code of these packages.\n\n${parts.map((part) => `${'='.repeat(80)}\n${part}\n`).join('\n')}`
+  return `Tranche contains code of these packages.\n\n${parts.map((part) => `${'='.repeat(80)}\n${part}\n`).join('\n')}`
 }
 
 /** Swagger UI: a prebuilt file contains other packages, whose license texts the library does not have. */

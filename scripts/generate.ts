@@ -2,9 +2,10 @@
  * Writes the generated files that are checked in:
  *
  * - the CustomResourceDefinitions and the OpenAPI description;
- * - the lists in docs/guarantees.md, and the tables in docs/validation.md, docs/operations/metrics.md, events.md and security.md;
- * - the diagrams in docs/release-phases.md;
- * - the pages of docs/reference;
+ * - the lists in docs/contribute/evidence.md, and the tables in docs/reference/validation.md, docs/operations/metrics.md, events.md and
+ *   security.md;
+ * - the diagrams in docs/reference/release-phases.md;
+ * - the generated pages of docs/reference, and the status of a ReleasePolicy in docs/reference/policy.md;
  * - the ConfigMap with the scripts for Argo CD, and the generated files of the chart.
  *
  * `node scripts/generate.ts` writes; `node scripts/generate.ts --check` exits with 1 if a file differs.
@@ -19,6 +20,8 @@ import { chartRules, processRules, scopedRoles } from './chart-rules.ts'
 import { writtenEvents } from './events-page.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenMetrics } from './metrics-page.ts'
+import { writtenPolicyStatus } from './reference/custom-resources.ts'
+import { MADE } from './reference/markdown.ts'
 import { referenceFolder, writtenReference } from './reference/pages.ts'
 import { writtenDiagrams } from './state-diagrams.ts'
 import { writtenSecurity } from './security-page.ts'
@@ -60,7 +63,9 @@ const diagrams = writtenDiagrams()
 write(diagrams.path, diagrams.text)
 const security = writtenSecurity()
 write(security.path, security.text)
-align(referenceFolder, await writtenReference(), ['README.md'])
+const policy = writtenPolicyStatus()
+write(policy.path, policy.text)
+align(referenceFolder, await writtenReference(), isGenerated)
 write('apps/api/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`)
 
 for (const problem of problems) console.error(`${problem}; run pnpm generate`)
@@ -82,11 +87,15 @@ function yaml(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
 }
 
-/** Makes `folder` contain exactly `files` and the handwritten ones, or reports the differences. */
-function align(folder: string, files: ReadonlyMap<string, string>, byHand: readonly string[] = []): void {
+/** Makes `folder` contain exactly `files`, beside those that are not generated, or reports the differences. */
+function align(folder: string, files: ReadonlyMap<string, string>, isOurs: (path: string) => boolean = () => true): void {
   mkdirSync(folder, { recursive: true })
-  for (const name of readdirSync(folder)) if (!files.has(name) && !byHand.includes(name)) remove(`${folder}/${name}`)
+  for (const name of readdirSync(folder)) if (!files.has(name) && isOurs(`${folder}/${name}`)) remove(`${folder}/${name}`)
   for (const [name, text] of files) write(`${folder}/${name}`, text)
+}
+
+function isGenerated(path: string): boolean {
+  return readFileSync(path, 'utf8').includes(MADE)
 }
 
 function remove(file: string): void {

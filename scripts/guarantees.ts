@@ -1,6 +1,6 @@
 /**
  * Evidence in the sources for each guarantee (G1 to G12) and fence rule (F1 to F15). Code has the id in its doc comment, and a test has
- * it in parentheses in its name. The lists of docs/guarantees.md are generated from it.
+ * it in parentheses in its name. The lists of docs/contribute/evidence.md are generated from it.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -28,7 +28,7 @@ export interface Evidence {
   readonly scenarios: readonly Citation[]
 }
 
-const page = 'docs/guarantees.md'
+const page = 'docs/contribute/evidence.md'
 /** Packages that only check guarantees of other packages. They are no evidence themselves. */
 const noKeepers = /^packages\/(simulator|harness\/testing|ports\/[a-z]+-conformance)\//
 
@@ -50,7 +50,7 @@ export function evidenceFor(id: string, { code, tests }: ReturnType<typeof readC
   }
 }
 
-/** @returns docs/guarantees.md with the list of every id from the sources; the text around the lists is unchanged */
+/** @returns docs/contribute/evidence.md with the list of every id from the sources; the text around the lists is unchanged */
 export function writtenPage(): { readonly path: string; readonly text: string } {
   const citations = readCitations()
   const text = readFileSync(page, 'utf8').replace(
@@ -80,7 +80,7 @@ function listed(texts: readonly string[]): string {
 }
 
 function linkTo(file: string): string {
-  return relative('docs', file)
+  return relative('docs/contribute', file)
 }
 
 /** A doc comment belongs to the declaration that follows it. */

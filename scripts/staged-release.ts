@@ -15,7 +15,7 @@ import {
   resourcePaths,
 } from '../packages/adapters/kube-client/src/index.ts'
 import type { Pod } from '../packages/words/kube-types/src/index.ts'
-import { silentLogger } from '../packages/words/log/src/index.ts'
+import { silentLogger } from '../packages/words/telemetry/src/index.ts'
 import { countDeletions, findBreaches, readRecording, type RecordedWrite } from '../packages/simulator/recording/src/index.ts'
 
 /** Options of a demonstration. */

@@ -1,8 +1,8 @@
-/** Diagrams of docs/release-phases.md, from the state machines that every status write of a controller follows. */
+/** Diagrams of docs/reference/release-phases.md, from the state machines that every status write of a controller follows. */
 import { readFileSync } from 'node:fs'
 import * as machines from '../packages/words/api-schema/src/state-machines.ts'
 
-const page = 'docs/release-phases.md'
+const page = 'docs/reference/release-phases.md'
 
 const diagrams: Readonly<Record<string, readonly machines.Transition<string>[]>> = {
   'phase of a Rollout': machines.rolloutPhaseTransitions,
@@ -13,7 +13,7 @@ const diagrams: Readonly<Record<string, readonly machines.Transition<string>[]>>
   'state of the permit record': machines.flightTransitions,
 }
 
-/** @returns docs/release-phases.md with its diagrams; the text around them is unchanged */
+/** @returns docs/reference/release-phases.md with its diagrams; the text around them is unchanged */
 export function writtenDiagrams(): { readonly path: string; readonly text: string } {
   let text = readFileSync(page, 'utf8')
   for (const [name, transitions] of Object.entries(diagrams)) {

@@ -1,6 +1,6 @@
 /**
  * The fault bench: `pnpm test:faults`. Runs the whole system in virtual time, with faults drawn from a seed, and checks the guarantees. See
- * docs/fault-bench.md.
+ * docs/contribute/fault-bench.md.
  *
  * ```text
  * pnpm test:faults                       200 seeds, from 1

@@ -1,8 +1,8 @@
-/** Tables of docs/validation.md: every rule of packages/core/validation, with its code, path and fix. */
+/** Tables of docs/reference/validation.md: every rule of packages/core/validation, with its code, path and fix. */
 import { readFileSync } from 'node:fs'
 import { adviceRules, problemRules } from '../packages/core/validation/src/index.ts'
 
-const page = 'docs/validation.md'
+const page = 'docs/reference/validation.md'
 
 interface Rule {
   readonly of: string
@@ -11,7 +11,7 @@ interface Rule {
   readonly fix: string
 }
 
-/** @returns docs/validation.md with the tables of the rules; the text around them is unchanged */
+/** @returns docs/reference/validation.md with the tables of the rules; the text around them is unchanged */
 export function writtenRules(): { readonly path: string; readonly text: string } {
   const tables: Readonly<Record<string, string>> = {
     ...Object.fromEntries(['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet'].map((kind) => [kind, tableOf(problemRules, kind)])),

@@ -12,7 +12,7 @@ import {
   type ResourcePath,
   resourcePaths,
 } from '../../packages/adapters/kube-client/src/index.ts'
-import { silentLogger } from '../../packages/words/log/src/index.ts'
+import { silentLogger } from '../../packages/words/telemetry/src/index.ts'
 import type { Exchange } from '../../packages/words/wire/src/index.ts'
 import { endProcess } from './end-process.ts'
 import { until } from './until.ts'

@@ -20,7 +20,7 @@ import {
   type ResourcePath,
   resourcePaths,
 } from '../../packages/adapters/kube-client/src/index.ts'
-import { silentLogger } from '../../packages/words/log/src/index.ts'
+import { silentLogger } from '../../packages/words/telemetry/src/index.ts'
 import { bodyText, type Exchange } from '../../packages/words/wire/src/index.ts'
 import { defaultLimits } from '../../apps/api/src/index.ts'
 import { type PacedLoad, pacedLoad } from './paced-load.ts'

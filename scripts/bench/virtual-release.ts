@@ -7,7 +7,7 @@
 import { customResourceDefinitions } from '../../packages/words/api-schema/src/index.ts'
 import { VirtualClock } from '../../packages/words/clock/src/index.ts'
 import { createKubeClient, type KubeClient, resourcePaths } from '../../packages/adapters/kube-client/src/index.ts'
-import { silentLogger } from '../../packages/words/log/src/index.ts'
+import { silentLogger } from '../../packages/words/telemetry/src/index.ts'
 import { createInProcessQueue } from '../../packages/ports/queue/src/index.ts'
 import { createSimulator } from '../../packages/simulator/sim/src/index.ts'
 import { startController } from '../../apps/controller/src/index.ts'

@@ -4,14 +4,14 @@ const outbox = 'packages/core/planner/src/notify/outbox.ts'
 const planNotify = 'packages/core/planner/src/notify/plan-notify.ts'
 const reminders = 'packages/core/planner/src/notify/reminders.ts'
 const notifyPass = 'packages/shells/controllers/src/notify-pass.ts'
-const notifier = 'packages/adapters/notifier/src/notifier.ts'
+const notifier = 'packages/adapters/egress/src/notify/notifier.ts'
 const egress = 'packages/adapters/egress/src/egress-client.ts'
 
 const outboxTests = 'packages/core/planner/test/notify/outbox.test.ts'
 const outboxProperties = 'packages/core/planner/test/notify/outbox.property.test.ts'
 const planNotifyTests = 'packages/core/planner/test/notify/plan-notify.test.ts'
 const passProperties = 'packages/shells/controllers/test/notify-pass.property.test.ts'
-const notifierTests = 'packages/adapters/notifier/test/notifier.test.ts'
+const notifierTests = 'packages/adapters/egress/test/notifier.test.ts'
 const egressTests = 'packages/adapters/egress/test/egress-client.test.ts'
 
 /** Faults in notifications to receivers, and in the data that leaves the cluster. */
@@ -123,7 +123,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   {
     rule: 'notify',
     fault: 'the signed text is not the documented one',
-    file: 'packages/adapters/notifier/src/signature.ts',
+    file: 'packages/adapters/egress/src/notify/signature.ts',
     find: '.update(`',
     replace: '.update(body).update(`',
     tests: [notifierTests],

@@ -117,7 +117,7 @@ function sentencesOf(block: string): readonly Sentence[] {
 }
 
 function isSuperseded(file: string, source: string): boolean {
-  return file.startsWith('docs/adr/') && /^- Status: superseded/m.test(source)
+  return file.startsWith('docs/contribute/adr/') && /^- Status: superseded/m.test(source)
 }
 
 function lineCounter(source: string): (offset: number) => number {

@@ -175,7 +175,7 @@ function markdownOf(path: string, source: string): Prose {
     .replace(/<!--[\s\S]*?-->/g, blank)
     .replace(/`[^`\n]+(?:\n[^`\n]+)?`/g, solid)
     // The last column of the glossary lists words that are not used.
-    .replace(/^\|.*\|$/gm, (row) => (path === 'docs/glossary.md' ? row.replace(/\|[^|]*\|$/, blank) : row))
+    .replace(/^\|.*\|$/gm, (row) => (path === 'docs/reference/glossary.md' ? row.replace(/\|[^|]*\|$/, blank) : row))
     .replace(/^#+ .*\n/gm, (line) => line.replace(/^#+|\n/g, (part) => blockEnd.repeat(part.length)))
     .replace(/^[ \t]*(?:[-*+]|\d+\.)(?=\s)/gm, startBlock)
     .replace(/^\[[^\]]+\]: .*/gm, blank)

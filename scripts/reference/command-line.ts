@@ -13,12 +13,12 @@ export function commandLinePage(): string {
   return page([
     '# Commands',
     MADE,
-    `${prose(program.description())} For their use, see [the command line](../cli.md).`,
+    `${prose(program.description())} For their use, see [the command line](../guides/cli.md).`,
     table(
       ['command', 'does'],
       commands.map((command) => [`[${code(command.name())}](#tranche-${command.name()})`, prose(command.description())]),
     ),
-    'Each command supports `--help`. Exit codes are in [the command line](../cli.md#wait-exit-codes), errors in [errors](errors.md).',
+    'Each command supports `--help`. Exit codes are in [the command line](../guides/cli.md#wait-exit-codes), errors in [errors](error-codes.md).',
     ...commands.flatMap((command) => sectionOf(command)),
   ])
 }

@@ -1,8 +1,7 @@
-/** The generated pages of docs/reference; its README.md is handwritten. */
+/** The generated pages of docs/reference, beside the handwritten ones. */
 import { chartValuesPage } from './chart-values.ts'
 import { commandLinePage } from './command-line.ts'
 import { customResourcePages } from './custom-resources.ts'
-import { errorsPage } from './errors.ts'
 import { restPage } from './rest.ts'
 
 /** Folder of the pages. */
@@ -13,7 +12,6 @@ export async function writtenReference(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...customResourcePages(),
     ['commands.md', commandLinePage()] as const,
-    ['errors.md', errorsPage()] as const,
     ['rest.md', await restPage()] as const,
     ['values.md', chartValuesPage()] as const,
   ])

@@ -37,7 +37,7 @@ export async function restPage(): Promise<string> {
   return page([
     '# Routes of the REST API',
     MADE,
-    `${prose(api.info.description)} The same as [OpenAPI](../../apps/api/openapi.json). For its use, see [REST API](../rest.md).`,
+    `${prose(api.info.description)} The same as [OpenAPI](../../apps/api/openapi.json). For its use, see [REST API](../guides/rest.md).`,
     table(
       ['route', 'does'],
       routes.map(({ title, operation }) => [`[${code(title)}](#${anchor(title)})`, operation.summary ?? '']),

@@ -1,5 +1,5 @@
 import { systemClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createMetrics } from '@tranche/metrics'
 import { createSimulator } from '@tranche/sim'
 import { startTestWebhook } from '../scenarios/test-webhook.ts'

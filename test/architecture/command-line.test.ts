@@ -6,7 +6,7 @@ import { folderOf } from './source-tree.ts'
 /** Layers whose packages run, or are run by, processes. */
 const processLayers = ['simulator', 'shells', 'harness', 'apps']
 /** Packages of other layers that only a process needs. */
-const processPackages = ['connections', 'metrics', 'queue', 'queue-bullmq']
+const processPackages = ['metrics', 'queue', 'queue-bullmq']
 const serverLibrary = /^(?:@?fastify(?:\/.+)?|bullmq|ioredis|prom-client)$/
 
 const inLayers = layers.filter(({ name }) => processLayers.includes(name)).flatMap(({ packages }) => packages)

@@ -110,9 +110,9 @@ describe('the prose check', () => {
     ['questions', 'docs/page.md', 'What is a permit?'],
     ['list items, cells and headings, each as a sentence of its own', 'docs/page.md', '## One two three\n| four | five |\n'.repeat(20)],
     ['sentences that start in lower case', 'a.ts', `/** ${'tranche waits for all of the nodes. '.repeat(9)}*/`],
-    ['options in a comment, one a line', 'a.yaml', '# How updates are admitted.\n# none: they are not.\n'.repeat(9)],
+    ['options in a comment, one per line', 'a.yaml', '# How updates are admitted.\n# none: they are not.\n'.repeat(9)],
     ['code that a deliberate fault quotes', 'scripts/mutants/a.ts', "const mutant = { find: 'return rollback ? course : wish' }"],
-    ['superseded decision records', 'docs/adr/0001-a.md', '- Status: superseded by 0002\n\nNobody waits.'],
+    ['superseded decision records', 'docs/contribute/adr/0001-a.md', '- Status: superseded by 0002\n\nNobody waits.'],
   ])('accepts %s', (_name, file, source) => {
     expect(findingsIn(file, source)).toEqual([])
   })

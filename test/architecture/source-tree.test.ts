@@ -3,7 +3,7 @@ import { importsOf, parseSource } from './source-tree.ts'
 
 describe('importsOf', () => {
   it.each([
-    ['a named import', "import { a } from '@tranche/log'", ['@tranche/log']],
+    ['a named import', "import { a } from '@tranche/telemetry'", ['@tranche/telemetry']],
     ['an import over several lines', "import {\n  a, // why\n  type B,\n} from './b.ts'", ['./b.ts']],
     ['a default import beside named ones', 'import d, { type E } from "node:fs"', ['node:fs']],
     ['a namespace', "import * as ns from 'x'", ['x']],

@@ -5,7 +5,7 @@ import { until, within } from '../../scripts/bench/until.ts'
 const never = new Promise<never>(() => {})
 
 describe('until', () => {
-  it('looks again until it is so', async () => {
+  it('repeats until the condition holds', async () => {
     const clock = new VirtualClock()
     const looks = [() => 'one is', () => Promise.resolve('two are'), () => true as const]
     await played(
@@ -17,15 +17,15 @@ describe('until', () => {
   })
 
   it.each([
-    ['what was seen last, where it does not come to be', () => '2 are', 'waited 60 s for three to be there: 2 are'],
-    ['that nothing was seen, where a look takes too long', () => never, 'waited 60 s for three to be there: nothing was seen'],
-    ['what a look has thrown', () => Promise.reject(new Error('the process has ended')), 'the process has ended'],
+    ['the last value, if the condition never holds', () => '2 are', 'waited 60 s for three to be there: 2 are'],
+    ['that nothing was read, if a read takes too long', () => never, 'waited 60 s for three to be there: nothing was seen'],
+    ['the error of a read', () => Promise.reject(new Error('the process has ended')), 'the process has ended'],
   ])('says %s', async (_title, look, message) => {
     const clock = new VirtualClock()
     await expect(played(clock, until('three to be there', look, { withinSeconds: 60, clock }))).rejects.toThrow(message)
   })
 
-  it('looks no more once it has given up', async () => {
+  it('does not repeat after it has given up', async () => {
     const clock = new VirtualClock()
     let looks = 0
     const look = (): string => `look ${++looks}`
@@ -36,12 +36,12 @@ describe('until', () => {
 })
 
 describe('within', () => {
-  it('gives what comes in time', async () => {
+  it('returns a value that comes in time', async () => {
     const clock = new VirtualClock()
     expect(await played(clock, within('an answer', Promise.resolve('it'), { withinSeconds: 1, clock }))).toBe('it')
   })
 
-  it('says what has not come in time', async () => {
+  it('names the missing event after its deadline', async () => {
     const clock = new VirtualClock()
     await expect(played(clock, within('an answer', never, { withinSeconds: 1, clock }))).rejects.toThrow('waited 1 s for an answer')
   })

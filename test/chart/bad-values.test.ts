@@ -207,7 +207,7 @@ describe('the schema of the values', () => {
     expect(objectsOf(schema, '').filter(({ schema: one }) => one.$ref === undefined && !one.description)).toEqual([])
   })
 
-  it('goes with a comment on every value in values.yaml, except for values that share one line', () => {
+  it('matches a comment on every value in values.yaml, except for values that share one line', () => {
     const values = chartValues().filter(({ default: value }) => value !== undefined)
     expect(values.length).toBeGreaterThan(150)
     const inOneLine = /\.(resources|serviceAccount|headersSecret)\../
@@ -236,7 +236,7 @@ describe('the schema of the values', () => {
   })
 })
 
-/** Labels and the like, whose keys are the user's. */
+/** Maps such as labels, whose keys are the user's. */
 function isInMap(path: string): boolean {
   const parent = objectsOf(schema, '').find((one) => one.path === path.slice(0, path.lastIndexOf('.')))?.schema
   return parent?.additionalProperties !== undefined && parent.additionalProperties !== false

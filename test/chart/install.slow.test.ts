@@ -89,7 +89,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     ])
   })
 
-  it('goes back', async () => {
+  it('returns to the previous values', async () => {
     const { code } = await helm(['rollback', 'tranche', '1', '--namespace', namespace], cluster)
     expect(code).toBe(0)
     expect(await namesOf('deployments')).toEqual(['deployment.apps/tranche'])

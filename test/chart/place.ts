@@ -1,6 +1,6 @@
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, createUndiciExchange, isNotFound, type KubeClient, loadKubeConfig, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import type { FaultInjector } from '@tranche/sim-api'
 import { type Cluster, startCluster } from '../clients/cluster.ts'
 import { type Ended, runProgram } from '../clients/run-program.ts'

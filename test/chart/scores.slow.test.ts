@@ -22,7 +22,7 @@ describe.skipIf(programs === null)('the chart, with the checks of kube-score and
     expect(objects.flatMap((object) => findingsOf(object, objects))).toEqual([])
   })
 
-  it('reports every check for a bare Deployment', () => {
+  it('reports every check for a Deployment without settings', () => {
     const container = { name: 'a', image: 'a:latest' }
     const template = { metadata: { labels: { app: 'a' } }, spec: { hostNetwork: true, containers: [container] } }
     const spec = { replicas: 2, selector: { matchLabels: { app: 'b' } }, template }

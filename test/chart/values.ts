@@ -87,7 +87,7 @@ export const choices: Readonly<Record<string, Values>> = {
   },
   'the whole URL of Redis in a Secret': { mode: 'distributed', redis: { secret: { name: 'redis', urlKey: 'url' } } },
   'without the REST API': { mode: 'distributed', redis: { url: 'redis://redis' }, api: { enabled: false } },
-  'nothing but processes': {
+  'no object but processes': {
     api: { enabled: false },
     crds: { install: false },
     rbac: { create: false, userRoles: false, aggregateClusterRoles: false },
@@ -110,5 +110,5 @@ export const choices: Readonly<Record<string, Values>> = {
   'one process for one namespace': { scope: { namespaces: ['agents'] }, leaseNamespace: 'leases' },
   'policies for one namespace': { scope: { namespaces: ['agents'] }, admission: 'policy' },
   'values in layers': { strictValues: false, executor: { replicas: 3 }, api: { replicas: 3 } },
-  'two of the one process': { allInOne: { replicas: 2 }, allowHosts: ['prometheus.monitoring'] },
+  'two replicas of the one process': { allInOne: { replicas: 2 }, allowHosts: ['prometheus.monitoring'] },
 }

@@ -47,7 +47,7 @@ describe.skipIf(programs === null)('the webhook of the chart, called by the API 
     const native = { spec: { updateStrategy: { type: 'RollingUpdate' } } }
     const patched = await kubectl(['patch', 'daemonset/agent', '--patch', JSON.stringify(native)])
     expect(stderr + patched.stderr).toContain(
-      'Warning: spec.updateStrategy.type stays OnDelete while the Rollout agent holds this DaemonSet',
+      'Warning: spec.updateStrategy.type stays OnDelete while the Rollout agent controls this DaemonSet',
     )
     expect(await strategy()).toBe('OnDelete')
   })

@@ -1,7 +1,7 @@
 import { systemClock } from '@tranche/clock'
 import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createInProcessQueue } from '@tranche/queue'
 import type { Cluster } from './cluster.ts'
 

@@ -8,7 +8,7 @@ export function launchBrowser(program: string): Promise<Browser> {
   return chromium.launch({ executablePath: program, args: ['--no-sandbox'] })
 }
 
-/** A page that collects what goes wrong in it. */
+/** A page that collects its errors. */
 export interface WatchedPage {
   readonly page: Page
   /** Errors of scripts, violations of the content security policy, and requests to other origins. */

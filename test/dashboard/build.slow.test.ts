@@ -20,7 +20,7 @@ describe('the built page', () => {
     expect(named.filter((path) => !/^\/dashboard\/assets\/[^/]+-[\w-]{8}\.\w+$/.test(path ?? ''))).toEqual([])
   })
 
-  it('has nothing that its policy forbids: inline scripts and styles, other servers', () => {
+  it('has no inline script or style, and names no other server, as its policy requires', () => {
     const html = readFileSync(join(folder, 'index.html'), 'utf8')
     expect(html).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=|<base|https?:\/\//)
   })

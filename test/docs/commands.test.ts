@@ -23,7 +23,7 @@ describe('commands of the pages', () => {
     expect(commands.filter(({ command }) => /^(npx|pnpm) /.test(command) && !isKnownPnpmCommand(command))).toEqual([])
   })
 
-  it('give kubectl files that exist', () => {
+  it('name only existing files to kubectl', () => {
     const files = commands.flatMap(({ where, command }) =>
       [...command.matchAll(/^kubectl .*?(?:-f|--filename|--patch-file)[ =](\S+)/g)].map((match) => ({ where, file: match[1] ?? '' })),
     )

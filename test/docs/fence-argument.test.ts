@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { controllerFailpointPorts } from '../../apps/controller/src/index.ts'
 import { executorFailpointPorts } from '../../apps/executor/src/index.ts'
 
-const text = readFileSync('docs/adr/0011-argue-the-fence-crash-point-by-crash-point.md', 'utf8')
+const text = readFileSync('docs/contribute/adr/0011-argue-the-fence-crash-point-by-crash-point.md', 'utf8')
 
 it('the argument of the fence has one row for every call at which tranche failpoints can strike', () => {
   const ports = Object.entries({ ...executorFailpointPorts, ...controllerFailpointPorts })

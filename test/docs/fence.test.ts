@@ -5,13 +5,13 @@ import { guaranteeIds } from '../../scripts/guarantees.ts'
 import { anchorsOf } from './pages.ts'
 import { quotedIn, rowsOf } from './test-names.ts'
 
-const page = readFileSync('docs/fence.md', 'utf8')
+const page = readFileSync('docs/contribute/fence.md', 'utf8')
 const rules = sectionsOf('## ', 'F')
 const lemmas = sectionsOf('### ', 'L')
 const ids = lemmas.map(({ id }) => id)
 const comments = globSync('packages/core/fence/src/**/*.ts').toSorted().flatMap(commentsIn)
 
-describe('docs/fence.md', () => {
+describe('docs/contribute/fence.md', () => {
   it('lists the rules of a pass in their order', () => {
     const table = page.slice(page.indexOf('## The rules of a pass'), page.indexOf('## Lemmas'))
     expect(rowsOf(table).map(([first = '']) => quotedIn(first)[0])).toEqual(passRules.map(({ id }) => id))
@@ -21,7 +21,7 @@ describe('docs/fence.md', () => {
     expect(rules.map(({ id }) => id)).toEqual(guaranteeIds.filter((id) => id.startsWith('F')))
   })
 
-  it.each(rules)('says of $id which code keeps it, which guarantees it serves, and on which lemmas it rests', ({ text }) => {
+  it.each(rules)('states for $id which code keeps it, which guarantees it serves, and on which lemmas it rests', ({ text }) => {
     const [, code = '', served = '', proofs = ''] = /^- Code: ([\s\S]+)^- Serves: (.+)\.$\s^- Lemmas: (.+)\.$/m.exec(text) ?? []
     expect(functionsIn(code)).not.toEqual([])
     expect(served.split(', ').filter((id) => !guaranteeIds.includes(id) || id.startsWith('F'))).toEqual([])
@@ -95,7 +95,7 @@ interface LinkedFunction {
 }
 
 function functionsIn(text: string): readonly LinkedFunction[] {
-  return [...text.matchAll(/\[`(\w+)`\]\(\.\.\/(\S+?\.ts)\)/g)].map(([, name = '', file = '']) => ({ name, file }))
+  return [...text.matchAll(/\[`(\w+)`\]\((?:\.\.\/)+(\S+?\.ts)\)/g)].map(([, name = '', file = '']) => ({ name, file }))
 }
 
 function isDeclaredIn(name: string, file: string): boolean {

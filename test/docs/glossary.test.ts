@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { outcomes, actionTypes } from '../../packages/words/api-schema/src/index.ts'
 
-const page = readFileSync('docs/glossary.md', 'utf8')
+const page = readFileSync('docs/reference/glossary.md', 'utf8')
 const words = [...page.matchAll(/^\| \*\*([^*]+)\*\*/gm)].map(([, word]) => word)
 
-describe('docs/glossary.md', () => {
+describe('docs/reference/glossary.md', () => {
   it('defines each word once', () => {
     expect(words.length).toBeGreaterThan(40)
     expect(words.filter((word, at) => words.indexOf(word) !== at)).toEqual([])

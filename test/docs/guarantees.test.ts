@@ -22,8 +22,8 @@ describe('every guarantee and every rule of the fence', () => {
   })
 })
 
-describe('docs/guarantees.md', () => {
-  const text = readFileSync('docs/guarantees.md', 'utf8')
+describe('docs/contribute/evidence.md', () => {
+  const text = readFileSync('docs/contribute/evidence.md', 'utf8')
 
   it('has one section for each, in order, with its list', () => {
     expect([...text.matchAll(/^### ([GF]\d+) /gm)].map((match) => match[1])).toEqual(guaranteeIds)

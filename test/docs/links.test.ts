@@ -17,13 +17,13 @@ describe('every page that a comment of the sources names exists', () => {
     ({ pages }) => expect(pages.filter((page) => !existsSync(page))).toEqual([]),
   )
 
-  it('and no comment, test name or page cites a section by its sign, because the pages have none', () => {
+  it('no comment, test name or page cites a section by its sign, because the pages have none', () => {
     const texts = [...sources.map((path) => ({ path, text: readFileSync(path, 'utf8') })), ...readPages()]
     expect(texts.filter(({ text }) => /\u00a7 ?\d/.test(text)).map(({ path }) => path)).toEqual([])
   })
 })
 
-/** @returns paths such as `docs/policy.md` in lines that are comments */
+/** @returns paths such as `docs/reference/policy.md` in lines that are comments */
 function pagesInComments(text: string): readonly string[] {
   const comments = text.match(/^\s*(\/\*\*|\*|\/\/).*$/gm) ?? []
   return comments.flatMap((line) => [...line.matchAll(/(?<![\w./])(?:docs\/[\w/-]+|[A-Z]{5,})\.md\b/g)].map(([path]) => path))

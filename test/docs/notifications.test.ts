@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { notifyArguments, notifyEvents } from '../../packages/words/api-schema/src/index.ts'
-import { signatureOf } from '../../packages/adapters/notifier/src/index.ts'
+import { signatureOf } from '../../packages/adapters/egress/src/index.ts'
 import { describe, expect, it } from 'vitest'
 
-const page = readFileSync('docs/notifications.md', 'utf8')
+const page = readFileSync('docs/guides/notifications.md', 'utf8')
 const sample = /^```js\n([\s\S]*?)^```/m.exec(page)?.[1] ?? ''
 
-describe('docs/notifications.md', () => {
+describe('docs/guides/notifications.md', () => {
   it('has every event, and no other', () => {
     const rows = [...page.matchAll(/^\| `([A-Z]\w+)` \|/gm)].map((match) => match[1])
     expect(rows.toSorted()).toEqual(notifyEvents.toSorted())

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { quotedIn, readScenarioNames, rowsOf } from './test-names.ts'
 
-const rows = rowsOf(readFileSync('docs/openkruise-faults.md', 'utf8')).map((cells) => ({
+const rows = rowsOf(readFileSync('docs/contribute/openkruise-faults.md', 'utf8')).map((cells) => ({
   ids: (cells[0] ?? '').split(', '),
   tests: quotedIn(cells.at(-1) ?? ''),
 }))
@@ -12,7 +12,7 @@ const tests = readScenarioNames()
 const withoutTest = ['W23']
 const ids = [...numbered('X', 22), ...numbered('W', 27)].filter((id) => !withoutTest.includes(id))
 
-describe('docs/openkruise-faults.md', () => {
+describe('docs/contribute/openkruise-faults.md', () => {
   it.each(ids)("names a test that shows Tranche's behavior for %s", (id) => {
     const shown = rows.filter((row) => row.ids.includes(id)).flatMap((row) => row.tests)
     expect(shown.filter((name) => idsIn(name).includes(id))).not.toEqual([])

@@ -9,8 +9,9 @@ import {
 } from '../../packages/words/api-schema/src/index.ts'
 import { analysisArguments, checkDocuments } from '../../packages/core/validation/src/index.ts'
 
-const page = readFileSync('docs/policy.md', 'utf8')
-const rows = [...page.matchAll(/^\| `([^`]+)` \| ([^|]*) \| ([^|]*) \| .*\|$/gm)].map(([, field = '', is = '', standard = '']) => ({
+const page = readFileSync('docs/reference/policy.md', 'utf8')
+const [spec = ''] = page.split(/^## Status$/m)
+const rows = [...spec.matchAll(/^\| `([^`]+)` \| ([^|]*) \| ([^|]*) \| .*\|$/gm)].map(([, field = '', is = '', standard = '']) => ({
   field,
   is: is.trim(),
   standard: standard.trim(),
@@ -26,7 +27,7 @@ const examples = ['examples', 'examples/policies'].flatMap((folder) =>
     .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(`${folder}/${file}`, 'utf8') })),
 )
 
-describe('docs/policy.md', () => {
+describe('docs/reference/policy.md', () => {
   it('has every field of a policy, with its meaning and its default', () => {
     expect(fields.length).toBeGreaterThan(50)
     expect(fields.filter((field) => !rows.some((row) => isOf(row.field, field)))).toEqual([])
@@ -53,7 +54,7 @@ describe('docs/policy.md', () => {
 })
 
 describe('is valid and needs no advice:', () => {
-  it.each(blocks)('the example of docs/policy.md at line $line', ({ text }) => expectInOrder(text))
+  it.each(blocks)('the example of docs/reference/policy.md at line $line', ({ text }) => expectInOrder(text))
   it.each(examples)('$file', ({ text }) => expectInOrder(text))
 })
 

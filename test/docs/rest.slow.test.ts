@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type HistoryReport, historyReportSchema, meSchema } from '../../packages/words/api-schema/src/index.ts'
 
-const page = readFileSync('docs/rest.md', 'utf8')
+const page = readFileSync('docs/guides/rest.md', 'utf8')
 const [start = '', script = ''] = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
 let folder: string
 let cluster: ChildProcess
@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-it('the commands of docs/rest.md are a complete release with curl alone, and the record shows the user of each action', {
+it('the commands of docs/guides/rest.md are a complete release with curl alone, and the record shows the user of each action', {
   timeout: 180_000,
 }, async () => {
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder })

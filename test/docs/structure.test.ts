@@ -3,25 +3,51 @@ import { describe, expect, it } from 'vitest'
 import { descriptions } from '../../scripts/packages.ts'
 import { linksOf, readPages } from './pages.ts'
 
-const records = readdirSync('docs/adr').filter((file) => file.endsWith('.md'))
+const records = readdirSync('docs/contribute/adr').filter((file) => file.endsWith('.md'))
 const sections = ['Question', 'Forces', 'Decision', 'Rejected', 'Consequences', 'Look again when']
 
-describe('docs/architecture.md', () => {
+describe('docs/contribute/architecture.md', () => {
   it('has one entry for every package and app, in reading order', () => {
-    const entries = [...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\*\*`((?:packages\/)?[a-z-]+\/[a-z-]+)`\*\*/gm)].map(
-      (match) => match[1],
-    )
+    const entries = [
+      ...readFileSync('docs/contribute/architecture.md', 'utf8').matchAll(/^\*\*`((?:packages\/)?[a-z-]+\/[a-z-]+)`\*\*/gm),
+    ].map((match) => match[1])
     expect(entries).toEqual(Object.keys(descriptions))
   })
 })
 
-describe('README.md', () => {
-  it('links to every page of docs, or to its folder', () => {
-    const links = readPages()
-      .filter(({ path }) => path === 'README.md')
-      .flatMap(linksOf)
-    const pages = readdirSync('docs', { withFileTypes: true }).map((entry) => `docs/${entry.name}`)
-    expect(pages.filter((page) => !links.some((link) => link === page || link.startsWith(`${page}/`)))).toEqual([])
+describe('docs/README.md, the index', () => {
+  const [, use = '', contribute = ''] = readFileSync('docs/README.md', 'utf8').split(/^## (?:Use|Contribute)$/m)
+  const pages = readPages().filter(({ path }) => path.startsWith('docs/') && path !== 'docs/README.md')
+  const isForContributors = (path: string): boolean => path.startsWith('docs/contribute/')
+
+  it.each([
+    ['users', use, pages.filter(({ path }) => !isForContributors(path)).map(({ path }) => path)],
+    [
+      'contributors',
+      contribute,
+      [
+        ...pages.filter(({ path }) => isForContributors(path) && !path.startsWith('docs/contribute/adr/')).map(({ path }) => path),
+        'docs/contribute/adr/',
+      ],
+    ],
+  ])('lists every page for %s exactly once, with the question that it answers', (_whom, list, expected) => {
+    const rows = [...list.matchAll(/^\| \[[^\]]+\]\(([^)]+)\) \| \S.* \|$/gm)].map(([, path = '']) => `docs/${path}`)
+    expect(rows.toSorted()).toEqual(expected.toSorted())
+  })
+
+  it.each(['README.md', 'CONTRIBUTING.md'])('is linked from %s', (path) => {
+    expect(linksOf({ path, text: readFileSync(path, 'utf8') }).map((link) => link.split('#')[0])).toContain('docs/README.md')
+  })
+
+  // So a user can skip such a link, which never leads to something that users need.
+  it('is right: a page for users links into docs/contribute only behind the words why, proof, tests and internals', () => {
+    const links = pages
+      .filter(({ path }) => !isForContributors(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/\[([^\]]*)\]\([^)]*\bcontribute\/[^)]*\)/g)].map(([link, label = '']) => ({ path, link, label })),
+      )
+    expect(links.length).toBeGreaterThan(10)
+    expect(links.filter(({ label }) => !['why', 'proof', 'tests', 'internals'].includes(label))).toEqual([])
   })
 })
 
@@ -56,7 +82,7 @@ describe('decision records', () => {
   })
 
   it.each(records)('%s has its number in the title, a status, a date, and all sections in order', (file) => {
-    const text = readFileSync(`docs/adr/${file}`, 'utf8')
+    const text = readFileSync(`docs/contribute/adr/${file}`, 'utf8')
     expect(file).toMatch(/^\d{4}-[a-z0-9-]+\.md$/)
     expect(text).toMatch(new RegExp(`^# ${file.slice(0, 4)} · [A-Z]`))
     expect(text).toMatch(/^- Status: (proposed|accepted|superseded by \d{4})$/m)

@@ -6,7 +6,7 @@ const page = readFileSync('docs/operations/support.md', 'utf8')
 const { nodeVersion } = parse(readFileSync('pnpm-workspace.yaml', 'utf8')) as { nodeVersion: string }
 const { kubeVersion, appVersion } = parse(readFileSync('charts/tranche/Chart.yaml', 'utf8')) as Record<string, string>
 const goModules = readFileSync('test/gitops/go/go.mod', 'utf8')
-const kruise = /OpenKruise Rollouts\*\* \| ([^;]+);/.exec(readFileSync('docs/comparison.md', 'utf8'))?.[1]
+const kruise = /OpenKruise Rollouts\*\* \| ([^;]+);/.exec(readFileSync('docs/explanation/comparison.md', 'utf8'))?.[1]
 
 it.each([
   ['version of Tranche', appVersion],

@@ -8,7 +8,7 @@ import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
 
 const page = readFileSync('docs/tutorial.md', 'utf8')
 const [start = '', ...blocks] = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
-const samples = [...readFileSync('docs/cli.md', 'utf8').matchAll(/^```\n(demo\/node-agent |node-030\n)([\s\S]*?)^```/gm)].map(
+const samples = [...readFileSync('docs/guides/cli.md', 'utf8').matchAll(/^```\n(demo\/node-agent |node-030\n)([\s\S]*?)^```/gm)].map(
   ([, head, rest]) => `${head}${rest}`,
 )
 const program = resolve('apps/launcher/bin/tranche.mjs')
@@ -47,7 +47,7 @@ it.skipIf(isMissing)('the commands of docs/tutorial.md have the documented effec
   expect(stdout).toMatch(/^30$/m)
   expect(stdout).toContain('its template was applied again: nothing is deleted for it')
   expect(stdout).toContain('daemonset.apps/node-agent condition met')
-  // The samples of docs/cli.md match the output, except for names, times and randomness.
+  // The samples of docs/guides/cli.md match the output, except for names, times and randomness.
   expect(samples.length).toBeGreaterThan(1)
   for (const sample of samples) expect(alike(stdout)).toContain(alike(sample))
 })

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import * as schema from '../../packages/words/api-schema/src/index.ts'
 import * as keys from '../../packages/words/kube-types/src/index.ts'
 
-const phases = readFileSync('docs/release-phases.md', 'utf8')
-const reports = readFileSync('docs/reports.md', 'utf8')
-const architecture = readFileSync('docs/architecture.md', 'utf8')
+const phases = readFileSync('docs/reference/release-phases.md', 'utf8')
+const reports = readFileSync('docs/reference/reports.md', 'utf8')
+const annotations = readFileSync('docs/reference/annotations.md', 'utf8')
 
-describe('docs/release-phases.md names every', () => {
+describe('docs/reference/release-phases.md names every', () => {
   it.each([
     ['phase of a Rollout', schema.rolloutPhases],
     ['reason of Progressing', schema.progressingReasons],
@@ -29,7 +29,7 @@ describe('docs/release-phases.md names every', () => {
   })
 })
 
-describe('docs/reports.md names every', () => {
+describe('docs/reference/reports.md names every', () => {
   it.each([
     ['outcome', schema.outcomes],
     ['state of a node', schema.nodeStates],
@@ -43,7 +43,7 @@ describe('docs/reports.md names every', () => {
   })
 })
 
-describe('docs/architecture.md names every', () => {
+describe('docs/reference/annotations.md names every', () => {
   it.each([
     ...Object.values(keys.daemonSetAnnotations),
     ...Object.values(keys.rolloutAnnotations),
@@ -56,6 +56,6 @@ describe('docs/architecture.md names every', () => {
     keys.TOUCHED_ANNOTATION,
     keys.REVISION_HASH_LABEL,
   ])('key: %s', (key) => {
-    expect(architecture).toMatch(new RegExp(`^\\| (label |annotation )?\`${RegExp.escape(key)}\` \\|`, 'm'))
+    expect(annotations).toMatch(new RegExp(`^\\| (label |annotation )?\`${RegExp.escape(key)}\` \\|`, 'm'))
   })
 })

@@ -15,7 +15,7 @@ export interface AdmissionControl {
   lift(): Promise<void>
   /** When all of it was installed, of one version or of two; the last period may be open. */
   standing(): readonly Standing[]
-  /** What the API server calls with `admission: webhook`: the controller to which the Service routes. */
+  /** Controller to which the Service routes the calls of the API server with `admission: webhook`. */
   readonly webhook: Exchange
 }
 

@@ -40,7 +40,7 @@ describe('a schedule', () => {
     }
   })
 
-  it('stays the same beside upgrades, except for admission and for swaps of definitions', () => {
+  it('stays the same with upgrades, except for admission and for swaps of definitions', () => {
     for (let seed = 1; seed <= 100; seed++) {
       const without = generateSchedule(seed)
       const { shape, incidents, stormMs } = generateSchedule(seed, 5)

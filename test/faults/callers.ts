@@ -112,7 +112,7 @@ export function createCallers(world: World): Callers {
   }
 }
 
-/** What a person sees, and therefore puts into the action; undefined if there is nothing to ask for. */
+/** State that a person sees, and therefore states in the action; undefined if there is no action to request. */
 async function look(client: ApiClient, type: Ask['type']): Promise<ActionBody | undefined> {
   const { step, canaryRevision, paused, reason } = await client.rollout(stageKey)
   const on = { ...(step && { expectedStep: step.index }), ...(canaryRevision !== undefined && { revision: canaryRevision }) }

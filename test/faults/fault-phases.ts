@@ -22,7 +22,7 @@ export interface FaultPhases {
 
 /** Longest time that an injected 429 asks its sender to wait. */
 const MOST_RETRY_S = 5
-/** That time, and a second for jitter. */
+/** The same time, and a second for jitter. */
 const RETRY_MS = (MOST_RETRY_S + 1) * 1_000
 
 type Front = Extract<ApiOperation, { readonly kind: 'faultPhase' }>

@@ -23,9 +23,9 @@ export interface RefusalFacts {
  *
  * - of an action that another one has replaced;
  * - of an abort between a deletion of the DaemonSet and the end of the next release, because the template to restore is unknown;
- * - of an abort while the DaemonSet has another template than the release, whose own release cannot start because its policy is missing.
+ * - of an abort while the DaemonSet has a template that is not the release's, whose own release cannot start because its policy is missing.
  *
- * The rules are those of docs/actions.md; the judge shares no code with the programs that refuse.
+ * The rules are those of docs/reference/actions.md; the judge shares no code with the programs that refuse.
  */
 export function findWrongRefusals(
   writes: readonly RecordedWrite[],
@@ -159,7 +159,7 @@ function isAbortable({ status }: SeenRollout, stalled = ''): boolean {
   return ofThePolicy.includes(stalled) && !status?.heldRevisions?.some(({ revision }) => revision === status.canaryStatus?.canaryRevision)
 }
 
-/** No release starts without its policy. By then the DaemonSet has another template than the one whose release the status names. */
+/** No release starts without its policy. By then the DaemonSet no longer has the template whose release the status names. */
 function isOtherTemplate(moment: Moment): boolean {
   const { status } = (moment.rollout ?? {}) as Partial<SeenRollout>
   const stall = status?.conditions?.find((one) => one.type === 'Stalled' && one.status === 'True')

@@ -7,7 +7,7 @@ import type { Violation } from './judge.ts'
  * Changes of a status by our programs that no state machine lists, once each: the diagrams of docs/release-phases.md are drawn from those
  * lists, so a reader may rely on them.
  *
- * People may write any state (`kubectl kruise rollout approve`), so only writes of ours are judged, each against what the API server held
+ * People may write any state (`kubectl kruise rollout approve`), so only our own writes are judged, each against what the API server held
  * before it.
  *
  * @param writes in the order of acceptance

@@ -20,7 +20,7 @@ const REPORTED_MS = 60_000
  * DaemonSet. A change that no process watches is not observed, so this judge ignores changes before the last fault ended. It also finds
  * changes on the record that no user made.
  *
- * The rules are those of docs/actions.md. The judge derives changes from the writes of people, and shares no code with the change
+ * The rules are those of docs/reference/actions.md. The judge derives changes from the writes of people, and shares no code with the change
  * observer.
  *
  * @param writes of the namespace of the Rollout, of a run in which a change observer ran all the time

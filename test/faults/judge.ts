@@ -46,7 +46,7 @@ export function judge(
   { stalls, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps }: Facts,
 ): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
-  // The latest first: a decision that was held back twice was made before the first time.
+  // The latest stall first: a decision that was delayed by two of them was made before the earlier one.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
   const query = { isOurs, stalls: backwards, quiescentFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({

@@ -222,7 +222,7 @@ export function createOwners(world: World, callers: Callers): Owners {
 
 const POLICY = 'careful'
 
-/** Whether the action may leave another template than the one in Git. */
+/** Whether the action may leave a template that is not the one in Git. */
 function rollsBack({ type }: Asked): boolean {
   return type === 'abort' || type === 'undo'
 }

@@ -292,7 +292,7 @@ function approvedBy({ schedule }: World, step: number, approvals: number): Appro
   return (['rest', 'status', 'action'] as const)[approvals % 3]!
 }
 
-/** Whether the template is another one than its owners want: Tranche has restored the stable one. */
+/** Whether the template differs from the one that its owners want, because Tranche has restored the stable one. */
 async function wasRolledBack(world: World, tag: string): Promise<boolean> {
   const { spec } = (await daemonSetOf(world)) ?? {}
   const { containers = [] } = (spec?.template.spec ?? {}) as { readonly containers?: readonly { readonly image: string }[] }

@@ -33,7 +33,7 @@ describe('a recorded delivery', () => {
     expect(taken).toEqual([])
   })
 
-  it('is an event at the time when the process takes it, and ignores text in annotations', async () => {
+  it('is an event at the time when the process reads it, and ignores text in annotations', async () => {
     const { watch, taken, create, version, clock } = setUp()
     const watching = watch()
     await clock.run({ untilMs: 10 })

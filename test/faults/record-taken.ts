@@ -43,7 +43,7 @@ function resourceIn({ path }: WireRequest): string {
 const VERSION = '"resourceVersion":"'
 
 /**
- * A chunk holds whole events, one a line, and a process may decide something between two of them. An event contains no `resourceVersion`
+ * A chunk holds whole events, one per line, and a process may decide something between two of them. An event contains no `resourceVersion`
  * but that of its object: the quotes of text in annotations are escaped.
  */
 function versionsOfEvents(events: string): readonly number[] {

@@ -85,7 +85,7 @@ export const apiSabotages: readonly UpgradeSabotage[] = [
         exchange(role === 'api' && request.body?.includes('approve') === true ? withOtherStep(request) : request, signal),
   },
   {
-    // The API reads another template than the DaemonSet has.
+    // The API reads a template that the DaemonSet does not have.
     ...atUpgrades('the API refuses every undo', ['G7'], {}),
     among: withAsks(['undo', 'undo', 'undo', 'undo']),
     exchange: (exchange, { role }) => (role === 'api' ? withReadDaemonSet(exchange, '"image":"', '"image":"other/') : exchange),

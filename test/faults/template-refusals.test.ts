@@ -123,9 +123,13 @@ describe('a refusal of an undo or a restart without a reason', () => {
 describe('a refusal of an undo or a restart with a reason', () => {
   it.each<[string, Story, Asked]>([
     ['the template changes meanwhile', [{}, changed('v3')], refused('undo', 'MOVED_ON')],
-    ['the DaemonSet has another template than the undo names', [{}], refused('undo', 'MOVED_ON', { toRevision: '1', revision: 'v3' })],
-    ['the release is at another step than the undo names', [{}], refused('undo', 'MOVED_ON', { toRevision: '1', expectedStep: 2 })],
-    ['the release is at another step than the restart names', [{}], refused('restart', 'MOVED_ON', { expectedStep: 2 })],
+    [
+      'the DaemonSet does not have the template that the undo names',
+      [{}],
+      refused('undo', 'MOVED_ON', { toRevision: '1', revision: 'v3' }),
+    ],
+    ['the release is not at the step that the undo names', [{}], refused('undo', 'MOVED_ON', { toRevision: '1', expectedStep: 2 })],
+    ['the release is not at the step that the restart names', [{}], refused('restart', 'MOVED_ON', { expectedStep: 2 })],
     ['the revision is the present one', [{ template: 'v1' }], refused('undo', 'ACTION_REJECTED')],
     ['the present template has no revision yet', [{ template: 'v3' }], refused('undo', 'ACTION_REJECTED')],
     ['the revision is not in the history', [{}], refused('undo', 'REVISION_NOT_FOUND', { toRevision: '3' })],

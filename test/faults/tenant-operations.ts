@@ -1,5 +1,5 @@
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import type { ControllerRevision, DaemonSet, Node } from '@tranche/kube-types'
 import { daemonSetManifest, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { TenantOperation } from './schedule.ts'

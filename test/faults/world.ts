@@ -5,7 +5,7 @@ import { type LeaseTimes, startController, startChangeObserver } from '@tranche/
 import { type Failpoints, createFailpoints } from '@tranche/failpoints'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createInProcessQueue } from '@tranche/queue'
 import type { ClockStep, RecordedDelivery, RecordedWrite, Recording, Stall } from '@tranche/recording'
 import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'

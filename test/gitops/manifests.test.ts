@@ -97,7 +97,7 @@ describe('the project of Argo CD', () => {
     expect(destinations.map(({ namespace }) => namespace)).toEqual(expect.arrayContaining(['tranche-system', 'kube-system']))
   })
 
-  it('gives permissions only for existing actions', () => {
+  it('grants permissions only for existing actions', () => {
     const names = roles
       .flatMap(({ policies }) => policies)
       .flatMap((line) => /action\/rollouts\.kruise\.io\/Rollout\/(\S+),/.exec(line)?.[1] ?? [])

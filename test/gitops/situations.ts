@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import { createReflector, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { drive, setStage, type Stage } from '../scenarios/stage.ts'
 import { stories, type Story } from './stories.ts'
 

@@ -9,7 +9,7 @@ import {
   loadKubeConfig,
   resourcePaths,
 } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { startCluster } from '../clients/cluster.ts'
 
 /** A cluster with DaemonSets, RBAC and Tranche's definitions: a real one, or the simulator. Tests know nothing else about it. */

@@ -40,7 +40,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
   })
 
   it.each(['inProcess', 'none'] as const)(
-    'stays off the fleet while a Git tool applies it every second: a pod deleted by another client gets it, is counted, and is rolled back (admission %s; G11, G12)',
+    'stays off the fleet while a Git tool applies it every second: a pod that another client deletes gets it, is counted, and is rolled back (admission %s; G11, G12)',
     async (admission) => {
       const annotations = { 'sim.tranche.dev/stop-ms': '100', 'sim.tranche.dev/jitter-ms': '0' }
       stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission, annotations, policy: revert })

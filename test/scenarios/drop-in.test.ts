@@ -1,6 +1,6 @@
 import type { Rollout, RolloutStatus } from '@tranche/api-schema'
 import { createReflector, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { bodyText } from '@tranche/wire'
 import { afterEach, describe, expect, it } from 'vitest'
 import { argoHealth, describedBy, kstatus } from './readers.ts'

@@ -142,7 +142,7 @@ describe('a failure counts', () => {
     expect(versions.size).toBeLessThanOrEqual(restarts + 1)
     expect(await isReported()).toBe(false)
     expect((await stage.rollout()).status?.message).toContain(
-      'node-001, node-002 had no available pod before the update either, so this is no failure of the version',
+      'node-001, node-002 had no available pod before the update either, so the version has not failed',
     )
     expectKept(stage)
   })

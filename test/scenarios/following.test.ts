@@ -1,5 +1,5 @@
 import { type KubeClient, createKubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { createKubeReleaseClient, type FollowEnd, type SeenRelease } from '@tranche/release-client'
 import { afterEach, describe, expect, it } from 'vitest'

@@ -109,7 +109,7 @@ describe('a user who may write ControllerRevisions of the DaemonSet’s own name
     await stage.until('it is answered', async () => (await stage.rollout()).status?.lastAction?.id === 'abort-1')
     expect((await stage.rollout()).status?.lastAction).toMatchObject({
       result: 'Refused',
-      reason: expect.stringContaining('does not hold the template that became stable last (status.stableDigest)'),
+      reason: expect.stringContaining('does not hold the template that last became stable (status.stableDigest)'),
     })
     expect((await stage.daemonSet()).spec.template.spec).not.toHaveProperty('hostPID')
     const warnings = (await events(stage)).filter(({ reason }) => reason === 'StableRevisionChanged')

@@ -71,7 +71,7 @@ describe('users with few rights', { timeout: 300_000 }, () => {
     expect((await podsOf('agent')).every(({ spec }) => spec.hostPID !== true)).toBe(true)
   })
 
-  it('with rights on one Rollout act on no other DaemonSet, and read nothing of it, by another workloadRef', async () => {
+  it('with rights on one Rollout neither act on nor read another DaemonSet by changing workloadRef', async () => {
     await Promise.all([releaseHealthy('mine'), releaseHealthy('theirs')])
     await setImage('theirs', 'agent:2')
     await untilPaused('theirs')
@@ -106,7 +106,7 @@ describe('users with few rights', { timeout: 300_000 }, () => {
     expect((await rollout('theirs')).status?.canaryStatus?.currentStepState).toBe('StepPaused')
   })
 
-  it('who view Rollouts see no value of a pod template', async () => {
+  it('with view on Rollouts see no value of a pod template', async () => {
     await grant(victim, 'viewer', chartRules().ClusterRole['tranche-viewer']!, account('viewer'))
     const token = await cluster.token(victim, 'viewer')
     await untilAllowed(token, 'theirs')

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '@tranche/log'
+import type { LogFields, Logger } from '@tranche/telemetry'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, expect, it } from 'vitest'
 import { untilNodesOn, untilPausedAt } from './looks.ts'

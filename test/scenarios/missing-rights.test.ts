@@ -1,6 +1,6 @@
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
-import type { LogFields, Logger } from '@tranche/log'
+import type { LogFields, Logger } from '@tranche/telemetry'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { chartRules, type Rules } from '../../scripts/chart-rules.ts'

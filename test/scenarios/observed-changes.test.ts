@@ -1,7 +1,7 @@
 import { type RunningChangeObserver, startChangeObserver } from '@tranche/controller'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { carryOut, type ActionOrder } from '@tranche/release-client'
 import { observedChangesOf } from '@tranche/actions'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -1,7 +1,7 @@
 import type { BatchRelease, Rollout, ActionAnswer } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { createKubeClient, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { carryOut, type ActionOrder } from '@tranche/release-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { define, defineBy } from './definitions.ts'

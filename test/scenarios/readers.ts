@@ -17,7 +17,7 @@ export interface Described {
   readonly podSelector: string
 }
 
-/** @see the table in docs/compatibility.md */
+/** @see the table in docs/guides/verdicts.md */
 export function argoHealth({ metadata, status }: Rollout): ArgoHealth {
   if (metadata.deletionTimestamp !== undefined) return 'Progressing'
   const { observedGeneration, phase, canaryStatus } = there('status', status)

@@ -1,7 +1,7 @@
 import type { ActionAnswer } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { createKubeClient } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { carryOut, createKubeReleaseClient, type ActionOrder } from '@tranche/release-client'
 import { recordedActionsOf } from '@tranche/actions'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

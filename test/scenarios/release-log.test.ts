@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '@tranche/log'
+import type { LogFields, Logger } from '@tranche/telemetry'
 import { afterEach, expect, it } from 'vitest'
 import { nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'

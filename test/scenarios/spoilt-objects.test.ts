@@ -1,7 +1,7 @@
 import { customResourceDefinitions, type Rollout, type StructuralSchema } from '@tranche/api-schema'
 import { KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import { validateSpec } from '@tranche/validation'
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'

@@ -5,7 +5,7 @@ import { type AdmissionWebhook, admissionWebhooks } from '@tranche/admission'
 import { issueCertificate } from '@tranche/certificates'
 import { systemClock } from '@tranche/clock'
 import { startWebhook } from '@tranche/controller'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import type { Metrics } from '@tranche/metrics'
 import type { Exchange } from '@tranche/wire'
 

@@ -74,7 +74,7 @@ describe('an executor that was frozen between its decision and its DELETE for an
     expectKept(stage)
   })
 
-  it('deletes nothing of the newer revision when the template has changed meanwhile (F8, G4)', async () => {
+  it('deletes no pod for the newer revision when the template has changed meanwhile (F8, G4)', async () => {
     await freezeOne(isDelete)
     await stage.setImage('v3')
     await untilPausedAt(stage, 1)

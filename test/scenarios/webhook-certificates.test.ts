@@ -6,7 +6,7 @@ import { FakeClock, systemClock } from '@tranche/clock'
 import { startWebhook } from '@tranche/controller'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, KubeObject } from '@tranche/kube-types'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { expect, it, onTestFinished } from 'vitest'
 

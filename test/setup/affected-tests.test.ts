@@ -18,7 +18,7 @@ it.each<[string, string, readonly string[]]>([
   expect(affected(folder)).toBe(`affected: ${[...always, ...folders].join(' ')}\n`)
 })
 
-it('a change outside of the packages affects all tests, and no change none', () => {
+it('a change outside of the packages affects all tests, and an unchanged tree affects none', () => {
   const folder = repository()
   expect(affected(folder)).toBe('nothing changed since HEAD\n')
   write(folder, 'scripts/other.ts', '// changed\n')

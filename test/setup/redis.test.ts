@@ -37,7 +37,7 @@ describe.skipIf(process.platform !== 'linux')('a machine without redis-server', 
 
 const program = await redisForTests()
 
-describe.skipIf(program === null || process.platform !== 'linux')('a Redis that no test ends, ends with', () => {
+describe.skipIf(program === null || process.platform !== 'linux')('a Redis that no test stops ends with', () => {
   const code = `
     const { startRedis } = await import(${JSON.stringify(pathToFileURL('scripts/redis-server.ts').href)})
     const { port } = await startRedis({ program: ${JSON.stringify(program)} })

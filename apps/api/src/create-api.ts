@@ -1,6 +1,5 @@
 import { systemClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
-import { noTracer, type Tracer } from '@tranche/tracing'
+import { silentLogger, noTracer, type Tracer } from '@tranche/telemetry'
 import { defaultLimits } from './limits/limits.ts'
 import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/describe.ts'
 import { createApiMetrics } from './http/metrics.ts'

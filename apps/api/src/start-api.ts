@@ -6,9 +6,8 @@ import { type SharedClusterCache, watchCluster, type WatchedCluster } from '@tra
 import { AppError } from '@tranche/errors'
 import { createKubeClient, type KubeClient, onServerClock, type Reflector, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { carryOut } from '@tranche/release-client'
-import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { rememberReviews } from './auth/remembered-reviews.ts'
 import { createReviews } from './auth/reviews.ts'
@@ -143,7 +142,7 @@ interface MadeApi {
   watch(): Running
 }
 
-/** Whoever can read the link on its way can use it: it must not leave this machine. */
+/** Every user who can read the link can use it, so it must not leave this machine. */
 function linkLoginOf({ link, host = LOOPBACK, clock }: ApiOptions, origin: () => string): LinkLogin | undefined {
   if (link === undefined) return undefined
   if (host !== LOOPBACK) throw new Error(`links with codes are only for ${LOOPBACK}, and the API listens on ${host}`)

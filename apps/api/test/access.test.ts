@@ -130,8 +130,8 @@ describe('every route', () => {
   })
 })
 
-describe('docs/rest.md', () => {
-  const page = readFileSync(new URL('../../../docs/rest.md', import.meta.url), 'utf8')
+describe('docs/guides/rest.md', () => {
+  const page = readFileSync(new URL('../../../docs/guides/rest.md', import.meta.url), 'utf8')
   const reported = [...page.matchAll(/^\| (`(?:GET|POST) .*) \| (.*) \|$/gm)].flatMap(([, routes = '', needs = '']) =>
     [...routes.matchAll(/`(GET|POST) ([^`]+)`/g)].map(([, method = '', path = '']) => ({ route: `${method} ${templateOf(path)}`, needs })),
   )

@@ -12,7 +12,7 @@ import {
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
 import { createKubeReleaseClient, createRestReleaseClient, type ReleaseClient } from '@tranche/release-client'
@@ -287,7 +287,7 @@ describe('a release client over REST', () => {
     await expect(restReleaseClient().act(key, action)).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
   })
 
-  it('hears what changes', async () => {
+  it('receives changes', async () => {
     const stream = createApiClient({ fetch, baseUrl: api.url, token: () => simulator.tokenFor('admin'), clock: systemClock })
     const types: string[] = []
     for await (const { type } of stream.stream({ namespace: 'demo', signal: new AbortController().signal })) {
@@ -588,7 +588,7 @@ it('ends streams when it stops', async () => {
   await other.stopped
 })
 
-it('says which port is taken', async () => {
+it('names the port that is in use', async () => {
   const port = Number(new URL(api.url).port)
   const starting = startApi({ exchange: simulator.exchangeFor('tranche-api'), clock: systemClock, log: silentLogger, port })
   await expect(starting).rejects.toMatchObject({ code: 'PORT_IN_USE' })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readCertificate } from '@tranche/certificates'
 import { FakeClock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi } from '../src/index.ts'
@@ -49,7 +49,7 @@ describe('the REST API with a certificate', { timeout: 60_000 }, () => {
   })
 
   it.each([
-    ['a file that is not there', 'nothing', 'first.key', '--tls-cert-file does not take'],
+    ['a missing file', 'nothing', 'first.key', '--tls-cert-file does not take'],
     ['the key of another certificate', 'first.crt', 'second.key', 'are not a certificate and its key'],
     ['a key in place of the certificate', 'first.key', 'first.key', 'are not a certificate and its key'],
   ])('does not start with %s', (_what, cert, key, message) => {

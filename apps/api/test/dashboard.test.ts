@@ -62,7 +62,7 @@ describe('the page', () => {
     ['/', '/dashboard/'],
     ['/dashboard', '/dashboard/'],
     ['/dashboard?need=true', '/dashboard/?need=true'],
-  ])('is where %s leads', async (url, location) => {
+  ])('is the target of %s', async (url, location) => {
     const { statusCode, headers } = await get(url)
     expect([statusCode, headers['location']]).toEqual([302, location])
   })
@@ -118,7 +118,7 @@ describe('every file of the page', () => {
     },
   )
 
-  it('leaves the policies of other pages alone', async () => {
+  it('does not change the policies of other pages', async () => {
     expect((await get('/docs')).headers['content-security-policy']).toContain('unsafe-inline')
     expect((await get('/healthz')).headers['content-security-policy']).toContain("frame-ancestors 'none'")
   })
@@ -183,7 +183,7 @@ describe('a path that leaves the folder', () => {
     ),
   )
 
-  it('is never served, however it is written', async () => {
+  it('is never served, in any encoding', async () => {
     // A client would normalize the path before it sends it, so the bytes go straight to the socket.
     await stage.app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = stage.app.server.address() as AddressInfo

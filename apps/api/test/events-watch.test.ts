@@ -1,6 +1,6 @@
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -75,7 +75,7 @@ it('refuses the last client of the longest line when full, never one of a short 
   expect(names()).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'd1', 'e1', 'f1'])
 })
 
-it('frees the place of a client that disconnects while it waits', async () => {
+it('frees the slot of a client that disconnects while it waits', async () => {
   const leaving = new AbortController()
   for (const label of ['a1', 'a2']) come(label)
   come('a3', { signal: leaving.signal })

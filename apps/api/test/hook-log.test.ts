@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import type { KubeClient } from '@tranche/kube-client'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { expect, it } from 'vitest'
 import { createHookHandler } from '../src/hooks/hook-handler.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { FakeClock } from '@tranche/clock'
 import { createKubeClient } from '@tranche/kube-client'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
 import { createHookHandler } from '../src/hooks/hook-handler.ts'
 import { createLineLimit } from '../src/limits/line-limit.ts'

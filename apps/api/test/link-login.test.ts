@@ -72,7 +72,7 @@ describe('a link with a one-time code', () => {
     })
   })
 
-  it('opened again in the same browser leads to the dashboard, without a new session', async () => {
+  it('leads to the dashboard again in the same browser, without a new session', async () => {
     const link = login.newLink()
     const cookie = await follow(link)
     const again = await ask(link, { cookie })
@@ -97,7 +97,7 @@ describe('a link with a one-time code', () => {
     },
   )
 
-  it('is not used up by a request that only looks', async () => {
+  it('is not used up by a HEAD request', async () => {
     const link = login.newLink()
     expect((await ask(link, {}, 'HEAD')).statusCode).toBe(405)
     expect((await ask(link, {}, 'POST')).statusCode).toBe(405)
@@ -110,7 +110,7 @@ describe('a link with a one-time code', () => {
     expect((await ask(next ?? '')).statusCode).toBe(302)
   })
 
-  it('that does not work is a page for a person, which names the way to a new one as text', async () => {
+  it('shows a page that says how to get a new one, if it does not work', async () => {
     const answer = await ask('/login/link?code=guessed', { accept: 'text/html,application/xhtml+xml' })
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8'])
     expect(answer.body).toContain('<p>Run tranche &#60;again&#62; &#38; open the link that it prints.</p>')
@@ -159,7 +159,7 @@ describe('the session of a link', () => {
   })
 })
 
-it('login with a provider says how to get a link instead', async () => {
+it('login without a provider says how to get a link', async () => {
   expect((await ask('/login')).json()).toMatchObject({ code: 'NOT_FOUND', detail: `browser login is off. ${HINT}` })
 })
 
@@ -179,7 +179,7 @@ describe('an API that listens', () => {
     }
   })
 
-  it('makes none unless asked, and none on an address that other machines reach', async () => {
+  it('makes no link unless asked, and none on an address that other machines reach', async () => {
     const api = await startApi(common)
     await api.stop()
     expect(api.newLink()).toBeUndefined()

@@ -1,7 +1,7 @@
 import { customResourceDefinitions, type Forecast, forecastSchema, type ProblemDetails } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { resources } from '@tranche/sim-api'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -82,7 +82,7 @@ it('runs one forecast at a time, lets four wait, and refuses the next', async ()
   await expect(planner({ key, request: {}, mayGet: async () => true, by: 'fay' }, signal)).rejects.toMatchObject({ code: 'NOT_READY' })
 })
 
-it('frees the place of a client that disconnects while it waits', async () => {
+it('frees the slot of a client that disconnects while it waits', async () => {
   const client = { get: () => new Promise(() => {}) } as never
   const planner = createPlanner({ client, clock: systemClock, limits: planLimits })
   const [staying, leaving] = [new AbortController(), new AbortController()]

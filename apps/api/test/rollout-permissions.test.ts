@@ -56,7 +56,7 @@ describe('the permissions on a Rollout', () => {
     expect(refused.json()).toMatchObject({ code: 'ACCESS_DENIED', detail: expect.stringContaining(`may not ${permission}`) })
   })
 
-  it('are refused to a user who may not get the Rollout, though it may act on it', async () => {
+  it('are refused to a user who may not get the Rollout, even with a right to act on it', async () => {
     await stage.grant('viewer', 'demo', { verbs: ['approve'] })
     expect((await ask('viewer')).json()).toMatchObject({ code: 'ACCESS_DENIED' })
   })

@@ -87,7 +87,7 @@ it('never exceeds its limit, even for simultaneous requests', async () => {
   expect(statuses).toEqual([503, 503, 503, 200, 200, 200])
 })
 
-it('limits the streams per caller, and reuses freed places', async () => {
+it('limits the streams per caller, and reuses freed slots', async () => {
   const [first] = [await open('admin'), await open('admin')]
   const refused = await open('admin')
   expect(refused.status).toBe(429)

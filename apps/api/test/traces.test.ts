@@ -1,6 +1,5 @@
 import { systemClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
-import { parseTraceContext, type Tracer } from '@tranche/tracing'
+import { silentLogger, parseTraceContext, type Tracer } from '@tranche/telemetry'
 import { createOtlpTracer, type OtlpTracer, readTracingSettings } from '@tranche/tracing-otlp'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'

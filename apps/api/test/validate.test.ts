@@ -22,7 +22,7 @@ it('checks manifests in a thread, one check per user at a time', async () => {
   expect(await first).toEqual(validateManifests(long))
 })
 
-it('terminates the thread of a client that disconnects, and frees its place', async () => {
+it('terminates the thread of a client that disconnects, and frees its slot', async () => {
   const validate = createValidator()
   const leaving = new AbortController()
   const left = validate(long, { by: 'ann', signal: leaving.signal })

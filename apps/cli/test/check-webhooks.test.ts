@@ -9,7 +9,7 @@ const name = 'tranche-webhook.tranche-system.svc'
 const good = await issue()
 const other = await issue()
 
-describe('what the doctor says of webhooks', () => {
+describe('the webhook finding of doctor', () => {
   it('is empty without webhooks', () => expect(webhookFindings({ webhooks: [], nowMs })).toEqual([]))
 
   it('is the expiry of their certificate', () => {

@@ -12,12 +12,12 @@ describe('completion', () => {
     'options of a command': { line: 'abort node-agent --y', words: ['--yes'] },
     'values of an option': { line: 'list -o ', words: ['json', 'yaml', 'name', 'wide'] },
     'the name of a Rollout': { line: 'get ', words: [], ask: 'rollouts' },
-    'the name of a Rollout behind options': { line: 'approve -n demo --wait ', words: [], ask: 'rollouts' },
+    'the name of a Rollout after options': { line: 'approve -n demo --wait ', words: [], ask: 'rollouts' },
     'a namespace': { line: 'get -n ', words: [], ask: 'namespaces' },
     'a context': { line: 'list --context ', words: [], ask: 'contexts' },
     'no second Rollout': { line: 'pause node-agent ', words: [], ask: null },
-    'the name of a Rollout behind options before the command': { line: '-n demo get ', words: [], ask: 'rollouts' },
-    'commands behind options': { line: '-n demo --context c appr', words: ['approve'] },
+    'the name of a Rollout after options before the command': { line: '-n demo get ', words: [], ask: 'rollouts' },
+    'commands after options': { line: '-n demo --context c appr', words: ['approve'] },
     'options before any command': { line: '--names', words: ['--namespace'] },
     'a namespace before any command': { line: '-n ', words: [], ask: 'namespaces' },
     'a cluster of the kubeconfig': { line: 'list --cluster ', words: [], ask: 'clusters' },
@@ -25,11 +25,11 @@ describe('completion', () => {
     'revisions of a Rollout': { line: 'diff node-agent ', words: [], ask: 'revisions' },
     'another revision': { line: 'diff node-agent 1 ', words: [], ask: 'revisions' },
     'no third revision': { line: 'diff node-agent 1 2 ', words: [], ask: null },
-    'a revision to go back to': { line: 'undo node-agent --to-revision ', words: [], ask: 'revisions' },
+    'a revision to return to': { line: 'undo node-agent --to-revision ', words: [], ask: 'revisions' },
     'the hash of a revision': { line: 'retry node-agent --revision ', words: [], ask: 'hashes' },
-    'the value of an option behind an equals sign': { line: 'list --output=j', words: ['json'] },
-    'the value of an option as bash parts it': { line: 'list --output = j', words: ['json'] },
-    'all values of an option as bash parts it': { line: 'list --output =', words: ['json', 'yaml', 'name', 'wide'] },
+    'the value of an option after an equals sign': { line: 'list --output=j', words: ['json'] },
+    'the value of an option as bash splits it': { line: 'list --output = j', words: ['json'] },
+    'all values of an option as bash splits it': { line: 'list --output =', words: ['json', 'yaml', 'name', 'wide'] },
     'a shell': { line: 'completion z', words: ['zsh'] },
   }
 
@@ -44,7 +44,7 @@ describe('completion', () => {
     expect(findCandidates(program, ['get', '']).files).toBe(false)
   })
 
-  it('replaces the whole word where the shell does', () => {
+  it('replaces the whole word if the shell does', () => {
     expect(findCandidates(program, ['list', '--output=j'])).toMatchObject({ prefix: '--output=', typed: 'j' })
     expect(findCandidates(program, ['list', '--output', '=', 'j'])).toMatchObject({ prefix: '', typed: 'j' })
   })

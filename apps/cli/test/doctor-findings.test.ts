@@ -56,7 +56,7 @@ describe('tranche doctor', () => {
     [14_000, 'ok'],
     [16_000, 'problem'],
     [29_000, 'problem'],
-  ] as const)('takes a leader that has renewed nothing for %i ms of its 15 s for frozen: %s', (ageMs, state) => {
+  ] as const)('reports a leader that has not renewed its 15 s Lease for %i ms as frozen: %s', (ageMs, state) => {
     const leader = { holder: 'tranche-1', renewedMs: NOW_MS - ageMs, lengthMs: 15_000 }
     expect(states({ ...well, leader, skewMs: 0 })).toMatchObject({ controller: state })
   })
@@ -69,7 +69,7 @@ describe('tranche doctor', () => {
       state: 'problem',
       says: /^none of 1 executors is ready: releases do not progress$/,
     },
-    'one without a pod of the chart, by what it wrote lately': {
+    'one without a pod of the chart, by its recent writes': {
       signs: { installed: [], releases: [{ ...release, executorMs: NOW_MS - 5_000 }] },
       state: 'ok',
       says: /^an executor wrote the record of demo\/node-agent 5s ago$/,
@@ -79,12 +79,12 @@ describe('tranche doctor', () => {
       state: 'problem',
       says: /^the batch of demo\/node-agent has nodes to update, but made no progress for 5m00s: no executor seems to run$/,
     },
-    'a batch that was begun just now': {
+    'a batch that has just begun': {
       signs: { installed: [], releases: [{ ...release, writtenMs: NOW_MS - 5_000 }] },
       state: 'note',
       says: /^unknown whether one runs: the chart has no pods here, and no release/,
     },
-    'nothing that may be seen': {
+    'nothing that the user may read': {
       signs: { installed: [], releases: 'forbidden' },
       state: 'unknown',
       says: /^you may not list BatchReleases$/,
@@ -121,7 +121,7 @@ describe('tranche doctor', () => {
     expect(toReleaseSign(object as never)).toEqual({ namespace: 'demo', name: 'node-agent', isIdle: true, writtenMs, executorMs })
   })
 
-  it('looks at the Redis of the pods where it can be judged from here, and repeats no password', async () => {
+  it('does not blame a Redis that it cannot reach like the pods do, and prints no password', async () => {
     const { signal } = new AbortController()
     const unreachable = new AppError('REDIS_UNREACHABLE', 'Redis 127.0.0.1:1 does not answer')
     const prepareRedisCheck = async () => () => Promise.reject(unreachable)

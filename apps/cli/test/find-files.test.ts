@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-it('a folder gives links to its own files, as a mounted ConfigMap has them', () => {
+it('a folder may contain links to its own files, as a mounted ConfigMap does', () => {
   symlinkSync('..data/a.yaml', join(manifests, 'a.yaml'))
   expect(findFiles([manifests], false)).toEqual([join(manifests, 'a.yaml')])
 })
@@ -25,7 +25,7 @@ it('a folder with a link to a file outside is refused, and the link is named', (
   expect(() => findFiles([manifests], false)).toThrow(/b\.yaml was skipped: it links to a file outside/)
 })
 
-it('a folder with a device is refused instead of being read for ever', () => {
+it('a folder with a device is refused instead of being read endlessly', () => {
   symlinkSync('/dev/zero', join(manifests, 'c.yaml'))
   expect(() => findFiles([manifests], false)).toThrow(/c\.yaml was skipped: it is not a regular file/)
 })

@@ -8,12 +8,12 @@ const two = [rollout('node-agent'), rollout('log-agent', 'logs')]
 
 describe('findRollout', () => {
   const found: Record<string, { named: string | undefined; among?: readonly RolloutSummary[]; name: string }> = {
-    'by its name, without looking': { named: 'anything', among: [], name: 'anything' },
+    'by its name, without a lookup': { named: 'anything', among: [], name: 'anything' },
     'as kubectl names it': { named: 'rollout/node-agent', name: 'node-agent' },
     'as -o name prints it': { named: 'rollout.rollouts.kruise.io/node-agent', name: 'node-agent' },
     'by its DaemonSet': { named: 'daemonset/logs', name: 'log-agent' },
     'by its DaemonSet in short': { named: 'ds/logs', name: 'log-agent' },
-    'by nothing, where there is only one': { named: undefined, among: two.slice(0, 1), name: 'node-agent' },
+    'without a name, if there is only one': { named: undefined, among: two.slice(0, 1), name: 'node-agent' },
   }
 
   it.each(Object.entries(found))('finds a Rollout %s', async (_how, { named, among = two, name }) => {
@@ -24,20 +24,20 @@ describe('findRollout', () => {
     string,
     { named: string | undefined; among?: readonly RolloutSummary[]; code: string; message: string; hint: string }
   > = {
-    'nothing where there are several': {
+    'nothing if there are several': {
       named: undefined,
       code: 'NAME_AMBIGUOUS',
       message: 'namespace demo has 2 Rollouts: node-agent, log-agent',
       hint: 'Name one of them: tranche get node-agent -n demo.',
     },
-    'nothing where there are many': {
+    'by its short DaemonSet name': {
       named: undefined,
       among: [1, 2, 3, 4, 5, 6, 7].map((at) => rollout(`agent-${at}`)),
       code: 'NAME_AMBIGUOUS',
       message: 'namespace demo has 7 Rollouts: agent-1, agent-2, agent-3, agent-4, agent-5 and 2 more',
       hint: 'Name one of them: tranche get agent-1 -n demo.',
     },
-    'nothing where there are none': {
+    'nothing if there are none': {
       named: undefined,
       among: [],
       code: 'ROLLOUT_NOT_FOUND',
@@ -62,7 +62,7 @@ describe('findRollout', () => {
     await expect(findRollout(releaseClientOf(among), 'demo', { named, command: 'get' })).rejects.toMatchObject(error)
   })
 
-  it('finds one in whichever namespace it is, among those with the labels', async () => {
+  it('finds a Rollout in any namespace, among those with the labels', async () => {
     const asked: object[] = []
     const there = { ...rollout('node-agent'), namespace: 'agents' }
     const list = async (options: object): Promise<readonly RolloutSummary[]> => {
@@ -74,7 +74,7 @@ describe('findRollout', () => {
     expect(asked).toEqual([{ labelSelector: 'team=storage' }])
   })
 
-  it('names those that it may be in all namespaces', async () => {
+  it('lists the candidates of all namespaces', async () => {
     const both = [rollout('node-agent'), { ...rollout('node-agent'), namespace: 'agents' }]
     const search = { named: 'node-agent', command: 'get', allNamespaces: true }
     await expect(findRollout(releaseClientOf(both), 'demo', search)).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('findRollout', () => {
     })
   })
 
-  it('says which name comes closest to one that is missing', async () => {
+  it('suggests the closest name for a missing one', async () => {
     await expect(explainMissing(releaseClientOf(two), { namespace: 'demo', name: 'nod-agent' })).resolves.toMatchObject({
       code: 'ROLLOUT_NOT_FOUND',
       message: 'there is no Rollout nod-agent in namespace demo',
@@ -92,7 +92,7 @@ describe('findRollout', () => {
     })
   })
 
-  it('suggests no name that is quite another', async () => {
+  it('suggests no name that is too different', async () => {
     await expect(explainMissing(releaseClientOf(two), { namespace: 'demo', name: 'typo' })).resolves.toMatchObject({
       hint: 'tranche list shows all of them.',
     })

@@ -8,7 +8,7 @@ import { runAlone } from './run-alone.ts'
 
 /** Clears the screen, and names the window. */
 const STEERING = '\u001b[2J\u001b]0;owned\u0007\u009b31m'
-/** Whatever a server says it is called. */
+/** A name that a server may return for an object. */
 const foreign = { ...done.report, namespace: `demo${STEERING}`, name: `agent${STEERING}` }
 /** As lists have them: with a name that becomes a line of its own, and a command to a shell. */
 const { steps: _steps, conditions: _conditions, ...summary } = done.report
@@ -35,7 +35,7 @@ it('prints the status of a Rollout without control characters', async () => {
   expect(out).toBe('demo/agent: pause accepted: waits for  [2J ]0;owned 31m node-1\n')
 })
 
-it('completes no word with special characters of a shell, and prints descriptions without control characters', async () => {
+it('completes no word that contains special characters of a shell, and prints descriptions without control characters', async () => {
   let out = ''
   const io = { out: { write: (text: string) => void (out += text) }, err: { write: () => {} }, env: {} }
   const { port } = server.address() as AddressInfo

@@ -8,12 +8,12 @@ import { inOptions } from '../src/release-client/in-options.ts'
 const refusal = (path: string | undefined, message: string, hint: string): AppError =>
   new AppError('MOVED_ON', message, { hint, ...(path !== undefined && { details: { path } }) })
 
-const overRest = (path: string, detail: string): ApiProblemError => {
+const overRest = (path: string, detail: string, code = 'MOVED_ON'): ApiProblemError => {
   const problem = {
-    type: '/errors/MOVED_ON',
+    type: `/errors/${code}`,
     title: '',
     status: 409,
-    code: 'MOVED_ON',
+    code,
     detail,
     problems: [{ path: `body.${path}`, fix: '' }],
   }
@@ -27,7 +27,7 @@ interface Case {
   readonly want: string
 }
 
-it.each<Case>([
+const cases: readonly Case[] = [
   {
     title: 'the option and its value, where it was typed',
     error: refusal('revision', 'the action is meant for revision h1, and no release is under way', 'Look.'),
@@ -47,18 +47,41 @@ it.each<Case>([
     want: 'MOVED_ON: the action is meant for step 2, and the release is at step 3. Look.',
   },
   {
-    title: 'an option that would help',
-    error: refusal('toRevision', 'every revision is held', 'Name one with toRevision, or say expectedStep.'),
+    title: 'an option that is missing',
+    error: new AppError('ACTION_INVALID', 'jump needs step', { details: { path: 'step' }, hint: 'Add step.' }),
     said: {},
-    want: 'MOVED_ON: every revision is held. Name one with --to-revision, or say --expected-step.',
+    want: 'ACTION_INVALID: --step: jump needs step. Add step.',
   },
   {
-    title: 'nothing of an error that is about no member',
+    title: 'an option that is missing, over REST',
+    error: overRest('expectedStep', 'approve needs expectedStep. Add it.', 'ACTION_INVALID'),
+    said: {},
+    want: 'ACTION_INVALID: --expected-step: approve needs expectedStep. Add it.',
+  },
+  {
+    title: 'no option for a member whose name only the text contains',
+    error: refusal(undefined, 'every revision is held', 'Name one with toRevision.'),
+    said: { toRevision: '9' },
+    want: 'MOVED_ON: every revision is held. Name one with toRevision.',
+  },
+  {
+    title: 'no option, if the error names no member',
     error: refusal(undefined, 'no release is under way', 'Wait.'),
     said: { revision: 'h1' },
     want: 'MOVED_ON: no release is under way. Wait.',
   },
-  { title: 'nothing of what is no refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
-])('names $title', ({ error, said, want }) => {
+  { title: 'no option, for an error that is not a refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
+]
+
+it.each(cases)('names $title', ({ error, said, want }) => {
   expect(errorLine(inOptions(error, said))).toBe(want)
+})
+
+it.each(cases)('names $title, whatever the message says', ({ error, said, want }) => {
+  if (!(error instanceof AppError)) return
+  const { message } = error
+  const other = message.endsWith('.') ? 'x.' : 'x'
+  error.message = other
+  expect(errorLine(inOptions(error, said))).toBe(want.replace(message, other))
+  error.message = message
 })

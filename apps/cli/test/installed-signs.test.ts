@@ -8,14 +8,14 @@ interface DeploymentObject {
   readonly spec: { readonly template: object }
 }
 
-/** What the chart makes pods of, as it is checked in. */
+/** Rendered manifests of the chart, as checked in. */
 const templates = parseAllDocuments(readFileSync('test/chart/golden/distributed.yaml', 'utf8'))
   .map((document) => document.toJS() as DeploymentObject | null)
   .flatMap((object) => (object?.kind === 'Deployment' ? [object.spec.template] : []))
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
 
-describe('what a pod of the chart says of the installation', () => {
-  it('is which program it is, as whom it comes, of which version, and which Redis it shares', () => {
+describe('the facts that doctor reads from a pod of the chart', () => {
+  it('include its program, account, version and Redis', () => {
     const redis = { kind: 'url', url: 'redis://redis.storage:6379', hasPassword: false }
     expect(templates.map((template) => toInstalledPod(template as never))).toEqual(
       expect.arrayContaining([
@@ -37,16 +37,16 @@ describe('what a pod of the chart says of the installation', () => {
     ['tranche:v0.2.0-rc.1@sha256:00', '0.2.0-rc.1'],
     ['images.example:5000/tranche@sha256:00', '0.1.0'],
     ['tranche:latest', '0.1.0'],
-  ])('is the version of its image %s: %s, by its label where the image says none', (image, expected) => {
+  ])('include the version in its image %s: %s, or in its label if the image has none', (image, expected) => {
     expect(pod({ image })?.version).toBe(expected)
   })
 
-  it('is the Secret that names Redis, without its content', () => {
+  it('include the name of the Secret with the Redis URL, without its content', () => {
     const env = [{ name: 'TRANCHE_REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } }]
     expect(pod({ env })?.redis).toEqual({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })
   })
 
-  it('is null for a terminating pod and for another program', () => {
+  it('are null for a terminating pod and for another program', () => {
     expect(pod({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })).toBeNull()
     expect(pod({}, { labels: { ...labels, 'app.kubernetes.io/component': 'test' } })).toBeNull()
   })

@@ -168,7 +168,7 @@ spec:
     { paths: ['.'], isRecursive: true, want: ['a.yaml', 'b.yml', 'c.json', 'deep/er/e.yaml'] },
     { paths: ['deep', 'a.yaml', '.'], isRecursive: true, want: ['deep/er/e.yaml', 'a.yaml', 'b.yml', 'c.json'] },
     { paths: ['notes.txt'], isRecursive: false, want: ['notes.txt'] },
-  ])('takes of $paths, recursive: $isRecursive, the files $want', async ({ paths, isRecursive, want }) => {
+  ])('reads the files $want of $paths (recursive: $isRecursive)', async ({ paths, isRecursive, want }) => {
     mkdirSync(join(folder, 'deep/er'), { recursive: true })
     symlinkSync(folder, join(folder, 'deep/back.yaml'))
     for (const file of ['a.yaml', 'b.yml', 'c.json', 'notes.txt', 'deep/er/e.yaml']) writeFileSync(join(folder, file), 'hello')
@@ -255,7 +255,7 @@ spec:
     [['lint', '-f', ''], 2, 'OPTION_INVALID: --filename does not take "". Give the path of a file, or - for standard input.\n'],
     [['lint', '-f', '-', '-o', 'yaml'], 2, 'OPTION_INVALID: --output does not take "yaml". Give json.\n'],
     [['lint', '-f', '/does/not/exist'], 1, 'FILE_UNREADABLE: /does/not/exist cannot be read: ENOENT'],
-  ])('%j ends with %i', async (args, code, says) => {
+  ])('%j exits with %i', async (args, code, says) => {
     const ended = await lint(args.slice(1))
     expect(ended.code).toBe(code)
     expect(ended.err).toContain(says)

@@ -15,14 +15,14 @@ const attempt = 'GET /apis/rollouts.kruise.io/v1beta1/namespaces/demo/rollouts'
 
 describe('the error text at a terminal', () => {
   const cases: Record<string, { error: unknown; code: string; message: RegExp; hint: RegExp }> = {
-    'a right that is missing': {
+    'a missing permission': {
       error: new KubeStatusError({ attempt, status: 403, reason: 'Forbidden', message: 'User "jane" cannot list resource "rollouts"' }),
       code: 'API_REFUSED',
       message:
         /^the API server https:\/\/10\.0\.0\.1:6443 \(context production\) answers 403 Forbidden: User "jane" cannot list resource "rollouts"$/,
       hint: /^Ask the cluster administrator for this permission/,
     },
-    'credentials that are not accepted': {
+    'rejected credentials': {
       error: new KubeStatusError({ attempt, status: 401, reason: 'Unauthorized' }),
       code: 'API_REFUSED',
       message: /answers 401 Unauthorized$/,
@@ -79,29 +79,29 @@ describe('the error text at a terminal', () => {
 
 describe('the exit code', () => {
   const cases: Record<string, { line: string; code: number; says: RegExp }> = {
-    'of status is 4 where the command line is wrong': {
+    'of status is 4 if the command line is invalid': {
       line: 'status --timeout soon',
       code: 4,
       says: /^OPTION_INVALID: --timeout does not take "soon"\. [^\n]+\n$/,
     },
-    'of status is 4 for an option that it has not': { line: 'status --wat', code: 4, says: /unknown option '--wat'/ },
+    'of status is 4 for an unknown option': { line: 'status --wat', code: 4, says: /unknown option '--wat'/ },
     'of status is 4 without a kubeconfig': {
       line: 'status x --kubeconfig /does/not/exist',
       code: 4,
       says: /^KUBECONFIG_INVALID: [^\n]+\n$/,
     },
     'of get is 1 without a kubeconfig': { line: 'get x --kubeconfig /does/not/exist', code: 1, says: /^KUBECONFIG_INVALID: [^\n]+\n$/ },
-    'is 1 where no REST API answers': {
+    'is 1 if no REST API answers': {
       line: 'list --server http://127.0.0.1:2',
       code: 1,
       says: /^API_UNREACHABLE: the REST API http:\/\/127\.0\.0\.1:2 does not answer: [^\n]+\n$/,
     },
-    'is 2 for two ways to be asked': {
+    'is 2 for two ways to connect': {
       line: 'list --server http://127.0.0.1:2 --context x',
       code: 2,
       says: /^OPTION_INVALID: --context cannot be combined with --server\. [^\n]+\n$/,
     },
-    'is 2 for a user beside a REST API, who is whom its token says': {
+    'is 2 for an impersonated user with a REST API, whose token names the user': {
       line: '--as jane list --server http://127.0.0.1:2',
       code: 2,
       says: /^OPTION_INVALID: --as cannot be combined with --server\. Leave it out: for the REST API, the token identifies the user\.\n$/,
@@ -111,7 +111,7 @@ describe('the exit code', () => {
       code: 2,
       says: /^OPTION_INVALID: --as-group requires --as\. [^\n]+\n$/,
     },
-    'is 2 for labels beside a REST API': {
+    'is 2 for labels with a REST API': {
       line: 'list -l a=b --server http://127.0.0.1:2',
       code: 2,
       says: /^OPTION_INVALID: --selector is not supported by the REST API\. [^\n]+\n$/,
@@ -121,14 +121,14 @@ describe('the exit code', () => {
       code: 2,
       says: /^OPTION_INVALID: -n is not followed by a command\. Add one, such as tranche -n demo list\.\n$/,
     },
-    'is 2 for an option before a command that has it not': {
+    'is 2 for an option before a command that lacks it': {
       line: '-n demo version',
       code: 2,
       says: /^OPTION_INVALID: unknown option '-n'\. Try tranche version --help\.\n$/,
     },
     'of status is 4 with options before it, too': { line: '-n demo status --wat', code: 4, says: /unknown option '--wat'/ },
     'is 2 for an action without a name': { line: 'abort', code: 2, says: /missing required argument 'rollout'/ },
-    'is 2 for a jump to nowhere': { line: 'jump x --step 0', code: 2, says: /^OPTION_INVALID: --step does not take "0"\. [^\n]+\n$/ },
+    'is 2 for a jump without a target': { line: 'jump x --step 0', code: 2, says: /^OPTION_INVALID: --step does not take "0"\. [^\n]+\n$/ },
   }
 
   it.each(Object.entries(cases))('%s', async (_what, { line, code, says }) => {
@@ -138,7 +138,7 @@ describe('the exit code', () => {
     expect(err).toMatch(says)
   })
 
-  it('comes with the nearest command where one is misspelt', async () => {
+  it('comes with the closest command for a misspelled one', async () => {
     let err = ''
     await runAlone(['aprove'], { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} })
     expect(err).toContain('Did you mean approve?')

@@ -155,13 +155,13 @@ describe('a Rollout of another workload', () => {
   const message = 'ignored: it names a Deployment of apps/v1, and Tranche releases only DaemonSets of apps/v1'
   const report = { ...inStepTwo.report, reason: 'OtherWorkload', outcome: 'Running', message } as const
 
-  it('is not shown as one that Tranche releases', () => {
+  it('is not shown as a release of Tranche', () => {
     const drawing = createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })
     expect(progressLine(report, drawing)).toBe(`demo/node-agent  Not managed  ${message}`)
     expect(releaseView({ ...inStepTwo, report }, drawing, false)).toEqual(['demo/node-agent   Not managed', `status  ${message}`])
   })
 
-  it('is none that the controller had to answer', () => {
+  it('does not count as unanswered by the controller', () => {
     const rolloutOf = (kind: string, status?: object) =>
       toRolloutSign({ metadata: { generation: 2 }, spec: { workloadRef: { apiVersion: 'apps/v1', kind, name: 'agent' } }, status } as never)
     const rollouts = [rolloutOf('Deployment'), rolloutOf('DaemonSet', { observedGeneration: 2 }), rolloutOf('DaemonSet')]
@@ -185,7 +185,7 @@ describe('the progress lines of status', () => {
   })
 })
 
-it('counts as updated in one line what every other view does, and says how many are available', () => {
+it('count the same nodes as updated as every other view, and state how many are available', () => {
   const nodes = { ...inStepTwo.report.nodes, desired: 30, updated: 3, updatedAvailable: 0, unavailable: 3 }
   const drawing = createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })
   expect(progressLine({ ...inStepTwo.report, nodes }, drawing)).toContain('  3/30 updated (0 available), 3 down')

@@ -52,7 +52,7 @@ describe('tranche plan', () => {
     expect(lines).toContain('3      node-002  2      1m21s  oldest pod of batch 2')
   })
 
-  it('names no node as not updated where nothing is to be released', () => {
+  it('lists no node as not updated if there is nothing to release', () => {
     const nodes = [{ name: 'node-001', batch: 0, order: 0, reason: 'nothing is released' }]
     const idle: Forecast = { ...forecast, nodes, nodesHit: 0, batches: [], etaSeconds: null, message: 'Nothing is to be done.' }
     expect(planView(idle, createDrawing(plain), false)).toEqual(['Nothing is to be done.', '', 'assumes', '  - pods stop within 1.5 s'])
@@ -90,13 +90,13 @@ describe('manifests to plan', () => {
   }
   const snapshot = { rollout: { metadata, spec } } as never
 
-  it('are those of the release; others are passed over', () => {
+  it('are those of the release; others are ignored', () => {
     const text =
       'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: agent}\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: agent, image: a:v2}]}}}\n'
     expect(Object.keys(planManifests(readDocuments('-', text), snapshot))).toEqual(['daemonSet'])
   })
 
-  it('are refused where none is about the release', () => {
+  it('are refused if none belongs to the release', () => {
     expect(() => planManifests(readDocuments('-', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n'), snapshot)).toThrow(
       'no document affects Rollout demo/agent',
     )

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toAccessOptions, toOutputOptions } from '../src/options/access-options.ts'
 import { parseDurationOption } from '../src/options/duration-option.ts'
 
-describe('the options that say whom a command asks', () => {
+describe('the options that select a server', () => {
   it('uses the cluster of the kubeconfig by default', () => {
     expect(toAccessOptions({}, {})).toEqual({
       source: { kind: 'cluster', skipTlsVerify: false },
@@ -13,50 +13,50 @@ describe('the options that say whom a command asks', () => {
     })
   })
 
-  it('asks a cluster where one is named, whatever REST API the environment names', () => {
+  it('uses a named cluster, even if the environment names a REST API', () => {
     const env = { TRANCHE_SERVER: 'https://tranche.example' }
     expect(toAccessOptions({}, env)).toMatchObject({ source: { kind: 'server' } })
     for (const values of [{ context: 'a' }, { cluster: 'a' }, { user: 'a' }, { as: 'a' }, { insecureSkipTlsVerify: true }])
       expect(toAccessOptions(values, env)).toMatchObject({ source: { kind: 'cluster' } })
   })
 
-  it.each(['6', '=6'])('takes the level of -v as kubectl does: %s', (v) => {
+  it.each(['6', '=6'])('reads the level of -v as kubectl does: %s', (v) => {
     expect(toAccessOptions({ v }, {})).toMatchObject({ source: { kind: 'cluster', verbosity: 6 } })
   })
 
-  it('looks in all namespaces where both -A and -n are given, as kubectl does', () => {
+  it('searches all namespaces if both -A and -n are given, as kubectl does', () => {
     expect(toAccessOptions({ namespace: 'demo', allNamespaces: true }, {})).toMatchObject({ namespace: undefined, allNamespaces: true })
   })
 
   const refused: Record<string, { values: Record<string, unknown>; env?: Record<string, string>; says: string }> = {
-    'a namespace that can be none': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
-    'an authority for what is not verified': {
+    'an invalid namespace': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
+    'a certificate authority with verification off': {
       values: { certificateAuthority: 'ca.pem', insecureSkipTlsVerify: true },
       says: '--insecure-skip-tls-verify cannot be combined with --certificate-authority',
     },
     'an empty name': { values: { cluster: '' }, says: '--cluster does not take ""' },
-    'labels that are none': { values: { selector: ' ' }, says: '--selector does not take " "' },
-    'a token that others can read on its way': {
+    'invalid labels': { values: { selector: ' ' }, says: '--selector does not take " "' },
+    'a token that others can read on the network': {
       values: { server: 'http://tranche.example' },
       env: { TRANCHE_TOKEN: 'secret' },
       says: '--server is plain HTTP to tranche.example, so anyone on the network path can read your token',
     },
-    'a token that others can read in the list of processes': {
+    'a token that others can read in the process list': {
       values: { server: 'https://tranche.example', token: 'secret' },
       says: '--token shows the token to every user of this machine in the process list',
     },
-    'a file of a token that others can read on its way': {
+    'a token file over plain HTTP': {
       values: { server: 'http://10.0.0.1:8080', tokenFile: 'token' },
       says: '--server is plain HTTP to 10.0.0.1',
     },
-    'a host that only begins like this machine': {
+    'a host whose name only begins like this machine': {
       values: { server: 'http://127.0.0.1.example' },
       env: { TRANCHE_TOKEN: 'secret' },
       says: '--server is plain HTTP to 127.0.0.1.example',
     },
     'an empty path': { values: { kubeconfig: '' }, says: '--kubeconfig does not take ""' },
-    'a level that is no number': { values: { v: 'debug' }, says: '--v does not take "debug"' },
-    'a time without a unit that is none': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
+    'a level that is not a number': { values: { v: 'debug' }, says: '--v does not take "debug"' },
+    'an invalid time without a unit': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
   }
 
   it.each(Object.entries(refused))('refuses %s', (_what, { values, env = {}, says }) => {
@@ -80,7 +80,7 @@ describe('the options that say whom a command asks', () => {
     expect(toAccessOptions({}, { ...env, TRANCHE_ALLOW_HTTP: 'true' })).toMatchObject({ source: { kind: 'server' } })
   })
 
-  it('refuses a format that the command has not', () => {
+  it('refuses a format that the command does not support', () => {
     expect(() => toOutputOptions({ output: 'wide' }, ['json', 'yaml'])).toThrow('--output does not take "wide"')
     expect(() => toOutputOptions({ output: 'xml' }, ['json', 'yaml'])).toThrow('--output does not take "xml"')
   })

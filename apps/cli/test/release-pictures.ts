@@ -97,7 +97,7 @@ export const waitsForApproval: ReleasePicture = {
     message: 'step 1 of 3 is done and waits for approval since 2026-03-04T11:58:55Z',
     need: {
       reason: 'StepPaused',
-      message: 'step 1 of 3 (10%, 3 nodes) is done; the next step updates 12 nodes more',
+      message: 'step 1 of 3 (10%, 3 nodes) is done; the next step updates 12 more nodes',
       since: ago(65),
       actions: ['approve', 'promote', 'abort'],
     },
@@ -248,7 +248,7 @@ export const noNodes: ReleasePicture = {
 
 /** A Rollout without a status. */
 export const unseen: ReleasePicture = {
-  report: { ...noNodes.report, phase: '', reason: '', outcome: 'Running', message: 'no controller has looked at it yet', steps: [] },
+  report: { ...noNodes.report, phase: '', reason: '', outcome: 'Running', message: 'no controller has observed it yet', steps: [] },
   nodes: [],
   batches: [],
   revisions: [],

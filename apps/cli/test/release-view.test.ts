@@ -44,19 +44,19 @@ describe('tranche get', () => {
     await expect(text(releaseView(picture, createDrawing({ ...plain, width: 200 }), false))).toMatchFileSnapshot(file('get', name, 200))
   })
 
-  it('names every node that is not well, and its pod, where it is asked for all', async () => {
+  it('names every unhealthy node and its pod if all are requested', async () => {
     await expect(text(releaseView(failing, createDrawing({ ...plain, width: 200 }), true))).toMatchFileSnapshot(
       file('get', 'all of it', 200),
     )
   })
 
-  it('needs no Unicode', async () => {
+  it('works without Unicode', async () => {
     const lines = releaseView(failing, createDrawing({ ...plain, unicode: false }), false)
     await expect(text(lines)).toMatchFileSnapshot(file('get', 'a release without Unicode', 80))
     expect(lines.join('')).toMatch(/^[\u0020-\u007e]*$/)
   })
 
-  it.each([20, 40, 80, 200])('draws no line wider than %d columns, in colours too', (width) => {
+  it.each([20, 40, 80, 200])('draws no line wider than %d columns, with colours too', (width) => {
     for (const picture of Object.values(pictures)) {
       const lines = releaseView(picture, createDrawing({ ...plain, width, colors: true }), true)
       expect(Math.max(...lines.map((line) => Array.from(stripVTControlCharacters(line)).length))).toBeLessThanOrEqual(width)
@@ -89,7 +89,7 @@ describe('tranche list', () => {
     namespace: at < 4 ? 'demo' : 'kube-system',
   }))
 
-  it('shows no counts of a Rollout that is not ours', () => {
+  it('shows no counts for a Rollout of another workload', () => {
     const message = 'ignored: it names a Deployment'
     const foreign = { ...inStepTwo.report, reason: 'OtherWorkload', phase: '', step: undefined, images: [], message } as never
     const lines = listView([foreign], { namespaces: false, wide: false }, createDrawing({ ...plain, width: 100 }))
@@ -101,24 +101,24 @@ describe('tranche list', () => {
     await expect(text(lines)).toMatchFileSnapshot(file('list', 'of two namespaces', width))
   })
 
-  it('cuts nothing that a person has to decide in 80 columns', () => {
+  it('truncates no reason that requires a decision in 80 columns', () => {
     const lines = listView(rollouts, { namespaces: true, wide: false }, createDrawing({ ...plain, width: 80 }))
     for (const reason of ['StepPaused', 'Paused', 'ReleaseFailed']) expect(lines.some((line) => line.endsWith(` ${reason}`))).toBe(true)
   })
 
-  it('does not say the step twice where there is little room', () => {
+  it('does not repeat the step if space is short', () => {
     const message = 'step 1 of 3 (10%): waiting for new pods on node-1'
     const waitingFor = { reason: 'Upgrading', message: 'waiting for new pods on node-1', nodes: ['node-1'] }
     const [, line] = listView([{ ...inStepTwo.report, message, waitingFor }], { namespaces: false, wide: false }, createDrawing(plain))
     expect(line).toMatch(/ {2}waiting for/)
   })
 
-  it('says that what has failed is paused', () => {
+  it('shows that a failed release is paused', () => {
     const lines = releaseView({ ...failing, report: { ...failing.report, paused: true } }, createDrawing(plain), false)
     expect(lines[0]).toContain('Failed, paused')
   })
 
-  it('cuts nothing without a width', () => {
+  it('truncates nothing if the width is unlimited', () => {
     const lines = listView(rollouts, { namespaces: false, wide: false }, createDrawing({ ...plain, width: Number.POSITIVE_INFINITY }))
     expect(lines.join('')).not.toContain('…')
   })

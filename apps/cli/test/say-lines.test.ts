@@ -5,7 +5,7 @@ import { createDrawing } from '../src/view/reports/drawing.ts'
 import { progressLine } from '../src/view/reports/progress-line.ts'
 import { failing, goingBack, NOW_MS } from './release-pictures.ts'
 
-it.each([60, 80, 120])('breaks a sentence between words, in colours too, where the terminal has %d columns', (width) => {
+it.each([60, 80, 120])('breaks a sentence between words, with colours too, on a terminal of %d columns', (width) => {
   for (const { report } of [failing, goingBack]) {
     const line = progressLine(report, createDrawing({ width: Infinity, colors: true, unicode: true, nowMs: NOW_MS }))
     const rows = stripVTControlCharacters(hanging(line, width)).split('\n')
@@ -37,7 +37,7 @@ it.each([
   expect(hanging(text, width)).toBe(want)
 })
 
-it('counts no column for a colour', () => {
+it('counts the codes of a colour as no columns', () => {
   expect(hanging('\u001b[31mtwelve letters\u001b[39m and', 20)).toBe('\u001b[31mtwelve letters\u001b[39m and')
 })
 

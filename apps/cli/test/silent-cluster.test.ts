@@ -36,7 +36,7 @@ afterAll(() => {
 })
 
 it.each(['doctor', 'list', 'get agent', 'plan agent'])(
-  'an API server that says nothing is one line for %s, with a cause and what to do',
+  'a silent API server causes one line for %s, with a cause and a fix',
   async (line) => {
     let err = ''
     const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
@@ -45,7 +45,7 @@ it.each(['doctor', 'list', 'get agent', 'plan agent'])(
   },
 )
 
-it('is retried by status until the timeout', async () => {
+it('status retries a silent API server until the timeout', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
   const line = ['status', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '50ms', '--timeout', '1200ms']
@@ -55,7 +55,7 @@ it('is retried by status until the timeout', async () => {
   expect(err).toMatch(/^(API_DEADLINE: [^\n]+\n)+$/)
 })
 
-it.each(['agent', 'daemonset/agent'])('ends status %s with 4 where the time is up before one request is', async (name) => {
+it.each(['agent', 'daemonset/agent'])('status %s exits with 4 if its timeout elapses before that of a request', async (name) => {
   let err = ''
   const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
   const line = ['status', name, '--kubeconfig', kubeconfig, '--request-timeout', '10m', '--timeout', '300ms']
@@ -63,7 +63,7 @@ it.each(['agent', 'daemonset/agent'])('ends status %s with 4 where the time is u
   expect(err).toMatch(/^API_DEADLINE: no answer within the --timeout of 0\.3 s\. [^\n]+\n$/)
 })
 
-it('is waited for by plan with a word for people at a terminal', async () => {
+it('plan prints at a terminal that it waits for a silent API server', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { isTTY: true, write: (text: string) => void (err += text) }, env: {} }
   await expect(runAlone(['plan', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)

@@ -34,7 +34,7 @@ it('list -w -o json escapes control characters on a terminal, but not in a pipe'
   expect([terminal.out, pipe.out].map((text) => (JSON.parse(text) as RolloutSummary).name)).toEqual([name, name])
 })
 
-it('list -w draws the table again on a terminal, and says that there are none', async () => {
+it('list -w redraws the table on a terminal, also without Rollouts', async () => {
   const { out } = await watch('text', [[], [named('a', inStepTwo)]], { isTTY: true, columns: 80, rows: 24 })
   expect(out).toContain('No Rollouts.')
   expect(out).toMatch(/NAMESPACE {2}NAME {2,}STATE/)

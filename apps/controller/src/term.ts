@@ -14,7 +14,7 @@ import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
 import type { EgressClient } from '@tranche/egress'
 import type { StrategyScope } from '@tranche/planner'
-import { noTracer } from '@tranche/tracing'
+import { noTracer } from '@tranche/telemetry'
 import {
   createRunner,
   createThrottle,

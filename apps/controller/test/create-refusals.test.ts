@@ -1,7 +1,7 @@
 import { FakeClock } from '@tranche/clock'
 import type { FleetView } from '@tranche/fleet'
 import { createKubeClient } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { expect, it } from 'vitest'
 import { createCreateRefusals } from '../src/ports/create-refusals.ts'
 
@@ -30,7 +30,7 @@ async function refusalBy(items: readonly object[]): Promise<string | undefined> 
   return refusals.of(daemonSet, missing, never)
 }
 
-it('the newest event gives the reason that no pod is created', async () => {
+it('the newest event explains why no pod is created', async () => {
   const items = [event(1, 'old'), event(3, '(combined from similar events): Error creating: quota'), event(2, 'older')]
   expect(await refusalBy(items)).toBe('Error creating: quota')
 })

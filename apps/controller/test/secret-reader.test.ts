@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { createKubeClient } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { expect, it } from 'vitest'
 import { createSecretReader } from '../src/ports/secret-reader.ts'
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type Certificate, issueCertificate } from '@tranche/certificates'
 import { systemClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createMetrics, type Metrics } from '@tranche/metrics'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWebhookHandler } from '../src/webhook/webhook-handler.ts'
@@ -127,7 +127,7 @@ describe('the webhook server', () => {
     await slow.close()
   })
 
-  it('says which port is taken', async () => {
+  it('names the port that is in use', async () => {
     const port = Number(new URL(server.url).port)
     const second = openWebhookServer({ ...listen, port }, async () => ({ status: 200, body: '' }))
     await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE', hint: 'Choose another --webhook-port; 0 picks a free one.' })

@@ -34,7 +34,7 @@ describe('the fleet', () => {
   const shown = (filter: Partial<FleetFilter>): readonly string[] =>
     groupFleet(fleet, { ...all, ...filter }).map(({ group, rollouts }) => `${group}: ${rollouts.map(({ name }) => name).join(' ')}`)
 
-  it('begins with what needs a person: failures first, then the longest wait', () => {
+  it('begins with the Rollouts that need a person: failures first, then the longest wait', () => {
     expect(shown({})).toEqual(['needsYou: failed waits-long waits-short', 'running: runs', 'well: well'])
   })
 

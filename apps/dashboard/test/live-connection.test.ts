@@ -50,7 +50,7 @@ describe('the stream of a tab', () => {
     expect(releases.snapshot().rollouts.size).toBe(1)
   })
 
-  it('says since when its data are stale, which is when it last heard from the server', () => {
+  it('reports its data as stale since the last message of the server', () => {
     const { live, opened, releases, setTime } = started()
     live.open()
     opened[0]!.onOpen!()
@@ -77,7 +77,7 @@ describe('the stream of a tab', () => {
     expect([releases.snapshot().live.kind, signedOut()]).toEqual(['ended', 0])
   })
 
-  it('is one at a time: other nodes replace it, the same nodes do not', () => {
+  it('runs once: other nodes replace it, and the same nodes do not', () => {
     const { live, opened } = started()
     live.showNodes({ namespace: 'demo', name: 'early' })
     live.open()

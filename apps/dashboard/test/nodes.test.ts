@@ -37,7 +37,7 @@ describe('nodes that are not well', () => {
     expect(groupUnwell(failure, []).flatMap(({ nodes }) => nodes.map(({ name }) => name))).toEqual(['n1', 'n2', 'n9'])
   })
 
-  it('are none if all are well', () => {
+  it('are absent if all nodes are well', () => {
     expect(groupUnwell(undefined, [node('n1'), node('n2', { state: 'old' })])).toEqual([])
   })
 })
@@ -46,7 +46,7 @@ describe('the filter of nodes', () => {
   const nodes = [node('node-10'), node('node-9', { state: 'failing' }), node('node-2', { zone: 'b' })]
   const shown = (query: Record<string, string>): readonly string[] => filterNodes(nodes, nodeFilterOf(query)).map(({ name }) => name)
 
-  it('begins with the worst state, then counts as people do', () => {
+  it('sorts by the worst state first, then by number', () => {
     expect(shown({})).toEqual(['node-9', 'node-2', 'node-10'])
   })
 
@@ -60,7 +60,7 @@ describe('the filter of nodes', () => {
     expect(shown(query as Record<string, string>)).toEqual(want)
   })
 
-  it('is the same after a way through the URL', () => {
+  it('is unchanged after encoding in the URL', () => {
     const filter = { state: 'failing', text: 'x', sort: 'zone', isDescending: true, isTable: true } as const
     expect(nodeFilterOf(nodeQueryOf(filter))).toEqual(filter)
   })

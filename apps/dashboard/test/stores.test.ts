@@ -46,7 +46,7 @@ describe('the store of rollouts', () => {
     expect(names()).toEqual(['demo/new'])
   })
 
-  it('forgets what is gone', () => {
+  it('forgets a deleted rollout', () => {
     const { store, names, frame } = started()
     store.apply(rollout('agent'))
     store.complete()

@@ -78,7 +78,7 @@ describe('the confirmation of an action', () => {
     expect(label).not.toBe('')
   })
 
-  it('needs the typed name where many nodes are reached or the version changes', () => {
+  it('requires the typed name where it affects many nodes or changes the version', () => {
     expect(actionOrder.filter((type) => textOfAction(type, report()).mustTypeName)).toEqual(['promote', 'abort', 'undo', 'restart'])
   })
 

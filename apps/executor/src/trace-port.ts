@@ -1,5 +1,5 @@
 import type { ExecutorPort } from '@tranche/partition-executor'
-import type { Tracer } from '@tranche/tracing'
+import type { Tracer } from '@tranche/telemetry'
 
 /** Exports a span per pod deletion; returns the port itself if tracing is off. */
 export function tracePort(port: ExecutorPort, tracer: Tracer): ExecutorPort {

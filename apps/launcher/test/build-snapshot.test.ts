@@ -11,10 +11,10 @@ describe('buildSnapshot', () => {
     'a pod on the newest revision that is available is updated': { node: { pods: [pod({ hash: 'new' })] }, state: 'updated' },
     'an available pod on another revision is old': { node: { pods: [pod({})] }, state: 'old' },
     'a pod without a hash is old': { node: { pods: [pod({ hash: undefined })] }, state: 'old' },
-    'a terminating pod is on its way': { node: { pods: [pod({ terminating: true })] }, state: 'updating' },
-    'a node without a pod is on its way': { node: { pods: [] }, state: 'updating' },
-    'a new pod that is not Ready is on its way': { node: { pods: [pod({ hash: 'new', ready: false })] }, state: 'updating' },
-    'a new pod that is not Ready for long enough is on its way': {
+    'a terminating pod is in transition': { node: { pods: [pod({ terminating: true })] }, state: 'updating' },
+    'a node without a pod is in transition': { node: { pods: [] }, state: 'updating' },
+    'a new pod that is not Ready is in transition': { node: { pods: [pod({ hash: 'new', ready: false })] }, state: 'updating' },
+    'a new pod that is not Ready for long enough is in transition': {
       node: { pods: [pod({ hash: 'new', readyFromMs: 41_000 })] },
       state: 'updating',
     },
@@ -23,7 +23,7 @@ describe('buildSnapshot', () => {
       node: { pods: [pod({ hash: 'new', ready: false, trouble: { reason: 'ImagePullBackOff' } })] },
       state: 'failing',
     },
-    'a node that is not Ready says so': { node: { ready: false, pods: [pod({ ready: false })] }, state: 'notReady' },
+    'a node that is not Ready is shown as that': { node: { ready: false, pods: [pod({ ready: false })] }, state: 'notReady' },
   }
 
   it.each(Object.entries(states))('%s', (_name, { node, state }) => {
@@ -31,7 +31,7 @@ describe('buildSnapshot', () => {
     expect(buildSnapshot({ ...base, fleet: toFleetView([view]) }, now).nodes[0]?.state).toBe(state)
   })
 
-  it('takes no node as updated before the revision of a new template is there', () => {
+  it('counts no node as updated before the revision of a new template exists', () => {
     const nodes: NodeView[] = [{ name: 'node-1', desired: true, ready: true, answers: true, labels: {}, pods: [pod({})] }]
     const revisions = base.revisions.slice(0, 1)
     expect(buildSnapshot({ ...base, revisions, fleet: toFleetView(nodes) }, now).nodes[0]?.state).toBe('old')
@@ -69,7 +69,7 @@ describe('buildSnapshot', () => {
     })
   })
 
-  it('says what the batch waits for while a step is carried out', () => {
+  it('says what the batch waits for while a step is in progress', () => {
     const waiting = { reason: 'Availability', message: 'waiting for node-1', since: '2023-11-14T22:13:00Z', nodes: ['node-1'] }
     const batchRelease = { metadata, spec: { releasePlan: { enableExtraWorkloadForCanary: false } }, status: { waiting } }
     expect(buildSnapshot({ ...base, batchRelease }, now).waiting).toEqual({
@@ -100,14 +100,14 @@ describe('buildSnapshot', () => {
     expect(asOf(first) === asOf(second)).toBe(same)
   })
 
-  it('says that the Rollout holds everything', () => {
+  it('says that the Rollout is paused', () => {
     const { status, ...rest } = rollout('Progressing')
     const conditions = [{ type: 'Progressing', status: 'True', reason: 'Paused', message: '', lastTransitionTime: '' }] as const
     expect(buildSnapshot(base, now).paused).toBe(false)
     expect(buildSnapshot({ ...base, rollout: { ...rest, status: { ...status!, conditions: [...conditions] } } }, now).paused).toBe(true)
   })
 
-  it('shows the events of this release alone', () => {
+  it('shows only the events of this release', () => {
     const events = ['Rollout/agent', 'BatchRelease/agent', 'DaemonSet/agent', 'Pod/agent-x7k2p', 'Rollout/other', 'Pod/agent-two-x7k2p']
     const event = (object: string, namespace: string) => ({ atMs: 0, warning: true, reason: 'R', message: '', object, namespace })
     const all = [...events.map((object) => event(object, 'demo')), event('Rollout/agent', 'elsewhere')]

@@ -27,11 +27,11 @@ describe('the command line as one npm package, installed in an empty folder', { 
     expect([bundling.status, bundling.stderr]).toEqual([0, ''])
   })
 
-  it('brings no other package along', () => {
+  it('has no dependencies', () => {
     expect(readdirSync(join(there, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['tranche'])
   })
 
-  it.each(['tranche', 'kubectl-tranche'])('runs where nothing else is, as %s', (name) => {
+  it.each(['tranche', 'kubectl-tranche'])('runs in an otherwise empty folder, as %s', (name) => {
     expect(tranche(name, 'version')).toMatch(/^tranche \d+\.\d+\.\d+ \(Node\.js /)
   })
 
@@ -58,7 +58,7 @@ describe('the command line as one npm package, installed in an empty folder', { 
     expect(texts.get(`swagger-ui ${version}`)).toMatch(/Jed Watson[\s\S]*DOMPurify[\s\S]*ieee754[\s\S]*React/)
   })
 
-  it('brings the dashboard beside its programs, and nothing else of its build', () => {
+  it('contains the dashboard beside its programs, and no other part of its build', () => {
     const page = readdirSync(join(there, 'node_modules/tranche/dashboard'))
     expect(page.toSorted()).toEqual(['assets', 'index.html'])
   })
@@ -87,7 +87,7 @@ describe('the command line as one npm package, installed in an empty folder', { 
   })
 })
 
-describe('the installed command line, asked about a simulated cluster', { timeout: 120_000 }, () => {
+describe('the installed command line, with a simulated cluster', { timeout: 120_000 }, () => {
   const execute = promisify(execFile)
   let cluster: ChildProcess
   let env: Record<string, string>
@@ -116,7 +116,7 @@ describe('the installed command line, asked about a simulated cluster', { timeou
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/javascript; charset=utf-8'])
   })
 
-  it('finds nothing that is wrong with it, and says what it has looked at (doctor)', async () => {
+  it('finds no problem, and lists its checks (doctor)', async () => {
     const { stdout } = await execute('tranche', ['doctor'], { env, cwd: there })
     const checks = ['server', 'resources', 'rights', 'controller', 'clock', 'openkruise', 'admission', 'executor', 'versions', 'redis']
     const lines = stdout.split('\n').filter((line) => /^\S/.test(line))
@@ -125,12 +125,12 @@ describe('the installed command line, asked about a simulated cluster', { timeou
     expect(stdout).not.toMatch(/^(problem|unknown)/m)
   })
 
-  it.skipIf(kubectlIsMissing)('is a plugin of kubectl, where it is on the PATH', async () => {
+  it.skipIf(kubectlIsMissing)('is a kubectl plugin if it is on the PATH', async () => {
     const { stdout } = await execute('kubectl', ['tranche', 'doctor', '-o', 'json'], { env, cwd: there })
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ check: 'controller', state: 'ok' }))
   })
 
-  it.skipIf(kubectlIsMissing)('completes names behind `kubectl tranche`', async () => {
+  it.skipIf(kubectlIsMissing)('completes names after `kubectl tranche`', async () => {
     const { stdout } = await execute('kubectl', ['__complete', 'tranche', 'get', '-n', 'demo', ''], { env, cwd: there })
     expect(stdout).toBe('node-agent\tDone\n:4\n')
   })

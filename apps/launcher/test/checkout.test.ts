@@ -11,7 +11,7 @@ it.each(['tranche', 'kubectl-tranche'])('the checkout has %s for the PATH', (nam
   expect(execFileSync(name, ['version'], { env, encoding: 'utf8' })).toMatch(/^tranche \d+\.\d+\.\d+ /)
 })
 
-it.skipIf(kubectlIsMissing)('kubectl finds the checkout as its plugin, and completes behind it', () => {
+it.skipIf(kubectlIsMissing)('kubectl finds the plugin in the checkout, and completes its arguments', () => {
   expect(execFileSync('kubectl', ['tranche', 'version'], { env, encoding: 'utf8' })).toMatch(/^tranche \d+\.\d+\.\d+ /)
   const completed = execFileSync('kubectl', ['__complete', 'tranche', 'rest'], {
     env,

@@ -6,15 +6,15 @@ import { describe, expect, it } from 'vitest'
 
 describe('the command line', () => {
   const refused: Record<string, { args: string; says: string }> = {
-    'refuses a number of nodes that is not a number': {
+    'refuses an invalid number of nodes': {
       args: 'dev --nodes many',
       says: '--nodes does not take "many". Give a whole number from 0 to 10000.',
     },
     'refuses more nodes than it simulates': { args: 'dev --nodes 10001', says: '--nodes does not take "10001"' },
-    'refuses a speed of zero': { args: 'dev --speed 0', says: '--speed does not take "0"' },
+    'refuses more nodes than it supports': { args: 'dev --speed 0', says: '--speed does not take "0"' },
     'refuses a port that does not exist': { args: 'dev --port 65536', says: '--port does not take "65536"' },
     'refuses a delay range that runs backwards': { args: 'dev --watch-delay-ms 20-10', says: '--watch-delay-ms does not take "20-10"' },
-    'refuses an unknown format': { args: 'dev --demo -o yaml', says: '--output does not take "yaml". Give json.' },
+    'refuses a reversed delay range': { args: 'dev --demo -o yaml', says: '--output does not take "yaml". Give json.' },
     'refuses an unknown admission': {
       args: 'dev --admission webhook',
       says: '--admission does not take "webhook". Give none or in-process.',
@@ -27,9 +27,9 @@ describe('the command line', () => {
       args: 'dev --virtual --demo --faults-port 7000',
       says: '--faults-port cannot be combined with --virtual',
     },
-    'refuses a path of faults that is empty': { args: 'sim --faults=', says: '--faults does not take ""' },
+    'refuses an empty path of faults': { args: 'sim --faults=', says: '--faults does not take ""' },
     'refuses virtual time for a simulator that others use': { args: 'sim --virtual', says: "unknown option '--virtual'" },
-    'refuses a queue that it does not have': {
+    'refuses an unknown queue': {
       args: 'executor --queue redis',
       says: '--queue does not take "redis". Give in-process, or use --redis URL instead.',
     },
@@ -55,24 +55,24 @@ describe('the command line', () => {
     },
     'refuses admission in all-in-one': { args: 'all-in-one --admission in-process', says: 'Give none or policy' },
     'refuses admission in a simulator that others use': { args: 'sim --admission in-process', says: "unknown option '--admission'" },
-    'refuses a host that is none, before anything starts': {
+    'refuses an invalid host, before anything starts': {
       args: 'controller --allow-host http://prometheus',
       says: '--allow-host does not take "http://prometheus". Give a name such as prometheus.monitoring',
     },
-    'refuses every host at once': { args: 'dev --allow-host a.example --allow-host *', says: '--allow-host does not take "*"' },
+    'refuses the host *': { args: 'dev --allow-host a.example --allow-host *', says: '--allow-host does not take "*"' },
     'refuses to ask hosts in virtual time': {
       args: 'dev --virtual --demo --allow-host localhost:9090',
       says: '--allow-host cannot be combined with --virtual',
     },
     'refuses an unknown option': { args: 'dev --wat', says: "unknown option '--wat'" },
     'names the help of the command that an option was given to': { args: 'sim --wat', says: 'Try tranche sim --help.' },
-    'refuses an unknown command': { args: 'devv', says: "unknown command 'devv'" },
+    'names the help of the command with the option': { args: 'devv', says: "unknown command 'devv'" },
     'refuses help for an unknown command': { args: 'help lnt', says: "OPTION_INVALID: unknown command 'lnt'. Try tranche --help." },
-    'says which command may have been meant': {
+    'suggests the closest command': {
       args: 'gte',
       says: "OPTION_INVALID: unknown command 'gte'. Did you mean get? Try tranche --help.",
     },
-    'refuses a path that is empty': { args: 'dev --ready-file=', says: '--ready-file does not take ""' },
+    'refuses an empty path': { args: 'dev --ready-file=', says: '--ready-file does not take ""' },
   }
 
   it.each(Object.entries(refused))('%s', async (_name, { args, says }) => {
@@ -89,7 +89,7 @@ describe('the command line', () => {
     expect(io.texts.err).toMatch(/^KUBECONFIG_INVALID: kubeconfig \/does\/not\/exist cannot be read: .*\n$/)
   })
 
-  it('says in one line that a kubeconfig is not YAML, and repeats nothing of it', async () => {
+  it('says in one line that a kubeconfig is not YAML, and quotes nothing from it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
     const path = join(folder, 'config')
     writeFileSync(path, 'users: b: c\n  token: secret\n')
@@ -100,7 +100,7 @@ describe('the command line', () => {
     expect(io.texts.err).not.toContain('secret')
   })
 
-  it('names the folder that does not exist, not the file that it would have written first', async () => {
+  it('names the missing folder, not the first file to write', async () => {
     const io = capture()
     await expect(launch(['dev', '--virtual', '--demo', '--record', '/does/not/exist'], io)).resolves.toBe(1)
     expect(io.texts.err).toMatch(/^FILE_UNWRITABLE: \/does\/not\/exist cannot be written: the folder \/does\/not does not exist\. /)
@@ -123,13 +123,13 @@ describe('the command line', () => {
   it.each([
     ['a folder', '.', 'it is a folder'],
     ['a device', '/dev/null', 'it is not a regular file'],
-  ])('does not put the ready file in the place of %s', async (_what, path, why) => {
+  ])('does not replace %s with the ready file', async (_what, path, why) => {
     const io = capture()
     await expect(launch(['sim', '--ready-file', path], io)).resolves.toBe(1)
     expect(io.texts.err).toMatch(new RegExp(`^FILE_UNWRITABLE: \\S+ cannot be written: ${why}\\. [^\\n]+\\n$`))
   })
 
-  it('prints the help of a command when asked for it by word', async () => {
+  it('prints the help of a command after the word help', async () => {
     const [word, flag] = [capture(), capture()]
     await expect(launch(['help', 'dev'], word)).resolves.toBe(0)
     await expect(launch(['dev', '--help'], flag)).resolves.toBe(0)

@@ -21,12 +21,12 @@ describe('compiled code', () => {
     expect(cacheOf({ HOME: home, XDG_CACHE_HOME: join(home, 'xdg') })).toBe(join(home, 'xdg/tranche/compiled'))
   })
 
-  it('is not kept without a home, or where the home cannot be written to', () => {
+  it('is not kept without a home, or if the home is not writable', () => {
     expect(cacheOf({})).toBeUndefined()
     expect(cacheOf({ HOME: '/proc/none' })).toBeUndefined()
   })
 
-  it.each(['.cache', '.cache/tranche', '.cache/tranche/compiled'])('is not read from a folder that a group may write to: %s', (name) => {
+  it.each(['.cache', '.cache/tranche', '.cache/tranche/compiled'])('is not read from a folder that a group can write to: %s', (name) => {
     mkdirSync(join(home, name), { recursive: true, mode: 0o700 })
     chmodSync(join(home, name), 0o770)
     expect(cacheOf({ HOME: home })).toBeUndefined()
@@ -44,13 +44,13 @@ describe('compiled code', () => {
     expect(cacheOf({ HOME: home }, process.getuid!() + 1)).toBeUndefined()
   })
 
-  it('is not kept in a home that another user may replace', () => {
+  it('is not kept in a home that another user can replace', () => {
     mkdirSync(join(home, 'shared/me'), { recursive: true, mode: 0o700 })
     chmodSync(join(home, 'shared'), 0o777)
     expect(cacheOf({ HOME: join(home, 'shared/me') })).toBeUndefined()
   })
 
-  it('is not taken from the shared folder for temporary files by the command', () => {
+  it('is not written to the shared temporary folder by the command', () => {
     const shared = join(home, 'tmp')
     mkdirSync(shared)
     execFileSync(process.execPath, [join(bin, 'tranche.mjs'), 'version'], { env: { HOME: join(home, 'none'), TMPDIR: shared } })

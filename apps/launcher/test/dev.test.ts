@@ -51,7 +51,7 @@ describe('tranche dev --demo --virtual', () => {
     expect(firstDifference(first, other)).not.toBeNull()
   })
 
-  it('records what the result was computed from', async () => {
+  it('records the data from which the result was computed', async () => {
     const file = join(folder, 'writes.ndjson')
     const { out } = await runDemo(`--nodes 20 -o json --record ${file}`)
     const writes = readRecording(readFileSync(file, 'utf8').split('\n'))
@@ -80,7 +80,7 @@ describe('tranche dev --demo --virtual', () => {
 })
 
 describe('tranche dev as a process', () => {
-  it('serves the API once the ready file is there, and ends cleanly when asked to', async () => {
+  it('serves the API once the ready file exists, and exits cleanly on a signal', async () => {
     const readyFile = join(folder, 'ready.json')
     const child = spawn(
       process.execPath,
@@ -112,7 +112,7 @@ describe('tranche dev as a process', () => {
 })
 
 describe('tranche controller and tranche executor as processes', () => {
-  it('each say in one line that they have started, under which name, and what they wait for', async () => {
+  it('each report in one line that they have started, under which name, and what they wait for', async () => {
     const readyFile = join(folder, 'ready.json')
     const sim = start(['sim', '--no-demo', '--nodes', '0', '--ready-file', readyFile])
     await expect.poll(() => existsSync(readyFile), { timeout: 10_000, interval: 20 }).toBe(true)

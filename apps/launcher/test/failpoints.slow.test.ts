@@ -22,7 +22,7 @@ afterEach(() => {
 })
 
 describe('tranche failpoints', () => {
-  it('lists every failpoint, each with the commands that pass there', async () => {
+  it('lists every failpoint with the commands that reach it', async () => {
     const { code, out } = await tranche(['failpoints'])
     const rows = out.trimEnd().split('\n')
     expect(code).toBe(0)
@@ -40,13 +40,13 @@ describe('TRANCHE_FAILPOINT', () => {
     ['controller', 'executor.deletePod.after', 'tranche failpoints lists all'],
     ['executor', 'deletePod', 'executor.deletePod.after'],
     ['dev', 'release.touchpod.before', 'release.touchPod.before'],
-  ])('of %s refuses %s before anything runs, and names the nearest', async (command, value, hint) => {
+  ])('of %s refuses %s before anything runs, and names the closest', async (command, value, hint) => {
     const { code, err } = await tranche([command], { TRANCHE_FAILPOINT: value })
     expect([code, err]).toEqual([2, expect.stringMatching(/^OPTION_INVALID: TRANCHE_FAILPOINT does not take [^\n]+\n$/)])
     expect(err).toContain(hint)
   })
 
-  it('ends an executor as SIGKILL does, and another one ends the release (G1 to G4, G6, G7)', { timeout: 90_000 }, async () => {
+  it('ends an executor as SIGKILL does, and another executor completes the release (G1 to G4, G6, G7)', { timeout: 90_000 }, async () => {
     const [readyFile, record] = [join(folder, 'ready.json'), join(folder, 'writes.ndjson')]
     const sim = start(`sim --demo --exit -o json --nodes 5 --speed 20 --ready-file ${readyFile} --record ${record}`)
     const result = text(sim.stdout!)

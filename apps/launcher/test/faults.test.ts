@@ -17,10 +17,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const example = 'examples/simulator/faults.yaml'
-const page = readFileSync('docs/simulator.md', 'utf8')
+const page = readFileSync('docs/guides/simulator.md', 'utf8')
 
 describe('tranche dev --faults', () => {
-  it.each([1, 2, 3])('releases on the bad day of the example, and says what goes wrong, seed %i (G1 to G4, G6)', async (seed) => {
+  it.each([1, 2, 3])('completes a release under the faults of the example, and prints them, seed %i (G1 to G4, G6)', async (seed) => {
     const record = join(folder, 'writes.ndjson')
     const { code, out, err } = await runDemo(`--nodes 12 --seed ${seed} -o json --faults ${example} --record ${record}`)
     expect([code, JSON.parse(out)]).toMatchObject([0, { phase: 'Healthy', updated: 12 }])
@@ -31,14 +31,14 @@ describe('tranche dev --faults', () => {
     expect(findBreaches(writes, { daemonSet: 'node-agent', isOurs, watchLagMs: 5_000 })).toEqual([])
   })
 
-  it('does the same for the same seed', async () => {
+  it('is deterministic for a seed', async () => {
     const files = [join(folder, '1'), join(folder, '2')]
     for (const file of files) await runDemo(`--nodes 10 --seed 7 --faults ${example} --record ${file}`)
     const [first, second] = files.map((file) => readFileSync(file, 'utf8'))
     expect(first === second).toBe(true)
   })
 
-  it('refuses a file that is wrong before anything runs, with every place in it', async () => {
+  it('refuses an invalid file before anything runs, and names every problem', async () => {
     const file = join(folder, 'faults.yaml')
     writeFileSync(file, 'faults:\n- {kind: NodeDwn}\n- {kind: Delay, by: soon}\n')
     const { code, err } = await runDemo(`--nodes 3 --faults ${file}`)
@@ -48,7 +48,7 @@ describe('tranche dev --faults', () => {
     )
   })
 
-  it('refuses a file that names what the cluster does not have, and applies nothing of it', async () => {
+  it('refuses a file that names missing objects, and applies no part of it', async () => {
     const file = join(folder, 'faults.yaml')
     writeFileSync(file, 'faults:\n- {kind: NodeDown, nodes: [node-001]}\n- {kind: NodeDown, nodes: [node-777]}\n')
     const { code, err } = await runDemo(`--nodes 3 --faults ${file}`)
@@ -58,7 +58,7 @@ describe('tranche dev --faults', () => {
     ])
   })
 
-  it('refuses a file that is not there in one line', async () => {
+  it('refuses a missing file in one line', async () => {
     const { code, err } = await runDemo('--nodes 3 --faults /does/not/exist')
     expect([code, err]).toEqual([1, expect.stringMatching(/^FAULTS_INVALID: \/does\/not\/exist cannot be read: [^\n]+\n$/)])
   })
@@ -71,7 +71,7 @@ describe('the page about the simulator', () => {
     expect(rows).toEqual([...simFaultKinds])
   })
 
-  it('shows documents that are right', () => {
+  it('shows valid documents', () => {
     const documents = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, text]) => text ?? '')
     expect(documents.length).toBeGreaterThan(0)
     expect(documents.map((text) => simFaultsSchema.safeParse(parse(text)).error?.issues ?? [])).toEqual(documents.map(() => []))
@@ -82,7 +82,7 @@ describe('tranche sim as a process', () => {
   let child: ChildProcess
   afterEach(() => child.kill('SIGKILL'))
 
-  it('takes faults on a port and with a token of its own; the commands of the page work', { timeout: 60_000 }, async () => {
+  it('accepts faults on a separate port with a separate token; the commands of the page work', { timeout: 60_000 }, async () => {
     const readyFile = join(folder, 'ready.json')
     child = spawn(process.execPath, ['apps/launcher/bin/tranche.mjs', 'sim', '--nodes', '10', '--ready-file', readyFile], {
       stdio: 'ignore',

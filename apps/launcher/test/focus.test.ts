@@ -8,12 +8,12 @@ const preferred = { namespace: 'demo', name: 'node-agent' }
 
 describe('chooseFocus', () => {
   const cases: Record<string, { daemonSets: string; rollouts: string; want: string | undefined }> = {
-    'shows nothing of an empty cluster': { daemonSets: '', rollouts: '', want: undefined },
+    'shows nothing for an empty cluster': { daemonSets: '', rollouts: '', want: undefined },
     'shows the one in mid-release': { daemonSets: 'demo/node-agent demo/other', rollouts: 'demo/node-agent demo/other*', want: 'other' },
     'shows the preferred one otherwise': { daemonSets: 'demo/a demo/node-agent', rollouts: 'demo/a', want: 'node-agent' },
     'shows one with a Rollout before one without': { daemonSets: 'demo/a demo/b', rollouts: 'demo/b', want: 'b' },
-    'shows the first by name of equals': { daemonSets: 'demo/b demo/a', rollouts: '', want: 'a' },
-    'does not take a Rollout of another namespace': { daemonSets: 'demo/a demo/b', rollouts: 'other/b*', want: 'a' },
+    'shows the first by name otherwise': { daemonSets: 'demo/b demo/a', rollouts: '', want: 'a' },
+    'ignores a Rollout of another namespace': { daemonSets: 'demo/a demo/b', rollouts: 'other/b*', want: 'a' },
   }
 
   it.each(Object.entries(cases))('%s', (_name, { daemonSets, rollouts, want }) => {
@@ -27,7 +27,7 @@ describe('chooseFocus', () => {
 })
 
 describe('createReleaseTimer', () => {
-  it('begins when the template changes, and ends when nothing is left to do', () => {
+  it('begins when the template changes, and ends when nothing remains to do', () => {
     const timer = createReleaseTimer()
     expect(timer.times(daemonSet('demo/a'), rollout('demo/a'), 100)).toEqual({ startedAtMs: null, endedAtMs: null })
     expect(timer.times(daemonSet('demo/a', 'v2', 0), rollout('demo/a'), 200)).toEqual({ startedAtMs: 200, endedAtMs: null })

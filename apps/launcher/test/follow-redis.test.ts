@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { RedisSettings } from '@tranche/queue-bullmq'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { redisForTests } from '../../../scripts/redis-for-tests.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { afterEach, describe, expect, it } from 'vitest'
 import { followHealth, notYet, type ProgramHealth } from '../src/health/program-health.ts'
 import type { MonitoringServer } from '../src/health/listen.ts'
@@ -21,13 +21,13 @@ async function ask(path: string, programs: Readonly<Record<string, ProgramHealth
 }
 
 describe('/healthz', () => {
-  it('is 200 while nothing has been seen of the cluster', async () => {
+  it('is 200 before the cluster has been read', async () => {
     expect(await ask('/healthz', { controller: notYet })).toEqual({ status: 200, body: '{"status":"ok"}\n' })
   })
 })
 
 describe('/readyz', () => {
-  it('is 503 until every program of the process has seen the cluster, and says which has not', async () => {
+  it('is 503 until every program of the process has read the cluster, and names those that have not', async () => {
     const { status, body } = await ask('/readyz', { controller: ready, executor: notYet })
     expect(status).toBe(503)
     expect(JSON.parse(body)).toEqual({
@@ -39,7 +39,7 @@ describe('/readyz', () => {
   it.each([
     [true, 'leading'],
     [false, 'standing by'],
-  ])('is 200 whether a controller leads (%s) or not, and says which', async (leads, word) => {
+  ])('is 200 whether a controller leads (%s) or not, and reports it as %s', async (leads, word) => {
     const { status, body } = await ask('/readyz', { controller: { ...ready, isLeading: () => leads } })
     expect(status).toBe(200)
     expect(JSON.parse(body)).toEqual({ status: 'ok', programs: { controller: word } })
@@ -61,7 +61,7 @@ it('answers nothing else', async () => {
   expect((await ask('/readyz', {}, 'POST')).status).toBe(405)
 })
 
-it('answers beside 300 connections that say nothing, of which the oldest are dropped', async () => {
+it('answers despite 300 silent connections, and drops the oldest of them', async () => {
   server = await startHealth({ host, port: 0 }, new Map([['controller', ready]]))
   const { port } = new URL(server.url)
   const silent = Array.from({ length: 300 }, () => connect({ host, port: Number(port) }).on('error', () => {}))
@@ -76,7 +76,7 @@ it('answers beside 300 connections that say nothing, of which the oldest are dro
   }
 })
 
-it('says that another program has the port', async () => {
+it('names the port that another program uses', async () => {
   server = await startHealth({ host, port: 0 }, new Map())
   const port = Number(new URL(server.url).port)
   await expect(startHealth({ host, port }, new Map())).rejects.toMatchObject({ code: 'PORT_IN_USE', details: { port } })
@@ -89,7 +89,7 @@ describe('/metrics', () => {
     return { status: response.status, type: response.headers.get('content-type'), body: await response.text() }
   }
 
-  it('is the text that Prometheus reads', async () => {
+  it('has the Prometheus text format', async () => {
     const answer = await asked(async () => 'tranche_leader 1\n')
     expect(answer).toEqual({ status: 200, type: 'text/plain; version=0.0.4', body: 'tranche_leader 1\n' })
   })
@@ -97,7 +97,7 @@ describe('/metrics', () => {
   it.each([
     ['/', 'GET', 404],
     ['/metrics', 'POST', 405],
-  ])('is all there is: %s %s is %i', async (path, method, status) => {
+  ])('is the only method and path: %s %s returns %i', async (path, method, status) => {
     expect((await asked(async () => '', path, method)).status).toBe(status)
   })
 

@@ -54,7 +54,7 @@ describe('writeAccessFiles', () => {
     )
   })
 
-  it('removes what it wrote into a temporary folder, and leaves a file that was asked for', () => {
+  it('removes its files from a temporary folder, and keeps a requested file', () => {
     const temporary = writeAccessFiles(access, undefined)
     const named = writeAccessFiles(access, join(folder, 'config'))
     temporary.remove()

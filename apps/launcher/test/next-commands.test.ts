@@ -21,7 +21,7 @@ describe('nextCommands', () => {
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
-  it('can be copied: a shell puts continued lines together again', () => {
+  it('can be copied: a shell joins the continued lines', () => {
     const commands = text.split('\n').slice(6, -2).join('\n')
     const heard = execFileSync('sh', ['-c', `kubectl() { echo "$*"; }\ntranche() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
     expect(heard.trim().split('\n')).toEqual([
@@ -32,7 +32,7 @@ describe('nextCommands', () => {
     ])
   })
 
-  it('quotes a path that a shell would take apart', () => {
+  it('quotes a path that a shell would split', () => {
     expect(nextCommands({ dashboard: undefined, kubeconfig: "/tmp/it's here", demo: false, version: 'v2' })).toContain(
       "export KUBECONFIG='/tmp/it'\\''s here'",
     )
@@ -40,7 +40,7 @@ describe('nextCommands', () => {
 })
 
 describe('programCommands', () => {
-  it('start a controller and an executor, also where the path holds a blank', () => {
+  it('start a controller and an executor, even if the path contains a space', () => {
     const commands = programCommands("/tmp/it's here").split('\n').slice(2).join('\n')
     const heard = execFileSync('sh', ['-c', `tranche() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
     expect(heard.trim().split('\n')).toEqual(["controller --kubeconfig /tmp/it's here", "executor --kubeconfig /tmp/it's here"])

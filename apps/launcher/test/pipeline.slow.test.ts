@@ -27,7 +27,7 @@ let cluster: ChildProcess
 
 const isMissing = !kubectlForTests()
 
-describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their own', { timeout: 120_000 }, () => {
+describe.skipIf(isMissing)('the pipelines of examples/ci, in a separate checkout', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
     const [ready, kubeconfig, bin] = ['ready.json', 'kubeconfig', 'bin'].map((name) => join(folder, name)) as [string, string, string]
@@ -50,7 +50,7 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('apply what was not there before, and end when it runs', async () => {
+  it('apply a new DaemonSet, and end when it runs', async () => {
     const { code, err } = await release('v1')
     expect(err).toContain('release: released\n')
     expect(code).toBe(0)

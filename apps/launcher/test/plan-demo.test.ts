@@ -8,21 +8,21 @@ describe('planDemo', () => {
     'waits for the DaemonSet to be listed': { view: { daemonSet: undefined }, want: { kind: 'wait', for: 'the DaemonSet' } },
     'waits for the Rollout to be listed': { view: { rollout: undefined }, want: { kind: 'wait', for: 'the Rollout' } },
     'waits until the first version runs on every node': { view: { daemonSet: daemonSet({ updated: 2 }) }, want: { kind: 'wait' } },
-    'does not trust a status that speaks of an older generation': {
+    'ignores a status of an older generation': {
       view: { daemonSet: daemonSet({ observed: 1 }) },
       want: { kind: 'wait' },
     },
-    'waits until the controller has taken the Rollout': { view: { rollout: rollout({ phase: 'Initial' }) }, want: { kind: 'wait' } },
-    'sets the image when all is well': { view: {}, want: { kind: 'setImage' } },
-    'does not take the old Healthy for the end of the release': {
+    'waits until the controller has reconciled the Rollout': { view: { rollout: rollout({ phase: 'Initial' }) }, want: { kind: 'wait' } },
+    'sets the image when everything is ready': { view: {}, want: { kind: 'setImage' } },
+    'does not mistake the old Healthy for the end of the release': {
       view: { begun, daemonSet: daemonSet({ image: 'v1' }) },
       want: { kind: 'wait' },
     },
-    'does not take a Healthy of the revision before for the end': {
+    'does not mistake a Healthy of the previous revision for the end': {
       view: { begun, daemonSet: daemonSet({ image: 'v2' }), rollout: rollout({ revision: 'r1' }) },
       want: { kind: 'wait' },
     },
-    'approves a step that waits for a person, in the version it looked at': {
+    'approves a step that waits for a person, in the version that it read': {
       view: { begun, rollout: rollout({ phase: 'Progressing', state: 'StepPaused', step: 1 }) },
       want: { kind: 'approve', step: 1, resourceVersion: '7' },
     },
@@ -30,15 +30,15 @@ describe('planDemo', () => {
       view: { begun: { ...begun, approvedVersion: '7' }, rollout: rollout({ phase: 'Progressing', state: 'StepPaused', step: 1 }) },
       want: { kind: 'wait' },
     },
-    'leaves a pause with a duration to the clock': {
+    'does not approve a pause with a duration': {
       view: { begun, rollout: rollout({ phase: 'Progressing', state: 'StepPaused', step: 2 }) },
       want: { kind: 'wait' },
     },
-    'approves nothing while the step is being carried out': {
+    'approves nothing while the step is in progress': {
       view: { begun, rollout: rollout({ phase: 'Progressing', state: 'StepUpgrade', step: 1 }) },
       want: { kind: 'wait' },
     },
-    'approves nothing while the Rollout is paused as a whole': {
+    'approves nothing while the whole Rollout is paused': {
       view: { begun, rollout: rollout({ phase: 'Progressing', state: 'StepPaused', step: 1, paused: true }) },
       want: { kind: 'wait' },
     },
@@ -46,7 +46,7 @@ describe('planDemo', () => {
       view: { begun, daemonSet: daemonSet({ image: 'v2', updated: 2 }), rollout: rollout({ revision: 'r2' }) },
       want: { kind: 'wait' },
     },
-    'waits until nothing of the release is left on the DaemonSet': {
+    'waits until the DaemonSet has no key of the release': {
       view: {
         begun,
         daemonSet: daemonSet({ image: 'v2', annotations: { 'rollouts.kruise.io/in-progressing': '{}' } }),

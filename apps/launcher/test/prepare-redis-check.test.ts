@@ -5,11 +5,11 @@ import { prepareRedisCheck } from '../src/redis/prepare-redis-check.ts'
 const none = { url: undefined, passwordFile: undefined, ca: undefined, prefix: undefined }
 
 describe('the check of Redis for the doctor', () => {
-  it('is none where options and environment name no Redis', async () => {
+  it('is absent if neither options nor environment name a Redis', async () => {
     await expect(prepareRedisCheck(none, {})).resolves.toBeNull()
   })
 
-  it('refuses wrong options before anything is asked', async () => {
+  it('refuses invalid options before it sends a request', async () => {
     await expect(prepareRedisCheck({ ...none, prefix: 'a' }, {})).rejects.toMatchObject({ code: 'OPTION_INVALID' })
   })
 

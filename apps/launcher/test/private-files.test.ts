@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-it('a token is not written through a link that waits at a name with the process id', () => {
+it('a token is not written through a symlink at a predictable name', () => {
   const [path, prepared] = [join(folder, 'kubeconfig'), join(folder, 'prepared')]
   writeFileSync(prepared, 'before')
   symlinkSync(prepared, `${path}.${process.pid}.tmp`)

@@ -1,7 +1,7 @@
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { KubeStatusError, type LoadedCluster } from '@tranche/kube-client'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
 import { reachCluster } from '../src/processes/reach-cluster.ts'
 

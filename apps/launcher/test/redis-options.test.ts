@@ -46,12 +46,12 @@ describe('readRedisSettings', () => {
     expect(readRedisSettings({ ...nothing, url }, {})).toMatchObject(expected)
   })
 
-  it('knows no Redis when none is named', () => {
+  it('has no settings if no Redis is named', () => {
     expect(readRedisSettings(nothing, {})).toBeNull()
     expect(readRedisSettings(nothing, { TRANCHE_REDIS_URL: '' })).toBeNull()
   })
 
-  it('takes the URL of the command line before that of the environment', () => {
+  it('prefers the URL on the command line to the one in the environment', () => {
     const env = { TRANCHE_REDIS_URL: 'redis://other' }
     expect(readRedisSettings(nothing, env)).toMatchObject({ address: { host: 'other' } })
     expect(readRedisSettings({ ...nothing, url: 'redis://mine' }, env)).toMatchObject({ address: { host: 'mine' } })
@@ -65,7 +65,7 @@ describe('readRedisSettings', () => {
     expect(readRedisSettings({ ...nothing, passwordFile }, withVariable)).toMatchObject({ password: 'from file' })
   })
 
-  it('takes no end of a line for a part of what a variable holds', () => {
+  it('removes the line break at the end of a variable', () => {
     const env = { TRANCHE_REDIS_URL: 'redis://redis:6380\n', TRANCHE_REDIS_PASSWORD: 'one\r\n', TRANCHE_REDIS_SENTINEL_PASSWORD: 'two\n' }
     expect(readRedisSettings(nothing, env)).toMatchObject({
       address: { host: 'redis', port: 6380 },
@@ -74,7 +74,7 @@ describe('readRedisSettings', () => {
     })
   })
 
-  it('reads the password from its file again each time, and keeps the one before while there is none', () => {
+  it('rereads the password file each time, and keeps the previous password while the file is empty', () => {
     const rotated = join(folder, 'rotated')
     writeFileSync(rotated, 'one')
     const settings = readRedisSettings({ ...nothing, url: 'redis://redis', passwordFile: rotated }, {})
@@ -82,7 +82,7 @@ describe('readRedisSettings', () => {
     expect(passwords).toEqual(['two', 'two', 'three'])
   })
 
-  it('takes the password of the sentinels from a variable of its own', () => {
+  it('reads the password of the sentinels from a separate variable', () => {
     const env = { TRANCHE_REDIS_SENTINEL_PASSWORD: 'watchman' }
     expect(readRedisSettings({ ...nothing, url: 'redis+sentinel://a/main' }, env)).toMatchObject({ sentinelPassword: 'watchman' })
   })
@@ -118,7 +118,7 @@ describe('readRedisSettings', () => {
     'redis://tranche:hunter2@',
     'redis://:hunter2@a,b',
     'redis://tranche:hunter2',
-  ])('does not repeat the password of a URL that is wrong besides: %s', (url) => {
+  ])('does not repeat the password of a URL that is also invalid: %s', (url) => {
     const error = errorOf(nothing, { TRANCHE_REDIS_URL: url })
     expect(JSON.stringify([error.message, error.hint, error.details, error.stack])).not.toContain('hunter2')
   })
@@ -131,7 +131,7 @@ describe('readRedisSettings', () => {
     expect(errorOf({ ...nothing, ...given }).message).toBe(`${option} requires --redis`)
   })
 
-  it('refuses a password file that cannot be read or is empty, and a CA beside a URL without TLS', () => {
+  it('refuses a password file that cannot be read or is empty, and a CA with a URL without TLS', () => {
     const url = 'redis://redis'
     expect(errorOf({ ...nothing, url, passwordFile: join(folder, 'none') }).hint).toContain('readable')
     expect(errorOf({ ...nothing, url, passwordFile: join(folder, 'empty') }).hint).toContain('which is empty')

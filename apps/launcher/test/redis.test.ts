@@ -106,7 +106,7 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv = process.env): C
   return spawn(process.execPath, ['apps/launcher/bin/tranche.mjs', ...args], { stdio: ['ignore', 'ignore', 'pipe'], env })
 }
 
-/** What a process writes to its standard error. */
+/** Standard error of a process. */
 function readLog(child: ChildProcess): { text(): string; has(word: string): Promise<void> } {
   let text = ''
   const waiting = new Set<() => void>()

@@ -15,7 +15,7 @@ import {
 } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import { launch } from '@tranche/launcher'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 const key = { namespace: 'demo', name: 'node-agent' }
@@ -46,13 +46,13 @@ afterAll(async () => {
 })
 
 describe('a release controlled from the command line', { timeout: 120_000 }, () => {
-  it('is done before anything is released', async () => {
+  it('is done before a new version is applied', async () => {
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 0 })
     const list = await tranche('list -o json')
     expect(JSON.parse(list.out)).toMatchObject({ items: [{ namespace: 'demo', name: 'node-agent', outcome: 'Done' }] })
   })
 
-  it('takes the options of kubectl before the command as well, and chooses among all namespaces by label', async () => {
+  it('accepts the options of kubectl before the command too, and selects among all namespaces by label', async () => {
     await client.patch(resourcePaths.rollouts, key, { type: 'merge', body: { metadata: { labels: { team: 'storage' } } } })
     const named = { code: 0, out: 'rollout.rollouts.kruise.io/node-agent\n', err: '' }
     await expect(typed('-n demo --context tranche-dev -o name get node-agent')).resolves.toEqual(named)
@@ -79,7 +79,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     await expect(tranche(`list ${jane} -o name`)).resolves.toMatchObject({ code: 0 })
   })
 
-  it('waits for a person after its first batch, and says for what', async () => {
+  it('waits for a person after its first batch, and reports why', async () => {
     await setImage('v2')
     const { code, out } = await tranche('status node-agent --timeout 2m')
     expect(out).toMatch(/^demo\/node-agent {2}Waiting {2}step 1\/\d StepPaused {2}1\/6 updated/)
@@ -89,7 +89,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     expect(tree).toMatch(/batch 1 {2}\S+ {2}now {2}1 available/)
   })
 
-  it('looks once where it is given no time', async () => {
+  it('is checked only once with a timeout of 0', async () => {
     await expect(tranche('status --timeout 0 -o name')).resolves.toEqual({
       code: 3,
       out: 'rollout.rollouts.kruise.io/node-agent\n',
@@ -102,11 +102,11 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     ['status --timeout 2s', 3],
     ['status --timeout 0 --through-pauses', 2],
     ['status --timeout 2s --through-pauses', 2],
-  ])('ends %s with %d in a pause', async (line, code) => {
+  ])('makes %s exit with %d in a pause', async (line, code) => {
     await expect(tranche(line)).resolves.toMatchObject({ code })
   })
 
-  it('says what a dry run would write, and writes nothing', async () => {
+  it('previews what a dry run would write, and writes nothing', async () => {
     expect((await tranche('pause node-agent --dry-run')).out).toBe(
       'demo/node-agent: pause would be accepted: nothing written (dryRun); otherwise spec.strategy.paused is set to true\n',
     )
@@ -137,7 +137,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 0 })
   })
 
-  it('has who asked for what on its record', async () => {
+  it('records who requested which action', async () => {
     const { out } = await tranche('history')
     expect(out).toContain('approve at step 1')
     for (const word of ['pause', 'resume', 'fine', 'lunch', 'cli', 'jane']) expect(out).toContain(word)
@@ -202,7 +202,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     expect(code).toBe(1)
   })
 
-  it('reads a terminal no longer than until it is answered, and can so end', async () => {
+  it('stops reading a terminal after the answer, so that the command can exit', async () => {
     const terminal = Object.assign(new PassThrough(), { isTTY: true })
     terminal.write('no\n')
     const io = { out: { write: () => {} }, err: { write: () => {}, isTTY: true, columns: 80 }, env: { KUBECONFIG: kubeconfig } }
@@ -210,7 +210,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     expect(terminal.readableFlowing).toBe(false)
   })
 
-  it.each(['list -v 6', 'list -v=6', '-v=6 list'])('says its requests, and no token, where %s asks for that', async (line) => {
+  it.each(['list -v 6', 'list -v=6', '-v=6 list'])('logs requests without a token for %s', async (line) => {
     const { code, out, err } = await tranche(line)
     expect(err).toMatch(
       /^GET https:\/\/127\.0\.0\.1:\d+\/apis\/rollouts\.kruise\.io\/v1beta1\/namespaces\/demo\/rollouts\S* 200 in \d+ ms$/m,
@@ -219,7 +219,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     expect((await tranche('list -v 5')).err).toBe('')
   })
 
-  it('names the command that begins a release to those who look for set image', async () => {
+  it('suggests the command that starts a release for set image', async () => {
     const { code, err } = await tranche('set image daemonset/node-agent agent=node-agent:v9')
     expect([code, err]).toEqual([
       2,
@@ -227,7 +227,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     ])
   })
 
-  it('says of a Rollout of a Deployment in one line why nothing is done with it', async () => {
+  it('rejects each command for a Rollout of a Deployment in one line with the reason', async () => {
     const spec = {
       workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
       strategy: { canary: { steps: [{ replicas: 1 }] } },
@@ -244,7 +244,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     await client.delete(resourcePaths.rollouts, { ...key, name: 'web' })
   })
 
-  it('ends -w with the first thing that does not pass', async () => {
+  it('ends -w at the first permanent error', async () => {
     const { code, err } = await tranche('get nothing -w')
     expect(err).toMatch(/^ROLLOUT_NOT_FOUND: there is no Rollout nothing in namespace demo\. tranche list shows all of them\.\n$/)
     expect(code).toBe(1)

@@ -24,7 +24,7 @@ describe('renderReleaseView', () => {
       },
     },
     'nodes that fail': { snapshot: failing() },
-    'nodes that fail in a low terminal': { snapshot: failing(), options: { height: 14 } },
+    'failing nodes in a terminal with 14 rows': { snapshot: failing(), options: { height: 14 } },
     'a release held in mid-batch': { snapshot: { ...inStepTwo(), paused: true } },
     'a finished release': {
       snapshot: {
@@ -141,7 +141,7 @@ function zones(...texts: string[]): NodeSnapshot[] {
   return texts.flatMap((text, index) => nodes('abcdefgh'[index]!, text))
 }
 
-/** One sign a node: `#` updated, `o` updating, `.` old, `v` old and down, `X` failing, `?` NotReady. */
+/** One sign per node: `#` updated, `o` updating, `.` old, `v` old and down, `X` failing, `?` NotReady. */
 function nodes(zone: string, text: string): NodeSnapshot[] {
   const states: Record<string, NodeState> = { '#': 'updated', o: 'updating', '.': 'old', v: 'down', X: 'failing', '?': 'notReady' }
   return Array.from(text).map((sign, index) => {

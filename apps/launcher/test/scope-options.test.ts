@@ -9,7 +9,7 @@ describe('the part of a cluster that a process works on', () => {
     expect(toScopeOptions(elects)).toEqual({ namespaces: undefined, leaseNamespace: undefined })
   })
 
-  it('is the namespaces that are named, each once', () => {
+  it('is the given namespaces, without duplicates', () => {
     const values = { ...elects, watchNamespace: ['agents', 'network', 'agents'], leaseNamespace: 'tranche-system' }
     expect(toScopeOptions(values)).toEqual({ namespaces: ['agents', 'network'], leaseNamespace: 'tranche-system' })
   })

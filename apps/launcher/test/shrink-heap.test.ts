@@ -4,7 +4,7 @@ import { shrinkHeap } from '../src/processes/shrink-heap.ts'
 
 const MEBIBYTE = 1024 * 1024
 
-test('what is not in use any more is given back at once', () => {
+test('unused memory is returned at once', () => {
   let kept: readonly object[] = Array.from({ length: 1_000_000 }, (_none, at) => ({ at, text: `item ${at}` }))
   const { heapTotal } = memoryUsage()
   expect(kept).toHaveLength(1_000_000)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-// What a shell sees of a command that was stopped. Each asks an API server that says nothing, so that it is still at it.
+// Result of a stopped command, as a shell sees it. Each waits for a silent API server, so that it is still running.
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
 const kubeconfig = join(folder, 'kubeconfig.json')
@@ -43,13 +43,13 @@ describe('a signal', { timeout: 120_000 }, () => {
     expect(err).toBe(`Stopped waiting on ${name}; the release continues.\n`)
   })
 
-  it('ends get -w, too, after the terminal is put right', async () => {
+  it('ends get -w after the terminal is restored', async () => {
     const { signal, out } = await stopped(commandOf('get agent -w', AT_TERMINAL), 'SIGINT')
     expect(signal).toBe('SIGINT')
     expect([out.startsWith(HIDE_CURSOR), out.endsWith(SHOW_CURSOR)]).toEqual([true, true])
   })
 
-  it('at a script that waits with status ends the script as well', async () => {
+  it('ends a script that waits with status as well', async () => {
     const { signal, out } = await stopped(['bash', '-c', `${quoted(commandOf('status agent'))} || true; echo continues`], 'SIGINT')
     expect([signal, out]).toEqual(['SIGINT', ''])
   })

@@ -5,7 +5,7 @@ const own = { webhookSecret: 'tranche-system/tranche-webhook', webhookService: '
 const files = { webhookCertFile: 'tls.crt', webhookKeyFile: 'tls.key' }
 
 describe('options of the webhook', () => {
-  it('make a certificate of its own for a Service, and say who is to trust it', () => {
+  it('select an own certificate for a Service, and name the configurations that trust it', () => {
     const key = { namespace: 'tranche-system', name: 'tranche-webhook' }
     expect(toWebhookOptions('webhook', { ...own, webhookHost: '0.0.0.0' })).toEqual({
       listen: { host: '0.0.0.0', port: 9443 },
@@ -20,7 +20,7 @@ describe('options of the webhook', () => {
     })
   })
 
-  it('are none without the webhook', () => expect(toWebhookOptions('policy', {})).toBeNull())
+  it('are absent without the webhook', () => expect(toWebhookOptions('policy', {})).toBeNull())
 
   it.each<[string, string, object, string]>([
     ['an unused option', 'none', { webhookPort: '1' }, '--webhook-port requires --admission webhook'],

@@ -14,7 +14,7 @@ import {
 } from '@tranche/kube-client'
 import type { ControllerRevision } from '@tranche/kube-types'
 import { launch } from '@tranche/launcher'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { readRecording } from '@tranche/recording'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
@@ -52,7 +52,7 @@ afterAll(async () => {
 })
 
 describe('a whole release, and the record of who did what', { timeout: 120_000 }, () => {
-  it('by the command line alone: begun, held, approved and ended', async () => {
+  it('by the command line alone: started, paused, approved and completed', async () => {
     await tranche('restart agent --reason certificates --wait')
     expect(await tranche('status agent --timeout 1m')).toMatchObject({ code: 3 })
     await tranche('pause agent --reason lunch --wait')
@@ -154,7 +154,7 @@ async function eventsOf(reason: string): Promise<readonly object[]> {
   return (await kruise.list<{ readonly metadata: never }>(resourcePaths.events, scope)).items
 }
 
-/** What people have written to Rollout and DaemonSet, as the API server has accepted it. */
+/** Accepted writes of people to Rollout and DaemonSet. */
 function actionsIn(path: string): readonly string[] {
   return readRecording(readFileSync(path, 'utf8').split('\n')).flatMap(({ actor, verb, resource }) =>
     actor === 'admin' && verb === 'patch' ? [`${verb} ${resource}`] : [],

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import * as x509 from '@peculiar/x509'
 import { FakeClock, systemClock } from '@tranche/clock'
 import { createKubeClient, createUndiciExchange, type LoadedCluster } from '@tranche/kube-client'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reachCluster } from '../src/processes/reach-cluster.ts'
 

@@ -148,7 +148,7 @@ class AnswerCache<T extends object> {
   }
 }
 
-/** @returns options of an LRU cache that measures lifetimes by the clock; it takes a start at 0 ms for none */
+/** @returns options of an LRU cache that measures lifetimes by the clock; it treats a start at 0 ms as missing */
 function lifetime(clock: Clock, ttl: number): Pick<LRUCache.OptionsTTLLimit<string, object, unknown>, 'ttl' | 'ttlResolution' | 'perf'> {
   return { ttl, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } }
 }

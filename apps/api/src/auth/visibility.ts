@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { accessResources } from './access.ts'
 import type { Caller } from './caller.ts'
 import type { Question, Reviews } from './reviews.ts'
@@ -30,14 +31,13 @@ export async function visibleNamespaces(reviews: Reviews, caller: Caller, namesp
 export async function readVisibility(reviews: Reviews, caller: Caller, namespaces: Iterable<string>): Promise<Visibility> {
   const wanted = [...new Set(namespaces)]
   if (wanted.length > 1 && (await reviews.isAllowed(caller, listRollouts('')))) return { isEverywhere: true, namespaces: new Set(wanted) }
-  const visible = new Set<string>()
-  const left = wanted.values()
-  await Promise.all(
-    Array.from({ length: Math.min(SIDE_BY_SIDE, wanted.length) }, async () => {
-      for (const namespace of left) if (await reviews.isAllowed(caller, listRollouts(namespace))) visible.add(namespace)
-    }),
-  )
-  return { isEverywhere: false, namespaces: visible }
+  const limit = pLimit(SIDE_BY_SIDE)
+  try {
+    const answers = await limit.map(wanted, (namespace) => reviews.isAllowed(caller, listRollouts(namespace)))
+    return { isEverywhere: false, namespaces: new Set(wanted.filter((_namespace, at) => answers[at])) }
+  } finally {
+    limit.clearQueue()
+  }
 }
 
 function listRollouts(namespace: string): Question {

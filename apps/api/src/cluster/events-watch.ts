@@ -1,7 +1,7 @@
 import type { EventReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { createReflector, joinReflectors, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { type SeenEvent, toEventReport } from '@tranche/release-client'
 
 /** A cached event: its report, and the object that it is about. */

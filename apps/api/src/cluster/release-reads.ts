@@ -26,7 +26,7 @@ export interface ReleaseReads {
   keys(): readonly ObjectKey[]
   /** The DaemonSet that the Rollout names but that is not bound to it; undefined if it is bound or does not exist. */
   unboundWorkload(key: ObjectKey): ObjectKey | undefined
-  /** For any caller that may see the Rollout: contains nothing of a DaemonSet that is not bound. */
+  /** For any caller that may see the Rollout: omits a DaemonSet that is not bound. */
   summary(key: ObjectKey): RolloutSummary | undefined
   report(key: ObjectKey, workloadAccess: WorkloadAccess): RolloutReport | undefined
   /** Sorted by name. @throws {AppError} NOT_BOUND */

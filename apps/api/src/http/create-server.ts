@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import { serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod'
+import { serializerCompiler } from '@fastify/type-provider-zod'
 import underPressure from '@fastify/under-pressure'
 import type { Frozen } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { Clock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -29,6 +29,7 @@ import { addressOf } from '../limits/address-of.ts'
 import { createLineLimit } from '../limits/line-limit.ts'
 import { limitBodies } from './limit-bodies.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
+import { compileValidator } from './compile-validator.ts'
 import { limitTime } from './request-time.ts'
 import { notSeenYet, problemDetailsOf, sendProblem, toProblem } from './problems.ts'
 
@@ -84,7 +85,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     ...transportOf(parts.certificate),
     routerOptions: { maxParamLength: 253, ignoreTrailingSlash: true },
   }).withTypeProvider<SchemaTypes>() as unknown as ApiServer
-  app.setValidatorCompiler(validatorCompiler)
+  app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(parts.checkAnswers ? (serializerCompiler as FastifySerializerCompiler<unknown>) : () => JSON.stringify)
   const { connections, connectionsOfAddress } = limits
   const idle = limitConnections(app.server, { connections, connectionsOfAddress, addressOf: (ip) => addressOf({ ip }) })
@@ -126,7 +127,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   return app
 }
 
-/** A request without a host is refused by us, as a problem. The types of a server do not tell the two apart. */
+/** A request without a host is refused by us, as a problem. The types of a server do not distinguish the two. */
 /** Maximum time for receiving the headers of a request, in milliseconds. */
 const HEADERS_MS = 5_000
 /** Interval of the check for slow connections, in milliseconds; the default of Node.js is 30 s. */

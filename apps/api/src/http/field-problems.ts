@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+
 /** An invalid field with a suggested fix. */
 export interface FieldProblem {
   readonly path: string
@@ -5,50 +7,35 @@ export interface FieldProblem {
   readonly fix: string
 }
 
-/** A schema violation, as Fastify reports it. */
-export interface SchemaIssue {
-  /** Zod issue code: `too_small`, `invalid_value` … */
-  readonly keyword?: string | undefined
-  /** JSON pointer to the value; `/` is the root. */
-  readonly instancePath: string
-  readonly message?: string | undefined
-  readonly params?: Readonly<Record<string, unknown>> | undefined
-}
+/** A schema violation, with the input at its path. */
+export type SchemaIssue = z.core.$ZodIssue
 
 /**
- * Suggests a fix for each field that violates the schema.
+ * Suggests a fix for each field that violates the schema, from the code and the parameters of the issue.
  *
  * @param part of the request: `path`, `query`, `header` or `body`
  */
 export function fieldProblems(part: string, issues: readonly SchemaIssue[]): readonly FieldProblem[] {
   return issues.flatMap((issue) => {
-    const path = [part, ...issue.instancePath.split('/').filter((name) => name !== '')].join('.')
-    if (issue.keyword !== 'unrecognized_keys') return [{ path, fix: fixOf(issue) }]
-    return listOf(issue.params?.['keys']).map((key) => ({
-      path: `${path}.${key}`,
-      fix: 'remove it or fix its name: there is no such field',
-    }))
+    const path = [part, ...issue.path.map(String)].join('.')
+    if (issue.code !== 'unrecognized_keys') return [{ path, fix: fixOf(issue) }]
+    return issue.keys.map((key) => ({ path: `${path}.${key}`, fix: 'remove it or fix its name: there is no such field' }))
   })
 }
 
-function fixOf({ keyword = '', message = 'is not allowed', params = {} }: SchemaIssue): string {
-  const { minimum, maximum, origin, expected, values } = params
-  switch (keyword) {
+function fixOf(issue: SchemaIssue): string {
+  switch (issue.code) {
     case 'too_small':
-      return origin === 'string' ? `write ${String(minimum)} or more characters` : `set it to ${String(minimum)} or more`
+      return issue.origin === 'string' ? `write ${issue.minimum} or more characters` : `set it to ${issue.minimum} or more`
     case 'too_big':
-      return origin === 'string' ? `write at most ${String(maximum)} characters` : `set it to ${String(maximum)} or less`
+      return issue.origin === 'string' ? `write at most ${issue.maximum} characters` : `set it to ${issue.maximum} or less`
     case 'invalid_value':
-      return `set it to ${alternatives(listOf(values))}`
+      return `set it to ${alternatives(issue.values.map(String))}`
     case 'invalid_type':
-      return message.endsWith('received undefined') ? 'add it' : `make it a value of type ${String(expected)}`
+      return issue.input === undefined ? 'add it' : `make it a value of type ${issue.expected}`
     default:
-      return message
+      return issue.message
   }
-}
-
-function listOf(values: unknown): readonly string[] {
-  return Array.isArray(values) ? values.map(String) : []
 }
 
 function alternatives(words: readonly string[]): string {

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { OnReview } from '../auth/remembered-reviews.ts'
 import type { ApiServer } from './create-server.ts'
 
-/** Metrics of one API; docs/rest.md lists the names. No label contains an object of the cluster or a user. */
+/** Metrics of one API; docs/operations/metrics.md lists the names. No label contains an object of the cluster or a user. */
 export interface ApiMetrics {
   readonly onReview: OnReview
   readonly onStream: (what: 'opened' | 'closed' | 'cut') => void

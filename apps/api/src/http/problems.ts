@@ -1,8 +1,8 @@
 import type { ProblemDetails } from '@tranche/api-schema'
 import { AppError, type ErrorCode, errorCatalog, isAppError } from '@tranche/errors'
-import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError, FastifyReply } from 'fastify'
-import { type FieldProblem, fieldProblems, type SchemaIssue } from './field-problems.ts'
+import { SchemaViolation } from './compile-validator.ts'
+import { type FieldProblem, fieldProblems } from './field-problems.ts'
 
 /** Media type of problem details (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json'
@@ -25,7 +25,7 @@ export class FieldsInvalid extends AppError {
  */
 export function toProblem(error: unknown, instance: string): ProblemDetails {
   if (isAppError(error)) return problemDetailsOf(error.code, detailOf(error), { instance, ...problemsOf(error) })
-  if (hasZodFastifySchemaValidationErrors(error)) return toProblem(fieldsOf(error as unknown as Validated), instance)
+  if (error instanceof SchemaViolation) return toProblem(fieldsOf(error), instance)
   const known = knownErrors[codeOf(error)]
   if (known !== undefined) return problemDetailsOf(known.code, known.detail ?? messageOf(error), { instance })
   const status = (error as { statusCode?: unknown } | null)?.statusCode
@@ -95,13 +95,8 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-interface Validated {
-  readonly validation: readonly SchemaIssue[]
-  readonly validationContext?: string | undefined
-}
-
 const contexts: Readonly<Record<string, string>> = { params: 'path', querystring: 'query', headers: 'header', body: 'body' }
 
-function fieldsOf({ validation, validationContext = 'body' }: Validated): FieldsInvalid {
-  return new FieldsInvalid(fieldProblems(contexts[validationContext] ?? validationContext, validation))
+function fieldsOf({ issues, validationContext = 'body' }: SchemaViolation): FieldsInvalid {
+  return new FieldsInvalid(fieldProblems(contexts[validationContext] ?? validationContext, issues))
 }

@@ -1,4 +1,4 @@
-import type { Span, Tracer } from '@tranche/tracing'
+import type { Span, Tracer } from '@tranche/telemetry'
 import type { FastifyRequest } from 'fastify'
 import type { ApiServer } from './create-server.ts'
 

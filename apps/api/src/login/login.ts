@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client'
 import { identityOf } from './identity.ts'
 import type { LoginOptions } from './login-options.ts'

@@ -30,7 +30,7 @@ export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts
     scope.post(
       '/api/v1/validate',
       {
-        config: { access: { kind: 'authenticated', why: 'it reads only the request, nothing of the cluster' } },
+        config: { access: { kind: 'authenticated', why: 'it reads only the request, not the cluster' } },
         bodyLimit: limits.manifestBytes,
         schema: {
           tags: tags.checks,

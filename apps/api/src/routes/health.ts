@@ -15,7 +15,7 @@ export interface HealthParts {
 
 const probe = {
   kind: 'public',
-  why: 'kubelets and load balancers send no token; it reports the state of the server, nothing of the cluster',
+  why: 'kubelets and load balancers send no token; it reports the state of the server, not of the cluster',
 } as const
 const TEXT = 'text/plain'
 const live = z.object({ status: z.literal('ok') })

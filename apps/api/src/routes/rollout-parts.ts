@@ -85,7 +85,7 @@ function addNodeRoute(app: ApiServer, parts: RouteParts): void {
       if (explanation !== undefined) return explanation
       throw new AppError(
         'NODE_NOT_FOUND',
-        `the DaemonSet of Rollout ${JSON.stringify(params.name)} wants no pod on a node ${JSON.stringify(params.node)}`,
+        `the DaemonSet of Rollout ${JSON.stringify(params.name)} does not run on node ${JSON.stringify(params.node)}`,
       )
     },
   )

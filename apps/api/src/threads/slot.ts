@@ -1,6 +1,6 @@
 import { AppError } from '@tranche/errors'
 import { abortable } from '@tranche/kube-client'
-import { createQuota } from '@tranche/connections'
+import { createQuota, createSemaphore } from '@tranche/connections'
 
 /** Names of the work, for messages. */
 export interface SlotNames {
@@ -25,32 +25,29 @@ export interface SlotClient {
  */
 export type RunInSlot = <T>(taker: SlotClient, work: () => Promise<T>) => Promise<T>
 
-/** Maximum number of waiting clients; further ones are refused. */
-const WAITING_MAX = 4
+/** Maximum number of clients that wait or run; further ones are refused. */
+const CLIENTS_MAX = 5
 
 /** Runs one piece of work at a time; a few clients wait, at most one per user. */
 export function createSlot(names: SlotNames): RunInSlot {
-  const quota = createQuota(1)
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
+  const clients = createQuota(CLIENTS_MAX)
+  const clientsOfUser = createQuota(1)
+  const semaphore = createSemaphore(1)
 
   return async ({ by, signal }, work) => {
-    if (waiting > WAITING_MAX)
-      throw new AppError('NOT_READY', `${waiting} ${names.many} are already running or waiting`, { hint: 'Try again in a moment.' })
-    const leave = quota.take(by)
+    const leave = clients.take('')
     if (leave === null)
+      throw new AppError('NOT_READY', `${CLIENTS_MAX} ${names.many} are already running or waiting`, { hint: 'Try again in a moment.' })
+    const leaveUser = clientsOfUser.take(by)
+    if (leaveUser === null) {
+      leave()
       throw new AppError('RATE_LIMITED', `${names.one} for user ${JSON.stringify(by)} is already running or waiting`, {
         hint: 'Try again when it has finished.',
       })
-    waiting++
-    const next = last.then(() => {
-      signal.throwIfAborted()
-      return work()
-    })
-    last = next.catch(() => {})
-    // A client that disconnects while it waits frees its place at once.
-    return abortable(next, signal).finally(() => {
-      waiting--
+    }
+    // A client that disconnects frees its place at once; its slot is free when the work has ended.
+    return abortable(semaphore.run(signal, by, work), signal).finally(() => {
+      leaveUser()
       leave()
     })
   }

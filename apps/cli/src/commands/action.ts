@@ -14,7 +14,7 @@ import { rolloutName, valueText } from '../output/print-value.ts'
 import { sayLines } from '../output/say-lines.ts'
 import { confirmed } from '../terminal/confirm.ts'
 import { actionPreview } from '../view/reports/action-preview.ts'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /** Options of the commands that act on a release. */
 export interface ActionOptions {

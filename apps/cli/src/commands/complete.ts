@@ -7,7 +7,7 @@ import { findRollout } from '../release-client/find-rollout.ts'
 import { openCluster, openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../process/exit-codes.ts'
 import { type ClusterSource, toAccessOptions } from '../options/access-options.ts'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /** Timeout of the requests for completion candidates. */
 const TIMEOUT = '3s'
@@ -23,7 +23,7 @@ export interface CompleteOptions {
   readonly directive: boolean
 }
 
-/** Prints the candidates for the last word, one a line, each with a tab and a description. Errors are not printed. */
+/** Prints the candidates for the last word, one per line, each with a tab and a description. Errors are not printed. */
 export async function complete(program: Command, { words, directive }: CompleteOptions, io: CommandIo): Promise<ExitCode> {
   const { candidates, ask, files, typed, prefix } = findCandidates(program, words)
   const asked = ask === null ? [] : await askedOf(ask, typed, io).catch(() => [])

@@ -8,7 +8,7 @@ import { rolloutName, valueText } from '../output/print-value.ts'
 import { sayLines } from '../output/say-lines.ts'
 import { watchList } from '../terminal/watch-list.ts'
 import { listView } from '../view/reports/list-view.ts'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /** Options of `list`. */
 export interface ListCommandOptions {

@@ -84,7 +84,7 @@ function rightsFinding(rights: readonly Right[]): DoctorFinding {
     check: 'rights',
     state: missing.some(({ needed }) => needed) ? 'problem' : 'note',
     message: `you may not ${text}`,
-    fix: 'Ask the cluster administrator for a role with these permissions; docs/cli.md shows one.',
+    fix: 'Ask the cluster administrator for a role with these permissions; docs/guides/cli.md shows one.',
   }
 }
 
@@ -135,7 +135,7 @@ function kruiseFinding({ kruise, nowMs, skewMs }: ClusterSigns): DoctorFinding {
     check: 'openkruise',
     state: 'problem',
     message: `${kruise.lease?.holder ?? 'OpenKruise'} of OpenKruise also rolls out DaemonSets of apps/v1 here, so Tranche starts no release (OpenKruiseActive)`,
-    fix: 'Stop its controller, or remove its webhook for native DaemonSets; docs/compatibility.md says how.',
+    fix: 'Stop its controller, or remove its webhook for native DaemonSets; docs/reference/compatibility.md says how.',
   }
 }
 

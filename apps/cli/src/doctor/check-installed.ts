@@ -66,7 +66,7 @@ export function versionsFinding({ installed }: ClusterSigns, own: string): Docto
     check: 'versions',
     state: isTooFar ? 'problem' : 'note',
     message: `${text}, and this command is ${own}`,
-    fix: 'Use one version; docs/operations/life.md says which may run together.',
+    fix: 'Use one version; docs/operations/upgrade.md says which may run together.',
   }
 }
 

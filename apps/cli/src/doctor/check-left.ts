@@ -38,7 +38,7 @@ export function leftFindings(
             check: 'left',
             state: 'note' as const,
             message: `without a controller, a node gets a new template only after its pod is deleted: DaemonSet ${namesText(waiting)} (OnDelete)`,
-            fix: 'Start a controller. To uninstall, delete the Rollouts while it runs; docs/operations/life.md gives the order.',
+            fix: 'Start a controller. To uninstall, delete the Rollouts while it runs; docs/operations/upgrade.md gives the order.',
           },
         ]
       : []),

@@ -17,7 +17,7 @@ export interface LintFinding {
   readonly document: DocumentIdentity
   /** Problems fail the command; advice does not. */
   readonly level: 'problem' | 'advice'
-  /** Code of the rule, as in docs/validation.md. */
+  /** Code of the rule, as in docs/reference/validation.md. */
   readonly rule: string
   readonly path: string
   /** Undefined if the field is missing. */

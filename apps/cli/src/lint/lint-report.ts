@@ -1,6 +1,6 @@
 import { shownValue } from '@tranche/validation'
 import { createColors } from 'picocolors'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 import type { DocumentIdentity, LintFinding, LintResult } from './lint-documents.ts'
 
 /** Formats the findings by document, each with its fix, and a summary. */

@@ -1,6 +1,6 @@
 import type { OutputStream } from '../process/command-io.ts'
 import type { OutputFormat } from '../options/access-options.ts'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /**
  * @param out output stream: a terminal gets control characters as `\\u009b`; a file or pipe gets the value unchanged

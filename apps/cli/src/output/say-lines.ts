@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util'
+import wrapAnsi from 'wrap-ansi'
 import type { OutputStream } from '../process/command-io.ts'
 
 /** Minimum width in columns for wrapping; narrower terminals wrap by themselves. */
@@ -28,18 +28,14 @@ export function hanging(text: string, width: number): string {
 }
 
 function brokenLine(line: string, width: number): string {
-  const lead = /^ */.exec(line)?.[0].length ?? 0
-  const indent = ' '.repeat(Math.min(lead + HANGING, NARROWEST / 2))
-  const rows: string[] = []
-  for (const word of line.match(/\s*\S+/g) ?? []) {
-    const last = rows.at(-1)
-    if (last === undefined) rows.push(word)
-    else if (columnsOf(last) + columnsOf(word) <= width) rows[rows.length - 1] = last + word
-    else rows.push(`${indent}${word.trimStart()}`)
-  }
-  return rows.join('\n')
-}
-
-function columnsOf(text: string): number {
-  return Array.from(stripVTControlCharacters(text)).length
+  const lead = /^ */.exec(line)?.[0] ?? ''
+  const indent = ' '.repeat(Math.min(lead.length + HANGING, NARROWEST / 2))
+  const [first = '', ...rest] = wrapAnsi(line.slice(lead.length), width - lead.length).split('\n')
+  if (rest.length === 0) return lead + first
+  return [
+    lead + first,
+    ...wrapAnsi(rest.join(' '), width - indent.length)
+      .split('\n')
+      .map((row) => indent + row),
+  ].join('\n')
 }

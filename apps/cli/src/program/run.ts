@@ -3,11 +3,10 @@ import { CommanderError } from 'commander'
 import type { CommandIo } from '../process/command-io.ts'
 import { errorText } from '../release-client/error-line.ts'
 import { exitCodes, statusExitCodes } from '../process/exit-codes.ts'
-import { sayLines } from '../output/say-lines.ts'
 import { commandFirst } from '../options/command-first.ts'
 import { createProgram } from './create-program.ts'
 import type { ProgramParts } from './program-parts.ts'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /**
  * Runs one command line. The only place that turns errors into text and exit codes.
@@ -32,13 +31,13 @@ export async function run(args: readonly string[], io: CommandIo, parts: Program
     await program.parseAsync([...words], { from: 'user' })
     return code
   } catch (error) {
-    const failed = explain(error, io)
+    const failed = await explain(error, io)
     // A failure of `status` itself must differ from the outcome of a release.
     return words[0] === 'status' && failed !== exitCodes.done ? statusExitCodes.unknown : failed
   }
 }
 
-function explain(error: unknown, io: CommandIo): number {
+async function explain(error: unknown, io: CommandIo): Promise<number> {
   // The parser has already printed the error; help and version are not errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   // Commands load their modules when they run. bin/tranche.mjs reports a missing one, without further imports.
@@ -48,6 +47,7 @@ function explain(error: unknown, io: CommandIo): number {
     io.err.write(`tranche: unexpected error: ${lines.map(printable).join('\n')}\n`)
     return exitCodes.failed
   }
+  const { sayLines } = await import('../output/say-lines.ts')
   sayLines(io.err, errorText(error))
   return error.code === 'OPTION_INVALID' ? exitCodes.usage : exitCodes.failed
 }

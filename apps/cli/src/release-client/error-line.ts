@@ -1,5 +1,5 @@
 import { type AppError, isAppError } from '@tranche/errors'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /** @returns an error as one line: code, message and hint, without a stack */
 export function errorLine(error: unknown): string {

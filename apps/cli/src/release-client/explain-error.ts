@@ -43,7 +43,7 @@ function explainedStatus(error: KubeStatusError, where: string): AppError {
   if (error.status === 403)
     return say(
       `the API server ${where} answers ${said}`,
-      'Ask the cluster administrator for this permission; docs/cli.md lists what each command needs.',
+      'Ask the cluster administrator for this permission; docs/guides/cli.md lists what each command needs.',
     )
   // A 404 names a missing object, but not a resource that is not served.
   if (error.status === 404 && error.objectName === undefined)

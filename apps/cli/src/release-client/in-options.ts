@@ -1,6 +1,6 @@
 import { ApiProblemError } from '@tranche/api-client'
 import type { ActionBody } from '@tranche/api-schema'
-import { AppError, isAppError } from '@tranche/errors'
+import { AppError, type ErrorCode, isAppError } from '@tranche/errors'
 
 const optionOf: Readonly<Record<Exclude<keyof ActionBody, 'reason'>, string>> = {
   expectedStep: '--expected-step',
@@ -12,23 +12,28 @@ const optionOf: Readonly<Record<Exclude<keyof ActionBody, 'reason'>, string>> = 
 
 type Member = keyof typeof optionOf
 
-/** Members whose names are not also ordinary words, so that they can be replaced in messages. */
-const unmistakable: readonly Member[] = ['expectedStep', 'toRevision']
-
 /**
+ * Names the option of a rejected action: with its value if it was typed, and alone if the action is invalid without it. Reads the code and
+ * the member of the error, never its text.
+ *
  * @param said the body as typed, without preconditions that the command added
- * @returns the rejection of an action with option names instead of body members, and with the option and value if they were typed
+ * @returns the error with the option before its message
  */
 export function inOptions(error: unknown, said: ActionBody): unknown {
   if (!isAppError(error)) return error
   const member = memberOf(error)
-  const value = member === undefined ? undefined : said[member]
-  const typed = member === undefined || value === undefined ? '' : `${optionOf[member]} ${value}: `
-  return new AppError(error.code, `${typed}${withOptions(error.message)}`, {
+  const option = member === undefined ? null : optionText(member, said, error.code)
+  if (option === null) return error
+  return new AppError(error.code, `${option}: ${error.message}`, {
     details: error.details,
-    ...(error.hint !== undefined && { hint: withOptions(error.hint) }),
+    ...(error.hint !== undefined && { hint: error.hint }),
     cause: error,
   })
+}
+
+function optionText(member: Member, said: ActionBody, code: ErrorCode): string | null {
+  if (said[member] !== undefined) return `${optionOf[member]} ${said[member]}`
+  return code === 'ACTION_INVALID' ? optionOf[member] : null
 }
 
 /** The release client of a cluster reports the name of the member, the REST API its path in the body. */
@@ -39,8 +44,4 @@ function memberOf(error: AppError): Member | undefined {
 
 function problemPath(error: AppError): string | undefined {
   return error instanceof ApiProblemError ? error.problem?.problems?.[0]?.path.replace(/^body\./, '') : undefined
-}
-
-function withOptions(text: string): string {
-  return unmistakable.reduce((said, member) => said.replace(new RegExp(`\\b${member}\\b`, 'g'), optionOf[member]), text)
 }

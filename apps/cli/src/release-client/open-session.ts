@@ -9,7 +9,7 @@ import {
   onServerClock,
 } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import {
   type AskOptions,
   createKubeReleaseClient,

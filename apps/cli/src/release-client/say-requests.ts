@@ -1,7 +1,7 @@
 import { systemClock } from '@tranche/clock'
 import type { Exchange } from '@tranche/wire'
 import type { OutputStream } from '../process/command-io.ts'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /** Minimum level of `-v` that prints requests, as in kubectl. */
 const REQUESTS_LEVEL = 6

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { PassThrough } from 'node:stream'
 import type { CommandIo } from '../process/command-io.ts'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /**
  * @param question prompt; control characters are removed, since names come from the cluster

@@ -12,7 +12,7 @@ import { endBySignal } from '../process/stop-signals.ts'
 import { createDrawing } from '../view/reports/drawing.ts'
 import { type ListColumns, listView } from '../view/reports/list-view.ts'
 import { isNews, progressLine, type PrintedProgress } from '../view/reports/progress-line.ts'
-import { wrapText } from '../view/reports/wrap-text.ts'
+import { wrapText } from '../view/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
 
 /** Source and format of the watched list. */

@@ -14,7 +14,7 @@ import { createDrawing } from '../view/reports/drawing.ts'
 import { isNews, progressLine, type PrintedProgress } from '../view/reports/progress-line.ts'
 import type { ReleasePicture } from '@tranche/release-client'
 import { releaseView } from '../view/reports/release-view.ts'
-import { wrapText } from '../view/reports/wrap-text.ts'
+import { wrapText } from '../view/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
 
 /** Rollout to watch, and its output format. */

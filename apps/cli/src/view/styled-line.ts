@@ -1,4 +1,7 @@
 import { createColors } from 'picocolors'
+import sliceAnsi from 'slice-ansi'
+import stringWidth from 'string-width'
+import { printable } from './printable.ts'
 
 /** Colour or weight that is readable on dark and light backgrounds: never white or black. */
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan'
@@ -23,15 +26,21 @@ export function createLinePainter(width: number, colors: boolean): LinePainter {
   }
 }
 
-/** @returns `text` with control characters replaced by spaces: names and messages come from the cluster */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+/** @returns number of terminal columns of the printable text: 2 for a wide character or an emoji, 0 for a combining mark */
+export function displayWidth(text: string): number {
+  return stringWidth(printable(text))
 }
 
-/** @returns `text` in at most `width` columns, the cut marked by `…` */
+/** @returns the printable text in at most `width` columns, the cut marked by `…` */
 export function shorten(text: string, width: number): string {
-  const letters = Array.from(text)
-  return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join('')}…`
+  const shown = printable(text)
+  return stringWidth(shown) <= width ? shown : `${sliceAnsi(shown, 0, Math.max(0, width - 1))}…`
+}
+
+/** @returns the printable text, filled with spaces to at least `width` columns */
+export function padToWidth(text: string, width: number): string {
+  const shown = printable(text)
+  return shown + ' '.repeat(Math.max(0, width - stringWidth(shown)))
 }
 
 interface Styled {
@@ -47,7 +56,7 @@ function fit(spans: readonly Styled[], width: number): Styled[] {
   const fitted: Styled[] = []
   let left = width
   for (const [index, { style, text }] of spans.entries()) {
-    const length = Array.from(text).length
+    const length = stringWidth(text)
     const more = spans.slice(index + 1).some((later) => later.text !== '')
     if (length > left || (length === left && more)) {
       fitted.push({ style, text: shorten(`${text}${more ? ' ' : ''}`, left) })

@@ -25,7 +25,7 @@ import {
   FORMER_OBSERVED_CHANGES_ANNOTATION,
   OBSERVED_CHANGES_ANNOTATION,
 } from '@tranche/kube-types'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { observedChangesOf, withObservedChanges } from '@tranche/actions'
 import { patchOrConflict } from '../ports/patch-or-conflict.ts'

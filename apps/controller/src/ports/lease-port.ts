@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { createReflector, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { LeasePort, LeaseWatch } from '@tranche/reconcile'
 
 /** Implements the leader election port with one Lease, always read from the API server, never from a cache. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import { readSchemaGap } from '@tranche/cluster'
 import { isForbidden, type KubeClient, type Reflector } from '@tranche/kube-client'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 
 /** Detects whether the API server serves CRDs that drop our fields (F11). */
 export interface SchemaWatch {

@@ -1,6 +1,6 @@
 import { type Certificate, issueCertificate, LASTS_MS, planRotation, rotated, type RotationPlan } from '@tranche/certificates'
 import type { Clock, Timer } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { CertificatePort, ReadCertificates, TrustingConfiguration } from './certificate-port.ts'
 
 /** Options of {@link keepCertificates}. */

@@ -10,7 +10,7 @@ import {
 import type { Clock, Timer } from '@tranche/clock'
 import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers, keyText, type ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { Metrics } from '@tranche/metrics'
 import type { Exchange } from '@tranche/wire'
 import { keepCertificates } from './certificate-keeper.ts'

@@ -12,7 +12,7 @@ import type { Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, daemonSetAnnotations, REFUSED_LABEL } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { Metrics } from '@tranche/metrics'
 
 /** Dependencies of {@link createWebhookHandler}. */

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 /** Properties of {@link ProblemNote}. */
 interface ProblemNoteProps {
   readonly error: unknown
-  /** Repeats what failed. */
+  /** Repeats the failed request. */
   readonly retry?: (() => void) | undefined
 }
 

@@ -4,7 +4,7 @@ import type { Place } from './place.ts'
 import type { NodeStore } from '../live/node-store.ts'
 import type { ReleaseStore } from '../live/release-store.ts'
 
-/** What a view gets from the page around it; another host, such as a plugin, brings its own. */
+/** Services that a view gets from the page around it; another host, such as a plugin, brings its own. */
 export interface DashboardPorts {
   readonly api: ApiClient
   /** Current state of all visible Rollouts. */

@@ -8,7 +8,7 @@ import { usePorts } from './dashboard-ports.ts'
 /** Shortest time between two reads of the same Rollout, in milliseconds. */
 const AGAIN_MS = 1_000
 
-/** Everything that is read of one Rollout has a key that begins so, and is read again when the Rollout changes. */
+/** Beginning of the keys of all data of one Rollout, which is read again when the Rollout changes. */
 export function queryKeyOf({ namespace, name }: ApiKey): readonly string[] {
   return ['rollout', namespace, name]
 }

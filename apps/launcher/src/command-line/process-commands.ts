@@ -65,7 +65,7 @@ function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
     .option('--oidc-groups-claim <name>', 'claim that holds the groups; without it users have no groups')
     .option('--oidc-groups-prefix <text>', 'prefix of group names')
     .option('--external-url <origin>', 'origin by which browsers reach the API, such as https://tranche.example.com')
-    .option('--session-key-file <path>', 'file of session keys, one a line: the first encrypts, all of them decrypt')
+    .option('--session-key-file <path>', 'file of session keys, one per line: the first encrypts, all of them decrypt')
     .option('--requests-per-second <n>', 'maximum requests per second of one client', '200')
 }
 

@@ -15,7 +15,7 @@ import { createThreadJudge, type RunningController, startController, startChange
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import type { HostRule } from '@tranche/egress'
 import { createInProcessQueue } from '@tranche/queue'
 import type { RecordedWrite } from '@tranche/recording'

@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { RecordedWrite } from '@tranche/recording'
 import type { Simulator } from '@tranche/sim'
 import type { DevAdmission, SimulationOptions } from '../options/simulation-options.ts'

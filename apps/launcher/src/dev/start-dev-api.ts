@@ -1,7 +1,7 @@
 import { startApi } from '@tranche/api'
 import type { Clock } from '@tranche/clock'
 import { fieldManagers } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { findDashboard } from '../dashboard/find-dashboard.ts'
 import type { Simulation } from './simulation.ts'
 
@@ -27,7 +27,7 @@ export interface DevApi {
 
 /** User name of the token. */
 const USER = 'dev'
-/** Group of the user; RBAC grants it everything. */
+/** Group of the user; RBAC grants it all rights. */
 const ADMINISTRATORS = 'system:masters'
 
 /**

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { SimFaults } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
-import type { Logger } from '@tranche/log'
-import type { Simulator } from '@tranche/sim'
-import { createFaultSchedule, type FaultSchedule, faultsInvalid, listenForFaults, parseFaults } from '@tranche/sim-faults'
+import type { Logger } from '@tranche/telemetry'
+import { type Simulator, createFaultSchedule, type FaultSchedule, faultsInvalid, listenForFaults, parseFaults } from '@tranche/sim'
 
 /** Settings of fault injection. */
 export interface FaultsOptions {

@@ -12,7 +12,7 @@ import {
   type Pod,
   revisionsOf,
 } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { buildSnapshot } from '../screen/build-snapshot.ts'
 import type { EventSnapshot, ReleaseSnapshot } from '../screen/release-snapshot.ts'
 import { chooseFocus, namingRollout } from './focus.ts'

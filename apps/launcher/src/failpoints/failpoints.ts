@@ -48,7 +48,7 @@ function trigger({ point, nth, mode }: ArmedFailpoint, clock: Clock): Promise<vo
   return undefined
 }
 
-/** @returns every failpoint with its commands, one a line */
+/** @returns every failpoint with its commands, one per line */
 export function failpointsText(): string {
   const commandsOf = (point: string): string =>
     Object.entries(portsOf)

@@ -1,7 +1,7 @@
 import { askPatiently } from '@tranche/cli'
 import type { Clock } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
 import type { ProgramHealth } from './program-health.ts'
 

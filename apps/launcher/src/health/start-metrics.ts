@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { Metrics } from '@tranche/metrics'
 import type { PortOptions } from '../options/port-options.ts'
 import { type MonitoringServer, openMonitoringServer } from './listen.ts'

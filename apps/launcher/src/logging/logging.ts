@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '@tranche/log'
+import type { LogFields, Logger } from '@tranche/telemetry'
 import { type Logger as PinoLogger, type LoggerOptions, pino } from 'pino'
 import { cannotWrite, openPrivately, type ReportUnwritable } from '../files/output-file.ts'
 import type { LogLevel } from '../options/process-options.ts'

@@ -1,6 +1,6 @@
 import { VERSION } from '@tranche/cli'
 import { systemClock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { createOtlpTracer, type OtlpTracer, type TracingSettings } from '@tranche/tracing-otlp'
 
 /**

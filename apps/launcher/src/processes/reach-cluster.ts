@@ -2,7 +2,7 @@ import { askPatiently, certificateHint } from '@tranche/cli'
 import type { Clock } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
 import { type KubeClient, KubeStatusError, type LoadedCluster } from '@tranche/kube-client'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 
 /** Timeout of each attempt, in milliseconds. */
 const FIRST_ANSWER_MS = 5_000

@@ -3,7 +3,7 @@ import type { Clock } from '@tranche/clock'
 import { type SharedClusterCache, createSharedClusterCache } from '@tranche/cluster'
 import { createKubeClient, onServerClock } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { createMeter, type Metrics } from '@tranche/metrics'
 import type { Exchange } from '@tranche/wire'
 

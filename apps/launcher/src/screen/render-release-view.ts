@@ -1,11 +1,10 @@
 import {
   asciiGlyphs,
-  createLinePainter,
   durationText,
   type Glyphs,
   type LinePainter,
+  loadTextDrawing,
   progressBar,
-  shorten,
   stepMarks,
   type StyledSpan,
   unicodeGlyphs,
@@ -13,6 +12,8 @@ import {
 import { asciiCells, type CellGlyphs, cellStyles, stateWords, unicodeCells } from './cell-glyphs.ts'
 import { nodeMap, type ZoneRow } from './node-map.ts'
 import { countStates, type NodeState, type ReleaseSnapshot } from './release-snapshot.ts'
+
+const { createLinePainter, displayWidth, padToWidth, shorten, wrapText } = await loadTextDrawing()
 
 /** Size and capabilities of the terminal. */
 export interface ViewOptions {
@@ -121,28 +122,23 @@ function failingOnCanary(snapshot: ReleaseSnapshot): number {
 function waitingLines({ waiting, nowMs }: ReleaseSnapshot, pen: Pen): string[] {
   if (waiting === null) return []
   const since = waiting.sinceMs === null ? '' : ` for ${durationText(nowMs - waiting.sinceMs)}`
-  const rows = wrap(waiting.message, pen.width - 2).slice(0, MOST_WAITING_ROWS)
+  const rows = wrapText(waiting.message, pen.width - 2).slice(0, MOST_WAITING_ROWS)
   return ['', pen.painter.line(['bold', 'Waiting'], ['dim', since]), ...rows.map((row) => pen.painter.line(`  ${row}`))]
-}
-
-/** Wraps at spaces; the painter cuts words that are wider than the line. */
-function wrap(text: string, width: number): string[] {
-  const rows: string[] = []
-  for (const word of text.split(/\s+/)) {
-    const last = rows.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= width) rows[rows.length - 1] = `${last} ${word}`
-    else rows.push(word)
-  }
-  return rows
 }
 
 function failingLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   const failing = snapshot.nodes.filter((node) => node.state === 'failing').sort((a, b) => (a.sinceMs ?? 0) - (b.sinceMs ?? 0))
   if (failing.length === 0) return []
-  const nameWidth = Math.min(32, Math.max(...failing.slice(0, MOST_FAILING_ROWS).map((node) => node.name.length)))
+  const nameWidth = Math.min(32, Math.max(...failing.slice(0, MOST_FAILING_ROWS).map((node) => displayWidth(node.name))))
   const rows = failing.slice(0, MOST_FAILING_ROWS).map((node) => {
     const since: StyledSpan[] = node.sinceMs === undefined ? [] : [['dim', `  for ${durationText(snapshot.nowMs - node.sinceMs)}`]]
-    return pen.painter.line('  ', shorten(node.name, nameWidth).padEnd(nameWidth), '  ', ['red', node.reason ?? 'not running'], ...since)
+    return pen.painter.line(
+      '  ',
+      padToWidth(shorten(node.name, nameWidth), nameWidth),
+      '  ',
+      ['red', node.reason ?? 'not running'],
+      ...since,
+    )
   })
   const more = failing.length - rows.length
   const reasons = more > 0 ? [pen.painter.line(['dim', `  and ${more} more`])] : []
@@ -151,7 +147,7 @@ function failingLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
 
 function nodeLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   if (snapshot.nodes.length === 0) return []
-  const labelWidth = Math.min(16, Math.max(...snapshot.nodes.map((node) => node.zone.length)))
+  const labelWidth = Math.min(16, Math.max(...snapshot.nodes.map((node) => displayWidth(node.zone))))
   const countWidth = 2 * String(snapshot.nodes.length).length + 3
   const rows = nodeMap(snapshot.nodes, Math.max(5, pen.width - labelWidth - countWidth - 4))
   const shown = [...rows].sort((a, b) => b.failing - a.failing).slice(0, MOST_ZONE_ROWS)
@@ -174,7 +170,7 @@ function legendLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
 }
 
 function zoneLine(row: ZoneRow, labelWidth: number, pen: Pen): string {
-  const label = labelWidth === 0 ? '' : `${shorten(row.zone, labelWidth).padEnd(labelWidth)}  `
+  const label = labelWidth === 0 ? '' : `${padToWidth(shorten(row.zone, labelWidth), labelWidth)}  `
   return pen.painter.line(['dim', `  ${label}`], ...cellSpans(row, pen), ['dim', `  ${row.updated}/${row.nodes}`])
 }
 

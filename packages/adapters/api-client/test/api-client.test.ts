@@ -61,7 +61,7 @@ describe('a request', () => {
     { title: 'a redirect', answer: { status: 302, body: '' }, says: 'answered with 302' },
     { title: 'an answer of something else', answer: { status: 200, body: { hello: 'world' } }, says: 'does not match its schema' },
     { title: 'an answer that is no JSON', answer: { status: 200, body: 'ok' }, says: 'does not match its schema' },
-  ])('says so of $title', async ({ answer, says }) => {
+  ])('names the problem of $title', async ({ answer, says }) => {
     const { result, arrived } = await ask([answer], (client) => client.history(key))
     expect(reasonOf(result)).toMatchObject({ code: 'API_REFUSED', message: expect.stringContaining(says) })
     expect(arrived).toHaveLength(1)
@@ -96,7 +96,7 @@ describe('a retried request', () => {
     expect(got.tookMs).toBe(tookMs)
   })
 
-  it('is an action, under the same Idempotency-Key each time, and another for each action', async () => {
+  it('sends an action with the same Idempotency-Key each time, and another key for each action', async () => {
     const { arrived, result } = await ask([refusedConnection, busy, { status: 202, body: accepted }], async (client) => [
       await client.act(key, 'approve', { expectedStep: 2 }, { waitMs: 9_500 }),
       await client.act(key, 'approve', { expectedStep: 2 }),
@@ -153,7 +153,7 @@ describe('a retried request', () => {
   })
 })
 
-it("takes the platform's own fetch", () => {
+it('accepts the fetch of the platform', () => {
   const platform: FetchLike = fetch
   expect(platform).toBe(fetch)
 })

@@ -1,6 +1,6 @@
 import type { FetchInit, FetchLike, FetchResponse } from '@tranche/api-client'
 
-/** What a server answers to one request; an error is a connection that fails. */
+/** Answer of the server to one request; an error is a failed connection. */
 export type Canned =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | Error

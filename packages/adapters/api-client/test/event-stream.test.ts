@@ -11,9 +11,17 @@ describe('createEventParser', () => {
   it.each([
     { title: 'one event', text: 'id: 7\ndata: {"a":1}\n\n', want: [{ data: '{"a":1}', id: '7', isMark: true, retryMs: null }] },
     { title: 'no event from a heartbeat', text: ': still here\n\n', want: [] },
-    { title: 'an id in a heartbeat without a mark', text: 'id: 1\n: beat\n\ndata: a\n\n', want: [{ data: 'a', id: '1', isMark: false, retryMs: null }] },
+    {
+      title: 'an id in a heartbeat without a mark',
+      text: 'id: 1\n: beat\n\ndata: a\n\n',
+      want: [{ data: 'a', id: '1', isMark: false, retryMs: null }],
+    },
     { title: 'no unfinished event', text: 'data: 1\n', want: [] },
-    { title: 'several lines of data as one text', text: 'data: a\ndata: b\n\n', want: [{ data: 'a\nb', id: '', isMark: false, retryMs: null }] },
+    {
+      title: 'several lines of data as one text',
+      text: 'data: a\ndata: b\n\n',
+      want: [{ data: 'a\nb', id: '', isMark: false, retryMs: null }],
+    },
     { title: 'CRLF line ends', text: 'data: a\r\n\r\n', want: [{ data: 'a', id: '', isMark: false, retryMs: null }] },
     { title: 'a field without a space', text: 'data:a\n\n', want: [{ data: 'a', id: '', isMark: false, retryMs: null }] },
     {

@@ -8,7 +8,7 @@ import { cannedServer } from './canned-server.ts'
 const key = { namespace: '{namespace}', name: '{name}' }
 const signal = new AbortController().signal
 
-/** Calls of every method; the answers fit none of them, which is nothing to this test. */
+/** Calls of every method; no answer has the right form, which this test ignores. */
 const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => readonly unknown[] } = {
   rollouts: (client) => [client.rollouts(), client.rollouts({ namespace: '{namespace}' })],
   allRollouts: (client) => [client.allRollouts()],

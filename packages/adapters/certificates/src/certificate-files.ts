@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { Clock, Timer } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { type Certificate, type CertificateAge, sayAge } from './certificate.ts'
 
 /** PEM files of a server's certificate. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Clock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 
 /** Certificate and private key, as PEM. */
 export interface Certificate {

@@ -1,2 +1,3 @@
 export { type ConnectionLimits, type IdleConnections, limitConnections } from './limit-connections.ts'
 export { createQuota, type Quota } from './quota.ts'
+export { createSemaphore, type Semaphore } from './semaphore.ts'

@@ -1,9 +1,9 @@
 import type { Clock } from '@tranche/clock'
+import { createSemaphore, type Semaphore } from '@tranche/connections'
 import { Agent, type Dispatcher, request as send } from 'undici'
 import { AddressRefused, lookupOutside, type Resolve } from './address-rule.ts'
 import { type HostRule, isHostAllowed } from './host-rule.ts'
 import { readBounded } from './read-bounded.ts'
-import { createSemaphore, type Semaphore } from './semaphore.ts'
 
 /** Request to a server that a policy names. */
 export interface EgressRequest {

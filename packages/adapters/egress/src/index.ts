@@ -11,3 +11,6 @@ export {
   type EgressResult,
 } from './egress-client.ts'
 export type { SecretAnswer, SecretReader, SecretRef } from './secret-reader.ts'
+export { messageText, type NotifierRequest } from './notify/message-text.ts'
+export { createNotifier, type Notifier, type NotifierParts, NOTIFY_TIMEOUT_MS, type NotifierResult } from './notify/notifier.ts'
+export { SIGNATURE_HEADER, signatureOf } from './notify/signature.ts'

@@ -1,4 +1,4 @@
-import type { Semaphore } from './semaphore.ts'
+import type { Semaphore } from '@tranche/connections'
 
 /** Limits on reading a body. */
 export interface Bounds {

@@ -198,7 +198,7 @@ describe('a redirect', () => {
     expect(await get(server.url)).toMatchObject({ kind: 'failed', reason: 'InvalidUrl' })
   })
 
-  it('to another origin takes no token along', async () => {
+  it('to another origin carries no token', async () => {
     const target = await serve((request, response) => response.end(String(request.headers.authorization)))
     const server = await serve((_request, response) => response.writeHead(307, { location: `${target.url}/` }).end())
     expect(await get(server.url, { privateHeaders: { authorization: 'secret' } })).toMatchObject({ body: 'undefined' })
@@ -210,7 +210,7 @@ describe('a redirect', () => {
     [303, { status: 303 }],
     [307, { status: 200, body: 'POST hello' }],
     [308, { status: 200, body: 'POST hello' }],
-  ])('by %i repeats a POST as a POST, or is the response', async (status, want) => {
+  ])('by %i repeats a POST as a POST, or is not followed', async (status, want) => {
     const server = await serve(async (request, response) => {
       if (request.url === '/there') response.end(`${request.method} ${await text(request)}`)
       else response.writeHead(status, { location: '/there' }).end()

@@ -1,24 +1,24 @@
 import { isHostAllowed, parseHostRule } from '@tranche/egress'
 import { describe, expect, it } from 'vitest'
 
-describe('a host that is allowed', () => {
+describe('an allowed host', () => {
   const cases: Record<string, { rule: string; allows: readonly string[]; refuses: readonly string[] }> = {
     'is that host, with any port and either scheme': {
       rule: 'example.com',
       allows: ['http://example.com/', 'https://EXAMPLE.com:8443/x?y', 'https://example.com./'],
       refuses: ['http://a.example.com/', 'http://example.com.evil.org/', 'http://notexample.com/'],
     },
-    'is that port alone where one is named, be it the usual one of the scheme': {
+    'is only that port if one is named, even the default one of the scheme': {
       rule: 'example.com:443',
       allows: ['https://example.com/', 'http://example.com:443/'],
       refuses: ['http://example.com/', 'https://example.com:444/'],
     },
-    'is every name below a domain, and not the domain': {
+    'is every name below a domain, but not the domain': {
       rule: '*.example.com',
       allows: ['https://a.example.com/', 'https://a.b.example.com/'],
       refuses: ['https://example.com/', 'https://badexample.com/'],
     },
-    'is an address however it is written': {
+    'is an address in any notation': {
       rule: '127.0.0.1',
       allows: ['http://127.0.0.1:9090/', 'http://0x7f.1/', 'http://2130706433/'],
       refuses: ['http://127.0.0.2/', 'http://[::ffff:127.0.0.1]/'],
@@ -38,9 +38,9 @@ describe('a host that is allowed', () => {
   })
 
   it.each(['', '*', 'https://example.com', 'example.com/x', 'a b', 'user@example.com', '*.10.0.0.1', 'a.*.com', 'example.com:99999', '*.'])(
-    'is not %j, and it is said how to write one',
+    'is not %j, and the error names the valid forms',
     (rule) => expect(parseHostRule(rule)).toMatch(/ is not a host; use a name/),
   )
 
-  it('is none where none is named', () => expect(isHostAllowed(new URL('http://127.0.0.1/'), [])).toBe(false))
+  it('does not exist without a rule', () => expect(isHostAllowed(new URL('http://127.0.0.1/'), [])).toBe(false))
 })

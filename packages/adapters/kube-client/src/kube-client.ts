@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 import { call, type CallLimits } from './exchange/call.ts'
 import { createCredentialNotice } from './credentials/credential-notice.ts'
@@ -19,7 +19,7 @@ import { openWatch, type WatchEvent } from './watch-stream.ts'
  */
 export interface KubeClient {
   get<T>(resource: ResourcePath, key: ObjectKey, options?: CallOptions): Promise<T>
-  /** Reads all objects as of one moment, in chunks. */
+  /** Reads one consistent snapshot of all objects, in chunks. */
   list<T>(resource: ResourcePath, options?: ListOptions<T>): Promise<KubeList<T>>
   /** Creates `object` in the namespace of its metadata; returns it as stored. */
   create<T extends Writable>(resource: ResourcePath, object: T, options?: WriteOptions): Promise<T & KubeObject>
@@ -60,7 +60,7 @@ export interface ListOptions<T> extends CallOptions, Scope {
   readonly mark?: string
 }
 
-/** All objects as of one moment. */
+/** Consistent snapshot of all objects. */
 export interface KubeList<T> {
   readonly items: readonly T[]
   /** Version from which a watch misses nothing. */

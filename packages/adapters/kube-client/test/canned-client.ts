@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import { expect } from 'vitest'
 

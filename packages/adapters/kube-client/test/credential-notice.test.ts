@@ -1,10 +1,10 @@
 import { FakeClock } from '@tranche/clock'
-import { type LogFields, type Logger, silentLogger } from '@tranche/log'
+import { type LogFields, type Logger, silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { expect, it } from 'vitest'
 import { createCredentialNotice } from '../src/credentials/credential-notice.ts'
 
-it('credentials that are not accepted are one line a minute with what to check, and one line at their end', async () => {
+it('rejected credentials cause one log line a minute with a fix, and one line once they are accepted again', async () => {
   const clock = new FakeClock()
   const lines: (LogFields & { readonly msg: string })[] = []
   const write = (fields: LogFields, msg: string): void => void lines.push({ ...fields, msg })
@@ -27,7 +27,7 @@ it('credentials that are not accepted are one line a minute with what to check, 
   expect(lines.slice(3)).toEqual([{ msg: 'API server accepts the credentials again', awayMs: 150_000 }])
 })
 
-it('credentials that are accepted are no line, and those that are not accepted again within a minute are none either', async () => {
+it('accepted credentials cause no log line, and another rejection within a minute causes none either', async () => {
   const clock = new FakeClock()
   const lines: string[] = []
   const write = (_fields: LogFields, msg: string): void => void lines.push(msg)

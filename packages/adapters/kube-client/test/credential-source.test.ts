@@ -5,7 +5,7 @@ import type { Credentials } from '../src/exchange/undici-exchange.ts'
 import { failure } from './canned-client.ts'
 
 describe('the source of credentials', () => {
-  it('looks at them again after ten seconds, and gives all who ask before one answer', async () => {
+  it('rereads them after ten seconds, and shares one answer until then', async () => {
     const { source, clock, asked } = setUp()
     const all = await Promise.all([source.credentials(), source.credentials()])
     clock.advance(9_999)
@@ -23,7 +23,7 @@ describe('the source of credentials', () => {
     expect(tokenOf(await source.credentials())).toBe('t2')
   })
 
-  it('gives others that it knows already to a caller that was refused, without asking for new ones', async () => {
+  it('returns newer known credentials to a rejected caller, without requesting new ones', async () => {
     const { source, clock, asked } = setUp()
     const refused = await source.credentials()
     clock.advance(10_000)
@@ -32,7 +32,7 @@ describe('the source of credentials', () => {
     expect(asked).toEqual(['read', 'read'])
   })
 
-  it('asks for new ones once in ten seconds, however often it is refused', async () => {
+  it('requests new ones once in ten seconds, however often they are rejected', async () => {
     const { source, clock, asked } = setUp()
     const renewed = (await source.renew(await source.credentials()))!
     expect(tokenOf(renewed)).toBe('t2')
@@ -43,7 +43,7 @@ describe('the source of credentials', () => {
     expect(asked).toEqual(['read', 'reload', 'reload'])
   })
 
-  it('asks for new ones where it could not read any', async () => {
+  it('requests new ones if it could not read any', async () => {
     const { source, answers } = setUp()
     answers.fail = true
     await failure(source.credentials())

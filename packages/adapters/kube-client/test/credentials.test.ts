@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, relative } from 'node:path'
 import { FakeClock, systemClock } from '@tranche/clock'
 import { createKubeClient, createUndiciExchange, type KubeClient, loadKubeConfig, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpsServer, startHttpsServer } from './https-server.ts'
 
@@ -85,7 +85,7 @@ describe('an exec plugin', () => {
     })
   })
 
-  it('may give a certificate with its key, and no token', async () => {
+  it('may return a certificate with its key, and no token', async () => {
     const status = { clientCertificateData: ' CERT\n', clientKeyData: 'KEY' }
     const plugin = printing(JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status }))
     const cluster = await loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: plugin.exec } }) })

@@ -1,7 +1,7 @@
 import { VirtualClock } from '@tranche/clock'
 import { createKubeClient, createReflector, joinReflectors, type Reflector } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createApiServer, createHttpFront, inProcessExchange } from '@tranche/sim-api'
 import { describe, expect, it } from 'vitest'
 
@@ -9,7 +9,7 @@ const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced:
 const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
 
 describe('reflectors of several namespaces, joined', () => {
-  it('hold what these namespaces hold, and nothing of others', async () => {
+  it('hold the objects of these namespaces, and no others', async () => {
     const { joined, create, pass } = await watching('agents', 'network')
     for (const namespace of ['agents', 'network', 'default']) await create(namespace, 'a')
     await create('agents', 'b')
@@ -38,7 +38,7 @@ describe('reflectors of several namespaces, joined', () => {
     expect(heard).toEqual(['agents/a', 'network/a'])
   })
 
-  it('have got as far as the last of them, and in one namespace as far as its own', async () => {
+  it('have the position of the slowest one, and in one namespace that of its reflector', async () => {
     const { joined, create, pass } = await watching('agents', 'network')
     const version = await create('agents', 'a')
     await pass()
@@ -48,7 +48,7 @@ describe('reflectors of several namespaces, joined', () => {
     expect(joined.positionOf('default')).toBe('')
   })
 
-  it('have reached a version in one namespace as soon as its own watch has, whatever the others have seen', async () => {
+  it('have reached a version in one namespace as soon as its own watch has, whatever the position of the others', async () => {
     const { joined, create, pass } = await watching('agents', 'network')
     const version = await create('agents', 'a')
     const reached: string[] = []
@@ -72,7 +72,7 @@ describe('reflectors of several namespaces, joined', () => {
 })
 
 describe('reflectors that are joined', () => {
-  it('end all as soon as one of them does', async () => {
+  it('all end as soon as one of them does', async () => {
     const stopped: string[] = []
     const fault = new Error('its own fault')
     const one = part({ start: () => Promise.reject(fault), stop: () => stopped.push('one') })

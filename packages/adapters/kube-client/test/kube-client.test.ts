@@ -34,11 +34,11 @@ describe('a request on the wire', () => {
       send: (client) => client.list(resourcePaths.daemonSets),
       want: { method: 'GET', path: '/apis/apps/v1/daemonsets?limit=500' },
     },
-    'lists what selectors choose, in one namespace': {
+    'lists what selectors match, in one namespace': {
       send: (client) => client.list(resourcePaths.pods, { namespace: 'a', labelSelector: 'app=x,y!=z', fieldSelector: 'spec.nodeName=n' }),
       want: { path: '/api/v1/namespaces/a/pods?labelSelector=app%3Dx%2Cy!%3Dz&fieldSelector=spec.nodeName%3Dn&limit=500' },
     },
-    'creates in the namespace of the object, as the program of the user agent': {
+    'creates in the namespace of the object, with its user agent as the field manager': {
       send: (client) => client.create(resourcePaths.pods, pod),
       want: {
         method: 'POST',
@@ -84,15 +84,15 @@ describe('a request on the wire', () => {
         body: '{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u","resourceVersion":"7"},"gracePeriodSeconds":0,"propagationPolicy":"Background"}',
       },
     },
-    'updates an object that has no namespace': {
+    'updates a cluster-scoped object': {
       send: (client) => client.update(resourcePaths.nodes, { metadata: { name: 'node-1' } }),
       want: { method: 'PUT', path: '/api/v1/nodes/node-1?fieldManager=tranche-test' },
     },
-    'lets the server refuse fields that it does not know': {
+    'lets the server refuse unknown fields': {
       send: (client) => client.create(resourcePaths.pods, pod, { fieldValidation: 'Strict' }),
       want: { path: '/api/v1/namespaces/default/pods?fieldManager=tranche-test&fieldValidation=Strict' },
     },
-    'asks for a document as text': {
+    'requests a document as text': {
       send: (client) => client.text('/openapi/v3'),
       want: { method: 'GET', path: '/openapi/v3' },
     },
@@ -119,7 +119,7 @@ describe('list', () => {
   const chunk = (names: readonly string[], next?: string) =>
     answer(200, { metadata: { resourceVersion: '9', continue: next }, items: names.map((name) => ({ metadata: { name } })) })
 
-  it('follows the chunks and keeps what transform chooses', async () => {
+  it('follows the chunks, and keeps the objects that transform returns', async () => {
     const { client, requests } = clientOver([chunk(['a', 'b'], 'tok en'), chunk(['c'])])
     const listed = await client.list(resourcePaths.pods, {
       transform: (object) => (object.metadata.name === 'b' ? null : object.metadata.name),
@@ -128,14 +128,14 @@ describe('list', () => {
     expect(requests.map((request) => request.path)).toEqual(['/api/v1/pods?limit=500', '/api/v1/pods?limit=500&continue=tok%20en'])
   })
 
-  it('restarts in one piece when the version of the first chunk has expired', async () => {
+  it('restarts without chunks when the version of the first chunk has expired', async () => {
     const { client, requests } = clientOver([chunk(['a'], 'x'), answer(410, {}), chunk(['b', 'c'])])
     expect((await client.list(resourcePaths.pods, { transform: (object) => object.metadata.name })).items).toEqual(['b', 'c'])
     expect(requests[2]!.path).toBe('/api/v1/pods')
   })
 })
 
-describe('an answer that is an error', () => {
+describe('an error response', () => {
   it('becomes an error with status, reason and causes', async () => {
     const body = {
       kind: 'Status',
@@ -157,7 +157,7 @@ describe('an answer that is an error', () => {
     [422, 'Invalid', isInvalid, 'API_REFUSED'],
     [410, 'Expired', isExpired, 'API_REFUSED'],
   ]
-  it.each(kinds)('%i %s is told apart, and sent once', async (status, reason, is, code) => {
+  it.each(kinds)('%i %s is distinguished, and sent once', async (status, reason, is, code) => {
     const { client, requests } = clientOver([answer(status, { code: status, reason })])
     const error = await failure(client.patch(resourcePaths.pods, key, { type: 'json', body: [] }))
     expect(error).toMatchObject({ code, status })
@@ -196,7 +196,7 @@ describe('a retried request', () => {
     'a read after a reset, four times at most': { send: read, answers: Array(9).fill(reset), sent: 4, ends: { code: 'API_UNREACHABLE' } },
     'no read after 404': { send: read, answers: [answer(404, {})], sent: 1, ends: { status: 404 } },
     'a write after 429 with Retry-After': { send: write, answers: [throttled, answer(200, {})], sent: 2 },
-    'no delete, even after 429 with Retry-After: what it rests on may have changed (F1)': {
+    'no delete, even after 429 with Retry-After: its preconditions may be outdated (F1)': {
       send: remove,
       answers: [throttled, answer(200, {})],
       sent: 1,
@@ -209,7 +209,7 @@ describe('a retried request', () => {
       sent: 1,
       ends: { status: 500 },
     },
-    'no write after a reset: it may have happened': { send: write, answers: [reset], sent: 1, ends: { code: 'API_UNREACHABLE' } },
+    'no write after a reset: it may have succeeded': { send: write, answers: [reset], sent: 1, ends: { code: 'API_UNREACHABLE' } },
     'nothing when the server asks to wait past the deadline': {
       send: read,
       answers: [answer(429, {}, { 'retry-after': '60' })],
@@ -258,10 +258,10 @@ describe('a retried request', () => {
   })
 })
 
-describe('the end of patience', () => {
+describe('the deadline of a request', () => {
   const silent: Exchange = () => new Promise(() => {})
 
-  it('comes after 15 s with API_DEADLINE, even when the transport does not listen', async () => {
+  it('comes after 15 s with API_DEADLINE, even if the transport ignores the signal', async () => {
     const { client, clock } = clientWith(silent)
     const ending = failure(client.get(resourcePaths.pods, key))
     await clock.advanceAsync(15_000)
@@ -297,7 +297,7 @@ describe('the end of patience', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('leaves nothing behind on the signal of the caller', async () => {
+  it('leaves no listener on the signal of the caller', async () => {
     const { signal } = new AbortController()
     const { client } = clientOver([answer(200, {}), answer(404, {}), answerPieces(200, [])])
     await client.get(resourcePaths.pods, key, { signal })
@@ -306,7 +306,7 @@ describe('the end of patience', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('comes before the request when the signal is aborted already', async () => {
+  it('comes before the request if the signal is already aborted', async () => {
     const { client, requests } = clientOver([answer(200, {})])
     expect(await failure(client.get(resourcePaths.pods, key, { signal: AbortSignal.abort(new Error('gone')) }))).toHaveProperty(
       'message',

@@ -15,7 +15,7 @@ import {
 
 const predicates = { isAlreadyExists, isBadRequest, isConflict, isExpired, isForbidden, isInvalid, isNotFound, isUnauthorized }
 
-describe('an answer of the API server that is an error', () => {
+describe('an error response of the API server', () => {
   it.each([
     [400, 'BadRequest', ['isBadRequest']],
     [401, 'Unauthorized', ['isUnauthorized']],
@@ -26,7 +26,7 @@ describe('an answer of the API server that is an error', () => {
     [410, 'Expired', ['isExpired']],
     [422, 'Invalid', ['isInvalid']],
     [500, 'AlreadyExists', []],
-  ])('%i %s is nothing but what it says', (status, reason, want) => {
+  ])('%i %s matches only its own predicates', (status, reason, want) => {
     const error = new KubeStatusError({ attempt: 'GET /x', status, reason })
     expect(Object.entries(predicates).flatMap(([name, holds]) => (holds(error) ? [name] : []))).toEqual(want)
     for (const holds of Object.values(predicates)) expect(holds(Object.assign(new Error('another'), { status, reason }))).toBe(false)
@@ -57,7 +57,7 @@ describe('an answer of the API server that is an error', () => {
     expect(toStatusError('GET /x', 429, '{}', header).retryAfterMs).toBe(want)
   })
 
-  it('goes by the header before the details', () => {
+  it('prefers the header to the details', () => {
     expect(toStatusError('GET /x', 429, '{"details":{"retryAfterSeconds":9}}', '2').retryAfterMs).toBe(2_000)
   })
 

@@ -39,7 +39,7 @@ describe('a list', () => {
     expect(await client.list(resourcePaths.pods)).toEqual({ items: [], resourceVersion: '9' })
   })
 
-  it('has no items where an object has their name, and no version where the answer says none', async () => {
+  it('has no items if the field is an object, and no version if the answer has none', async () => {
     const { client } = clientOver([answerPieces(200, ['{"items":{"a":{"b":[{}]}}}'])])
     expect(await client.list(resourcePaths.pods)).toEqual({ items: [], resourceVersion: '' })
   })
@@ -83,7 +83,7 @@ describe('a list', () => {
     expect((await listing).items).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
   })
 
-  it('fails with what transform throws, and does not try again', async () => {
+  it('fails with the error of transform, and does not try again', async () => {
     const { client, requests } = clientOver([answerPieces(200, ['{"metadata":{},"items":[{"n":1}]}'])])
     const fault = new Error('our own')
     const transform = (): never => {
@@ -93,7 +93,7 @@ describe('a list', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('does not even read as JSON what lacks the mark', async () => {
+  it('does not parse objects without the mark', async () => {
     const text = '{"metadata":{"resourceVersion":"9"},"items":[{"kind":"ours"},{not JSON at all},{"kind":"ours","n":2}]}'
     const { client } = clientOver([answerPieces(200, [text])])
     expect((await client.list(resourcePaths.pods, { mark: 'ours' })).items).toEqual([{ kind: 'ours' }, { kind: 'ours', n: 2 }])

@@ -26,7 +26,7 @@ describe('loadKubeConfig', () => {
     expect(cluster).toMatchObject({ context: 'second', namespace: 'default' })
   })
 
-  it('takes another cluster, user and authority than those of the context', async () => {
+  it('uses the given cluster, user and authority instead of those of the context', async () => {
     const authority = writeText('OTHER AUTHORITY')
     const path = write({ user: { token: 'secret' } })
     const choice = { cluster: 'there', user: 'other', certificateAuthority: authority }
@@ -36,7 +36,7 @@ describe('loadKubeConfig', () => {
     await expect(loadKubeConfig({ clock, path, skipTlsVerify: true })).resolves.toMatchObject({ skipTlsVerify: true })
   })
 
-  it('says whom it acts for, with a line for each group', async () => {
+  it('sets the headers of the impersonated user, with one line for each group', async () => {
     const impersonate = { user: 'jane', groups: ['a', 'b'], uid: '7' }
     const cluster = await loadKubeConfig({ clock, path: write({ user: { token: 'secret', as: 'outsider' } }), impersonate })
     expect((await cluster.credentials()).headers).toEqual({
@@ -60,7 +60,7 @@ describe('loadKubeConfig', () => {
     expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer from-exec' })
   })
 
-  it('looks at files again after a while, so that a rotated certificate is used', async () => {
+  it('rereads files after a while, so that a rotated certificate is used', async () => {
     const certificate = join(folder, 'rotated.pem')
     writeFileSync(certificate, 'OLD')
     const cluster = await loadKubeConfig({ clock, path: write({ user: { 'client-certificate': certificate } }) })
@@ -80,12 +80,12 @@ describe('loadKubeConfig', () => {
     expect(await loadKubeConfig({ clock, env, cluster: 'other' })).toMatchObject({ context: 'first', server: 'https://other:6443' })
   })
 
-  it('takes the current context of a later file where the first names none', async () => {
+  it('uses the current context of a later file if the first names none', async () => {
     const env = { KUBECONFIG: [writeText('contexts: []\nclusters: []\nusers: []\n'), write({ user: { token: 'secret' } })].join(delimiter) }
     expect(await loadKubeConfig({ clock, env })).toMatchObject({ context: 'first' })
   })
 
-  it('reads the file in the home folder where KUBECONFIG names none', async () => {
+  it('reads the file in the home folder if KUBECONFIG names none', async () => {
     const home = mkdtempSync(join(folder, 'home-'))
     mkdirSync(join(home, '.kube'))
     writeFileSync(join(home, '.kube', 'config'), readFileSync(write({ user: { token: 'secret' } })))
@@ -101,12 +101,12 @@ describe('loadKubeConfig', () => {
   })
 
   const refusals: Record<string, { options: () => Partial<KubeConfigOptions>; says: string; hint: string }> = {
-    'a file that is not there': {
+    'a missing file': {
       options: () => ({ path: join(folder, 'absent') }),
       says: 'absent cannot be read: ENOENT',
       hint: 'Check that the file exists',
     },
-    'a file that KUBECONFIG names and that is not there': {
+    'a missing file in KUBECONFIG': {
       options: () => ({ env: { KUBECONFIG: join(folder, 'absent') } }),
       says: 'absent cannot be read: ENOENT',
       hint: 'Check that the file exists',
@@ -119,22 +119,22 @@ describe('loadKubeConfig', () => {
       hint: 'Add a context',
     },
     'an empty file': { options: () => ({ path: writeText('') }), says: 'is not valid: ', hint: 'Fix it' },
-    'a context that is not in it': {
+    'a missing context': {
       options: () => ({ path: write({}), context: 'third' }),
       says: 'has no context third',
       hint: 'Choose one of its contexts with --context: first, second.',
     },
-    'a cluster that is not in it': {
+    'a missing cluster': {
       options: () => ({ path: write({}), cluster: 'elsewhere' }),
       says: 'has no cluster elsewhere',
       hint: 'Choose one with --cluster: here, there.',
     },
-    'a user who is not in it': {
+    'a missing user': {
       options: () => ({ path: write({}), user: 'third' }),
       says: 'has no user third',
       hint: 'Choose one with --user: me, other.',
     },
-    'files that name a cluster differently': {
+    'files with different definitions of a cluster': {
       options: () => ({ env: { KUBECONFIG: [write({}), write({ server: 'https://elsewhere:6443' })].join(delimiter) } }),
       says: 'conflicts with the files before it',
       hint: 'Use different names for clusters, users and contexts in each file of KUBECONFIG.',
@@ -154,7 +154,7 @@ describe('loadKubeConfig', () => {
       says: 'through the proxy http://proxy:3128',
       hint: 'Remove clusters[].cluster.proxy-url',
     },
-    'a certificate file that is not there': {
+    'a missing certificate file': {
       options: () => ({ path: write({ user: { 'client-certificate': '/nowhere/cert.pem' } }) }),
       says: 'the credentials cannot be read: ENOENT',
       hint: 'Check the certificate files',
@@ -164,7 +164,7 @@ describe('loadKubeConfig', () => {
       says: 'the credentials cannot be read: ',
       hint: 'by hand',
     },
-    'a machine without any': {
+    'a machine without a kubeconfig': {
       options: () => ({ env: { HOME: folder } }),
       says: 'there is no kubeconfig',
       hint: 'Name a kubeconfig with --kubeconfig PATH',

@@ -3,7 +3,7 @@ import type { FakeApiServer, Thing } from './fake-api-server.ts'
 import { running, setUp } from './running-reflector.ts'
 
 describe('waiting for a reflector', () => {
-  it('ends when the store has got there', async () => {
+  it('ends when the store has reached the version', async () => {
     const { server, reflector, clock } = await running()
     const reached: string[] = []
     void reflector.whenReached('101').then(() => reached.push('101'))
@@ -55,7 +55,7 @@ describe('stopping a reflector', () => {
     expect(reflector.synced).toBe(true)
   })
 
-  it('before it is started leaves it nothing to do', async () => {
+  it('before its start makes it do nothing', async () => {
     const { server, reflector } = setUp()
     reflector.stop()
     await reflector.start()

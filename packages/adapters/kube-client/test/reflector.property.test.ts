@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { createKubeClient, createReflector, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { FakeApiServer, type Thing } from './fake-api-server.ts'
@@ -141,7 +141,7 @@ async function end(reflector: Running): Promise<void> {
   await reflector.run
 }
 
-/** What a handler knows that believes every word; each change must start from where the last one ended. */
+/** State of a handler that applies every change; each change must start where the last one ended. */
 function mirrorOf(reflector: Running): ReadonlyMap<string, Kept> {
   const mirror = new Map<string, Kept>()
   reflector.subscribe({

@@ -1,5 +1,5 @@
 import { VirtualClock } from '@tranche/clock'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
 import { FakeApiServer } from './fake-api-server.ts'
 import { lists, running, setUp } from './running-reflector.ts'

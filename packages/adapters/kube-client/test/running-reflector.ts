@@ -1,6 +1,6 @@
 import { FakeClock, type VirtualClock } from '@tranche/clock'
 import { createKubeClient, createReflector, type ReflectorOptions, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { FakeApiServer, type Thing } from './fake-api-server.ts'
 
 type Options = Partial<ReflectorOptions<number, Thing>>

@@ -36,7 +36,7 @@ describe('a clock that shows the API server’s time', () => {
     expect(Object.keys(exchanges)).toEqual([...new Set(['exchange', name])])
   })
 
-  it('comes within 50 ms of it with further answers', async () => {
+  it('comes within 50 ms of the server’s time with further answers', async () => {
     const own = new FakeClock()
     const clock = createServerClock(own)
     const { exchange, trueMs } = serverOn(own, { aheadMs: HOUR })
@@ -101,7 +101,7 @@ describe('a clock that shows the API server’s time', () => {
     expect(Math.abs(clock.nowMs() - trueMs())).toBeLessThanOrEqual(520)
   })
 
-  it('learns little of an answer that took long', async () => {
+  it('changes little after a slow answer', async () => {
     const own = new FakeClock()
     const clock = createServerClock(own)
     const { exchange, trueMs } = serverOn(own, { aheadMs: 10_000, takesMs: 8_000 })

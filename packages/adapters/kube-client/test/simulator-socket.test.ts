@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, createReflector, createUndiciExchange, loadKubeConfig, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createApiServer, createHttpFront, type HttpsServer, listen } from '@tranche/sim-api'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 

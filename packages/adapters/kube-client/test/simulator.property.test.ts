@@ -9,7 +9,7 @@ import {
   testResourceVersion,
 } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { ApiStatusError, createApiServer, createHttpFront, type FaultInjector, inProcessExchange } from '@tranche/sim-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createStore } from '../src/cache/store.ts'
 
 describe('a store', () => {
-  it('shows the same list until something changes, and then what there is', () => {
+  it('returns the same list until something changes, and then a new one', () => {
     const { store, put, key } = setUp()
     put('a', 'x')
     const before = store.list()
@@ -17,7 +17,7 @@ describe('a store', () => {
     expect([store.size, store.list()]).toEqual([1, ['z']])
   })
 
-  it('finds a value under each of its words, and under none where it has none', () => {
+  it('finds a value under each of its index keys, and under none if it has none', () => {
     const { store, put } = setUp()
     put('a', 'red green')
     put('b', 'red')

@@ -31,7 +31,7 @@ describe('a threshold', () => {
     expect(await failure(create().whenReached('1', signal()))).toBe(reason)
   })
 
-  it('that has got there is reached, whatever has ended or aborted since', async () => {
+  it('stays reached, whatever has ended or aborted since', async () => {
     const threshold = create()
     threshold.set('5')
     threshold.end(reason)

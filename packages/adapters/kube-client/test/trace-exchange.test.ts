@@ -1,5 +1,5 @@
 import { traceExchange } from '@tranche/kube-client'
-import { noSpan, noTracer, type SpanAttributes, type SpanOptions, type Tracer } from '@tranche/tracing'
+import { noSpan, noTracer, type SpanAttributes, type SpanOptions, type Tracer } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { describe, expect, it } from 'vitest'
 import { answer } from './fake-api-server.ts'
@@ -32,7 +32,7 @@ describe('the span of a request', () => {
     [422, []],
     [499, []],
     [500, ['answered with 500']],
-  ])('has failed where the API server has: %i', async (status, want) => {
+  ])('is failed if the API server fails: %i', async (status, want) => {
     const { send, spans } = traced(status)
     expect(await send('PATCH', '/api/v1/nodes/a')).toMatchObject({ status })
     expect(spans.map(({ failures }) => failures)).toEqual([want])

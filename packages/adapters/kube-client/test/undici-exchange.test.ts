@@ -13,7 +13,7 @@ import {
   type UndiciExchange,
 } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type HttpsServer, startHttpsServer } from './https-server.ts'
 
@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 describe('over a real connection', () => {
-  it('sends many calls over one (two, while the first is being put back), with the credentials in each', async () => {
+  it('sends many calls over one connection, or two while the first is being returned, with the credentials in each', async () => {
     const authorizations = new Set<string | undefined>()
     const { client, server } = await connected((request, response) => {
       authorizations.add(request.headers.authorization)
@@ -94,13 +94,13 @@ describe('over a real connection', () => {
     await expect(client.delete(resourcePaths.nodes, { namespace: '', name: 'n' })).rejects.toMatchObject({ code: 'API_UNREACHABLE' })
   })
 
-  it('keeps to the deadline when the server is silent, and closes that connection', async () => {
+  it('keeps to the deadline if the server is silent, and closes that connection', async () => {
     const { client, server } = await connected(() => {})
     await expect(client.text('/readyz', { deadlineMs: 50 })).rejects.toMatchObject({ code: 'API_DEADLINE' })
     await until(() => server.sockets.size === 0)
   })
 
-  it('keeps no urgent call waiting behind calls that take all connections', async () => {
+  it('does not delay an urgent call behind calls that use all connections', async () => {
     const held: ServerResponse[] = []
     const { client, transport } = await connected((request, response) => {
       if (request.url?.startsWith('/apis') === true) return json(response, 200, { metadata: { name: 'leader' } })
@@ -116,7 +116,7 @@ describe('over a real connection', () => {
     expect(held).toHaveLength(32)
   })
 
-  it('closes at once, though a server that takes the connection never says a word', async () => {
+  it('closes at once, although the server accepts the connection and never responds', async () => {
     const accepted = Promise.withResolvers<void>()
     const silent = createServer(() => accepted.resolve()).listen(0, '127.0.0.1')
     closing.push(async () => void silent.close())
@@ -132,7 +132,7 @@ describe('over a real connection', () => {
     expect(systemClock.monotonicMs() - startMs).toBeLessThan(5_000)
   })
 
-  it('takes new certificates for new connections without losing a call', async () => {
+  it('uses new certificates for new connections without losing a call', async () => {
     const names: (string | undefined)[] = []
     const { client, server, credentials } = await connected((request, response) => {
       names.push((request.socket as TLSSocket).getPeerCertificate().subject?.CN as string | undefined)
@@ -148,7 +148,7 @@ describe('over a real connection', () => {
 })
 
 describe('a watch over a real connection', () => {
-  it('has a connection of its own, and ends when the reader leaves', async () => {
+  it('has its own connection, and ends when the reader leaves', async () => {
     const { client, server } = await connected((request, response) => {
       if (isWatch(request)) response.write(event('ADDED', 'a', 6))
       else json(response, 200, {})
@@ -162,7 +162,7 @@ describe('a watch over a real connection', () => {
     expect(server.connections()).toBe(3)
   })
 
-  it('reads characters that the network cuts in two', async () => {
+  it('decodes characters that the network splits', async () => {
     const bytes = Buffer.from(event('ADDED', 'größe-✓', 6))
     const { client } = await connected(async (_request, response) => {
       for (const byte of bytes) await new Promise<void>((resolve) => response.write(Buffer.of(byte), () => resolve()))

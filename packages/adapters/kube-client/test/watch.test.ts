@@ -7,7 +7,7 @@ import { answer, answerPieces } from './fake-api-server.ts'
 describe('watch', () => {
   const from = { resourceVersion: '5' }
 
-  it('asks for bookmarks and yields events however the text is cut', async () => {
+  it('requests bookmarks, and yields events however the text is split', async () => {
     const lines = `{"type":"ADDED","object":{"n":1}}\n\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"8"}}}\n`
     const { client, requests } = clientOver([answerPieces(200, Array.from(lines))])
     expect(await collect(client, from)).toEqual([
@@ -20,7 +20,7 @@ describe('watch', () => {
   it.each([
     ['in one piece', (text: string) => [text]],
     [
-      'with the end of one event and the start of the next in one piece',
+      'with the end of one event and the start of the next in one chunk',
       (text: string) => [text.slice(0, 20), text.slice(20, 50), text.slice(50, 55), text.slice(55)],
     ],
   ])('yields several events that come %s', async (_how, cut) => {
@@ -35,12 +35,12 @@ describe('watch', () => {
     expect(isExpired(await failure(collect(client, from)))).toBe(true)
   })
 
-  it('takes a bookmark without a version for one of none', async () => {
+  it('reads a bookmark without a version as one with an empty version', async () => {
     const { client } = clientOver([answerPieces(200, ['{"type":"BOOKMARK","object":{}}\n'])])
     expect(await collect(client, from)).toEqual([{ type: 'BOOKMARK', resourceVersion: '' }])
   })
 
-  it('throws for an event of a type that it does not know', async () => {
+  it('throws for an event of an unknown type', async () => {
     const { client } = clientOver([answerPieces(200, ['{"type":"RENAMED","object":{}}\n'])])
     expect(await failure(collect(client, from))).toMatchObject({
       code: 'API_UNREACHABLE',
@@ -48,12 +48,12 @@ describe('watch', () => {
     })
   })
 
-  it.each([199, 300, 404])('throws where it is answered with %i', async (status) => {
+  it.each([199, 300, 404])('throws if the response is %i', async (status) => {
     const { client } = clientOver([answer(status, {})])
     expect(await failure(collect(client, from))).toMatchObject({ status })
   })
 
-  it('leaves no timer behind where the server ends it in good order', async () => {
+  it('leaves no timer behind if the server ends it cleanly', async () => {
     const { client, clock } = clientOver([answerPieces(200, ['{"type":"ADDED","object":{}}\n'])])
     await collect(client, from)
     expect(clock.pendingTimers).toBe(0)
@@ -64,7 +64,7 @@ describe('watch', () => {
     expect(await failure(collect(client, from))).toMatchObject({ code: 'API_UNREACHABLE' })
   })
 
-  it('counts a connection as dead that stays silent, bytes putting that off', async () => {
+  it('treats a silent connection as dead; any byte restarts the timeout', async () => {
     const bookmark = '{"type":"BOOKMARK","object":{}}\n'
     const clock = new FakeClock()
     const { client } = clientWith(async () => ({ ...answer(200, {}), body: endlessBody(clock, bookmark, 100) }), clock)
@@ -78,7 +78,7 @@ describe('watch', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('gives up when no status line comes, and closes the connection', async () => {
+  it('gives up if no status line arrives, and closes the connection', async () => {
     let seen: AbortSignal | undefined
     const { client, clock } = clientWith((_request, signal) => {
       seen = signal

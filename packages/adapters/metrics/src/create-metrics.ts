@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { metricCatalog, type MetricName } from './catalog.ts'
 import type { MetricDefinition } from './metric-definition.ts'

@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createMeter, createMetrics, type Metrics, observing, waiting, watchLag, whatIsAsked } from '@tranche/metrics'
 import type { WireRequest } from '@tranche/wire'
 import { beforeEach, describe, expect, it } from 'vitest'

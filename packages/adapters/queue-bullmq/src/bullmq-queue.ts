@@ -1,7 +1,6 @@
 import type { Clock } from '@tranche/clock'
-import { type Logger, silentLogger } from '@tranche/log'
+import { type Logger, silentLogger, type TraceContext } from '@tranche/telemetry'
 import { createWorkerPool, type JobHandler, type JobQueue, type JobQueueStats, type WorkerOptions, type Worker } from '@tranche/queue'
-import type { TraceContext } from '@tranche/tracing'
 import { Queue } from 'bullmq'
 import { checkServer } from './check-redis.ts'
 import { createDelayedKeys, type DelayedKeys } from './delayed-keys.ts'

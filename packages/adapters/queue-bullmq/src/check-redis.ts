@@ -1,5 +1,5 @@
 import { AppError } from '@tranche/errors'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { Redis } from 'ioredis'
 import { explainRedisError } from './explain-error.ts'
 import { QUEUE_NAME } from './queue-name.ts'

@@ -1,4 +1,4 @@
-import type { TraceContext } from '@tranche/tracing'
+import type { TraceContext } from '@tranche/telemetry'
 import type { Redis } from 'ioredis'
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { AppError } from '@tranche/errors'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { Redis } from 'ioredis'
 import { explainRedisError } from './explain-error.ts'
 import { addressText, type RedisSettings } from './redis-settings.ts'

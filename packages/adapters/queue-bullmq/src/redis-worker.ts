@@ -1,5 +1,5 @@
 import { type Clock, sleep, type Timer } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { JobHandler, JobNote, PoolWorker } from '@tranche/queue'
 import { type Job, Worker as BullWorker } from 'bullmq'
 import type { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
 import { FakeClock, systemClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createEnqueuer } from '@tranche/queue'
 import { createBullmqQueue } from '@tranche/queue-bullmq'
 import { expect, it, vi } from 'vitest'

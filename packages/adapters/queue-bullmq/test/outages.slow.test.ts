@@ -1,5 +1,5 @@
 import { systemClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createEnqueuer, type JobOutcome } from '@tranche/queue'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startProxy } from './cuttable-proxy.ts'
@@ -99,7 +99,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     expect(worked.keys).toEqual(['a', 'a', 'a'])
   })
 
-  it('is a replica for a while: logs that, and resumes when it accepts writes again', async () => {
+  it('is a replica for a while: logs that, and resumes when Redis accepts writes again', async () => {
     const redis = await testRedis()
     const { queue, worked, lines, enqueuer } = bench(redis)
     await queue.stats()
@@ -186,7 +186,7 @@ function bench(redis: TestRedis) {
   return { queue, worked, lines, enqueuer }
 }
 
-/** How many scripts were run; all that a worker asks for is one. */
+/** Number of scripts that were run; each request of a worker is one. */
 async function scriptsOf({ admin }: TestRedis): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
 }

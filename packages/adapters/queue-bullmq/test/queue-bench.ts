@@ -1,5 +1,5 @@
 import { systemClock } from '@tranche/clock'
-import { type LogFields, type Logger, silentLogger } from '@tranche/log'
+import { type LogFields, type Logger, silentLogger } from '@tranche/telemetry'
 import type { JobHandler, JobQueue } from '@tranche/queue'
 import { createBullmqQueue, type QueueTiming, type RedisSettings } from '@tranche/queue-bullmq'
 import { onTestFinished } from 'vitest'
@@ -21,7 +21,7 @@ export interface Line {
   readonly message: string
 }
 
-/** What {@link openQueue} is given besides Redis and prefix. */
+/** Settings of {@link openQueue} besides Redis and prefix. */
 export interface OpenOptions {
   readonly lines?: Line[]
   /** The default timing tolerates a busy machine. */

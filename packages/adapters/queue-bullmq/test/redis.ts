@@ -9,7 +9,7 @@ export const redisServer = await redisForTests()
 /** Whether the suites on Redis are skipped; the test run says so in a line of its own. */
 export const isRedisMissing = redisServer === null
 
-/** A server, and a connection to look at it with as long as it runs. */
+/** A server, and a connection for inspecting it while it runs. */
 export interface TestRedis extends RedisServer {
   readonly settings: RedisSettings
   readonly admin: Redis

@@ -1,5 +1,5 @@
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 
 /** Wraps an exporter to log once when the receiver rejects spans, and once when it accepts them again. */
 export function loggingExporter(exporter: SpanExporter, url: string, log: Logger): SpanExporter {

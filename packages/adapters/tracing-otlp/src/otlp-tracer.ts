@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Clock, sleep } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
-import type { Tracer } from '@tranche/tracing'
+import type { Logger, Tracer } from '@tranche/telemetry'
 import { loggingExporter } from './logging-exporter.ts'
 import { createSpans, type Frame } from './spans.ts'
 import type { TracingSettings } from './tracing-settings.ts'

@@ -11,7 +11,7 @@ import {
   type TraceContext,
   type TracePlace,
   type Tracer,
-} from '@tranche/tracing'
+} from '@tranche/telemetry'
 
 type Api = typeof import('@opentelemetry/api')
 

@@ -1,6 +1,5 @@
 import { systemClock } from '@tranche/clock'
-import { type LogFields, type Logger, silentLogger } from '@tranche/log'
-import { parseTraceContext, type Tracer } from '@tranche/tracing'
+import { type LogFields, type Logger, silentLogger, parseTraceContext, type Tracer } from '@tranche/telemetry'
 import { createOtlpTracer, type OtlpTracer, readTracingSettings } from '@tranche/tracing-otlp'
 import { describe, expect, it } from 'vitest'
 import { type Receiver, startReceiver } from './receiver.ts'

@@ -10,7 +10,7 @@ describe('the settings of traces', () => {
     { OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' },
     { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' },
     { ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' },
-  ])('are none with %j', (env) => {
+  ])('are absent with %j', (env) => {
     expect(readTracingSettings(env)).toBeNull()
   })
 

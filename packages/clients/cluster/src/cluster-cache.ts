@@ -19,7 +19,7 @@ import {
   type Node,
   type Pod,
 } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { keptNode } from './kept-node.ts'
 import { type KruiseWatch, watchKruise } from './kruise-watch.ts'
 import { createSharedTexts } from './shared-texts.ts'

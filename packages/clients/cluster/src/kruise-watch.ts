@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import { type KubeObject, type Lease, keyOf, keyText } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 
 /** Lease of OpenKruise Rollouts' leader election. */
 export const KRUISE_LEASE_NAME = '71ddec2c.kruise.io'

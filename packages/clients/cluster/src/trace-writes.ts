@@ -1,6 +1,6 @@
 import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
 import type { Reflector } from '@tranche/kube-client'
-import type { TraceContext, Tracer } from '@tranche/tracing'
+import type { TraceContext, Tracer } from '@tranche/telemetry'
 import { recordedActionsOf } from '@tranche/actions'
 import type { OverlayStore } from './overlay-store.ts'
 import type { WatchedCluster } from './watched-cluster.ts'

@@ -3,7 +3,7 @@ import { VirtualClock } from '@tranche/clock'
 import { createOverlayStore, createTouchValues, readSchemaGap, touchPod, writeRecord } from '@tranche/cluster'
 import { createKubeClient, createReflector, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, Pod } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -81,7 +81,7 @@ describe('touchPod', () => {
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
   })
 
-  it('reports unclear if a policy refuses the touch as invalid, for another reason than the uid', async () => {
+  it('reports unclear if a policy refuses the touch as invalid, for a reason other than the uid', async () => {
     const pod = await makePod()
     failWrites(422, 'Invalid')
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })

@@ -2,14 +2,14 @@ import { customResourceDefinitions } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { watchCluster } from '@tranche/cluster'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { expect, it } from 'vitest'
 
 const NODES = 3
 const FOREIGN = 100
 
-it('a cluster cache keeps nothing of pods that no DaemonSet owns, neither from lists nor from events', async () => {
+it('a cluster cache keeps no pod that no DaemonSet owns, either from lists or from events', async () => {
   const clock = new VirtualClock()
   const simulator = createSimulator({ clock, nodes: NODES, heartbeats: false })
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'test/1', log: silentLogger })

@@ -1,7 +1,7 @@
 import { VirtualClock } from '@tranche/clock'
 import { kruiseNamespace, type KruiseWatch, watchKruise } from '@tranche/cluster'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
@@ -59,8 +59,8 @@ it('OpenKruise is active for 15 seconds after a renewal without a lease duration
 it.each<[string, Parameters<typeof kruiseNamespace>[0]['webhooks'], string | null]>([
   ['is that of its webhook Service', [hook('mdaemonset-native.kb.io', { service: { namespace: 'kruise-system' } })], 'kruise-system'],
   ['is any namespace if its webhook names no Service', [hook('mdaemonset-native.kb.io', {}), hook('mpod.kb.io')], ''],
-  ['is none without a webhook for DaemonSets', [hook('mdeployment.kb.io', { service: { namespace: 'kruise-system' } })], null],
-  ['is none without webhooks', undefined, null],
+  ['is absent without a webhook for DaemonSets', [hook('mdeployment.kb.io', { service: { namespace: 'kruise-system' } })], null],
+  ['is absent without webhooks', undefined, null],
 ])('the namespace of its leader %s', (_what, webhooks, want) => {
   expect(kruiseNamespace({ metadata: {}, webhooks } as never)).toBe(want)
 })
@@ -124,7 +124,7 @@ it.each<[string, () => Promise<unknown>]>([
   ['it has no webhook for DaemonSets', async () => [await registerWebhook('mdeployment.kb.io'), await renew()]],
   ['its Lease has no holder', () => registerWebhook('mdaemonset-native.kb.io')],
   [
-    'a Lease of that name is in another namespace than the Service of its webhook',
+    'a Lease of that name is not in the namespace of the Service of its webhook',
     async () => [
       await registerWebhook('mdaemonset-native.kb.io', { service: { namespace: 'kruise-system', name: 'webhook' } }),
       await renew(),

@@ -9,7 +9,7 @@ function at(resourceVersion: string, uid = 'uid-1'): KubeObject {
   return { metadata: { ...key, uid, resourceVersion } }
 }
 
-/** What a reflector shows, set by hand; of other namespaces it shows newer lists and positions. */
+/** State of a reflector, set by the test; other namespaces have newer lists and positions. */
 function setUp(shown: KubeObject | undefined) {
   const seen = { shown, position: shown?.metadata.resourceVersion ?? '0', lists: { begun: 1, done: 1 } }
   const store = { get: () => seen.shown, size: 1, list: () => [], byIndex: () => [] }

@@ -9,7 +9,7 @@ import {
 } from '@tranche/cluster'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -61,7 +61,7 @@ it('a shared cluster cache lists and watches each resource once, however many pr
   }
 })
 
-it('a shared cluster cache shows reports the same as a cache of their own, whenever this process saw a pod first', async () => {
+it('a shared cluster cache shows reports the same as a separate cache, whenever this process saw a pod first', async () => {
   const { clusterCache } = share()
   const shared = watchCluster({ ...parts, withRollouts: true, forReports: true, clusterCache })
   const own = watchCluster({ ...parts, withRollouts: true, forReports: true })

@@ -1,5 +1,5 @@
 import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
-import { noTracer, type TraceContext, type Tracer } from '@tranche/tracing'
+import { noTracer, type TraceContext, type Tracer } from '@tranche/telemetry'
 import { expect, it } from 'vitest'
 import { traceWrites, type WatchedCluster } from '../src/index.ts'
 

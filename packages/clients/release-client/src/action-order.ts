@@ -2,8 +2,7 @@ import type { RecordedAction, ActionBody, ActionType } from '@tranche/api-schema
 import type { Clock } from '@tranche/clock'
 import type { KubeClient } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
-import type { TraceContext } from '@tranche/tracing'
+import type { Logger, TraceContext } from '@tranche/telemetry'
 import type { SeenMember, ActionTarget } from '@tranche/actions'
 
 /** Action as requested, and its object. */

@@ -1,5 +1,5 @@
 import type { ObjectKey } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { type ReleaseFacts, reportBatches, reportNodes, reportRevisions, reportRollout } from '@tranche/reports'
 import { followChanges } from './follow-changes.ts'
 import type { FactReader } from './read-facts.ts'

@@ -18,6 +18,7 @@ import {
   revisionsOf,
 } from '@tranche/kube-types'
 import type { ReleaseFacts } from '@tranche/reports'
+import pLimit from 'p-limit'
 import { getOrNone, readRevisions, workloadKey } from './read-action-facts.ts'
 import type { AskOptions, ListRolloutsOptions } from './release-client.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
@@ -141,15 +142,14 @@ async function listAll<T>(
   return (await client.list<T>(resource, { ...callOptions(options), ...scope })).items
 }
 
-/** @returns the results in the order of the items; at most `limit` run at a time */
-async function eachAtMost<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<readonly R[]> {
-  const results: R[] = []
-  const queue = [...items.entries()]
-  const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) results[next[0]] = await work(next[1])
+/** @returns the results in the order of the items; at most `most` run at a time, and none starts after one has failed */
+async function eachAtMost<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const limit = pLimit(most)
+  try {
+    return await limit.map(items, work)
+  } finally {
+    limit.clearQueue()
   }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
-  return results
 }
 
 /** Limits in the form that the client takes. */

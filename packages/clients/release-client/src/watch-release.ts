@@ -13,7 +13,7 @@ import {
   type ObjectKey,
   type Pod,
 } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { ReleaseFacts } from '@tranche/reports'
 import { keptPod, scopeOf } from './read-facts.ts'
 import { workloadKey } from './read-action-facts.ts'

@@ -3,7 +3,7 @@ import { VirtualClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { ApiStatusError, type FaultCall, type RequestFault } from '@tranche/sim-api'
 import { carryOut, type ActionOrder } from '@tranche/release-client'
@@ -188,7 +188,7 @@ it('returns the message of the Rollout when the time is up', async () => {
   expect(clock.monotonicMs() - startedMs).toBe(5_000)
 })
 
-it('keeps a written action if the caller goes away', async () => {
+it('keeps a written action if the caller disconnects', async () => {
   const gone = new AbortController()
   clock.setTimer(2_000, () => gone.abort(new Error('the caller is gone')))
   await expect(played(approve({ waitMs: 60_000 }, gone.signal))).rejects.toThrow('the caller is gone')

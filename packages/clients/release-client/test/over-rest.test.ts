@@ -9,7 +9,7 @@ const key = { namespace: 'demo', name: 'agent' }
 const answer: ActionAnswer = { id: 'rest-1', type: 'abort', state: 'accepted', message: 'is written', repeated: false }
 const away = new AppError('API_UNREACHABLE', 'no answer')
 
-/** The REST API, as far as it is asked. */
+/** The part of the REST API that the test uses. */
 function releaseClientOf(client: Partial<ApiClient>, clock = new FakeClock()) {
   return createRestReleaseClient(client as ApiClient, { clock })
 }

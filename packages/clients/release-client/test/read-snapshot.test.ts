@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 describe('reading a snapshot for a forecast', () => {
-  it('names what may not be read, in any order of the responses', async () => {
+  it('names the resources that may not be read, in any order of the responses', async () => {
     const accounts = Promise.withResolvers<never>()
     const snapshot = readSnapshot(clusterWith({ serviceaccounts: accounts.promise, resourcequotas: refused(403) }), key, { nowMs: 0 })
     await aTurn()

@@ -2,7 +2,7 @@ import type { RecordedAction, Rollout, ActionBody, ActionType } from '@tranche/a
 import type { ErrorCode } from '@tranche/errors'
 import type { PatchOperation } from '@tranche/fence'
 import type { ControllerRevision, DaemonSet, ObjectKey } from '@tranche/kube-types'
-import type { TraceContext } from '@tranche/tracing'
+import type { TraceContext } from '@tranche/telemetry'
 
 /** An action with its user and the origin of the request. */
 export interface Action {
@@ -86,7 +86,7 @@ export interface ActionWrite {
   readonly look?: UndoLook | undefined
 }
 
-/** Error codes of refused actions; see docs/errors.md. */
+/** Error codes of refused actions; see docs/reference/error-codes.md. */
 export type ActionRejectionCode = Extract<
   ErrorCode,
   | 'IDEMPOTENCY_KEY_REUSED'

@@ -32,7 +32,7 @@ export type ActionStanding =
   | ActionRejection
 
 /**
- * Reads from the objects whether an action was answered, by the rules of docs/actions.md. Pure.
+ * Reads from the objects whether an action was answered, by the rules of docs/reference/actions.md. Pure.
  *
  * - An action in the annotation: by `status.lastAction`.
  * - A pause: by `Progressing` with reason `Paused`, after which no delete by Tranche is accepted (G9).

@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
-import { hashOf, heldTemplate, imagesText, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
+import { commandText, hashOf, heldTemplate, imagesText, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
 import { refused, type UndoLook, type Action, type ActionFacts, type ActionRejection } from './action.ts'
 
 /** A change to the template of a DaemonSet. */
@@ -103,14 +103,15 @@ function newestNotHeld({ newestFirst, present, rollout }: History): Target | Act
   const others = newestFirst.filter((one) => templateText(templateOf(one)) !== templateText(templateOf(present)))
   const revision = others.find((one) => !isHeld(one, rollout))
   if (revision !== undefined) return { kind: 'found', revision }
-  if (others.length === 0)
+  if (others.length === 0 || rollout === undefined)
     return refused(
       'ACTION_REJECTED',
       `there is no earlier revision; the history has ${namesOf(newestFirst)}`,
       'apply the template that you want',
     )
   const message = `all earlier revisions are blocked because they failed or were rolled back: ${namesOf(others)}`
-  const fix = 'apply the template that you want, or name one with toRevision and then run retry for it'
+  const command = commandText(rollout, 'undo', '--to-revision NUMBER')
+  const fix = `apply the template that you want, or run ${command} and then retry that revision`
   return { ...refused('ACTION_REJECTED', message, fix), path: 'toRevision' }
 }
 

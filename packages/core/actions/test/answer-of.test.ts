@@ -220,7 +220,7 @@ describe('the answer to an action', () => {
     expect(answered(type, state, change)).toBe(want)
   })
 
-  it('is none while the objects are older than the write', () => {
+  it('is absent while the objects are older than the write', () => {
     const facts = factsIn('stepPaused')
     const plan = planAction(anAction('approve'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')

@@ -119,7 +119,7 @@ function spoiltBy(facts: ActionFacts, text: string | null): ActionFacts {
   return { ...facts, rollout: { ...rollout!, metadata: { ...rollout!.metadata, annotations: { [RECORDED_ACTIONS_ANNOTATION]: text } } } }
 }
 
-/** What of the objects belongs to their users alone. */
+/** Part of the objects that belongs only to their users. */
 function users({ rollout, daemonSet }: ActionFacts, { type }: Action): unknown {
   const copy = structuredClone({ rollout, daemonSet }) as unknown as Record<'rollout' | 'daemonSet', { metadata: Loose; spec: Loose }>
   for (const { metadata } of Object.values(copy)) {

@@ -257,7 +257,7 @@ describe('a record that another version wrote', () => {
     expect(record(JSON.stringify([other]))).toEqual([other, expect.objectContaining({ id: 'rest-1' })])
   })
 
-  it('counts among the sixteen that there is room for', () => {
+  it('counts towards the limit of sixteen', () => {
     const others = Array.from({ length: 16 }, (_, at) => ({ ...known, id: `rest-old-${at}`, type: 'postpone' }))
     expect(record(JSON.stringify(others))).toEqual([...others.slice(1), expect.objectContaining({ id: 'rest-1' })])
   })
@@ -267,12 +267,12 @@ describe('a record that another version wrote', () => {
     expect(record('{')).toEqual([expect.objectContaining({ id: 'rest-1' })])
   })
 
-  it('is dropped when it nests deeper than it could be written again', () => {
+  it('is dropped if it is nested too deeply to be written again', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     expect(record(`[{"id": "rest-0", "deep": ${deep}}]`)).toEqual([expect.objectContaining({ id: 'rest-1' })])
   })
 
-  it('drops no action for an item larger than any action (G7)', () => {
+  it('is kept next to an item larger than any action (G7)', () => {
     for (const bytes of [9_000, 16_000, 200_000])
       expect(record(JSON.stringify([known, { ...known, id: 'rest-00', team: 'x'.repeat(bytes) }]))).toEqual([
         known,
@@ -309,7 +309,7 @@ describe('a record that another version wrote', () => {
     expect(JSON.parse(withObservedChanges(rollout, [more]))).toEqual([former, more])
   })
 
-  it('makes room for changes observed since when it takes too much', () => {
+  it('is dropped for later observed changes if it is too large', () => {
     const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'x'.repeat(200_000) }
     expect(seen(JSON.stringify([other]), [more])).toEqual([more])
   })
@@ -460,6 +460,7 @@ describe('undo', () => {
       code: no,
       path: 'toRevision',
       message: 'all earlier revisions are blocked because they failed or were rolled back: 2 (h2), 1 (h1)',
+      fix: expect.stringMatching(/, or run tranche undo \S+ -n \S+ --to-revision NUMBER and then retry that revision$/) as string,
     })
   })
 
@@ -487,7 +488,7 @@ describe('undo', () => {
     })
   })
 
-  it('is refused on another DaemonSet than the one of the first attempt', () => {
+  it('is refused on a DaemonSet other than that of the first attempt', () => {
     const facts = factsIn('healthy')
     const first = planAction(anAction('undo'), facts)
     const daemonSet = { ...facts.daemonSet!, metadata: { ...facts.daemonSet!.metadata, uid: 'recreated' } }
@@ -531,7 +532,7 @@ it('restarts once a second, not twice', () => {
   expect(planAction(again, { ...restarted, nowMs: facts.nowMs + 1_000 }).kind).toBe(ok)
 })
 
-it('makes one id for one key of one user, and different ids for others', () => {
+it('derives one id from a key of a user, and different ids for other users and keys', () => {
   expect(keyedActionId('rest', 'alice', 'k')).toMatch(/^rest-[0-9a-f]{16}$/)
   expect(keyedActionId('rest', 'alice', 'k')).toBe(keyedActionId('rest', 'alice', 'k'))
   const others = [

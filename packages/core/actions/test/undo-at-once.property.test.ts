@@ -8,7 +8,7 @@ import { aDaemonSet, aRevision, anAction, after, factsIn } from './facts.ts'
 
 interface Asker {
   action: Action
-  /** What it found when it looked first. */
+  /** State that its first read found. */
   first: { readonly from: string; readonly to: string } | null
   plan: ActionPlan | null
 }

@@ -189,7 +189,7 @@ function strategyPatch(newObject: DaemonSet): readonly AdmissionPatchOperation[]
 function strategyWarnings(oldObject: DaemonSet, newObject: DaemonSet, name: string): readonly string[] {
   if (!isHeld(oldObject) || strategyType(newObject) === 'OnDelete') return []
   return [
-    `spec.updateStrategy.type stays OnDelete while the Rollout ${name} holds this DaemonSet; ` +
+    `spec.updateStrategy.type stays OnDelete while the Rollout ${name} controls this DaemonSet; ` +
       `it is restored to ${rememberedType(oldObject) ?? 'the original type'} when the Rollout detaches`,
   ]
 }

@@ -107,7 +107,7 @@ describe('while a release runs (G11)', () => {
       kind: 'patch',
       patch: [{ op: 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }],
       warnings: [
-        'spec.updateStrategy.type stays OnDelete while the Rollout node-agent holds this DaemonSet; it is restored to RollingUpdate when the Rollout detaches',
+        'spec.updateStrategy.type stays OnDelete while the Rollout node-agent controls this DaemonSet; it is restored to RollingUpdate when the Rollout detaches',
       ],
     })
   })

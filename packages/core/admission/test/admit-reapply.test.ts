@@ -16,7 +16,7 @@ describe('a template that failed', () => {
     })
   })
 
-  it('is refused though its revision says how to apply it, and clients send a time of nothing', () => {
+  it('is refused although its revision is a patch with $patch: replace, and clients send a null creationTimestamp', () => {
     const sent = daemonSet({ image: 'agent:v2' })
     const timed = { ...sent.spec.template, metadata: { ...sent.spec.template.metadata, creationTimestamp: null } }
     const data = { spec: { template: { $patch: 'replace', ...template, metadata: { ...template.metadata, creationTimestamp: null } } } }

@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 
-/** What a test says about a DaemonSet. */
+/** Fields of a DaemonSet that a test sets. */
 export interface Traits {
   readonly image?: string
   readonly type?: string
@@ -28,7 +28,7 @@ export function daemonSet({ image = 'agent:v1', type = 'RollingUpdate', annotati
   }
 }
 
-/** @returns the Rollout demo/node-agent for the DaemonSet demo/node-agent, but for what is said */
+/** @returns the Rollout demo/node-agent for the DaemonSet demo/node-agent, with the given changes */
 export function rollout(metadata: Partial<Rollout['metadata']> = {}, spec: Partial<Rollout['spec']> = {}): Rollout {
   return {
     metadata: { name: 'node-agent', namespace: 'demo', uid: 'r1', resourceVersion: '1', ...metadata },

@@ -44,7 +44,7 @@ describe('a review', () => {
     expect(decideReview('daemonsets', readReview(review(bound))!, nothing)).toEqual({ kind: 'allow', warnings: [] })
   })
 
-  it('is answered with the changes, in any language', () => {
+  it('is answered with the changes, in any script', () => {
     const patch = [{ op: 'add', path: '/metadata/annotations', value: { owner: 'Zoë – 東京' } }] as const
     const { response } = answerReview({ uid: 'u' }, { kind: 'patch', patch, warnings: ['said'] }) as Answer
     expect(response).toMatchObject({ uid: 'u', allowed: true, patchType: 'JSONPatch', warnings: ['said'] })

@@ -55,11 +55,15 @@ function endText(run: AnalysisRun, end: AnalysisPhase, pacing: Pacing, { message
   const made = (run.successful ?? 0) + (run.failed ?? 0) + (run.inconclusive ?? 0)
   switch (end) {
     case 'Failed':
-      return shortened(`${run.failed} of ${counted(made)} failed, at most ${pacing.failureLimit} may${last}`)
+      return shortened(`${run.failed} of ${counted(made)} failed, at most ${pacing.failureLimit} are tolerated${last}`)
     case 'Inconclusive':
-      return shortened(`${run.inconclusive} of ${counted(made)} were inconclusive, at most ${pacing.inconclusiveLimit} may be${last}`)
+      return shortened(
+        `${run.inconclusive} of ${counted(made)} were inconclusive, at most ${pacing.inconclusiveLimit} are tolerated${last}`,
+      )
     case 'Error':
-      return shortened(`${counted(run.consecutiveErrors ?? 0)} in a row had errors, at most ${pacing.consecutiveErrorLimit} may${last}`)
+      return shortened(
+        `${counted(run.consecutiveErrors ?? 0)} in a row had errors, at most ${pacing.consecutiveErrorLimit} are tolerated${last}`,
+      )
     default:
       return `${run.successful} of ${counted(made)} succeeded`
   }

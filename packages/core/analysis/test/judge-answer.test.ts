@@ -22,7 +22,7 @@ describe('judgeAnswer of Prometheus', () => {
       answer: vector('0.5'),
       want: { phase: 'Failed', value: '[0.5]', message: 'successCondition does not hold: result[0] < 0.05' },
     },
-    'is a failure where failureCondition holds, whatever the other says': {
+    'is a failure where failureCondition holds, whatever successCondition returns': {
       analysis: { successCondition: 'true', failureCondition: 'result[0] > 0.4' },
       answer: vector('0.5'),
       want: { phase: 'Failed', value: '[0.5]', message: 'failureCondition holds: result[0] > 0.4' },

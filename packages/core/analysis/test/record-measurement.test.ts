@@ -24,7 +24,7 @@ describe('recordMeasurement', () => {
       want: {
         phase: 'Failed',
         failed: 1,
-        message: '1 of 2 measurements failed, at most 0 may; last one: too high, with the result [0.5]',
+        message: '1 of 2 measurements failed, at most 0 are tolerated; last one: too high, with the result [0.5]',
       },
     },
     'continues while the failures are within the limit': {
@@ -35,7 +35,7 @@ describe('recordMeasurement', () => {
     'fails with one failure above the limit': {
       rules: { count: 5, failureLimit: 2 },
       measured: 'fsff',
-      want: { phase: 'Failed', message: '3 of 4 measurements failed, at most 2 may; last one: too high, with the result [0.5]' },
+      want: { phase: 'Failed', message: '3 of 4 measurements failed, at most 2 are tolerated; last one: too high, with the result [0.5]' },
     },
     'succeeds when its count is full, tolerated failures included': {
       rules: { count: 3, failureLimit: 1 },
@@ -47,7 +47,7 @@ describe('recordMeasurement', () => {
       measured: 'ii',
       want: {
         phase: 'Inconclusive',
-        message: '2 of 2 measurements were inconclusive, at most 1 may be; last one: no number, with the result [NaN]',
+        message: '2 of 2 measurements were inconclusive, at most 1 are tolerated; last one: no number, with the result [NaN]',
       },
     },
     'retries soon after an error, with the reason': {
@@ -68,7 +68,7 @@ describe('recordMeasurement', () => {
     'ends after more consecutive errors than tolerated': {
       rules: {},
       measured: 'eeeee',
-      want: { phase: 'Error', message: '5 measurements in a row had errors, at most 4 may; last one: no answer' },
+      want: { phase: 'Error', message: '5 measurements in a row had errors, at most 4 are tolerated; last one: no answer' },
     },
     'never ends in the background without a count': {
       rules: { background: true },

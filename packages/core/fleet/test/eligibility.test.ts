@@ -54,7 +54,7 @@ describe('isDesiredNode', () => {
       placement: expressions({ key: 'pool', operator: 'In', values: ['cpu'] }),
       desired: false,
     },
-    'wants a node with another value than those of NotIn': {
+    'wants a node whose value is not among those of NotIn': {
       placement: expressions({ key: 'pool', operator: 'NotIn', values: ['cpu'] }),
       desired: true,
     },
@@ -107,7 +107,7 @@ describe('isDesiredNode', () => {
       placement: fields({ key: 'metadata.name', operator: 'NotIn', values: ['node-2'] }),
       desired: true,
     },
-    'does not want a node of another name than the field names': {
+    'does not want a node whose name differs from the field': {
       placement: fields({ key: 'metadata.name', operator: 'In', values: ['node-2'] }),
       desired: false,
     },

@@ -261,10 +261,10 @@ describe('the crash of a container that runs again', () => {
       [ran('a', 'Error'), ran('b', 'OOMKilled')],
       { reason: 'OOMKilled', container: 'b', exitCode: 7, restarts: 1 },
     ],
-    ['is none of a container that completed', [ran('a', 'Completed')], undefined],
-    ['is none of a container that waits', [{ ...ran('a', 'Error'), state: { waiting: { reason: 'CrashLoopBackOff' } } }], undefined],
-    ['is none of a container that has ended', [{ ...ran('a', 'Error'), state: { terminated: { exitCode: 7 } } }], undefined],
-    ['is none of a container that never ended', [{ name: 'a', state: {} }], undefined],
+    ['is absent for a container that completed', [ran('a', 'Completed')], undefined],
+    ['is absent for a container that waits', [{ ...ran('a', 'Error'), state: { waiting: { reason: 'CrashLoopBackOff' } } }], undefined],
+    ['is absent for a container that has ended', [{ ...ran('a', 'Error'), state: { terminated: { exitCode: 7 } } }], undefined],
+    ['is absent for a container that never ended', [{ name: 'a', state: {} }], undefined],
   ])('%s', (_name, statuses, crash) => {
     expect(toFleetPod(aPod({ node: 'a', containers: statuses }), undefined, observedAt)?.crash).toEqual(crash)
   })

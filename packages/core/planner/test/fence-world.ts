@@ -43,7 +43,7 @@ export function walkFence(seed: number): WalkReport {
   return world.report
 }
 
-/** Counters of what a walk has covered. */
+/** Counters of the cases that a walk has covered. */
 export interface WalkReport {
   stops: number
   /** Releases that took over while another's pods were in flight. */

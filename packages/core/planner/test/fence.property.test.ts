@@ -5,7 +5,7 @@ const WALKS = 1_500
 /** Some 12 s of mostly computing: a busy machine needs a longer timeout than for other tests. */
 const PATIENCE_MS = 120_000
 
-describe('the fence, walked at random by lagging, frozen and doubled executors', () => {
+describe('the fence, in random runs with slow, frozen and duplicate executors', () => {
   it(
     'keeps budget, batch, aim and stop in every walk, and the release ends (G1 to G4, G6 to G9, F2, F6, F7, F8)',
     () => {

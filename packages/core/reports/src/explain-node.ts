@@ -93,7 +93,7 @@ function notUpdated(outline: Outline, node: NodeView): Answer {
   if (still !== null) return { rule: still.rule, answer: `${name} is not updated: ${still.message}`, next: nextText(outline) }
   const outlook = outlookIn(outline, name)
   if (outlook !== null) return byOutlook(outline, node, outlook)
-  const message = 'no pod is permitted for deletion yet: the release is starting, or its rules have just changed'
+  const message = 'no pod may be deleted yet: the release is starting, or its rules have just changed'
   return { rule: 'Pending', answer: `${name} is not updated: ${message}`, next: nextText(outline) }
 }
 

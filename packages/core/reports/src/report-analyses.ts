@@ -74,7 +74,7 @@ function measurementReport(analysis: Analysis, { at, phase, value, message }: Me
   }
 }
 
-/** The measured value; undefined if it was truncated, or is not JSON. Samples of Prometheus may be NaN or infinite, which JSON has not. */
+/** The measured value; undefined if it was truncated, or is not JSON. Samples of Prometheus may be NaN or infinite, which JSON does not allow. */
 function measuredIn(value: string): unknown {
   const text = value.replace(/^HTTP \d+ /, '')
   const samples = /^\[([^[\]{}"]*)\]$/.exec(text)?.[1]

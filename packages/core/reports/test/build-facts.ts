@@ -5,7 +5,7 @@ import type { ReleaseFacts } from '@tranche/reports'
 import { aView, NOW_MS, type ViewFields } from '../../../../test/fakes/build-view.ts'
 import type { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
 
-/** What a test says of a Rollout beside its BatchRelease. */
+/** Facts about a Rollout that a test sets besides its BatchRelease. */
 export interface FactsFields extends ViewFields {
   readonly rollout?: Partial<Rollout['spec']>
   readonly rolloutStatus?: Partial<NonNullable<Rollout['status']>>

@@ -108,7 +108,7 @@ describe('why a node is not updated', () => {
       { record: null },
       {
         rule: 'Pending',
-        answer: 'a is not updated: no pod is permitted for deletion yet: the release is starting, or its rules have just changed',
+        answer: 'a is not updated: no pod may be deleted yet: the release is starting, or its rules have just changed',
       },
     ],
     [

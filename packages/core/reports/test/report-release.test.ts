@@ -124,7 +124,7 @@ describe('the message of a report', () => {
         status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
       },
       'step 1 of 2 (40%): waiting for updated nodes to become available: CrashLoopBackOff on a; a had no available pod before the update either, ' +
-        'so this is no failure of the version, and no deadline ends the wait for it: fix the node, abort, or apply another template (since 2023-11-14T22:13:00Z)',
+        'so the version has not failed and no deadline applies: fix the node, abort, or apply another template (since 2023-11-14T22:13:00Z)',
     ],
     [
       'keeps the details that only the status has',

@@ -73,7 +73,7 @@ describe('the start of a release', () => {
   const startedAt = '2023-11-14T21:00:00Z'
   const earlier = { revision: 'old', startedAt: '2023-11-01T00:00:00Z', endedAt: '2023-11-01T01:00:00Z', result: 'Completed' } as const
 
-  it('is that of the release without a result', () => {
+  it('is that of the current release', () => {
     expect(startOf([earlier, { revision: 'new', startedAt }])).toBe(startedAt)
   })
 

@@ -1,6 +1,6 @@
 import type { BatchRelease, BatchReleaseSpec, ReleasePlan } from '@tranche/api-schema'
 
-/** @returns a BatchRelease that is in order, as a person would write it, but for what is given */
+/** @returns a valid BatchRelease, as a person would write it, with the given changes */
 export function batchReleaseWith(plan: Partial<ReleasePlan> = {}, spec: Partial<BatchReleaseSpec> = {}): BatchRelease {
   return {
     metadata: { name: 'by-hand', namespace: 'demo', uid: 'b1', resourceVersion: '1' },

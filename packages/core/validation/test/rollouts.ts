@@ -1,13 +1,13 @@
 import type { Rollout, RolloutSpec, RolloutStep } from '@tranche/api-schema'
 
-/** What a test changes of a Rollout that is in order. */
+/** Changes that a test makes to a valid Rollout. */
 export interface Changes {
   readonly metadata?: Partial<Rollout['metadata']>
   readonly spec?: Partial<RolloutSpec>
   readonly status?: Rollout['status']
 }
 
-/** @returns a Rollout that is in order, but for what `changes` says */
+/** @returns a valid Rollout with `changes` */
 export function rolloutWith({ metadata, spec, status }: Changes = {}): Rollout {
   return {
     metadata: { name: 'node-agent', namespace: 'demo', uid: 'r1', resourceVersion: '1', ...metadata },

@@ -53,7 +53,7 @@ const asking = {
 }
 const receiver = { name: 'on-call', webhook: { url: 'https://hooks.example.com/tranche' } }
 
-/** One breach of every rule: the compiler misses none. */
+/** One breach of each rule; the type checker requires all of them. */
 const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   RolloutField: () => inRollout({ ...rolloutWith(), spec: { ...rolloutWith().spec, disabled: 'no' } }),
   RolloutVersion: () => inDocument({ ...rolloutWith(), apiVersion: 'rollouts.kruise.io/v1alpha1', kind: 'Rollout' }),

@@ -142,7 +142,7 @@ describe('advice about a BatchRelease', () => {
   })
 })
 
-it('a BatchRelease with fields of wrong types gets a problem for each, beside all other problems', () => {
+it('a BatchRelease with fields of wrong types gets a problem for each, with all other problems', () => {
   const { spec } = batchReleaseWith({ batches: [{ canaryReplicas: 0 }] })
   const value = { metadata: { name: 'by-hand' }, spec: { ...spec, tranche: { paused: 'yes' }, batchSize: 3 } }
   expect(checkBatchRelease(value)).toMatchObject({

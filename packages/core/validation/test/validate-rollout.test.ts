@@ -233,11 +233,11 @@ describe('advice about a Rollout', () => {
     expect(adviseRollout(rollout).map(problemText)).toEqual(advice)
   })
 
-  it.each(['120%', '0%', '-5%', 0, 'many'])('gives no advice about a last step with an invalid size: %j', (replicas) => {
+  it.each(['120%', '0%', '-5%', 0, 'many'])('has no advice about a last step with an invalid size: %j', (replicas) => {
     expect(adviseRollout(rolloutInSteps({ replicas }), { desired: 30, workloadExists: true })).toEqual([])
   })
 
-  it('gives the right spelling of a misspelled DaemonSet', () => {
+  it('suggests the right spelling for a misspelled DaemonSet', () => {
     const ref = { apiVersion: 'apps/v1', kind: 'Daemonset', name: 'node-agent' }
     const fix = 'if you mean a DaemonSet, write DaemonSet and apps/v1; otherwise leave it to the controller of that kind'
     expect(adviseRollout(rolloutWith({ spec: { workloadRef: ref } }))).toMatchObject([{ rule: 'OtherWorkload', fix }])

@@ -17,7 +17,7 @@ export interface FailureTerms {
   readonly autoResumeMs: number | null
 }
 
-/** Defaults without a policy (docs/policy.md). */
+/** Defaults without a policy (docs/reference/policy.md). */
 export const failureDefaults = {
   action: 'Pause',
   progressDeadlineSeconds: 600,

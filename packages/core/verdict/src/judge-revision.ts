@@ -50,7 +50,7 @@ export interface Verdict {
 /**
  * Judges a revision by the nodes that were updated to it. Pure: controller and executor both call it.
  *
- * - A node that was unhealthy before its update never counts (docs/policy.md, failure).
+ * - A node that was unhealthy before its update never counts (docs/reference/policy.md, failure).
  * - Neither flapping nor a new pod resets the facts in `watched`.
  * - More restarts, or more time without an available pod, never make a failed node healthy.
  * - Time in which the release was stopped counts towards no deadline.

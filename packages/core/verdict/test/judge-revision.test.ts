@@ -13,12 +13,12 @@ function a(says: CaseSays['nodes'][string], rest: Omit<CaseSays, 'nodes'> = {}):
 
 describe('a node on which the new version failed', () => {
   const cases: Record<string, { readonly says: CaseSays; readonly want: readonly string[] }> = {
-    'is none that is healthy': { says: a({}), want: [] },
-    'is none whose containers are being created': { says: a(waiting('ContainerCreating')), want: [] },
-    'is none that waits for its init containers': { says: a(waiting('PodInitializing')), want: [] },
-    'is one that waits for any other reason, at once': { says: a(waiting('ImagePullBackOff')), want: ['a: ImagePullBackOff'] },
+    'is not one that is healthy': { says: a({}), want: [] },
+    'is not one whose containers are being created': { says: a(waiting('ContainerCreating')), want: [] },
+    'is not one that waits for its init containers': { says: a(waiting('PodInitializing')), want: [] },
+    'is one that waits for any other reason, immediately': { says: a(waiting('ImagePullBackOff')), want: ['a: ImagePullBackOff'] },
     'is one with an unknown waiting reason': { says: a(waiting('SomethingNewBackOff')), want: ['a: SomethingNewBackOff'] },
-    'is none when the policy ignores the reason': {
+    'is not one when the policy ignores the reason': {
       says: a(waiting('ErrImagePull'), { rules: { ignoreReasons: ['ErrImagePull'] } }),
       want: [],
     },
@@ -31,7 +31,7 @@ describe('a node on which the new version failed', () => {
       want: ['a: CrashLoopBackOff'],
     },
     'is one whose pod has failed': { says: a({ phase: 'Failed', ready: false }), want: ['a: Failed'] },
-    'is none that was restarted as often as is tolerated': { says: a(running(2)), want: [] },
+    'is not one that was restarted as often as is tolerated': { says: a(running(2)), want: [] },
     'is one that was restarted more often, though it runs': { says: a(running(3)), want: ['a: TooManyRestarts'] },
     'is one whose pods together were restarted more often': {
       says: a(running(1), { watched: [{ node: 'a', since: at(2), uid: 'before', restarts: 1, seen: 1 }] }),
@@ -43,14 +43,14 @@ describe('a node on which the new version failed', () => {
       says: a({ isNodeReady: false, notReadySince: at(1) }),
       want: ['a: NodeNotReady'],
     },
-    'is none that was NotReady when its kubelet acknowledged the pod, and has not reported since': {
+    'is not one that was NotReady when its kubelet acknowledged the pod, and has not reported since': {
       says: a({ isNodeReady: false, notReadySince: at(0) }),
       want: [],
     },
-    'is none that became NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
-    'is none that has had no available pod until just before the deadline': { says: a({ ready: false }, { at: 600 }), want: [] },
+    'is not one that became NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
+    'is not one that has had no available pod until just before the deadline': { says: a({ ready: false }, { at: 600 }), want: [] },
     'is one that has had none when it passes': { says: a({ ready: false }, { at: 601 }), want: ['a: ProgressDeadlineExceeded'] },
-    'is none that is Ready and waits only for a long minReadySeconds': {
+    'is not one that is Ready and waits only for a long minReadySeconds': {
       says: a({}, { at: 900, minReadyMs: 1_800_000 }),
       want: [],
     },
@@ -61,12 +61,12 @@ describe('a node on which the new version failed', () => {
       ),
       want: ['a: ProgressDeadlineExceeded'],
     },
-    'is none as long as the scheduler may still place its pod': {
+    'is not one as long as the scheduler may still place its pod': {
       says: a({ phase: 'Pending', ready: false, unscheduled: true }, { at: 59 }),
       want: [],
     },
-    'is none with an old pod in any state': { says: a({ ...waiting('CrashLoopBackOff'), pod: 'old' }), want: [] },
-    'is none whose pod was unhealthy before the release': {
+    'is not one with an old pod in any state': { says: a({ ...waiting('CrashLoopBackOff'), pod: 'old' }), want: [] },
+    'is not one whose pod was unhealthy before the release': {
       says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-a'] } }),
       want: [],
     },
@@ -74,7 +74,7 @@ describe('a node on which the new version failed', () => {
       says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-of-before'] } }),
       want: ['a: CrashLoopBackOff'],
     },
-    'is none yet when the clock of the API server is hours behind, and its pod only starts': {
+    'is not one yet when the clock of the API server is hours behind, and its pod only starts': {
       says: a({ ready: false, createdAt: at(-7_200) }),
       want: [],
     },
@@ -89,7 +89,7 @@ describe('a node on which the new version failed', () => {
       says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-7_200) }),
       want: ['a: CrashLoopBackOff'],
     },
-    'is none that was unhealthy before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [takenBad] }), want: [] },
+    'is not one that was unhealthy before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [takenBad] }), want: [] },
     'is one that was healthy before its update': {
       says: a(waiting('CrashLoopBackOff'), { permits: [taken] }),
       want: ['a: CrashLoopBackOff'],
@@ -98,11 +98,11 @@ describe('a node on which the new version failed', () => {
       says: a(running(3), { permits: [takenBad] }),
       want: ['a: TooManyRestarts'],
     },
-    'is none for restarts from before it was healthy': {
+    'is not one for restarts from before it was healthy': {
       says: a(running(5), { watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', seen: 5, ignoredRestarts: 5 }] }),
       want: [],
     },
-    'is none whose failure a retry accepted': {
+    'is not one whose failure a retry accepted': {
       says: a(waiting('CrashLoopBackOff'), {
         status: { failure: { reason: 'Accepted', message: '', nodes: [], release: 'r1', accepted: ['a'] } },
       }),
@@ -112,11 +112,11 @@ describe('a node on which the new version failed', () => {
       says: a({ pod: 'none' }, { at: 70, permits: [taken], watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
       want: ['a: FailedCreate'],
     },
-    'is none without a pod from which the release deleted none': {
+    'is not one without a pod, if the release deleted none there': {
       says: a({ pod: 'none' }, { at: 70, watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
       want: [],
     },
-    'is none without a pod for a moment': {
+    'is not one without a pod for a moment': {
       says: a({ pod: 'none' }, { at: 68, permits: [taken], watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
       want: [],
     },
@@ -125,7 +125,7 @@ describe('a node on which the new version failed', () => {
     expect(failedIn(judge(says))).toEqual(want)
   })
 
-  it('is one whose pod no node has room for', () => {
+  it('is one whose pod fits on no node', () => {
     const conditions = { phase: 'Pending', ready: false, unscheduled: true } as const
     const says = a(conditions, { at: 61 })
     expect(failedIn(judge(says))).toEqual([])
@@ -171,7 +171,7 @@ describe('how many failed nodes are tolerated', () => {
       says: { nodes: two, rules: { maxFailedNodes: '26%' } },
       want: { limit: 2, isBad: false },
     },
-    'no more in one batch than it may have of its own': {
+    'no more in one batch than its own limit': {
       says: {
         nodes: two,
         rules: { maxFailedNodes: 4, maxFailedNodesPerBatch: '50%' },

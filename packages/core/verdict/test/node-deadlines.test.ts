@@ -14,7 +14,7 @@ describe('the deadline of a node', () => {
     'of a pod that starts is progressDeadlineSeconds after it was created': { says: a(waiting('ContainerCreating')), seconds: 601 },
     'is the same in a later pass': { says: a(waiting('ContainerCreating'), { at: 500 }), seconds: 601 },
     'is that of the policy': { says: a({ ready: false }, { rules: { progressDeadlineSeconds: 90 } }), seconds: 91 },
-    'of a pod without a place is schedulingDeadlineSeconds after it was created': {
+    'of an unscheduled pod is schedulingDeadlineSeconds after it was created': {
       says: a({ ready: false, isUnschedulable: true }),
       seconds: 61,
     },

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { at, failedIn, judge, type NodeSays, running, waiting, watch } from './verdict-notation.ts'
 
-/** What a node looks like at some moment. */
+/** State of a node at one time. */
 const looks: Readonly<Record<string, NodeSays>> = {
   well: {},
   down: { ready: false },
@@ -22,7 +22,7 @@ const fleets = fc.record({ a: look, b: look, c: look, d: look })
 const nodesOf = (says: Readonly<Record<string, string>>): Readonly<Record<string, NodeSays>> =>
   Object.fromEntries(Object.entries(says).map(([name, how]) => [name, looks[how] ?? {}]))
 
-/** What a controller remembers that looks every second; `downs` are the seconds in which the pod of `a` is not Ready. */
+/** State of a controller that looks every second; `downs` are the seconds in which the pod of `a` is not Ready. */
 function watchedThrough(seconds: number, isDown: (second: number) => boolean, stopped: (second: number) => object): readonly WatchedNode[] {
   let watched: readonly WatchedNode[] = []
   for (let second = 2; second <= seconds; second++) {

@@ -19,7 +19,7 @@ describe('watchNodes', () => {
     expect(watch({ nodes: { a: { readyStamp: at(130) } }, watched, at: 140 })).toMatchObject([{ node: 'a', downSeconds: 30 }])
   })
 
-  it('adds up what flapping costs', () => {
+  it('adds up the down time of a flapping pod', () => {
     const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 30, downSince: at(200) }]
     expect(watch({ nodes: { a: { readyStamp: at(215) } }, watched, at: 215 })).toMatchObject([{ downSeconds: 45 }])
   })

@@ -111,7 +111,7 @@ function plannedRollout(live: Rollout, { metadata, spec }: NonNullable<Manifests
   return { ...live, spec, metadata: { ...live.metadata, annotations, generation: (live.metadata.generation ?? 1) + 1 } }
 }
 
-/** A policy with another name than the current one is new. */
+/** A policy whose name differs from the current one's is new. */
 function plannedPolicy(
   { rollout, policy }: ClusterSnapshot,
   { metadata: { name }, spec }: NonNullable<Manifests['policy']>,

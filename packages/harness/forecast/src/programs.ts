@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import type { KubeClient } from '@tranche/kube-client'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { EgressClient } from '@tranche/egress'
 import type { JobQueue } from '@tranche/queue'
 import type { Exchange } from '@tranche/wire'

@@ -2,7 +2,7 @@ import { type BatchRelease, type ClusterSnapshot, customResourceDefinitions, typ
 import { VirtualClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Pod } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createInProcessQueue } from '@tranche/queue'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { PodLife } from '@tranche/sim-nodes'
@@ -54,7 +54,7 @@ export async function simulateCluster<R extends ForecastCache>(
   const clock = new VirtualClock(snapshot.takenAtMs)
   options.onClock(clock)
   const watchDelayMs = { min: WATCH_DELAY_MS, max: WATCH_DELAY_MS }
-  // The copy uses another seed than a simulated cluster: the same seed would give new pods the uids of existing ones.
+  // The copy does not use the seed of a simulated cluster: the same seed would give new pods the uids of existing ones.
   const seed = snapshot.takenAtMs
   const simulator = createSimulator({ clock, seed, nodes: 0, watchDelayMs, lives: options.lives, controllers: CONTROLLERS })
   // Nothing in the copy reads managed fields, so they are not computed.

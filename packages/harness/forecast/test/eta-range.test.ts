@@ -11,12 +11,12 @@ const timesOf = (believed: readonly number[]): PodTimes => ({
   crowd: null,
 })
 
-it('is one moment where every pod takes as long as every other', () => {
+it('is a single time if all pods take equally long', () => {
   const times = timesOf([9_000, 9_000, 9_000])
   expect(etaRange({ batches: [names(10)], limit: 5, times, minReadyMs: 0, wholeMs: 20_000 })).toEqual({ low: 20, high: 20 })
 })
 
-it('holds what was played, and is wider where start times differ more', () => {
+it('contains the simulated time, and is wider if start times differ more', () => {
   const near = etaRange({ batches: [names(40)], limit: 4, times: timesOf([9_000, 10_000, 11_000]), minReadyMs: 0, wholeMs: 110_000 })
   const far = etaRange({ batches: [names(40)], limit: 4, times: timesOf([2_000, 10_000, 18_000]), minReadyMs: 0, wholeMs: 110_000 })
   for (const { low, high } of [near, far]) {
@@ -44,7 +44,7 @@ it('adds a second per pod when the stop time is unmeasured, and subtracts at mos
   ])
 })
 
-it('reaches down to starts as quick as the quickest where many started together', () => {
+it('begins at the fastest measured start if many pods started together', () => {
   const times = { ...timesOf([2_000, 9_000, 9_000, 9_000, 11_000]), crowd: 5 }
   const [alone, crowded] = [{ ...times, crowd: null }, times].map((one) =>
     etaRange({ batches: [names(10)], limit: 5, times: one, minReadyMs: 0, wholeMs: 20_000 }),

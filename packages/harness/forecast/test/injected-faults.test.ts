@@ -16,7 +16,7 @@ const read = (text: string): { readonly kind: string; readonly count: number } =
   return { kind: injectedFault!.kind, count: injectedFault!.nodes.size }
 }
 
-describe('what goes wrong, as people write it', () => {
+describe('faults as users write them', () => {
   it.each([
     ['node-7 fails', 'Fails', 1],
     ['node-7 is NotReady', 'NotReady', 1],
@@ -31,7 +31,7 @@ describe('what goes wrong, as people write it', () => {
     expect(read(text)).toEqual({ kind, count })
   })
 
-  it('draws the same nodes each time, and not neighbours', () => {
+  it('draw the same nodes each time, and not neighbours', () => {
     const [first, again] = parseInjectedFaults(['10% crash', '10% crash'], nodes)
     expect(again).toEqual(first)
     expect([...first!.nodes]).not.toEqual(['node-1', 'node-2', 'node-3', 'node-4'])

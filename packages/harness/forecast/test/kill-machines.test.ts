@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { killMachines } from '../src/drive-release.ts'
 import type { SimulatedCluster } from '../src/simulated-cluster.ts'
 
-it('says which machine could not be made to fail', async () => {
+it('names the machine that could not be made to fail', async () => {
   const clock = new VirtualClock()
   const reported: ((write: Pick<AcceptedWrite, 'kind' | 'object'>) => void)[] = []
   const observe = (listener: (typeof reported)[number]): (() => void) => {

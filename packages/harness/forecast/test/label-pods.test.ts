@@ -26,7 +26,7 @@ it('labels pods that come up by a permit of the release, with its id and batch, 
   expect(await Promise.all([...others, labelsOf(undefined, 'node-1', 'bbbb')])).toEqual([undefined, undefined, undefined, undefined])
 })
 
-it('looks at new pods alone', () => {
+it('examines only new pods', () => {
   const { handles } = labelPods(() => release)
   const asked = (resource: AdmissionReview['resource'], operation: AdmissionReview['operation']) =>
     handles({ operation, resource, subresource: undefined })

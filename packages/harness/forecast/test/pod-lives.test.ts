@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createLives } from '../src/pod-lives.ts'
 import type { PodTimes } from '../src/pod-times.ts'
 
-it.each([3_120, 9_430, 1_149])('lets pods be ready together, and all of them take as long as measured: %d ms', (startMs) => {
+it.each([3_120, 9_430, 1_149])('lets pods become ready together, each in the measured time: %d ms', (startMs) => {
   const times: PodTimes = {
     believed: [startMs],
     startMsOf: () => startMs,
@@ -31,7 +31,7 @@ it.each([
   ['node-1', 'agent:v3-bad-crash', 'bad-crash'],
   ['node-1', 'agent:v3', 'prompt'],
   ['machine-1', 'agent:v3-bad-crash', 'prompt'],
-])('lets a new pod on %s with the image %s be %s: only simulated nodes say by the tag what becomes of it', (nodeName, image, name) => {
+])('lets a new pod on %s with the image %s become %s: only on simulated nodes does the tag decide', (nodeName, image, name) => {
   const times: PodTimes = { believed: [], startMsOf: () => 1_000, stop: { ms: 0, source: 'ByDefault' }, isCoarse: false, crowd: null }
   const lives = createLives({ times, pods: [], takenAtMs: 0, nowMs: () => 0, crashes: () => false, simulated: new Set(['node-1']) })
   expect(lives({ metadata: { name: 'p', uid: '1' }, spec: { nodeName, containers: [{ image }] } } as unknown as Pod).name).toBe(name)

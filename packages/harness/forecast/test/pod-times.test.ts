@@ -19,7 +19,7 @@ describe('how long pods take to start', () => {
     expect(times.believed[0]).toBeCloseTo(10_000, -2)
   })
 
-  it('is the mean of all where nothing but the fraction of a second tells them apart', () => {
+  it('is the mean of all if they differ only by fractions of a second', () => {
     const times = measure(pods(40, (at) => pod(at, 100 * at, at % 2 === 0 ? 3 : 4)))
     expect(times.startMsOf('elsewhere')).toBe(3_500)
     // Differences of one second in half of them are 0.25 s², of which cutting moments to seconds makes a sixth.
@@ -32,13 +32,13 @@ describe('how long pods take to start', () => {
     expect([believed.length, startMsOf('elsewhere')]).toEqual([2, 5_500])
   })
 
-  it('uses a crowd when there is nothing else, and reports its size', () => {
+  it('is measured from pods that started together if there is nothing else, and reports their number', () => {
     const times = measure(pods(40, (at) => pod(at, 0, 30)))
     expect(times).toMatchObject({ crowd: 40, isCoarse: true })
     expect(times.startMsOf('node-7')).toBe(30_000)
   })
 
-  it('counts the start in a crowd from the acceptance by the kubelet plus the shortest wait for it', () => {
+  it('counts the start of pods that started together from the acceptance by the kubelet plus the shortest wait for it', () => {
     const one = (at: number): Pod => podOf({ at, createdMs: 0, takenUpMs: 1_000 * (1 + at), readyMs: 1_000 * (6 + at) })
     const times = measure(pods(40, one))
     expect(times).toMatchObject({ crowd: 40, isCoarse: false })
@@ -54,7 +54,7 @@ describe('how long pods take to start', () => {
     expect(times.startMsOf('node-20')).toBe(3_000)
   })
 
-  it('takes no release for a crowd: as many are down as it may have, and whole seconds hide who came first', () => {
+  it('does not mistake the pods of a release for pods that started together: whole seconds hide which came first', () => {
     const times = measure(pods(30, (at) => pod(at, 3 * Math.floor(at / 2), 3)))
     expect([times.believed.length, times.crowd]).toEqual([30, null])
   })

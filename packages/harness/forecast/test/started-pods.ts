@@ -32,7 +32,7 @@ export function podOf({ at, createdMs, readyMs, takenUpMs, batch, restartCount =
   } as unknown as Pod
 }
 
-/** How a release went. Milliseconds. */
+/** Timeline of a finished release. Milliseconds. */
 export interface PlayedRelease {
   /** Nodes of each batch. */
   readonly batches: readonly number[]

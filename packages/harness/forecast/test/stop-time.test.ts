@@ -84,7 +84,7 @@ describe('how long pods take to stop', () => {
     expect(measurePods({ ...asked, planned }).stop.ms).toBe(6_000)
   })
 
-  it('makes, with the start, what a node of a release takes: within a twentieth, or a tenth of a second', () => {
+  it('adds up with the start to the time per node of a release: within a twentieth, or a tenth of a second', () => {
     const releases = fc.record({
       limit: fc.integer({ min: 1, max: 12 }),
       stopMs: fc.integer({ min: 0, max: 15_000 }),

@@ -6,7 +6,7 @@ import { withoutEvents } from '../src/without-events.ts'
 
 const key = { name: 'agent', namespace: 'default' }
 
-it('keeps no events of the controllers that it names, and lets them do what they do', async () => {
+it('drops the events of the named controllers, and does not change their other writes', async () => {
   expect(await played(undefined)).toEqual({ bound: 3, writers: ['daemonset-controller', 'default-scheduler'] })
   expect(await played(withoutEvents(['default-scheduler']))).toEqual({ bound: 3, writers: ['daemonset-controller'] })
   expect(await played(withoutEvents(['daemonset-controller', 'default-scheduler']))).toEqual({ bound: 3, writers: [] })

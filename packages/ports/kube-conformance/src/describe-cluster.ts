@@ -18,7 +18,7 @@ const levels: Readonly<Record<Level, (it: ConformanceTest) => void>> = {
 }
 
 /**
- * What a Kubernetes cluster does, as tests over the wire, for one cluster. Registers a `describe` block with vitest. It works in
+ * Behavior of a Kubernetes cluster, as tests over the wire, for one cluster. Registers a `describe` block with vitest. It works in
  * namespaces of its own, named after the harness's `run`, and removes all it has made.
  *
  * @param name the cluster

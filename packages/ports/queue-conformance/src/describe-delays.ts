@@ -25,7 +25,7 @@ export function describeDelays(bench: () => Bench): void {
     expect(work.runs).toHaveLength(1)
   })
 
-  it('Q5 never postpones a waiting key by a delayed enqueue', async () => {
+  it('Q5 never postpones a waiting key with a delayed enqueue', async () => {
     const { queue, work } = bench()
     await queue.producer.enqueue('a')
     await queue.producer.enqueueAfter('a', DELAY_MS)

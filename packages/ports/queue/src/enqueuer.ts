@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
-import type { Logger } from '@tranche/log'
-import { noTracer, type Tracer } from '@tranche/tracing'
+import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import type { JobQueue } from './job-queue.ts'
 
 /** Enqueues keys for programs that do not wait for it. */

@@ -1,6 +1,5 @@
 import type { Clock, Timer } from '@tranche/clock'
-import { silentLogger, type Logger } from '@tranche/log'
-import type { TraceContext } from '@tranche/tracing'
+import { silentLogger, type Logger, type TraceContext } from '@tranche/telemetry'
 import type { JobHandler, JobNote, JobOutcome, JobQueue, JobQueueStats, Worker, WorkerOptions } from './job-queue.ts'
 import { createWorkerPool, type PoolWorker, type WorkerPool } from './worker-pool.ts'
 

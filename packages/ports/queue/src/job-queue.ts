@@ -1,4 +1,4 @@
-import type { TraceContext } from '@tranche/tracing'
+import type { TraceContext } from '@tranche/telemetry'
 
 /**
  * Queue of jobs between programs. A job is a key and nothing else: it says *where* to look, never what to do.

@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import { type LogFields, type Logger, silentLogger } from '@tranche/log'
+import { type LogFields, type Logger, silentLogger } from '@tranche/telemetry'
 import { createEnqueuer, createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { describe, expect, it } from 'vitest'
 
@@ -56,7 +56,7 @@ describe('createEnqueuer', () => {
     expect(lines).toEqual([])
   })
 
-  it('enqueuer logs once what waiting does not fix, and again after it was fixed', async () => {
+  it('enqueuer logs a permanent error once, and again after it was fixed', async () => {
     const { enqueuer, clock, lines, fail } = bench()
     for (let time = 1; time <= 2; time++) {
       fail(refused)

@@ -1,6 +1,5 @@
 import { FakeClock } from '@tranche/clock'
-import type { LogFields, Logger } from '@tranche/log'
-import { silentLogger } from '@tranche/log'
+import { type LogFields, type Logger, silentLogger } from '@tranche/telemetry'
 import { createInProcessQueue, type JobOutcome } from '@tranche/queue'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

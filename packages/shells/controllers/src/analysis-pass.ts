@@ -15,7 +15,7 @@ import {
 import type { AnalysisRun, BatchRelease } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult } from './analysis-port.ts'
 

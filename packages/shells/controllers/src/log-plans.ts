@@ -1,6 +1,6 @@
 import type { BatchRelease, FlightRecord, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { keyText } from '@tranche/kube-types'
-import type { LogFields, Logger } from '@tranche/log'
+import type { LogFields, Logger } from '@tranche/telemetry'
 import { newAnswer, rolloutEvents, type RolloutPlan } from '@tranche/planner'
 
 /**

@@ -25,7 +25,7 @@ export interface ReleaseMemory {
    * not missing.
    */
   revisionMissingSinceMs: number | null
-  /** Whether the API server refused the paused annotation for another reason than a lost race. */
+  /** Whether the API server refused the paused annotation for a reason other than a lost race. */
   pauseRefused: boolean
 }
 

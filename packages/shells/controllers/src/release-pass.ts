@@ -11,7 +11,7 @@ import {
 } from '@tranche/fence'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, rolloutOf } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import {
   type BatchReleasePlan,
   planBatchRelease,

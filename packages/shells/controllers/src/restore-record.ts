@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { createRecord, lostPermits, type TouchAnswer } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { BatchReleasePlan, ReleaseView } from '@tranche/planner'
 import { fieldsOf } from './log-plans.ts'
 import type { ReleasePort } from './release-port.ts'

@@ -1,5 +1,5 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { RecordWriteReason } from '@tranche/planner'
 import { type ReconcileResult, recheckAfter } from '@tranche/reconcile'
 import { logRecord } from './log-plans.ts'

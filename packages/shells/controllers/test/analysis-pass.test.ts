@@ -4,7 +4,7 @@ import { FakeClock } from '@tranche/clock'
 import { type AnalysisPass, createAnalysisPass, type MetricResult } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import type { PatchOperation } from '@tranche/fence'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import type { ReconcileResult } from '@tranche/reconcile'
 import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
@@ -56,7 +56,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  it('tests what it read, so that a measurement of two controllers counts once (G8)', async () => {
+  it('tests the state that it read, so that a measurement of two controllers counts once (G8)', async () => {
     const world = await aRunningWorld()
     await world.answer({ ok: true })
     await world.pass()
@@ -137,7 +137,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     await world.pass()
     await world.pass()
     expect(world.reported).toEqual([
-      'Warning AnalysisFailed Rollout/agent: analysis health in the background failed: 1 of 1 measurement failed, at most 0 may; last one: successCondition does not hold: result.ok, with the result {"ok":false}',
+      'Warning AnalysisFailed Rollout/agent: analysis health in the background failed: 1 of 1 measurement failed, at most 0 are tolerated; last one: successCondition does not hold: result.ok, with the result {"ok":false}',
     ])
   })
 

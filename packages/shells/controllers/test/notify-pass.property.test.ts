@@ -2,7 +2,7 @@ import type { Notification, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { createNotifyPass, type NotifyPort, receiverKey, type NotifyResult } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import type { Reconcile } from '@tranche/reconcile'
 import { applyPatch } from '@tranche/testing'
 import fc from 'fast-check'
@@ -86,7 +86,7 @@ function steps(): fc.Arbitrary<Step> {
 }
 
 interface World {
-  /** What receivers have taken, in order. */
+  /** Messages that receivers have accepted, in order. */
   readonly reported: readonly Notification[]
   readonly happened: readonly Notification[]
   rollout(): Rollout

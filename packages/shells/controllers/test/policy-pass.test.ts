@@ -1,7 +1,7 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { createPolicyPass, type PolicyPort } from '@tranche/controllers'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { applyPatch } from '@tranche/testing'
 import { expect, it } from 'vitest'
 

@@ -19,7 +19,7 @@ export interface RecordingPort extends ReleasePort {
   /** The Rollout, read live, asks for a stop. */
   stopAsked: boolean
   fails: Error | null
-  /** How putting labels on a pod ends: they are on it, it has changed meanwhile, or it is refused. */
+  /** Result of labelling a pod: it has the labels, it has changed meanwhile, or the API server refuses it. */
   labels: 'on' | 'changed' | Error
 }
 

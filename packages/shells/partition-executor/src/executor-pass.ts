@@ -14,7 +14,7 @@ import {
   type Questions,
 } from '@tranche/fence'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
-import type { LogFields, Logger } from '@tranche/log'
+import type { LogFields, Logger } from '@tranche/telemetry'
 import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'

@@ -2,7 +2,7 @@ import type { FlightRecord, Permit, StoppedTime } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { type FleetNode, type FleetPod, toFleetView } from '@tranche/fleet'
 import type { LivePod, TouchAnswer } from '@tranche/fence'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
 import type { ReconcileResult } from '@tranche/reconcile'
 import { describe, expect, it } from 'vitest'
@@ -255,7 +255,7 @@ describe('a pass of the executor', () => {
       expect(stage.calls).toContain('delete pod-b')
     })
 
-    it('ignores what the controller has seen of another release', async () => {
+    it('ignores the controller’s observations of another release', async () => {
       const stage = aJudgedStage('before')
       stage.set(goneOn('a', stage.record), crashing)
       await stage.pass()
@@ -308,7 +308,7 @@ interface Stage {
   fails: string | null
   touch: TouchAnswer | ((podName: string) => TouchAnswer)
   tranche: ExecutorReading['release']['spec']['tranche']
-  /** What the status says of how the release began. */
+  /** Observed start of the release in the status. */
   stoppedTime: StoppedTime | undefined
   /** How the pod of node a differs from the view, read live. */
   live: Partial<LivePod> | null | 'fails'

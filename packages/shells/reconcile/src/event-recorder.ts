@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { silentLogger, type Logger } from '@tranche/log'
+import { silentLogger, type Logger } from '@tranche/telemetry'
 import { createEventCorrelator, type EventCorrelator } from './event-correlator.ts'
 
 /** Object that an event is about. */

@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { parseKey } from '@tranche/kube-types'
 import type { JobHandler, JobNote, JobOutcome } from '@tranche/queue'
-import { noTracer, type SpanAttributes, type TraceContext, type Tracer } from '@tranche/tracing'
+import { noTracer, type SpanAttributes, type TraceContext, type Tracer } from '@tranche/telemetry'
 import { createPass, FOLLOWS_MS, type PassOptions, type PassResult } from './pass.ts'
 import { awaitChange, recheckAfter, SOONEST_RECHECK_MS, type ReconcileResult } from './reconcile.ts'
 

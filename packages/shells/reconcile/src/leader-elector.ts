@@ -1,7 +1,7 @@
 import { sleep, type Clock, type Timer } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
 import type { Lease } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { heldSpec, holderOf, releasedSpec, type LeaseSpec } from './lease-record.ts'
 import { createLeaseObservation, type LeaseObservation } from './lease-observation.ts'
 

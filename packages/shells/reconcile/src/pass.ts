@@ -1,8 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import type { LogFields, Logger } from '@tranche/log'
-import { noSpan, noTracer, type Span, type TraceContext, type Tracer } from '@tranche/tracing'
+import { type LogFields, type Logger, noSpan, noTracer, type Span, type TraceContext, type Tracer } from '@tranche/telemetry'
 import type { ReconcileResult, Reconcile } from './reconcile.ts'
 
 /** Settings of {@link createPass}. */
@@ -147,7 +146,7 @@ function logFailure(log: Logger, result: PassResult, attempt: number, durationMs
   if (isAppError(error) && error.details['status'] === UNAUTHORIZED) return log.debug(fields, 'pass failed')
   if (result.kind === 'awaitFix') return log.error({ ...fields, recheckAfterMs: result.ms }, 'pass failed; a person must act')
   if (!isAppError(error)) return log.error(fields, 'pass failed unexpectedly')
-  if (error.code === 'WRITE_CONFLICT' && attempt <= QUIET_CONFLICTS) return log.debug(fields, 'pass met a conflict')
+  if (error.code === 'WRITE_CONFLICT' && attempt <= QUIET_CONFLICTS) return log.debug(fields, 'pass had a write conflict')
   log.warn(fields, 'pass failed')
 }
 

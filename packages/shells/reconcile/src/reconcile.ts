@@ -1,5 +1,5 @@
 import type { ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 
 /**
  * One pass over one key: read everything, decide, write one thing.

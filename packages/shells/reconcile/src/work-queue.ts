@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@tranche/clock'
-import type { TraceContext } from '@tranche/tracing'
+import type { TraceContext } from '@tranche/telemetry'
 
 /**
  * Keys that a runner has to process, inside one process. A key names an object, never a change, so signals collapse.

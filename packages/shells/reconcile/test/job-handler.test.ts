@@ -9,7 +9,7 @@ describe('createJobHandler', () => {
   const cases: Record<string, { reconcile: Reconcile; wants: ReconcileResult[] }> = {
     'returns that a pass awaits a change': { reconcile: async () => awaitChange, wants: [awaitChange] },
     'returns when a pass wants a recheck': { reconcile: async () => recheckAfter(70), wants: [recheckAfter(70)] },
-    'backs off further with each failure in a row, up to the ceiling': {
+    'doubles the back-off with each failure in a row, up to the maximum': {
       reconcile: () => Promise.reject(new AppError('API_UNREACHABLE', 'no answer')),
       wants: [5, 10, 20, 20].map(recheckAfter),
     },

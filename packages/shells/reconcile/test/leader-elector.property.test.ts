@@ -1,5 +1,5 @@
 import { FakeClock, sleep, type Clock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createLeaderElector, type LeaderElector } from '@tranche/reconcile'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -461,7 +461,7 @@ interface Bench {
 interface Candidate {
   readonly elector: LeaderElector
   readonly calls: string[]
-  /** Of requests that a test looks at. */
+  /** Requests that a test examines. */
   readonly signals: AbortSignal[]
   journey: Journey
   onStopped: () => void | Promise<void>

@@ -96,7 +96,7 @@ describe('the next look at a Lease', () => {
   })
 
   it.each([
-    ['comes by the clock', ({ clock }: ReturnType<typeof setUp>) => clock.advanceAsync(60_000)],
+    ['comes after its delay', ({ clock }: ReturnType<typeof setUp>) => clock.advanceAsync(60_000)],
     ['is cut short', ({ abort, clock }: ReturnType<typeof setUp>) => (abort.abort(new Error('enough')), clock.advanceAsync(0))],
   ])('leaves no timer and no listener on the signal once it %s', async (_how, act) => {
     const all = setUp()

@@ -36,7 +36,7 @@ describe('what a candidate writes', () => {
     expect(heldSpec(leaseOf(spec), holder)).toEqual({ holderIdentity: 'me', leaseDurationSeconds: 15, ...want })
   })
 
-  it('lasts as many whole seconds as are not less than what it asks for (E3)', () => {
+  it('has its lease duration rounded up to whole seconds (E3)', () => {
     const seconds = [1_000, 1_001, 15_500].map((leaseDurationMs) => heldSpec(null, { ...holder, leaseDurationMs }).leaseDurationSeconds)
     expect(seconds).toEqual([1, 2, 16])
   })

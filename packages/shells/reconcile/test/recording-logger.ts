@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '@tranche/log'
+import type { LogFields, Logger } from '@tranche/telemetry'
 
 /** One line as a logger got it, with the fields of its parents. */
 export interface LogLine {

@@ -1,4 +1,4 @@
-import type { EntryOptions, Span, SpanAttributes, SpanOptions, TraceContext, Tracer } from '@tranche/tracing'
+import type { EntryOptions, Span, SpanAttributes, SpanOptions, TraceContext, Tracer } from '@tranche/telemetry'
 
 /** One span as a tracer was given it. */
 export interface SeenSpan {

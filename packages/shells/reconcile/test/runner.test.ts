@@ -67,7 +67,7 @@ describe('createRunner', () => {
     'a first conflict comes back after its back-off and is logged at debug': {
       error: new AppError('WRITE_CONFLICT', 'changed'),
       backMs: 5,
-      line: { level: 'debug', message: 'pass met a conflict' },
+      line: { level: 'debug', message: 'pass had a write conflict' },
     },
     'rejected credentials come back after their back-off and are logged at debug, because the client logs them': {
       error: new AppError('API_REFUSED', 'Unauthorized', { details: { status: 401 } }),

@@ -1,7 +1,7 @@
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { awaitChange, createJobHandler, createRunner, createWorkQueue, recheckAfter, type Reconcile } from '@tranche/reconcile'
-import type { TraceContext } from '@tranche/tracing'
+import type { TraceContext } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
 import { recordingLogger } from './recording-logger.ts'
 import { recordingTracer, type SeenSpan } from './recording-tracer.ts'

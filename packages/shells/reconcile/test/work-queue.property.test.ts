@@ -114,7 +114,7 @@ function callModel(model: Model, call: Call): unknown {
   return model[call.kind](call.key)
 }
 
-describe('the work queue, with workers that take their time,', () => {
+describe('the work queue, with slow workers,', () => {
   it('W1 W2 W3 never gives a key to two workers, loses no add, and hands out no more than was added', async () => {
     await fc.assert(fc.asyncProperty(fc.array(signalArbitrary, { maxLength: 40 }), fc.array(fc.nat(30), { minLength: 1 }), serveSignals), {
       numRuns: 200,

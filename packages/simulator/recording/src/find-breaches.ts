@@ -8,7 +8,8 @@ export interface BreachQuery {
   /** @returns whether this actor's deletions of pods are ours */
   readonly isOurs: (actor: string) => boolean
   /**
-   * Delay of watches in milliseconds: what others did to nodes or pods within it is not held against a deletion. Infinity ignores others.
+   * Delay of watches in milliseconds. Changes of nodes or pods by other clients within it do not count against a deletion; with Infinity,
+   * no such change counts.
    * @default 1000
    */
   readonly watchLagMs?: number

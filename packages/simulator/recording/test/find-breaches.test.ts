@@ -5,7 +5,7 @@ const start = 'nodes a b c d | say v2 0 | limit 1 | a:1 v1 + | b:2 v1 + | c:3 v1
 
 describe('findBreaches', () => {
   const cases: Record<string, { story: string; found: readonly string[] }> = {
-    'finds nothing when one node follows the other': { story: 'del a:1 | gone a:1 | a:5 v2 + | del b:2', found: [] },
+    'finds nothing if nodes follow one another': { story: 'del a:1 | gone a:1 | a:5 v2 + | del b:2', found: [] },
     'counts a node in flight until it has an available pod (G2)': {
       story: 'del a:1 | gone a:1 | a:5 v2 - | del b:2',
       found: ['G2 b', 'G1 b'],
@@ -14,9 +14,9 @@ describe('findBreaches', () => {
       story: 'a:1 v1 - | b:2 v1 - | wait 5000 | del a:1 | del b:2',
       found: ['G2 b'],
     },
-    'counts a node once, however often we delete there (G2)': { story: 'del a:1 | gone a:1 | a:5 v1 - | del a:5', found: [] },
+    'counts a node once, however often Tranche deletes there (G2)': { story: 'del a:1 | gone a:1 | a:5 v1 - | del a:5', found: [] },
     'forgets a node in flight that is removed (G2)': { story: 'del a:1 | remove a | say v2 0 | wait 5000 | del b:2', found: [] },
-    'takes the largest limit since the oldest node in flight (G2)': {
+    'uses the largest limit since the oldest node in flight (G2)': {
       story: 'limit 2 | del a:1 | limit 1 | gone a:1 | del b:2',
       found: [],
     },
@@ -25,16 +25,16 @@ describe('findBreaches', () => {
       story: 'ready-for 5 | wait 9000 | del a:1 | gone a:1 | a:5 v2 + | wait 4000 | del b:2',
       found: ['G2 b', 'G1 b'],
     },
-    'takes a pod as available after minReadySeconds (G2)': {
+    'treats a pod as available after minReadySeconds (G2)': {
       story: 'ready-for 5 | wait 9000 | del a:1 | gone a:1 | a:5 v2 + | wait 6000 | del b:2',
       found: [],
     },
-    'counts nodes that others have broken beside a Ready pod (G1)': { story: 'c:3 v1 - | wait 2000 | del a:1', found: ['G1 a'] },
-    'allows a deletion of a pod that is not Ready beside them (G1)': {
+    'counts nodes broken by other causes in addition to a Ready pod (G1)': { story: 'c:3 v1 - | wait 2000 | del a:1', found: ['G1 a'] },
+    'allows a deletion of a pod that is not Ready in addition (G1)': {
       story: 'c:3 v1 - | a:1 v1 - | wait 2000 | del a:1',
       found: [],
     },
-    'does not hold against us what no watch can have shown yet (G1)': { story: 'c:3 v1 - | wait 100 | del a:1', found: [] },
+    'ignores damage that no watch can have reported yet (G1)': { story: 'c:3 v1 - | wait 100 | del a:1', found: [] },
     'finds one deletion too many for the batch (G3)': {
       story: 'say v2 3 | del a:1 | gone a:1 | a:5 v2 + | wait 2000 | del b:2',
       found: ['G3 b'],
@@ -45,19 +45,19 @@ describe('findBreaches', () => {
     },
     'finds a deletion without an order (G3)': { story: 'say nothing | del a:1', found: ['G3 a'] },
     'finds a pod of the revision being released (G4)': { story: 'a:1! | a:5 v2 + | wait 2000 | del a:5', found: ['G4 a'] },
-    'finds a pod that terminates already (G4)': { story: 'a:1 v1 x | wait 2000 | del a:1', found: ['G4 a'] },
+    'finds a pod that is already terminating (G4)': { story: 'a:1 v1 x | wait 2000 | del a:1', found: ['G4 a'] },
     'finds a pod of another DaemonSet (G4)': { story: 'a:9 foreign + | del a:9', found: ['G4 a'] },
     'finds a deletion after the acknowledgement of a pause (G9)': {
       story: 'pause asked | pause said | del a:1',
       found: ['G9 a'],
     },
     'allows a deletion before the acknowledgement (G9)': { story: 'pause asked | del a:1', found: [] },
-    'does not take an older acknowledgement for a new pause (G9)': {
+    'does not mistake an older acknowledgement for that of a new pause (G9)': {
       story: 'pause asked | pause said | pause lifted | pause asked | del a:1',
       found: [],
     },
     'finds a deletion after the Rollout is gone (G9)': { story: 'pause deleted | del a:1', found: ['G9 a'] },
-    'leaves the deletions of others alone': { story: 'pause asked | pause said | a:1! | b:2!', found: [] },
+    'ignores the deletions of other clients': { story: 'pause asked | pause said | a:1! | b:2!', found: [] },
   }
 
   it.each(Object.entries(cases))('%s', (_name, { story, found }) => {
@@ -65,7 +65,7 @@ describe('findBreaches', () => {
     expect(breaches.map(({ guarantee, node }) => `${guarantee} ${node}`)).toEqual(found)
   })
 
-  it('says when, where and by how much', () => {
+  it('names the time, the node and the amount', () => {
     const [breach] = findBreaches(recordingOf(`${start} | limit 3 | wait 90 | del a:1`), {
       daemonSet: 'agent',
       isOurs: (actor) => actor === 'executor',
@@ -78,13 +78,13 @@ describe('findBreaches', () => {
     })
   })
 
-  it('looks at nothing that others did where watches never arrive', () => {
+  it('ignores the writes of other clients if watches never deliver', () => {
     const query = { daemonSet: 'agent', isOurs: (actor: string) => actor === 'executor', watchLagMs: Number.POSITIVE_INFINITY }
     expect(findBreaches(recordingOf(`${start} | c:3 v1 - | wait 99000 | del a:1`), query)).toEqual([])
   })
 })
 
-it('counts our deletions', () => {
+it('counts the deletions of Tranche', () => {
   const writes = recordingOf(`${start} | del a:1 | gone a:1 | b:2! | del c:3`)
   expect(countDeletions(writes, { daemonSet: 'agent', isOurs: (actor) => actor === 'executor' })).toBe(2)
 })

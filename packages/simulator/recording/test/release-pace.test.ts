@@ -2,11 +2,11 @@ import { type RecordedWrite, releasePace } from '@tranche/recording'
 import { describe, expect, it } from 'vitest'
 
 describe('releasePace', () => {
-  it('takes a node from the accepted deletion of its pod to the first Ready one after it', () => {
+  it('measures a node from the accepted deletion of its pod to the first Ready one after it', () => {
     expect(pace('10 a:1+x | 12 a:1! | 13 a:2- | 15 a:2+', 1)).toEqual({ nodes: 1, makespanMs: 5, idealMs: 5, reactionsMs: [] })
   })
 
-  it('measures the reaction from the moment the budget has room again', () => {
+  it('measures the reaction from the moment the budget allows another node', () => {
     expect(pace('10 a:1x | 15 a:2+ | 18 b:3x | 23 b:4+', 1)).toEqual({ nodes: 2, makespanMs: 13, idealMs: 10, reactionsMs: [3] })
   })
 
@@ -15,16 +15,16 @@ describe('releasePace', () => {
     expect(seen).toMatchObject({ makespanMs: 10, idealMs: 10, reactionsMs: [1] })
   })
 
-  it('begins a batch when the one before is available, and counts no reaction for its first nodes', () => {
+  it('begins a batch when the previous one is available, and counts no reaction for its first nodes', () => {
     const seen = pace('partition 1 | 10 a:1x | 15 a:2+ | partition 0 | 25 b:3x | 30 b:4+', 1)
     expect(seen).toMatchObject({ makespanMs: 20, idealMs: 10, reactionsMs: [] })
   })
 
-  it('leaves out what was deleted before, and the pods of others', () => {
+  it('ignores earlier deletions, and the pods of other workloads', () => {
     expect(pace('1 z:9x | 3 z:8+ | 10 a:1x | 11 o:7xother | 15 a:2+', 1)).toMatchObject({ nodes: 1, makespanMs: 5 })
   })
 
-  it('says that a node never came back, and that nothing was deleted', () => {
+  it('reports a node that never came back, and that nothing was deleted', () => {
     expect(() => pace('10 a:1x | 12 a:2-', 1)).toThrow('node a has no Ready pod again')
     expect(() => pace('1 a:1x | 2 a:2+', 1)).toThrow('no pod of DaemonSet agent was deleted')
   })

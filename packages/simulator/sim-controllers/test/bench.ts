@@ -46,7 +46,7 @@ export interface Bench {
   readonly requests: string[]
   /** @returns keys woken since the last call, each once, in order of name */
   woken(): Promise<readonly string[]>
-  /** One pass. @returns pods created, pods deleted, events about pods that have ended and the like: `5/0/0` */
+  /** One pass. @returns pods created, pods deleted, and events about pods that have ended: `5/0/0` */
   pass(): Promise<string>
   /** One pass that takes the cached DaemonSet to be this one. */
   passWith(daemonSet: DaemonSet): Promise<string>
@@ -72,7 +72,7 @@ export interface BenchOptions {
   readonly podSpec?: object
   /**
    * Pods as words: a node, `*n` that many, `old` revision, `unready`, `readyFor=10` seconds, `failed`, `succeeded`,
-   * `terminating`, `unbound`, `foreign` labels, `orphan`, `stranger` (neither labels nor owner), `port=80`. Each is a second younger than the one before.
+   * `terminating`, `unbound`, `foreign` labels, `orphan`, `unrelated` (neither labels nor owner), `port=80`. Each is a second younger than the one before.
    */
   readonly pods?: readonly string[]
   readonly gate?: Gate
@@ -334,12 +334,12 @@ async function podFrom(bench: Bench, words: string): Promise<object> {
       generateName: 'agent-',
       namespace,
       labels: {
-        app: has('foreign') || has('stranger') ? 'other' : 'agent',
+        app: has('foreign') || has('unrelated') ? 'other' : 'agent',
         'controller-revision-hash': has('old') || revision === undefined ? 'old' : hashOfRevision(revision),
       },
       // Keeps a terminal pod that is terminating from going at once.
       ...(has('terminating') && { finalizers: ['tests/keep'] }),
-      ...(!has('orphan') && !has('stranger') && { ownerReferences: [owner] }),
+      ...(!has('orphan') && !has('unrelated') && { ownerReferences: [owner] }),
     },
     spec: {
       ...(!has('unbound') && { nodeName }),

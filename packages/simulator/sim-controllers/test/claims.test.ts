@@ -20,13 +20,13 @@ describe('pods', () => {
     expect((await bench.pods()).map(ownerUids)).toEqual([['beside', (await bench.daemonSet()).metadata.uid]])
   })
 
-  it('that are terminating, or belong to another, are left', async () => {
-    const bench = await createBench({ nodes: ['n0', 'n1'], pods: ['n0 orphan terminating', 'n1 stranger'] })
+  it('that are terminating, or owned by another controller, are ignored', async () => {
+    const bench = await createBench({ nodes: ['n0', 'n1'], pods: ['n0 orphan terminating', 'n1 unrelated'] })
     expect(await bench.pass()).toBe('2/0/0')
     expect((await bench.pods()).filter((pod) => ownerUids(pod).length === 0)).toHaveLength(2)
   })
 
-  it('54 are not taken over when the server knows that the DaemonSet is being deleted and the cache does not', async () => {
+  it('54 are not adopted if the server already deletes the DaemonSet, and the cache does not show it', async () => {
     const bench: Bench = await createBench({
       nodes: ['n0'],
       pods: ['n0 orphan'],
@@ -38,7 +38,7 @@ describe('pods', () => {
     expect((await bench.pods()).map(ownerUids)).toEqual([[]])
   })
 
-  it('are not adopted by a DaemonSet that was recreated', async () => {
+  it('are not adopted by a recreated DaemonSet', async () => {
     const bench = await createBench({ nodes: ['n0'], pods: ['n0 orphan'] })
     const daemonSet = await bench.daemonSet()
     const former = { ...daemonSet, metadata: { ...daemonSet.metadata, uid: 'former' } }
@@ -67,7 +67,7 @@ describe('pods', () => {
     expect((await bench.pods()).map(ownerUids)).toEqual([[]])
   })
 
-  it('taken over count as updated by the number of their template, though it was another one', async () => {
+  it('count as updated by their template generation after adoption, even with another template', async () => {
     const bench = await createBench({ nodes: ['n0'], pods: ['n0 old orphan'] })
     const [pod] = await bench.pods()
     await bench.admin.patch(resources.pods, pod!.metadata.name, 'demo', { metadata: { labels: { 'pod-template-generation': '1' } } })
@@ -75,7 +75,7 @@ describe('pods', () => {
     expect((await bench.daemonSet()).status).toMatchObject({ updatedNumberScheduled: 1 })
   })
 
-  it('26 none are touched when the selector selects everything', async () => {
+  it('26 are ignored if the selector selects everything', async () => {
     const bench = await createBench({ nodes: ['n0'], pods: ['n0 orphan'] })
     const daemonSet = await bench.daemonSet()
     expect(await bench.passWith({ ...daemonSet, spec: { ...daemonSet.spec, selector: {} } })).toBe('0/0/1')
@@ -83,7 +83,7 @@ describe('pods', () => {
 })
 
 describe('revisions', () => {
-  it('67 of its own and orphans of its namespace are claimed, those of other namespaces not', async () => {
+  it('67 of the DaemonSet, and orphans of its namespace, are claimed; those of other namespaces are not', async () => {
     const bench = await createBench({ pods: ['n0'] })
     await bench.admin.create(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'far' } })
     await createRevision(bench, { name: 'near', namespace: 'demo' })
@@ -103,7 +103,7 @@ describe('revisions', () => {
     expect(metadata.labels).toMatchObject({ 'controller-revision-hash': 'near' })
   })
 
-  it('push the number of the current one up when theirs is higher', async () => {
+  it('raise the number of the current revision above their own', async () => {
     const bench = await createBench({ pods: ['n0'] })
     await createRevision(bench, { name: 'near', namespace: 'demo', revision: 7 })
     await bench.pass()
@@ -123,7 +123,7 @@ describe('revisions', () => {
     expect(await revisions(bench)).toHaveLength(1)
   })
 
-  it('103 with the same template become one, and every pod gets its hash, those of old templates too', async () => {
+  it('103 with the same template are merged, and every pod gets the remaining hash, even those of old templates', async () => {
     const bench = await createBench({ nodes: ['n0', 'n1'], pods: ['n0', 'n1 old'], spec: { updateStrategy: { type: 'OnDelete' } } })
     const [current] = (await bench.admin.list(resources.controllerRevisions)).items
     const labels = { app: 'agent', 'controller-revision-hash': 'dup' }
@@ -150,7 +150,7 @@ describe('revisions', () => {
     expect(own.map(([, number]) => number).sort()).toEqual([1, 1, 2])
   })
 
-  it('97 a collision is not counted twice while the cache has not seen the first', async () => {
+  it('97 count no collision twice while the cache has not shown the first', async () => {
     const bench = await createBench({ nodes: ['n0'], spec: { updateStrategy: { type: 'OnDelete' } } })
     await bench.pass()
     const name = await nextName(bench, 'agent:v2')
@@ -162,7 +162,7 @@ describe('revisions', () => {
     expect((await bench.daemonSet()).status).toMatchObject({ collisionCount: 1 })
   })
 
-  it('under the next name with the same template are used', async () => {
+  it('with the same template under the next name are used', async () => {
     const bench = await createBench({ nodes: ['n0'] })
     await bench.pass()
     const [current] = (await bench.admin.list(resources.controllerRevisions)).items

@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { daemonSet } from './builders.ts'
 
 describe('events that repeat', () => {
-  it('count up on one event when they say the same', () => {
+  it('are counted on one event if they are equal', () => {
     const { observe } = correlatorOf()
     expect([observe('a'), observe('a'), observe('b')]).toEqual(['1 a', '2 a', '1 b'])
   })
 
-  it('are combined from the tenth on when they differ in their message only', () => {
+  it('are combined from the tenth on if only their message differs', () => {
     const { observe } = correlatorOf()
     const all = Array.from({ length: 12 }, (_, at) => observe(`pod-${at}`))
     expect(all.slice(8)).toEqual([
@@ -21,14 +21,14 @@ describe('events that repeat', () => {
     ])
   })
 
-  it('are told apart again after ten quiet minutes', () => {
+  it('are separate again after ten quiet minutes', () => {
     const { observe, clock } = correlatorOf()
     for (let at = 0; at < 12; at++) observe(`pod-${at}`)
     clock.advance(600_001)
     expect(observe('pod-12')).toBe('1 pod-12')
   })
 
-  it('are dropped after 25 of one object, and let through one every five minutes', () => {
+  it('are dropped after 25 of one object, except for one every five minutes', () => {
     const { observe, clock } = correlatorOf()
     expect(Array.from({ length: 26 }, () => observe('a')).slice(24)).toEqual(['25 a', undefined])
     clock.advance(299_999)
@@ -39,7 +39,7 @@ describe('events that repeat', () => {
 })
 
 describe('the recorder', () => {
-  it('creates an event once and counts on it, with the time of the first and of the last', async () => {
+  it('creates an event once and counts repetitions on it, with the times of the first and the last', async () => {
     const clock = new FakeClock(Date.parse('2026-01-01T00:00:00Z'))
     const client = createApiServer({ clock, seed: 1 }).clientFor({ name: 'tests' })
     const recorder = createEventRecorder(client, clock, 'tests')

@@ -8,7 +8,7 @@ const forbidden = new ApiStatusError(403, 'Forbidden', 'pods is forbidden: excee
 const broken = (message: string): ApiStatusError => new ApiStatusError(500, 'InternalError', message)
 
 describe('pods that fail', () => {
-  it('41 are deleted at once, then after 1 s, 2 s and so on, and meanwhile left', async () => {
+  it('41 are deleted at once, then after 1 s, 2 s and so on, and left alone meanwhile', async () => {
     const bench = await createBench({ nodes: ['n0'], spec: { updateStrategy: { type: 'OnDelete' } } })
     await bench.pass()
     await bench.admin.delete(resources.pods, (await bench.pods())[0]!.metadata.name, 'demo')
@@ -31,7 +31,7 @@ describe('pods that fail', () => {
     expect(bench.later).toEqual([['demo/agent', 2000]])
   })
 
-  it('41 begin afresh with a new generation that has been observed', async () => {
+  it('41 restart the back-off with a new observed generation', async () => {
     const bench = await createBench({ nodes: ['n0'], pods: ['n0 failed'], spec: { updateStrategy: { type: 'OnDelete' } } })
     expect(await bench.pass()).toBe('0/1/1')
     await bench.addPods('n0 failed')
@@ -42,7 +42,7 @@ describe('pods that fail', () => {
 })
 
 describe('creations that fail', () => {
-  it('47 end the batches: ten pods, fifteen requests, and the status says so', async () => {
+  it('47 end the batches: ten pods, fifteen requests, and the status reports that', async () => {
     const bench = await createBench({ nodes: hundred, gate: refusingAfter(10) })
     await expect(bench.pass()).rejects.toBe(forbidden)
     expect(await bench.pods()).toHaveLength(10)
@@ -55,13 +55,13 @@ describe('creations that fail', () => {
     })
   })
 
-  it('48 are not expected any more', async () => {
+  it('48 are no longer expected', async () => {
     const bench = await createBench({ nodes: hundred, gate: refusingAfter(10) })
     await bench.pass().catch(() => {})
     expect(bench.expectations.satisfied('demo/agent')).toBe(true)
   })
 
-  it('in a namespace that is going are silent, and are waited for', async () => {
+  it('in a terminating namespace are silent, and are awaited', async () => {
     const causes = [{ reason: 'NamespaceTerminating', message: 'the namespace is being terminated' }]
     const going = new ApiStatusError(403, 'Forbidden', 'namespace demo is being terminated', { causes })
     const bench = await createBench({
@@ -73,7 +73,7 @@ describe('creations that fail', () => {
   })
 })
 
-describe('what has been written and not been seen', () => {
+describe('an unobserved write', () => {
   it('50 is forgotten with the DaemonSet: another of the same name gets its pods', async () => {
     const bench = await createBench({ nodes: ['n0'], lagging: true })
     expect(await bench.pass()).toBe('1/0/0')
@@ -88,7 +88,7 @@ describe('what has been written and not been seen', () => {
     expect(await bench.pass()).toBe('1/0/0')
   })
 
-  it('keeps the update away while creations are expected, and the generation unobserved', async () => {
+  it('delays the update while creations are expected, and the observed generation', async () => {
     const bench = await createBench({ nodes: ['n0'], pods: ['n0 old'] })
     bench.expectations.expect('demo/agent', 1, 0)
     await bench.patch({ minReadySeconds: 1 })
@@ -96,7 +96,7 @@ describe('what has been written and not been seen', () => {
     expect((await bench.daemonSet()).status).toMatchObject({ observedGeneration: 1, desiredNumberScheduled: 1 })
   })
 
-  it.each(['pods', 'daemonSets'] as const)('ends the pass before it has begun, for %s', async (resource) => {
+  it.each(['pods', 'daemonSets'] as const)('ends the pass before it starts, for %s', async (resource) => {
     const bench = await createBench({ nodes: ['n0'] })
     await bench.pass()
     const daemonSet = await bench.daemonSet()
@@ -107,7 +107,7 @@ describe('what has been written and not been seen', () => {
     expect(bench.requests).toHaveLength(before)
   })
 
-  it('is not asked of another DaemonSet under the same name, nor for longer than five minutes', async () => {
+  it('does not delay another DaemonSet under the same name, nor anything for longer than five minutes', async () => {
     const bench = await createBench({ nodes: ['n0'] })
     await bench.pass()
     const daemonSet = await bench.daemonSet()
@@ -123,7 +123,7 @@ describe('what has been written and not been seen', () => {
 })
 
 describe('the status', () => {
-  it('92 counts ready pods when they are', async () => {
+  it('92 counts ready pods at once', async () => {
     const bench = await createBench({ nodes: ['n0', 'n1'] })
     await bench.pass()
     expect((await bench.daemonSet()).status).toMatchObject({ numberReady: 0 })
@@ -138,7 +138,7 @@ describe('the status', () => {
     expect((await bench.daemonSet()).status).toMatchObject({ observedGeneration: 1 })
   })
 
-  it('94 counts the pods that the same pass has made', async () => {
+  it('94 counts the pods of the same pass', async () => {
     const bench = await createBench({ nodes: hundred.slice(0, 5) })
     await bench.pass()
     expect((await bench.daemonSet()).status).toMatchObject({ currentNumberScheduled: 5 })
@@ -182,7 +182,7 @@ describe('the status', () => {
     expect([outcome, count('update daemonsets'), count('get daemonsets')]).toEqual([want, updates, gets])
   })
 
-  it('judges only the first pod of a node: an old one hides the new one beside it', async () => {
+  it('uses only the first pod of a node: an old pod hides the new one beside it', async () => {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
     const bench = await createBench({ nodes: ['n0'], pods: ['n0 old', 'n0 unready'], spec: { updateStrategy } })
     await bench.pass()
@@ -192,7 +192,7 @@ describe('the status', () => {
 })
 
 describe('the history', () => {
-  it('45 keeps the revision of a pod that has ended and is terminating', async () => {
+  it('45 keeps the revision of a failed pod that is terminating', async () => {
     const spec = { revisionHistoryLimit: 0, updateStrategy: { type: 'OnDelete' } }
     const bench = await createBench({ nodes: ['n0'], pods: ['n0 failed terminating'], spec })
     await bench.setImage('agent:v2')

@@ -27,7 +27,7 @@ describe('planHistory', () => {
     expect(planHistory(template('v2'), [current, revision(1, 'v1')])).toMatchObject({ kind: 'keep', current })
   })
 
-  it('gives an older revision a new number when the template goes back to it', () => {
+  it('gives an older revision a new number when its template returns', () => {
     const current = revision(1, 'v1')
     const plan = planHistory(template('v1'), [current, revision(2, 'v2'), revision(3, 'v3')])
     expect(plan).toMatchObject({ kind: 'renumber', current, number: 4, old: [{ revision: 2 }, { revision: 3 }] })
@@ -40,18 +40,18 @@ describe('planHistory', () => {
     })
   })
 
-  it('finds a template again whatever the order of its fields', () => {
+  it('recognizes a template in any order of its fields', () => {
     const { spec, metadata } = template('v1') as { spec: unknown; metadata: unknown }
     expect(planHistory({ spec, metadata }, [revision(1, 'v1')])).toMatchObject({ kind: 'keep' })
   })
 
-  it('does not find a template again that an older server stored with a creationTimestamp of null', () => {
+  it('does not recognize a template that an older server stored with a creationTimestamp of null', () => {
     const { spec } = template('v1') as { spec: unknown }
     const stored = { ...revision(1, 'v1'), data: templatePatch({ metadata: { creationTimestamp: null, labels: { app: 'agent' } }, spec }) }
     expect(planHistory(template('v1'), [stored])).toMatchObject({ kind: 'create', number: 2 })
   })
 
-  it('103 sets the others apart that hold the same template', () => {
+  it('103 separates other revisions with the same template', () => {
     const [low, high, other] = [revision(2, 'v1', 'a'), revision(5, 'v1', 'b'), revision(7, 'v2')]
     expect(planHistory(template('v1'), [low, high, other])).toEqual({
       kind: 'renumber',
@@ -88,7 +88,7 @@ describe('revisionHash', () => {
     expect(new Set(hashes).size).toBe(3)
   })
 
-  it('has up to ten letters of the alphabet', () => {
+  it('has up to ten characters', () => {
     for (let at = 0; at < 100; at++) expect(revisionHash({ at })).toMatch(/^[456789bcdf]{1,10}$/)
   })
 })

@@ -83,7 +83,7 @@ describe('judgeNode', () => {
     expect(verdict.counts).toEqual({ desired: 0, current: 0, misscheduled: 1, ready: 0, available: 0, updated: 0 })
   })
 
-  it('counts nothing on a vanished node', () => {
+  it('counts nothing on a missing node', () => {
     const { counts } = judgeNode({ daemonSet: daemonSet(), hash: 'new' }, undefined, [pod('a')], nowMs)
     expect(Object.values(counts).every((count) => count === 0)).toBe(true)
   })

@@ -3,7 +3,7 @@ import { createExpectations, createFailedPodBackoff, createRateLimiter, createWo
 import { describe, expect, it } from 'vitest'
 
 describe('the work queue', () => {
-  it('works on a key once, however often it is added', async () => {
+  it('processes a key once, however often it is added', async () => {
     const { queue, done, settle } = queueOf()
     queue.add('a')
     queue.add('a')
@@ -12,7 +12,7 @@ describe('the work queue', () => {
     expect(done).toEqual(['a', 'b'])
   })
 
-  it('works again on a key that is added while it is worked on', async () => {
+  it('processes a key again if it is added while it is processed', async () => {
     const { queue, done, settle } = queueOf((key) => {
       if (done.length === 1) queue.add(key)
     })
@@ -21,7 +21,7 @@ describe('the work queue', () => {
     expect(done).toEqual(['a', 'a'])
   })
 
-  it('brings a key back after its delay', async () => {
+  it('returns a key after its delay', async () => {
     const { queue, done, settle } = queueOf()
     queue.addAfter('a', 100)
     await settle(99)
@@ -30,7 +30,7 @@ describe('the work queue', () => {
     expect(done).toEqual(['a'])
   })
 
-  it('brings a failing key back, later each time', async () => {
+  it('returns a failing key, later each time', async () => {
     const at: number[] = []
     const { queue, clock, settle } = queueOf(() => {
       at.push(clock.monotonicMs())
@@ -41,7 +41,7 @@ describe('the work queue', () => {
     expect(at).toEqual([0, 5, 15, 35, 75])
   })
 
-  it('does nothing more after it is stopped', async () => {
+  it('does nothing after it is stopped', async () => {
     const { queue, done, settle } = queueOf()
     queue.addAfter('a', 10)
     queue.add('b')
@@ -73,8 +73,8 @@ describe('expectations', () => {
   it.each<[name: string, steps: (one: ReturnType<typeof createExpectations>, clock: FakeClock) => void, want: boolean]>([
     ['are met before anything is expected', () => {}, true],
     ['are not met while a creation is missing', (one) => one.expect('k', 1, 0), false],
-    ['are met when all is observed', (one) => (one.expect('k', 1, 1), one.creationObserved('k'), one.deletionObserved('k')), true],
-    ['are met when more is observed', (one) => (one.expect('k', 0, 1), one.deletionObserved('k'), one.deletionObserved('k')), true],
+    ['are met when everything is observed', (one) => (one.expect('k', 1, 1), one.creationObserved('k'), one.deletionObserved('k')), true],
+    ['are met when even more is observed', (one) => (one.expect('k', 0, 1), one.deletionObserved('k'), one.deletionObserved('k')), true],
     ['do not offset creations by deletions', (one) => (one.expect('k', 1, 0), one.deletionObserved('k')), false],
     ['are met once they are older than five minutes', (one, clock) => (one.expect('k', 1, 0), clock.advance(300_001)), true],
     ['are met when forgotten', (one) => (one.expect('k', 1, 0), one.forget('k')), true],
@@ -88,7 +88,7 @@ describe('expectations', () => {
 })
 
 describe('the back-off of failed pods', () => {
-  it('lets the first go at once, then waits 1 s, 2 s, 4 s up to 15 minutes', () => {
+  it('deletes the first at once, then waits 1 s, 2 s, 4 s up to 15 minutes', () => {
     const clock = new FakeClock()
     const backoff = createFailedPodBackoff(() => clock.monotonicMs())
     expect(backoff.tryNow('a')).toBe(0)
@@ -105,7 +105,7 @@ describe('the back-off of failed pods', () => {
     expect(backoff.tryNow('a')).toBe(900_000)
   })
 
-  it('begins afresh after 30 idle minutes and for another place', () => {
+  it('restarts after 30 idle minutes, and for another node', () => {
     const clock = new FakeClock()
     const backoff = createFailedPodBackoff(() => clock.monotonicMs())
     backoff.tryNow('a')

@@ -24,7 +24,7 @@ const cases: readonly Case[] = [
     name: '7 leaves it to the scheduler whether there is room',
     nodes: ['n0'],
     podSpec: needing('900'),
-    pods: ['n0 stranger'],
+    pods: ['n0 unrelated'],
     want: '1/0/0',
   },
   {
@@ -33,7 +33,7 @@ const cases: readonly Case[] = [
     podSpec: { ...needing('8'), ...blue },
     want: '1/0/0',
   },
-  { name: '10 runs beside a pod with another port', nodes: ['n0'], podSpec: listening(80), pods: ['n0 stranger port=81'], want: '1/0/0' },
+  { name: '10 runs beside a pod with another port', nodes: ['n0'], podSpec: listening(80), pods: ['n0 unrelated port=81'], want: '1/0/0' },
   { name: '11 leaves its own pod alone, which has its port', nodes: ['n0'], podSpec: listening(80), pods: ['n0 port=80'], want: '0/0/0' },
   { name: '12 deals with existing pods', nodes: five, pods: ['n1', 'n2*2', 'n3*5', 'n4*2 foreign'], want: '2/5/0' },
   { name: '13 runs on the nodes selected', nodes: seven, podSpec: blue, want: '3/0/0' },
@@ -169,14 +169,14 @@ describe('one pass with surge', () => {
     expect(await (await createBench({ ...options, spec: { ...spec, updateStrategy } })).pass()).toBe(want)
   })
 
-  it('85 creates where the old pod is gone though the limit is used up', async () => {
+  it('85 creates pods where the old pod is gone, although the limit is used up', async () => {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 2 } }
     const pods = ['n0 old', 'n0 unready', 'n1 old', 'n1 unready', 'n2 old', 'n3 old', 'n4 old terminating']
     const bench = await createBench({ nodes: five, pods, spec: { updateStrategy } })
     expect(await bench.passes(2)).toEqual(['1/0/0', '0/0/0'])
   })
 
-  it('fails, and writes its status, while an old pod is bound to a node that has vanished', async () => {
+  it('fails and writes its status while an old pod is bound to a missing node', async () => {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
     const bench = await createBench({ nodes: ['n1'], pods: ['n0 old', 'n1'], spec: { updateStrategy } })
     await expect(bench.pass()).rejects.toThrow('couldn\'t get node for nodeName "n0"')

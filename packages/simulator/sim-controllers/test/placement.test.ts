@@ -73,7 +73,7 @@ describe('nodeEligibility', () => {
 })
 
 describe('buildPod', () => {
-  it('pins the pod to its node and keeps the rest of the affinity', () => {
+  it('pins the pod to its node, and keeps the rest of the affinity', () => {
     const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] }
     const template = daemonSet({ placement: { nodeSelector: { colour: 'blue' }, affinity: { nodeAffinity: preferred as never } } })
     const built = buildPod(template, 'node-7', '7b') as { readonly spec: Record<string, unknown> }
@@ -89,7 +89,7 @@ describe('buildPod', () => {
     expect(built.spec).not.toHaveProperty('nodeName')
   })
 
-  it('labels the pod with hash and template generation, and points at its DaemonSet', () => {
+  it('sets the labels for hash and template generation, and the DaemonSet as owner', () => {
     expect(buildPod(daemonSet({ annotations: { 'deprecated.daemonset.template.generation': '3' } }), 'a', '7b')).toMatchObject({
       metadata: {
         generateName: 'agent-',
@@ -108,7 +108,7 @@ describe('buildPod', () => {
 })
 
 describe('withAutomaticTolerations', () => {
-  it('makes a time-limited one of the template permanent, at its position', () => {
+  it('makes a temporary one of the template permanent, in its position', () => {
     const short = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
     const { tolerationSeconds: _none, ...lasting } = short
     const all = withAutomaticTolerations([short, { key: 'gpu', operator: 'Exists' }], false)
@@ -116,14 +116,14 @@ describe('withAutomaticTolerations', () => {
     expect(all).toHaveLength(7)
   })
 
-  it.each(['Lt', 'Gt'])('takes %s for no operator: the gate for comparing numbers is off in 1.36', (operator) => {
+  it.each(['Lt', 'Gt'])('treats %s as an unknown operator: the feature gate is off in 1.36', (operator) => {
     const tolerations = [{ key: 'cores', operator, value: '8', effect: 'NoSchedule' }]
     expect(isTolerated({ key: 'cores', value: '8', effect: 'NoSchedule' }, tolerations)).toBe(false)
   })
 })
 
 describe('nodeOfPod', () => {
-  it('reads the node from where the pod is bound, else from where it is pinned', () => {
+  it('reads the node of the binding, or else of the affinity', () => {
     expect(nodeOfPod(pod('a'))).toBe('a')
     expect(nodeOfPod(pod('a', 'unbound'))).toBe('a')
     expect(nodeOfPod({ ...pod('a'), spec: {} })).toBeUndefined()

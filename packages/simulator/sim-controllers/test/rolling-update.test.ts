@@ -42,11 +42,11 @@ describe('planRollingUpdate', () => {
     expect(planRollingUpdate(ledgerOf(nodesFrom(letters)), maxUnavailable, createRandom('seed').next)).toHaveLength(deletions)
   })
 
-  it('takes the unready old pod and none that is available', () => {
+  it('replaces the unready old pod, and no available one', () => {
     expect(planRollingUpdate(ledgerOf(nodesFrom('ooxoo')), 1, createRandom('seed').next)).toEqual(['node-2'])
   })
 
-  it('leaves the choice to the seed', () => {
+  it('chooses by the seed', () => {
     const choices = Array.from({ length: 20 }, (_, seed) => planRollingUpdate(ledgerOf(nodesFrom('oooo')), 1, createRandom(seed).next)[0])
     expect(new Set(choices).size).toBe(4)
   })
@@ -90,7 +90,7 @@ describe('the ledger, for every history', () => {
     )
   })
 
-  it('notices by itself that a ready pod has become available', () => {
+  it('notices without an event that a ready pod has become available', () => {
     const pods = { a: [pod('a', 'readyFor=10')] }
     const target = { daemonSet: daemonSet({ minReadySeconds: 15 }), hash: 'new' }
     const ledger = createNodeLedger({ node, podsOn: () => pods.a, nodeNames: () => ['a'] })
@@ -102,7 +102,7 @@ describe('the ledger, for every history', () => {
 describe('planStatus', () => {
   const { counts } = ledgerOf(nodesFrom('onw-'))
 
-  it('says always what is desired, scheduled and ready, the rest unless 0', () => {
+  it('always contains the desired, scheduled and ready counts, and the others unless 0', () => {
     expect(planStatus(daemonSet(), counts, 1)).toEqual({
       desiredNumberScheduled: 4,
       currentNumberScheduled: 3,
@@ -122,7 +122,7 @@ describe('planStatus', () => {
     })
   })
 
-  it('writes nothing when all of it is stored', () => {
+  it('writes nothing if everything is already stored', () => {
     const status = planStatus(daemonSet(), counts, 1)
     expect(planStatus({ ...daemonSet(), status: status! }, counts, 1)).toBeUndefined()
   })
@@ -133,7 +133,7 @@ describe('planStatus', () => {
     expect(planStatus(stored, counts, 2)).toMatchObject({ observedGeneration: 2 })
   })
 
-  it('keeps what others have written', () => {
+  it('keeps the fields of other writers', () => {
     const conditions = [{ type: 'Tested', status: 'True' }]
     expect(planStatus({ ...daemonSet(), status: { conditions } as never }, counts, 1)).toMatchObject({ conditions })
   })

@@ -115,7 +115,7 @@ describe('preemption', () => {
     expect(made === null ? 'none' : `${made.nodeName}: ${names?.join(' ')}`).toBe(want)
   })
 
-  it('waits for those on their way out before it takes more', () => {
+  it('waits for terminating pods before it evicts more', () => {
     const pod = { ...aPod('p @a cpu=3 prio=5'), status: { nominatedNodeName: 'a' } as Pod['status'] } as Pod
     const plan = planBinding(pod, cluster(['a'], ['x on=a cpu=2 preempted']))
     expect(plan).toMatchObject({
@@ -124,7 +124,7 @@ describe('preemption', () => {
     })
   })
 
-  it('keeps the room for whom it was made', () => {
+  it('reserves the capacity for the pod that caused it', () => {
     const promised = { ...cluster(['a'], []), nominated: () => [aPod('q @a cpu=3 prio=5')] }
     expect(planBinding(aPod('p @a cpu=2 prio=1'), promised).kind).toBe('unschedulable')
     expect(planBinding(aPod('p @a cpu=2 prio=9'), promised).kind).toBe('bind')
@@ -132,7 +132,7 @@ describe('preemption', () => {
 })
 
 describe('the capacity ledger', () => {
-  it('is the same whatever order nodes and pods came in', () => {
+  it('is independent of the order of nodes and pods', () => {
     const moves = ['+a', '+b', '-a', 'x on=a cpu=1', 'x on=a cpu=1 ended', 'y on=b cpu=2', 'y gone', 'z on=a memory=1', 'z gone']
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...moves), { maxLength: 20 }), (sequence) => {

@@ -45,7 +45,7 @@ describe('a rolling update, pass by pass', () => {
     expect(await bench.passes(2)).toEqual(['0/0/0', '0/0/0'])
   })
 
-  it('takes at most 250 pods in one pass', async () => {
+  it('replaces at most 250 pods in one pass', async () => {
     const nodes = Array.from({ length: 260 }, (_, at) => `n${at}`)
     const bench = await createBench({ nodes, spec: { updateStrategy: rolling(260) } })
     expect(await bench.passes(2)).toEqual(['250/0/0', '10/0/0'])
@@ -64,7 +64,7 @@ const limits: readonly [name: string, nodes: string, maxUnavailable: number | st
   ['77 half of three, rounded up, of which a terminating pod uses one', 'oot', '50%', 1],
 ]
 
-describe('the room that maxUnavailable leaves', () => {
+describe('the budget that maxUnavailable leaves', () => {
   it.each(limits)('%s', async (_name, letters, maxUnavailable, deleted) => {
     const pods = [...letters].flatMap((letter, at) => ({ o: [`n${at} old`], t: [`n${at} old terminating`] })[letter] ?? [])
     const bench = await createBench({
@@ -81,7 +81,7 @@ describe('the room that maxUnavailable leaves', () => {
 })
 
 describe('a surge, pass by pass', () => {
-  it('81 makes as many new pods as maxSurge, and deletes an old one when the new one is ready', async () => {
+  it('81 creates as many new pods as maxSurge, and deletes an old one when the new one is ready', async () => {
     const bench = await running(surge(2))
     await bench.setImage('agent:v2')
     expect(await bench.passes(2)).toEqual(['2/0/0', '0/0/0'])
@@ -93,7 +93,7 @@ describe('a surge, pass by pass', () => {
     expect(await bench.passes(2)).toEqual(['0/1/0', '0/0/0'])
   })
 
-  it('82 goes beyond maxSurge where old pods are not ready, and waits for minReadySeconds', async () => {
+  it('82 exceeds maxSurge where old pods are not ready, and waits for minReadySeconds', async () => {
     const bench = await running(surge(3))
     await bench.setReady(false)
     await bench.setImage('agent:v2')
@@ -118,7 +118,7 @@ describe('a surge, pass by pass', () => {
     expect(await bench.passes(2)).toEqual(['0/1/0', '0/0/0'])
   })
 
-  it('105 deletes the newer pods when the strategy becomes OnDelete in mid-way', async () => {
+  it('105 deletes the newer pods when the strategy becomes OnDelete in the middle', async () => {
     const bench = await running(surge(2))
     await bench.setImage('agent:v2')
     await bench.pass()
@@ -129,7 +129,7 @@ describe('a surge, pass by pass', () => {
     expect(await bench.pass()).toBe('2/0/0')
   })
 
-  it('105 deletes the newer pods, and then an old one, when the strategy becomes maxUnavailable in mid-way', async () => {
+  it('105 deletes the newer pods, and then an old one, when the strategy changes to maxUnavailable in the middle', async () => {
     const bench = await running(surge(2))
     await bench.setImage('agent:v2')
     await bench.pass()
@@ -151,7 +151,7 @@ async function running(updateStrategy: object, options: BenchOptions = {}): Prom
   const bench = await createBench({ nodes: five, ...options, spec: { ...options.spec, updateStrategy } })
   await bench.pass()
   await bench.setReady(true)
-  // Age decides between pods, and goes by whole seconds.
+  // Age decides between pods, in whole seconds.
   await bench.clock.advanceAsync(1000)
   return bench
 }

@@ -20,20 +20,20 @@ async function createWakeBench(pods: readonly string[] = []): Promise<Bench> {
   return bench
 }
 
-describe('what wakes a DaemonSet', () => {
-  it('55 a pod of its own is added', async () => {
+describe('a DaemonSet is reconciled when', () => {
+  it('55 one of its pods is added', async () => {
     const bench = await createWakeBench()
     await bench.addPods('n0')
     expect(await bench.woken()).toEqual([agent])
   })
 
-  it('56 an orphan is added: everyone who selects it', async () => {
+  it('56 an orphan is added: every DaemonSet that selects it', async () => {
     const bench = await createWakeBench()
     await bench.addPods('n0 orphan')
     expect(await bench.woken()).toEqual([agent, twin])
   })
 
-  it('57 a pod of its own is changed', async () => {
+  it('57 one of its pods changes', async () => {
     const bench = await createWakeBench(['n0'])
     await patchPod(bench, { annotations: { poke: 'yes' } })
     expect(await bench.woken()).toEqual([agent])
@@ -45,8 +45,8 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toEqual([])
   })
 
-  it('59 an orphan gets other labels: everyone who selects it now', async () => {
-    const bench = await createWakeBench(['n0 stranger'])
+  it('59 an orphan gets other labels: every DaemonSet that selects it now', async () => {
+    const bench = await createWakeBench(['n0 unrelated'])
     await patchPod(bench, { labels: { app: 'agent' } })
     expect(await bench.woken()).toEqual([agent, twin])
   })
@@ -57,7 +57,7 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toEqual([agent, twin])
   })
 
-  it('61 a pod loses its owner: the former one and everyone who selects it', async () => {
+  it('61 a pod loses its owner: the former owner and every DaemonSet that selects it', async () => {
     const bench = await createWakeBench(['n0'])
     await patchPod(bench, { ownerReferences: null })
     expect(await bench.woken()).toEqual([agent, twin])
@@ -66,7 +66,7 @@ describe('what wakes a DaemonSet', () => {
   it.each([
     ['62 a pod of its own is deleted', ['n0'], [agent]],
     ['62 an orphan is deleted: none', ['n0 orphan'], []],
-    ['63 a pod without a DaemonSet is deleted: none', ['n0 stranger'], []],
+    ['63 a pod without a DaemonSet is deleted: none', ['n0 unrelated'], []],
   ])('%s', async (_name, pods, want) => {
     const bench = await createWakeBench(pods)
     const [pod] = await bench.pods()
@@ -74,7 +74,7 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toEqual(want)
   })
 
-  it('a pod becomes ready: later too, when minReadySeconds are over and a second more', async () => {
+  it('a pod becomes ready: again one second after minReadySeconds', async () => {
     const bench = await createWakeBench(['n0 unready'])
     await bench.patch({ minReadySeconds: 30 })
     bench.later.splice(0)
@@ -82,7 +82,7 @@ describe('what wakes a DaemonSet', () => {
     expect(bench.later).toEqual([[agent, 31_000]])
   })
 
-  it('64 a node is added: everyone who lacks a pod there', async () => {
+  it('64 a node is added: every DaemonSet that lacks a pod there', async () => {
     const bench = await createWakeBench()
     await bench.addNode('n1 !gpu:NoSchedule')
     expect(await bench.woken()).toEqual([])
@@ -102,7 +102,7 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toEqual(want)
   })
 
-  it('65 labels of a node change where its pod is and others count as misscheduled', async () => {
+  it('65 labels change on a node with its pod, and with pods that count as misscheduled', async () => {
     const bench = await createWakeBench(['n0'])
     await bench.pass()
     await bench.admin.patch(resources.daemonSets, 'agent', 'demo', { status: { numberMisscheduled: 1 } }, 'status')
@@ -111,7 +111,7 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toContain(agent)
   })
 
-  it('65 a node changes on which a pod is pinned and not yet bound', async () => {
+  it('65 a node changes to which a pod is pinned but not yet bound', async () => {
     const bench = await createWakeBench(['n0 unbound'])
     await bench.admin.patch(resources.nodes, 'n0', undefined, { metadata: { labels: { x: 'y' } } })
     expect(await bench.woken()).toContain(agent)
@@ -123,7 +123,7 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toEqual([])
   })
 
-  it('a revision of its own is added: none; changed or deleted: its owner', async () => {
+  it('one of its revisions is added: none; changed or deleted: its owner', async () => {
     const bench = await createWakeBench()
     await bench.pass()
     const [revision] = (await bench.admin.list(resources.controllerRevisions)).items
@@ -136,7 +136,7 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toEqual([agent])
   })
 
-  it('an orphaned revision is added, or gets other labels: everyone who selects it', async () => {
+  it('an orphaned revision is added or relabelled: every DaemonSet that selects it', async () => {
     const bench = await createWakeBench()
     await bench.pass()
     const [revision] = (await bench.admin.list(resources.controllerRevisions)).items
@@ -149,7 +149,7 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toEqual([other])
   })
 
-  it('51 it is gone, which the watch learns only from a new list', async () => {
+  it('51 it is deleted, which the watch learns only from a new list', async () => {
     const bench = await createWakeBench()
     bench.server.useFaults({
       onEvent: ({ type, resource }) => (type === 'DELETED' && resource.resource === 'daemonsets' ? { kind: 'gap' } : undefined),
@@ -160,7 +160,7 @@ describe('what wakes a DaemonSet', () => {
   })
 })
 
-describe('66 what of a node matters', () => {
+describe('66 the relevant changes of a node', () => {
   const plain = node('a', { x: 'y' }, [{ key: 'gpu', effect: 'NoSchedule' }])
   const cases: readonly [name: string, changed: Node, want: boolean][] = [
     ['nothing changed', { ...plain }, false],

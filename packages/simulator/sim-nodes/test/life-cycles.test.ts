@@ -118,7 +118,7 @@ describe('podStatus', () => {
   const begin: PodMemory = { restarts: 0, failures: 0, startTime: '2026-01-01T00:00:00Z', conditions: [] }
   const [creating, running, ready] = lifeCycles.ok
 
-  it('says what the API says of a running pod', () => {
+  it("matches the API's status of a running pod", () => {
     const memory = [creating, running, ready].reduce<PodMemory>(
       (now, stage, at) => enterStage(now, stage, `2026-01-01T00:00:0${at}Z`),
       begin,
@@ -179,7 +179,7 @@ describe('podStatus', () => {
     })
   })
 
-  it('counts restarts without a back-off, and the time of the last start', () => {
+  it('counts restarts without a back-off, and has the time of the last start', () => {
     const [, , , restarted] = lifeCycles['bad-restart']
     const memory = enterStage(enterStage(begin, running, '2026-01-01T00:00:01Z'), restarted, '2026-01-01T00:01:00Z')
     expect(podStatus(memory, restarted, facts)).toMatchObject({
@@ -193,7 +193,7 @@ describe('podStatus', () => {
     })
   })
 
-  it('is not ready any more once it is being stopped', () => {
+  it('is no longer ready while it is stopping', () => {
     const memory = beginStop(enterStage(begin, ready, '2026-01-01T00:00:00Z'), '2026-01-01T00:01:00Z')
     expect(memory.conditions[1]).toEqual({
       type: 'Ready',

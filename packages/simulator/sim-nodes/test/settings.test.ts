@@ -38,11 +38,11 @@ describe('readPodSettings', () => {
     ['takes an expression that cannot be read for none', { 'bad-nodes': '(', 'slow-nodes': '(' }, {}],
   ])('%s', (_name, annotations, want) => expect(read(annotations)).toEqual({ ...defaults, ...want }))
 
-  it('reads an expression in no time, whatever it is', () => {
+  it('evaluates any expression in linear time', () => {
     expect(read({ 'bad-nodes': '^(a+)+$' }, `${'a'.repeat(200)}-1`)).toMatchObject({ mayFail: false })
   })
 
-  it('spreads starts by node and image and always in the same way', () => {
+  it('spreads starts by node and image, deterministically', () => {
     const starts = Array.from({ length: 50 }, (_, at) => (read({ 'jitter-ms': '1000' }, `node-${at}`) as { startMs: number }).startMs)
     expect(starts.every((ms) => ms >= 1000 && ms < 2000)).toBe(true)
     expect(new Set(starts).size).toBeGreaterThan(40)
@@ -51,7 +51,7 @@ describe('readPodSettings', () => {
 })
 
 describe('buildNode', () => {
-  it('is ready and lies in one of three zones', () => {
+  it('is ready and belongs to one of three zones', () => {
     expect([1, 2, 3, 4].map((number) => (buildNode('n', number, 0) as Node).metadata.labels?.['topology.kubernetes.io/zone'])).toEqual([
       'zone-a',
       'zone-b',
@@ -61,7 +61,7 @@ describe('buildNode', () => {
     expect((buildNode('n', 1, 0) as Node).status?.conditions?.at(-1)).toMatchObject({ type: 'Ready', status: 'True' })
   })
 
-  it('has a name with as many digits as the last one', () => {
+  it('has a name with as many digits as the last node', () => {
     expect([nodeName(1, 30), nodeName(7, 5000), nodeName(5000, 5000)]).toEqual(['node-001', 'node-0007', 'node-5000'])
   })
 })

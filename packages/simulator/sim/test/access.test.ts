@@ -12,7 +12,7 @@ async function statusOf(sim: Simulator, actor: string, path = PODS): Promise<num
   return answer.status
 }
 
-it('an actor may do everything, unless it was said who it is', async () => {
+it('an actor may do everything, unless roles are declared', async () => {
   const account = { name: 'system:serviceaccount:default:robot', groups: ['system:serviceaccounts'] }
   const sim = createSimulator({ clock: 'virtual', nodes: 0, actors: { 'tranche-executor': account } })
   expect(await statusOf(sim, 'tranche-controller')).toBe(200)

@@ -27,16 +27,24 @@ describe('the disruption controller', () => {
     })
   })
 
-  it.each([{ maxUnavailable: 1 }, { minAvailable: '50%' }])('cannot count the pods of a DaemonSet under %j, and says so', async (spec) => {
-    const world = await createRunningWorld(2)
-    await addBudget(world, spec)
-    const message = 'daemonsets.apps does not implement the scale subresource'
-    expect(await statusOf(world)).toMatchObject({ disruptionsAllowed: 0, conditions: [{ status: 'False', reason: 'SyncFailed', message }] })
-    expect(await eventsOf(world)).toContain(`CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: ${message}`)
-    expect(await evict(world)).toBe('The disruption budget budget is still being processed by the server.')
-  })
+  it.each([{ maxUnavailable: 1 }, { minAvailable: '50%' }])(
+    'cannot count the pods of a DaemonSet under %j, and reports that',
+    async (spec) => {
+      const world = await createRunningWorld(2)
+      await addBudget(world, spec)
+      const message = 'daemonsets.apps does not implement the scale subresource'
+      expect(await statusOf(world)).toMatchObject({
+        disruptionsAllowed: 0,
+        conditions: [{ status: 'False', reason: 'SyncFailed', message }],
+      })
+      expect(await eventsOf(world)).toContain(
+        `CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: ${message}`,
+      )
+      expect(await evict(world)).toBe('The disruption budget budget is still being processed by the server.')
+    },
+  )
 
-  it('says of pods without a controller that they are unmanaged', async () => {
+  it('reports pods without a controller as unmanaged', async () => {
     const world = await createWorld()
     await world.sim.start()
     await addPod(world, 'alone')
@@ -47,7 +55,7 @@ describe('the disruption controller', () => {
     )
   })
 
-  it('allows the next eviction when the pod is back', async () => {
+  it('allows the next eviction once the pod is back', async () => {
     const world = await createRunningWorld(3)
     await addBudget(world, { minAvailable: 2 })
     expect(await evict(world)).toBe('evicted')
@@ -60,7 +68,7 @@ describe('the disruption controller', () => {
     expect(await evict(world)).toBe('evicted')
   })
 
-  it('follows pods in and out of its selector, and its own selector', async () => {
+  it('follows changes of its selector and of pod labels', async () => {
     const world = await createRunningWorld(3)
     await addBudget(world, { minAvailable: 0 })
     expect(await statusOf(world)).toMatchObject({ expectedPods: 3 })
@@ -72,7 +80,7 @@ describe('the disruption controller', () => {
     expect(await statusOf(world)).toMatchObject({ expectedPods: 1 })
   })
 
-  it('takes the mark of an eviction off a pod that has not gone', async () => {
+  it('removes the eviction mark of a pod that still exists', async () => {
     const world = await createRunningWorld(1)
     const [pod] = await world.pods()
     const nowText = new Date(world.sim.clock.nowMs()).toISOString()

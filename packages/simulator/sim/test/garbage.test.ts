@@ -8,7 +8,7 @@ afterEach(() => expect(unexpected.splice(0).filter((error) => !isStatus(error, 4
 const HOLD = 'example.com/hold'
 
 describe('deleting a DaemonSet', () => {
-  it('takes its pods and revisions along, in the background', async () => {
+  it('deletes its pods and revisions, in the background', async () => {
     const world = await createRunningWorld(2)
     await world.admin.delete(resources.daemonSets, 'agent', namespace, { propagationPolicy: 'Background' })
     expect(await exists(world, resources.daemonSets, 'agent')).toBe(false)
@@ -25,7 +25,7 @@ describe('deleting a DaemonSet', () => {
     expect(gone.at(-1)!.kind).toBe('DaemonSet')
   })
 
-  it('waits in the foreground for a pod that something holds', async () => {
+  it('waits in the foreground for a pod that has a finalizer', async () => {
     const world = await createRunningWorld(1)
     const [pod] = await world.pods()
     await world.admin.patch(resources.pods, pod!.metadata.name, namespace, { metadata: { finalizers: [HOLD] } })
@@ -37,7 +37,7 @@ describe('deleting a DaemonSet', () => {
     expect(await exists(world, resources.daemonSets, 'agent')).toBe(false)
   })
 
-  it('leaves its pods and revisions alone when they are orphaned; the next one of its kind takes them over', async () => {
+  it('does not delete orphaned pods and revisions; the next DaemonSet adopts them', async () => {
     const world = await createRunningWorld(2)
     const before = (await world.pods()).map(({ metadata }) => metadata.uid)
     await world.admin.delete(resources.daemonSets, 'agent', namespace, { propagationPolicy: 'Orphan' })
@@ -52,11 +52,15 @@ describe('deleting a DaemonSet', () => {
 
 describe('the garbage collector', () => {
   it.each<[name: string, owners: (owner: ApiObject) => readonly ApiOwner[], want: string]>([
-    ['keeps what has a living owner', (owner) => [refTo(owner)], 'there'],
-    ['collects what has an owner of another uid', (owner) => [{ ...refTo(owner), uid: 'other' }], 'gone'],
-    ['collects what has an owner of another name', (owner) => [{ ...refTo(owner), name: 'other' }], 'gone'],
-    ['keeps what has one living owner, and drops the dead one', (owner) => [{ ...refTo(owner), uid: 'x' }, refTo(owner)], 'there, 1 owner'],
-    ['keeps what has an owner of a kind it does not know', (owner) => [{ ...refTo(owner), kind: 'Widget' }], 'there'],
+    ['keeps an object with an existing owner', (owner) => [refTo(owner)], 'there'],
+    ['collects an object whose owner has another uid', (owner) => [{ ...refTo(owner), uid: 'other' }], 'gone'],
+    ['collects an object whose owner has another name', (owner) => [{ ...refTo(owner), name: 'other' }], 'gone'],
+    [
+      'keeps an object with one existing owner, and drops the missing one',
+      (owner) => [{ ...refTo(owner), uid: 'x' }, refTo(owner)],
+      'there, 1 owner',
+    ],
+    ['keeps an object whose owner is of an unknown kind', (owner) => [{ ...refTo(owner), kind: 'Widget' }], 'there'],
   ])('%s', async (_name, owners, want) => {
     const world = await aWorld()
     const owner = await addMap(world, 'owner')
@@ -67,7 +71,7 @@ describe('the garbage collector', () => {
     expect(is ? `there${owners(owner).length > 1 ? `, ${count} owner` : ''}` : 'gone').toBe(want)
   })
 
-  it('collects what names an owner in another namespace, and says so', async () => {
+  it('collects an object whose owner is in another namespace, and reports that', async () => {
     const world = await aWorld()
     await world.admin.create(resources.namespaces, { metadata: { name: 'other' } })
     const owner = await addMap(world, 'owner', [], 'other')
@@ -80,7 +84,7 @@ describe('the garbage collector', () => {
     )
   })
 
-  it('keeps what lies in no namespace and names an owner in one', async () => {
+  it('keeps a cluster-scoped object with a namespaced owner', async () => {
     const world = await aWorld()
     const metadata = { name: 'child', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'gone' }] }
     await world.admin.create(resources.priorityClasses, { metadata, value: 1 })
@@ -100,7 +104,7 @@ describe('the garbage collector', () => {
     expect(gone.map(({ o }) => (o['metadata'] as { readonly name: string }).name)).toEqual(['grandchild', 'child', 'owner'])
   })
 
-  it('takes objects along that own one another in a circle, in the foreground', async () => {
+  it('deletes objects that own one another in a circle, in the foreground', async () => {
     const world = await aWorld()
     const first = await addMap(world, 'first')
     const second = await addMap(world, 'second', [refTo(first)])
@@ -112,7 +116,7 @@ describe('the garbage collector', () => {
     expect(left).toEqual([false, false])
   })
 
-  it('leaves a dependent with another owner to that one, in the foreground', async () => {
+  it('keeps a dependent with another owner, in the foreground', async () => {
     const world = await aWorld()
     const [first, second] = [await addMap(world, 'first'), await addMap(world, 'second')]
     await addMap(world, 'child', [refTo(first), refTo(second)])
@@ -125,7 +129,7 @@ describe('the garbage collector', () => {
 })
 
 describe('a namespace', () => {
-  it('is emptied, pods first, and says what is left', async () => {
+  it('is emptied, pods first, and reports the remaining objects', async () => {
     const world = await createRunningWorld(1)
     await addMap(world, 'held', [], namespace, [HOLD])
     await world.admin.delete(resources.namespaces, namespace, undefined)
@@ -158,7 +162,7 @@ describe('a namespace', () => {
     await expect(world.get(resources.namespaces, namespace)).rejects.toMatchObject({ code: 404 })
   })
 
-  it('takes nothing new while it goes', async () => {
+  it('accepts no new object while it terminates', async () => {
     const world = await aWorld()
     await addMap(world, 'held', [], namespace, [HOLD])
     await world.admin.delete(resources.namespaces, namespace, undefined)

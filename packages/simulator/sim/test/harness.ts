@@ -18,7 +18,7 @@ export interface Line {
   readonly o: Readonly<Record<string, unknown>>
 }
 
-/** A simulator in virtual time, with what tests do to it. */
+/** A simulator in virtual time, with the operations of tests. */
 export interface World {
   readonly sim: Simulator
   readonly admin: SimClient

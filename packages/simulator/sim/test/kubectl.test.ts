@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 describe.skipIf(!hasKubectl)('kubectl', { timeout: 30_000 }, () => {
-  it('drains a node of all but DaemonSet pods', async () => {
+  it('drains a node except for DaemonSet pods', async () => {
     const { stdout, stderr } = await kubectl('drain', 'node-001', '--ignore-daemonsets', '--force')
     // kubectl names them in no order.
     expect(stderr).toMatch(/ignoring DaemonSet-managed Pods: demo\/agent-\w+/)
@@ -76,7 +76,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 30_000 }, () => {
     expect((await kubectl('get', 'pods', '-o', 'name')).stdout).toBe('')
   })
 
-  it('deletes a pod at once when forced to', async () => {
+  it('deletes a pod at once with --force', async () => {
     await addPod('slow', 'node-003', { 'sim.tranche.dev/stop-ms': '600000' })
     await running(1)
     const { stdout } = await kubectl('delete', 'pod', 'slow', '--force', '--grace-period=0')
@@ -84,7 +84,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 30_000 }, () => {
     expect((await kubectl('get', 'pods', '-o', 'name')).stdout).toBe('')
   })
 
-  it('waits for a namespace to go with all that is in it', async () => {
+  it('waits for the deletion of a namespace and its objects', async () => {
     await kubectl('create', 'namespace', 'team')
     await kubectl('-n', 'team', 'create', 'configmap', 'settings')
     expect((await kubectl('delete', 'namespace', 'team')).stdout).toContain('namespace "team" deleted')
@@ -94,7 +94,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 30_000 }, () => {
     })
   })
 
-  it('shows what a quota allows and refuses beyond', async () => {
+  it('shows a quota, and refuses an object beyond it', async () => {
     await create('v1', 'ResourceQuota', 'few', { hard: { configmaps: '1' } })
     await until(async () => (await kubectl('get', 'quota', 'few', '--no-headers')).stdout.includes('configmaps: '))
     await kubectl('create', 'configmap', 'one')

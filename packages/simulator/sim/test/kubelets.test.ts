@@ -5,7 +5,7 @@ import { createRunningWorld, createWorld, daemonSet, namespace, unexpected, type
 afterEach(() => expect(unexpected.splice(0)).toEqual([]))
 
 describe('a kubelet', () => {
-  it('does not let patches of others shift its timeline', async () => {
+  it('keeps its timeline despite patches of other clients', async () => {
     const started = async (disturb: (world: World) => Promise<void>): Promise<number> => {
       const world = await createWorld({ nodes: 1 })
       await world.sim.start()
@@ -44,7 +44,7 @@ describe('a kubelet', () => {
       ],
     ],
     ['v1-bad-ready', ['Warning Unhealthy Readiness probe failed: the tag of the image wants it so']],
-  ])('says in events what fails, and nothing of what goes well: %s', async (tag, want) => {
+  ])('reports failures in events, and no successes: %s', async (tag, want) => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     await world.admin.create(resources.daemonSets, daemonSet({ podSpec: { containers: [{ name: 'agent', image: `agent:${tag}` }] } }))
@@ -57,7 +57,7 @@ describe('a kubelet', () => {
     expect(said.map((text) => text.replace(pod!.metadata.name, 'POD').replace(pod!.metadata.uid, 'UID'))).toEqual(want)
   })
 
-  it('says it of a pod that had a namesake on another node as well', async () => {
+  it('also reports a failure of a pod that had a namesake on another node', async () => {
     const world = await createWorld({ nodes: 2 })
     await world.sim.start()
     const said: number[] = []
@@ -78,7 +78,7 @@ describe('a kubelet', () => {
     expect(said).toEqual([1, 1])
   })
 
-  it('lets init containers fail where a pod has some, and crashes at once where it has none', async () => {
+  it('fails init containers if a pod has some, and crashes at once otherwise', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     const containers = [{ name: 'agent', image: 'agent:v1' }]
@@ -98,7 +98,7 @@ describe('a kubelet', () => {
     expect((await world.pods())[0]!.status).toMatchObject({ containerStatuses: [{ state: { waiting: { reason: 'CrashLoopBackOff' } } }] })
   })
 
-  it('says that its node is not fit while a pod runs there that breaks it', async () => {
+  it('reports that its node is unhealthy while a pod on it breaks it', async () => {
     const world = await createRunningWorld(2, { annotations: { 'sim.tranche.dev/bad-nodes': 'node-001' } })
     const readiness = async (): Promise<readonly (string | undefined)[]> => {
       const { items } = await world.admin.list(resources.nodes)
@@ -112,7 +112,7 @@ describe('a kubelet', () => {
     expect(await readiness()).toEqual(['True', 'True'])
   })
 
-  it('keeps the conditions of others', async () => {
+  it('keeps the conditions of other writers', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     await world.admin.create(resources.daemonSets, daemonSet({ annotations: { 'sim.tranche.dev/start-ms': '5000' } }))
@@ -144,7 +144,7 @@ describe('a kubelet', () => {
     expect(of.at(-1)!.t - of.find(({ o }) => o['deleting'] === true)!.t).toBeGreaterThanOrEqual(2000)
   })
 
-  it('takes no longer to stop than the grace period', async () => {
+  it('stops within the grace period', async () => {
     const world = await createRunningWorld(1, { annotations: { 'sim.tranche.dev/stop-ms': '60000' } })
     const [pod] = await world.pods()
     await world.admin.delete(resources.pods, pod!.metadata.name, namespace, { gracePeriodSeconds: 2 })
@@ -152,7 +152,7 @@ describe('a kubelet', () => {
     expect((await world.pods()).map(({ metadata }) => metadata.name)).not.toContain(pod!.metadata.name)
   })
 
-  it('restarts what crashes, later each time', async () => {
+  it('restarts a crashed container, later each time', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     await world.admin.create(resources.daemonSets, daemonSet({ podSpec: { containers: [{ name: 'agent', image: 'agent:v1-bad-oom' }] } }))
@@ -170,7 +170,7 @@ describe('a kubelet', () => {
     })
   })
 
-  it('does not let a late write undo a later one', async () => {
+  it('does not let a late write undo a newer one', async () => {
     let patches = 0
     const faults: FaultInjector = {
       onRequest: ({ actor, verb }) =>
@@ -183,7 +183,7 @@ describe('a kubelet', () => {
     expect((await world.pods())[0]!['status']).toMatchObject({ phase: 'Running', containerStatuses: [{ ready: true }] })
   })
 
-  it('says again that its pod is ready where the node controller, which had not heard of it, says otherwise while the answer is on its way', async () => {
+  it('reports again that its pod is ready if the node controller reports otherwise before the response arrives', async () => {
     let isSlow = false
     const faults: FaultInjector = {
       onRequest: ({ actor, verb }) =>
@@ -202,7 +202,7 @@ describe('a kubelet', () => {
     expect(readyOf((await world.pods())[0]!)).toBe('True')
   })
 
-  it('tries again when the API does not answer', async () => {
+  it('retries if the API does not answer', async () => {
     let failures = 3
     const faults: FaultInjector = {
       onRequest: ({ actor, verb }) =>
@@ -219,7 +219,7 @@ describe('a kubelet', () => {
 })
 
 describe('the machines', () => {
-  it('take no new pods while silent, and do so when they are back', async () => {
+  it('accept no new pods while silent, and do so when they are back', async () => {
     const world = await createRunningWorld(1)
     await world.sim.nodes.kill('node-001')
     const [pod] = await world.pods()
@@ -259,7 +259,7 @@ describe('the machines', () => {
     expect(await world.status()).toMatchObject({ numberReady: 2 })
   })
 
-  it('fall silent and come back by annotation', async () => {
+  it('become silent and come back by annotation', async () => {
     const world = await createRunningWorld(2)
     const annotate = (value: string | null): Promise<ApiObject> =>
       world.admin.patch(resources.nodes, 'node-001', undefined, { metadata: { annotations: { 'sim.tranche.dev/dead': value } } })
@@ -292,7 +292,7 @@ describe('the machines', () => {
     expect(await world.status()).toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 })
   })
 
-  it('are tainted while they are cordoned', async () => {
+  it('have a taint while they are cordoned', async () => {
     const world = await createRunningWorld(1)
     await world.admin.patch(resources.nodes, 'node-001', undefined, { spec: { unschedulable: true } })
     await world.pass(100)

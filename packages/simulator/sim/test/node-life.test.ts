@@ -5,7 +5,7 @@ import { createRunningWorld, createWorld, namespace, unexpected, type World } fr
 afterEach(() => expect(unexpected.splice(0)).toEqual([]))
 
 describe('a node that is silent', () => {
-  it('loses pods after their patience, and keeps those of DaemonSets', async () => {
+  it('loses pods after their toleration, and keeps those of DaemonSets', async () => {
     const world = await createRunningWorld(2)
     await addPod(world, 'web', 'node-001')
     await addPod(world, 'hasty', 'node-001', {
@@ -29,7 +29,7 @@ describe('a node that is silent', () => {
     expect((await world.pods()).map(({ metadata }) => metadata.labels?.['app'])).toEqual(['agent', 'agent'])
   })
 
-  it('keeps its pods when it is back in time', async () => {
+  it('keeps its pods if it is back in time', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     await addPod(world, 'web', 'node-001')
@@ -61,7 +61,7 @@ describe('a node that is silent', () => {
 })
 
 describe('the pod collector', () => {
-  it('says of a pod why it goes when its node has gone', async () => {
+  it('records in a pod that it is removed because its node is gone', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     await addPod(world, 'web', 'node-001')
@@ -73,7 +73,7 @@ describe('the pod collector', () => {
     expect(await world.pods()).toEqual([])
   })
 
-  it('removes what is to go and has never been bound', async () => {
+  it('removes terminating pods that were never bound', async () => {
     const world = await createWorld()
     await world.sim.start()
     await addPod(world, 'web', undefined, { schedulerName: 'other' }, ['example.com/hold'])
@@ -115,7 +115,7 @@ describe('a kubelet', () => {
     expect((await world.get(resources.pods, 'web', namespace))['status']).toMatchObject({ phase: 'Failed', reason, message })
   })
 
-  it('says so each time it rejects a pod of the same name', async () => {
+  it('records that each time it rejects a pod of the same name', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     for (const _ of ['first', 'second']) {
@@ -127,7 +127,7 @@ describe('a kubelet', () => {
     expect(items.filter((event) => event['reason'] === 'NodeAffinity')).toHaveLength(2)
   })
 
-  it('rejects a pod once that changes meanwhile', async () => {
+  it('rejects a changing pod once', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     await addPod(world, 'web', 'node-001', { nodeSelector: { zone: 'elsewhere' } })
@@ -152,7 +152,7 @@ describe('a kubelet', () => {
     world.sim.stop()
   })
 
-  it('costs no more than fifty renewals a second, however many nodes there are', async () => {
+  it('costs at most fifty renewals a second, however many nodes there are', async () => {
     const world = await createWorld({ nodes: 1000, heartbeats: true })
     await world.sim.start()
     await world.pass(2000)

@@ -6,7 +6,7 @@ import { createWorld, daemonSet, namespace, unexpected, type World } from './har
 afterEach(() => expect(unexpected.splice(0).filter((error) => !isStatus(error, 403))).toEqual([]))
 
 describe('a ResourceQuota', () => {
-  it('is charged with every new pod and given back what has gone', async () => {
+  it('counts every new pod, and no longer counts deleted ones', async () => {
     const world = await aWorld({ pods: '2', 'requests.cpu': '1', 'limits.memory': '1Gi' })
     expect(await usedOf(world)).toEqual({ pods: '0', 'requests.cpu': '0', 'limits.memory': '0' })
     const amounts = { requests: { cpu: '600m' }, limits: { memory: '100Mi' } }
@@ -31,7 +31,7 @@ describe('a ResourceQuota', () => {
     )
   })
 
-  it('refuses what it limits while it has not been counted', async () => {
+  it('refuses limited objects until it has been counted', async () => {
     const world = await createWorld()
     await addQuota(world, { pods: '1' })
     await addPod(world, 'a', {})
@@ -39,7 +39,7 @@ describe('a ResourceQuota', () => {
     expect(await refused(addPod(world, 'b', {}))).toBe('pods "b" is forbidden: status unknown for quota: quota, resources: pods')
   })
 
-  it('is charged by nothing in a dry run, which it refuses as it would the rest', async () => {
+  it('counts nothing in a dry run, but refuses it like any other request', async () => {
     const world = await aWorld({ pods: '1' })
     await dryRun(world, 'a')
     expect(await usedOf(world)).toEqual({ pods: '0' })
@@ -47,13 +47,13 @@ describe('a ResourceQuota', () => {
     expect(await refused(dryRun(world, 'c'))).toContain('exceeded quota')
   })
 
-  it('holds only for pods in its scopes', async () => {
+  it('counts only pods in its scopes', async () => {
     const world = await aWorld({ pods: '0' }, { scopes: ['BestEffort'] })
     await addPod(world, 'a', { requests: { cpu: '1m' } })
     expect(await refused(addPod(world, 'b', {}))).toContain('exceeded quota: quota, requested: pods=1, used: pods=0, limited: pods=0')
   })
 
-  it('lets a DaemonSet have as many pods as it allows, and says of the others why not', async () => {
+  it('allows a DaemonSet as many pods as it has left, and explains the refused ones', async () => {
     const world = await aWorld({ pods: '2' }, {}, 4)
     await world.admin.create(resources.daemonSets, daemonSet())
     await world.pass(5000)

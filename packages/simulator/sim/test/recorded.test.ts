@@ -245,7 +245,7 @@ describe('as recorded from a real controller', () => {
     expect(mostDown(world.recording(), from)).toBe(2)
   })
 
-  it('a third template in mid-way takes the pods of the second first, ready or not', async () => {
+  it('a third template in the middle replaces the pods of the second first, ready or not', async () => {
     const world = await createRunningWorld(6, { spec: limit(2), annotations: stays })
     const from = world.recording().length
     await world.setImage('agent:v2')
@@ -263,7 +263,7 @@ describe('as recorded from a real controller', () => {
   })
 
   it.each([1, 2, 3, 4])(
-    'a taint NoSchedule in mid-way leaves the pod until it is updated, and keeps off the new one until the taint is gone, seed %i',
+    'a taint NoSchedule in the middle keeps the pod until it is updated, and prevents the new one until the taint is removed, seed %i',
     async (seed) => {
       const world = await createRunningWorld(6, { spec: limit(1), annotations: stays }, { seed })
       const from = world.recording().length
@@ -280,7 +280,7 @@ describe('as recorded from a real controller', () => {
     },
   )
 
-  it.each([1, 2, 3, 4])('a taint NoExecute in mid-way drives the pod away until it is gone, seed %i', async (seed) => {
+  it.each([1, 2, 3, 4])('a taint NoExecute in the middle evicts the pod until the taint is removed, seed %i', async (seed) => {
     const world = await createRunningWorld(6, { spec: limit(1), annotations: stays }, { seed })
     const from = world.recording().length
     await world.setImage('agent:v2')
@@ -300,7 +300,7 @@ describe('as recorded from a real controller', () => {
     expect(mostDown(world.recording(), from)).toBe(2)
   })
 
-  it.each([1, 2, 3, 4])('a node that is deleted in mid-way loses its pod, and the others are updated, seed %i', async (seed) => {
+  it.each([1, 2, 3, 4])('a node that is deleted in the middle loses its pod, and the others are updated, seed %i', async (seed) => {
     const world = await createRunningWorld(7, { spec: limit(1), annotations: stays }, { seed })
     const from = world.recording().length
     await world.setImage('agent:v2')
@@ -317,7 +317,7 @@ describe('as recorded from a real controller', () => {
   it.each([
     [0, [4]],
     [20, [4, 5]],
-  ])('keeps the limit, save by one now and then while caches lag: %i ms', async (watchDelayMs, allowed) => {
+  ])('keeps the limit, except for one pod now and then while caches lag: %i ms', async (watchDelayMs, allowed) => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const world = await createRunningWorld(30, { spec: limit(4) }, { seed, watchDelayMs })
       const from = world.recording().length

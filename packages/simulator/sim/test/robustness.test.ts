@@ -45,7 +45,7 @@ describe('52 the native controllers under faults', () => {
 })
 
 describe('owners and dependents of custom kinds', () => {
-  it('go together', async () => {
+  it('are deleted together', async () => {
     const world = await createWorld({ nodes: 0 })
     await world.sim.start()
     await world.admin.create(resources.customResourceDefinitions, definition)
@@ -70,7 +70,7 @@ describe('owners and dependents of custom kinds', () => {
     expect((await world.admin.list(id, { namespace })).items.map(({ metadata }) => metadata.name)).toEqual(['bystander'])
   })
 
-  it('a dependent of an owner that was never there goes', async () => {
+  it('a dependent of an owner that never existed is deleted', async () => {
     const world = await createWorld({ nodes: 0 })
     await world.sim.start()
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: '00000000-0000-4000-8000-000000000000' }]

@@ -26,7 +26,7 @@ describe('a run in virtual time', () => {
     expect(await run(8)).not.toEqual(await run(7))
   })
 
-  it('takes 300 nodes through an update in little real time', { timeout: 10_000 }, async () => {
+  it('updates 300 nodes in little real time', { timeout: 10_000 }, async () => {
     const world = await createRunningWorld(300, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 20 } } } })
     await world.setImage('agent:v2')
     await world.settled()
@@ -95,7 +95,7 @@ describe('the recording', () => {
     })
   })
 
-  it('keeps the fields of DaemonSet, node and revision that matter for a rollout, and others whole', async () => {
+  it('keeps the fields of DaemonSet, node and revision that matter for a rollout, and other objects whole', async () => {
     const world = await createRunningWorld(1)
     const fields = async (object: Promise<ApiObject>): Promise<readonly string[]> => Object.keys(project(await object)).sort()
     const ofDaemonSets =
@@ -119,7 +119,7 @@ describe('the recording', () => {
     expect(project(config)).toBe(config)
   })
 
-  it('gives a template the same digest in the DaemonSet and in its revision, and another template another', async () => {
+  it('records the same digest for a template in the DaemonSet and in its revision, and another one for another template', async () => {
     const world = await createRunningWorld(1)
     await world.setImage('agent:v2')
     await world.settled()
@@ -184,7 +184,7 @@ describe('a simulator', () => {
     expect((JSON.parse(await bodyText(response)) as { readonly items: readonly unknown[] }).items).toHaveLength(3)
   })
 
-  it('records the name under which HTTP came', async () => {
+  it('records the user of HTTP requests', async () => {
     const world = await createWorld()
     const { signal } = new AbortController()
     const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } })

@@ -110,7 +110,7 @@ export type Permit = Frozen<z.infer<typeof permitSchema>>
 
 const holdSchema = z.object({
   reason: z.string().meta({ description: 'Why pods may not be deleted, in one word.' }),
-  id: z.string().meta({ description: 'Identity of the cause. Holds with different ids are different holds.' }),
+  id: z.string().meta({ description: 'Identifies the cause of the hold.' }),
 })
 /** Why a record is not open. Only its own cause lifts a hold (rule F9). */
 export type Hold = Frozen<z.infer<typeof holdSchema>>

@@ -9,7 +9,7 @@ export type DefinedKind = 'Rollout' | 'BatchRelease' | 'ReleasePolicy'
 /**
  * Finds the fields of an object that its CustomResourceDefinition does not have. The API server drops them.
  *
- * @param value anything that claims to be an object of this kind; values of another type than in the schema are skipped
+ * @param value anything that claims to be an object of this kind; values whose type differs from the schema are skipped
  * @returns one path per field, with list indexes as numbers; nothing below an unknown field
  */
 export function unknownFields(kind: DefinedKind, value: unknown): readonly Path[] {
@@ -45,7 +45,7 @@ function unknownBelow(schema: StructuralSchema, value: unknown, path: Path): rea
   })
 }
 
-/** Metadata has fields of the API server. A value of another type than in the schema is not an unknown field. */
+/** Metadata has fields of the API server. A value whose type differs from the schema is not an unknown field. */
 function isOpen(schema: StructuralSchema, path: Path): boolean {
   return (
     schema['x-kubernetes-preserve-unknown-fields'] === true || schema.type !== 'object' || (path.length === 1 && path[0] === 'metadata')

@@ -34,12 +34,12 @@ function undescribed(schema: StructuralSchema, path = ''): readonly string[] {
 describe.each(customResourceDefinitions)('$metadata.name', (crd) => {
   const nodes = nodesOf(crd.spec.versions[0]!.schema.openAPIV3Schema)
 
-  it('has one version, served and stored, whose status is a subresource', () => {
+  it('has one version, served and stored, with a status subresource', () => {
     expect(crd.spec.versions).toHaveLength(1)
     expect(crd.spec.versions[0]).toMatchObject({ served: true, storage: true, subresources: { status: {} } })
   })
 
-  it('requires a spec and leaves the status to its writers', () => {
+  it('requires a spec, and leaves the status to the controllers', () => {
     expect(crd.spec.versions[0]!.schema.openAPIV3Schema.required).toEqual(['spec'])
   })
 
@@ -100,11 +100,11 @@ describe('the schema of a Rollout', () => {
   const nodes = nodesOf(customResourceDefinitions[0]!.spec.versions[0]!.schema.openAPIV3Schema)
   const at = (path: string): StructuralSchema | undefined => nodes.find((node) => node.path === path)?.schema
 
-  it('takes a step size as a number or a percentage', () => {
+  it('accepts a step size as a number or a percentage', () => {
     expect(at('.spec.strategy.canary.steps[].replicas')).toMatchObject({ 'x-kubernetes-int-or-string': true })
   })
 
-  it('takes at most 50 steps', () => {
+  it('accepts at most 50 steps', () => {
     expect(at('.spec.strategy.canary.steps')).toMatchObject({ type: 'array', maxItems: 50 })
   })
 
@@ -112,7 +112,7 @@ describe('the schema of a Rollout', () => {
     expect(at('.spec.disabled')).toMatchObject({ type: 'boolean', default: false })
   })
 
-  it('requires what health checks read of a status', () => {
+  it('requires the status fields that health checks read', () => {
     expect(at('.status')?.required).toEqual(['currentStepIndex', 'currentStepState'])
     expect(at('.status.canaryStatus')?.required).toEqual(
       expect.arrayContaining([
@@ -130,11 +130,11 @@ describe('the schema of a Rollout', () => {
     '.spec.strategy.canary.trafficRoutings[]',
     '.spec.strategy.canary.steps[].matches[]',
     '.spec.strategy.blueGreen.trafficRoutings[]',
-  ])('prunes nothing of %s', (path) => {
+  ])('prunes no field of %s', (path) => {
     expect(at(path)).toMatchObject({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
   })
 
-  it('bounds whole numbers by their format and not by what a double can hold', () => {
+  it('bounds whole numbers by their format, and not by the range of a double', () => {
     expect(nodes.filter(({ schema }) => Math.abs(schema.maximum ?? 0) > 2 ** 31 || Math.abs(schema.minimum ?? 0) > 2 ** 31)).toEqual([])
     expect(pathsOf(nodes.filter(({ schema }) => schema.type === 'integer' && schema.format === undefined))).toEqual([])
   })

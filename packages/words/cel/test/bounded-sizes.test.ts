@@ -13,7 +13,7 @@ const numbers = Array.from({ length: 20_000 }, (_, index) => index)
 const longText = 'a'.repeat(500_000)
 const stopped = { ok: false, error: 'operation cancelled: actual cost limit exceeded', isTooCostly: true }
 
-describe('any expression over an answer of a megabyte ends soon', () => {
+describe('any expression over an answer of 1 MB ends quickly', () => {
   const cases: readonly [string, string, unknown][] = [
     ['a search of the answer for each item of it', 'result.items.all(item, !(-1 in result.items))', { items: numbers }],
     ['a copy of the answer for each item of it', 'result.items.all(item, size(result.items + result.items) > 0)', { items: numbers }],
@@ -54,7 +54,7 @@ it('nested loops end at the step limit, although all and exists continue after o
   expect(performance.now() - began).toBeLessThan(2_000)
 })
 
-it('an expression that exceeds the step limit has no value, whatever is beside the costly part', () => {
+it('an expression that exceeds the step limit has no value, whatever surrounds the expensive part', () => {
   const costly = 'result.all(a, result.all(b, a == a))'
   expect(evaluate(`${costly} || true`, numbers)).toEqual(stopped)
   expect(evaluate(`result.exists(x, ${costly} || x == 0)`, numbers)).toEqual(stopped)

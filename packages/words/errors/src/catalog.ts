@@ -7,11 +7,11 @@ export type Remedy = 'retry' | 'fixInput' | 'giveUp'
 interface CatalogEntry {
   readonly remedy: Remedy
   readonly httpStatus: number
-  /** One sentence, also in docs/errors.md. The message of a thrown error adds names and numbers. */
+  /** One sentence, also in docs/reference/error-codes.md. The message of a thrown error adds names and numbers. */
   readonly summary: string
 }
 
-/** Every error that a user or operator can get. A test compares this table with docs/errors.md. */
+/** Every error that a user or operator can get. A test compares this table with docs/reference/error-codes.md. */
 export const errorCatalog = {
   WORKLOAD_NOT_FOUND: { remedy: 'retry', httpStatus: 404, summary: 'The DaemonSet named by spec.workloadRef does not exist.' },
   BATCH_SIZE_INVALID: {

@@ -21,7 +21,7 @@ describe('AppError', () => {
     expect(error.cause).toBe(cause)
   })
 
-  it('has no details, hint or cause unless it was given some', () => {
+  it('has no details, hint or cause unless given', () => {
     const error = new AppError('PORT_IN_USE', 'port 6443 is in use')
     expect([error.details, error.hint, error.cause]).toEqual([{}, undefined, undefined])
   })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { errorCatalog } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
 
-const page = readFileSync(new URL('../../../../docs/errors.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../../docs/reference/error-codes.md', import.meta.url), 'utf8')
 const sections = new Map(
   page
     .split(/^## /m)
@@ -11,7 +11,7 @@ const sections = new Map(
 )
 
 describe('error catalog', () => {
-  it('has one section in docs/errors.md for every code, in the same order, and no section without a code', () => {
+  it('has one section in docs/reference/error-codes.md for every code, in the same order, and no section without a code', () => {
     expect([...sections.keys()]).toEqual(Object.keys(errorCatalog))
   })
 

@@ -1,4 +1,4 @@
-/** Annotations on a bound DaemonSet. Values and writers: docs/architecture.md. */
+/** Annotations on a bound DaemonSet. Values and writers: docs/reference/annotations.md. */
 export const daemonSetAnnotations = {
   /** `controller-revision-hash` being released. */
   canaryRevision: 'rollouts.kruise.io/daemonset-canary-revision',

@@ -20,15 +20,15 @@ describe('canonicalJson', () => {
     ['the order of lists', [1, 2], [2, 1]],
     ['a null that counts', { a: null }, {}],
     ['types', { a: '1' }, { a: 1 }],
-  ])('tells %s apart', (_name, a, b) => {
+  ])('distinguishes %s', (_name, a, b) => {
     expect(isSameJson(a, b)).toBe(false)
   })
 
-  it('leaves out what does not count, at every depth', () => {
+  it('leaves out members that the filter rejects, at every depth', () => {
     expect(isSameJson({ a: { b: null, c: [{ d: null }] } }, { a: { c: [{}] } }, notNull)).toBe(true)
   })
 
-  it('finds the same as a comparison of the texts', () => {
+  it('agrees with a comparison of the texts', () => {
     const keys = fc.constantFrom('a', 'b', '10', '2', 'toString', '__proto__')
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(

@@ -4,22 +4,22 @@ import { describe, expect, it } from 'vitest'
 
 describe('scaleIntOrPercent', () => {
   const cases: Record<string, { size: IntOrString; total: number; want: number | null }> = {
-    'takes a whole number as it is': { size: 3, total: 10, want: 3 },
+    'returns a whole number as it is': { size: 3, total: 10, want: 3 },
     'takes 0': { size: 0, total: 10, want: 0 },
     'does not clamp a number to the total': { size: 30, total: 10, want: 30 },
-    'takes a percentage of the total': { size: '30%', total: 10, want: 3 },
+    'resolves a percentage of the total': { size: '30%', total: 10, want: 3 },
     'rounds a percentage up': { size: '1%', total: 10, want: 1 },
-    'rounds up by the smallest rest': { size: '34%', total: 3, want: 2 },
+    'rounds up for the smallest remainder': { size: '34%', total: 3, want: 2 },
     'is exact where binary fractions are not': { size: '7%', total: 100, want: 7 },
     'is exact at 29% of 100': { size: '29%', total: 100, want: 29 },
-    'takes 100% for everything': { size: '100%', total: 7, want: 7 },
-    'takes 0% for nothing': { size: '0%', total: 7, want: 0 },
-    'takes any percentage of nothing for nothing': { size: '50%', total: 0, want: 0 },
-    'takes leading zeros': { size: '007%', total: 100, want: 7 },
+    'resolves 100% to everything': { size: '100%', total: 7, want: 7 },
+    'resolves 0% to nothing': { size: '0%', total: 7, want: 0 },
+    'resolves any percentage of nothing to nothing': { size: '50%', total: 0, want: 0 },
+    'accepts leading zeros': { size: '007%', total: 100, want: 7 },
     'refuses more than 100%': { size: '101%', total: 10, want: null },
     'refuses a negative number': { size: -1, total: 10, want: null },
     'refuses a fraction': { size: 1.5, total: 10, want: null },
-    'refuses what is no number': { size: Number.NaN, total: 10, want: null },
+    'refuses a text that is not a number': { size: Number.NaN, total: 10, want: null },
     'refuses a number in a string': { size: '3', total: 10, want: null },
     'refuses a fraction of a percent': { size: '0.5%', total: 10, want: null },
     'refuses a negative percentage': { size: '-5%', total: 10, want: null },
@@ -32,7 +32,7 @@ describe('scaleIntOrPercent', () => {
     expect(scaleIntOrPercent(size, total)).toBe(want)
   })
 
-  it('gives the smallest whole number that is at least the percentage, never more than the total, never 0 of something', () => {
+  it('returns the smallest whole number that is at least the percentage, never above the total, and 0 only for 0% or an empty total', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100 }), fc.nat(100_000), (percent, total) => {
         const nodes = scaleIntOrPercent(`${percent}%`, total)!

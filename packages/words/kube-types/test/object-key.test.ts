@@ -5,12 +5,12 @@ describe('keys', () => {
   it.each([
     { title: 'of a namespaced object', key: { namespace: 'kube-system', name: 'agent' }, text: 'kube-system/agent' },
     { title: 'of a cluster-scoped object', key: { namespace: '', name: 'node-1' }, text: '/node-1' },
-  ])('$title go to text and back', ({ key, text }) => {
+  ])('$title round-trip through text', ({ key, text }) => {
     expect(keyText(key)).toBe(text)
     expect(parseKey(text)).toEqual(key)
   })
 
-  it('are namespace and name of an object, the namespace empty when there is none', () => {
+  it('are namespace and name of an object, with an empty namespace if there is none', () => {
     expect(keyOf(objectWith({ namespace: 'default' }))).toEqual({ namespace: 'default', name: 'agent-x' })
     expect(keyOf(objectWith({}))).toEqual({ namespace: '', name: 'agent-x' })
   })
@@ -26,7 +26,7 @@ describe('controllerOf', () => {
     expect(controllerOf(objectWith({ ownerReferences: owners }))?.uid).toBe(want)
   })
 
-  it('finds none where ownerReferences is missing', () => {
+  it('finds none if ownerReferences is missing', () => {
     expect(controllerOf(objectWith({}))).toBeUndefined()
   })
 })

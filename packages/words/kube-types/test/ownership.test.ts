@@ -26,7 +26,7 @@ describe('the Rollout of a BatchRelease (F15)', () => {
     expect(isReleaseOf(release, rollout)).toBe(false)
   })
 
-  it('is another one of the same name where uid or namespace differ', () => {
+  it('is another one of the same name if uid or namespace differ', () => {
     expect(isReleaseOf(releaseOf({ ...owner, uid: 'before' }), rollout)).toBe(false)
     expect(isReleaseOf(releaseOf(owner, 'tenant'), rollout)).toBe(false)
   })

@@ -23,7 +23,7 @@ describe('compareResourceVersions', () => {
 })
 
 describe('newerResourceVersion', () => {
-  it('gives the greater of two, in either order', () => {
+  it('returns the greater of two, in either order', () => {
     fc.assert(
       fc.property(versionArbitrary, versionArbitrary, (a, b) => {
         const newer = String([a, b].toSorted((x, y) => (x < y ? -1 : 1))[1])
@@ -32,7 +32,7 @@ describe('newerResourceVersion', () => {
     )
   })
 
-  it('gives the version there is when the other is empty', () => {
+  it('returns the other version if one is empty', () => {
     expect([newerResourceVersion('', '7'), newerResourceVersion('7', '')]).toEqual(['7', '7'])
   })
 })

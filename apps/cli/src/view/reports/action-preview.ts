@@ -1,6 +1,6 @@
 import type { RevisionReport, RolloutReport, ActionBody, ActionType } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
-import { wrapText } from './wrap-text.ts'
+import { wrapText } from '../wrap-text.ts'
 import { counted, nodeCountsText, shortImage, stateWord } from './report-words.ts'
 
 /** Action to preview. */

@@ -1,7 +1,7 @@
 import type { DoctorFinding } from '../../doctor/finding.ts'
 import type { Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
-import { wrapText } from './wrap-text.ts'
+import { wrapText } from '../wrap-text.ts'
 
 const WIDEST_TEXT = 120
 const words: Readonly<Record<DoctorFinding['state'], readonly [Style, string]>> = {

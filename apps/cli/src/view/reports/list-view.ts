@@ -1,4 +1,5 @@
 import type { RolloutSummary } from '@tranche/api-schema'
+import { displayWidth } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf, waitingText } from './report-words.ts'
 import { type Column, GAP, tableLines } from './table.ts'
@@ -29,13 +30,13 @@ export function listView(rollouts: readonly RolloutSummary[], columns: ListColum
 function widthLeft(rollouts: readonly RolloutSummary[], columns: readonly Column<RolloutSummary>[], width: number): number {
   const taken = columns
     .slice(0, -1)
-    .map(({ heading, cell }) => Math.max(heading.length, ...rollouts.map((rollout) => cell(rollout).length)))
+    .map(({ heading, cell }) => Math.max(heading.length, ...rollouts.map((rollout) => displayWidth(cell(rollout)))))
   return taken.reduce((left, one) => left - one - GAP, width)
 }
 
 /** Width of the longest reason: it is never cut in favour of optional columns. */
 function longestReason(rollouts: readonly RolloutSummary[]): number {
-  return Math.max(LEAST_REASON, ...rollouts.map(({ need }) => need?.reason.length ?? 0))
+  return Math.max(LEAST_REASON, ...rollouts.map(({ need }) => displayWidth(need?.reason ?? '')))
 }
 
 function columnsOf(
@@ -55,7 +56,7 @@ function columnsOf(
   ]
 }
 
-/** Those that are left out where there is little room, the first one first. */
+/** Columns that are omitted on a narrow terminal, in this order. */
 const roomyColumns: readonly Column<RolloutSummary>[] = [
   {
     heading: 'DOWN',

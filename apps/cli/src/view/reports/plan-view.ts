@@ -4,7 +4,7 @@ import { durationText } from '../duration-text.ts'
 import type { StyledSpan, Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { type Column, tableLines } from './table.ts'
-import { wrapText } from './wrap-text.ts'
+import { wrapText } from '../wrap-text.ts'
 
 type Batch = Forecast['batches'][number]
 type PlannedNode = Forecast['nodes'][number]

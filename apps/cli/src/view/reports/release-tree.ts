@@ -1,6 +1,6 @@
 import type { BatchReport, NodeReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
 import { durationText } from '../duration-text.ts'
-import { shorten, type StyledSpan } from '../styled-line.ts'
+import { displayWidth, padToWidth, shorten, type StyledSpan } from '../styled-line.ts'
 import type { ReleasePicture } from '@tranche/release-client'
 import { ageText, counted, nodeStyles, nodeWords, shortImage } from './report-words.ts'
 import type { TreeItem } from './tree-lines.ts'
@@ -210,11 +210,11 @@ function nodeItems(nodes: readonly NodeReport[], { wide, nowMs, mostNodes }: Nod
   const rank = ({ state }: NodeReport): number => (unwell as readonly string[]).indexOf(state)
   const notable = nodes.filter(isUnwell).toSorted((a, b) => rank(a) - rank(b) || (a.since ?? '').localeCompare(b.since ?? ''))
   const shown = wide || notable.length === mostNodes + 1 ? notable : notable.slice(0, mostNodes)
-  const width = Math.min(LONGEST_NAME, Math.max(0, ...shown.map(({ name }) => Array.from(name).length)))
+  const width = Math.min(LONGEST_NAME, Math.max(0, ...shown.map(({ name }) => displayWidth(name))))
   const left = notable.slice(shown.length)
   return [
     ...shown.map((node) => nodeItem(node, { width, wide, nowMs })),
-    ...(left.length === 0 ? [] : [{ spans: [['dim', 'and '], ...stateSpans(left), ['dim', ' more']] as const, items: [] }]),
+    ...(left.length === 0 ? [] : [{ spans: [['dim', 'and more: '], ...stateSpans(left)] as const, items: [] }]),
   ]
 }
 
@@ -222,7 +222,7 @@ function nodeItem(node: NodeReport, { width, wide, nowMs }: TreeOptions & { read
   const { restarts = 0 } = node
   return {
     spans: [
-      `${shorten(node.name, LONGEST_NAME).padEnd(width)}  `,
+      `${padToWidth(shorten(node.name, LONGEST_NAME), width)}  `,
       [nodeStyles[node.state], nodeWords[node.state]],
       ...(node.since === undefined ? [] : ([['dim', ` ${ageText(node.since, nowMs)}`]] as const)),
       ...(node.failsAt === undefined ? [] : ([['yellow', `, ${deadlineText(node.failsAt, nowMs)}`]] as const)),

@@ -17,7 +17,7 @@ import {
   versionsOf,
 } from './report-words.ts'
 import { treeLines } from './tree-lines.ts'
-import { wrapText } from './wrap-text.ts'
+import { wrapText } from '../wrap-text.ts'
 
 const LABEL_WIDTH = 8
 const WIDEST_BAR = 100

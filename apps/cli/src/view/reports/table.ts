@@ -1,5 +1,5 @@
 import type { Drawing } from './drawing.ts'
-import { shorten, type StyledSpan, type Style } from '../styled-line.ts'
+import { displayWidth, shorten, type StyledSpan, type Style } from '../styled-line.ts'
 
 /** One column of a table. */
 export interface Column<Row> {
@@ -17,7 +17,7 @@ export const GAP = 2
 /** @returns a heading and one line per row; the last column is cut at the line end */
 export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], drawing: Drawing): readonly string[] {
   const widths = shrunk(
-    columns.map(({ heading, cell }) => Math.max(heading.length, ...rows.map((row) => lengthOf(cell(row))))),
+    columns.map(({ heading, cell }) => Math.max(heading.length, ...rows.map((row) => displayWidth(cell(row))))),
     columns,
     drawing.width,
   )
@@ -58,10 +58,6 @@ interface CellLook {
 
 function cellSpans(text: string, { width, isLast, style }: CellLook): readonly StyledSpan[] {
   const cut = isLast ? text : shorten(text, width)
-  const padding = isLast ? '' : ' '.repeat(width - lengthOf(cut) + GAP)
+  const padding = isLast ? '' : ' '.repeat(width - displayWidth(cut) + GAP)
   return [style === null ? cut : [style, cut], padding]
-}
-
-function lengthOf(text: string): number {
-  return Array.from(text).length
 }

@@ -19,7 +19,7 @@ spec:
           pause: { duration: 600 }
         - replicas: 100%`
 
-/** The fleet without a Rollout: says how to begin, and what else the reason may be. */
+/** The fleet without a Rollout: says how to begin, and names other possible reasons. */
 export function EmptyFleet(): ReactNode {
   return (
     <main id="main" className="empty">

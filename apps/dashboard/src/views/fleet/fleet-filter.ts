@@ -10,7 +10,7 @@ export const fleetSorts = ['urgency', 'name', 'progress', 'age'] as const
 /** @see fleetSorts */
 export type FleetSort = (typeof fleetSorts)[number]
 
-/** What the fleet shows: kept in the URL. */
+/** Selection of the fleet, kept in the URL. */
 export interface FleetFilter {
   /** Text in namespace, name, DaemonSet or image; every word must occur. */
   readonly text: string
@@ -48,7 +48,7 @@ export function groupOf({ outcome, disabled, phase, need }: RolloutSummary): Fle
   return outcome === 'Running' && phase !== 'Initial' ? 'running' : 'well'
 }
 
-/** Most urgent first: a bad version, then what cannot continue, then decisions. */
+/** Most urgent first: a bad version, then a release that cannot continue, then decisions. */
 const urgency: Readonly<Record<RolloutSummary['outcome'], number>> = {
   Failed: 0,
   Blocked: 1,

@@ -49,7 +49,7 @@ export const FleetRow = memo(function FleetRow({ rollout }: { readonly rollout: 
   )
 })
 
-/** What is not well among the nodes, in few words. */
+/** Counts of unhealthy nodes, in few words. */
 function Health({ rollout: { nodes, maxUnavailable } }: { readonly rollout: RolloutSummary }): ReactNode {
   const isOverLimit = maxUnavailable !== undefined && nodes.unavailable > maxUnavailable
   const parts = [

@@ -2,7 +2,7 @@ import type { RolloutReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
 import { counted } from '../../format/duration.ts'
 
-/** Most places that are drawn one by one; more are drawn in proportion. */
+/** Maximum number of places drawn one by one; more are drawn in proportion. */
 const MOST_CELLS = 60
 
 /** The budget of unavailable nodes: how many may be down, and who uses it. */

@@ -6,7 +6,7 @@ import { Age } from '../../parts/time.tsx'
 import { usePorts } from '../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../ports/use-report.ts'
 
-/** Most events that are shown; the API server keeps them for an hour. */
+/** Maximum number of shown events; the API server keeps them for an hour. */
 const MOST_EVENTS = 50
 
 /** Kubernetes events about a Rollout, newest first. */
@@ -20,7 +20,7 @@ export function EventsSection({ rollout }: { readonly rollout: ApiKey }): ReactN
     <section aria-labelledby="events-title">
       <h2 id="events-title">Events</h2>
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
-      {data?.length === 0 ? <p className="quiet">None within the last hour.</p> : null}
+      {data?.length === 0 ? <p className="quiet">No event within the last hour.</p> : null}
       <ol className="events">
         {data?.slice(0, MOST_EVENTS).map(({ at, type, reason, object, message, count }) => (
           <li key={`${at} ${reason} ${object} ${message}`} className={type === 'Warning' ? 'tone-wait' : undefined}>

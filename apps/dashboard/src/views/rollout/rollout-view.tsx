@@ -21,7 +21,7 @@ interface RolloutViewProps {
   readonly query: Readonly<Record<string, string>>
 }
 
-/** One Rollout: what is being released, whether it is well, what it waits for, and the actions of the user. */
+/** One Rollout: its release, its health, its wait, and the actions of the user. */
 export function RolloutView({ rollout, query }: RolloutViewProps): ReactNode {
   const { data: report, error, refetch } = useReport(rollout)
   const nodes = useNodes(rollout)
@@ -61,7 +61,7 @@ function Gone({ rollout }: { readonly rollout: ApiKey }): ReactNode {
       <h1>
         <bdi>{rollout.name}</bdi> is gone
       </h1>
-      <p>The Rollout was deleted, or you may no longer see it. What its nodes ran stays on them.</p>
+      <p>The Rollout was deleted, or you may no longer see it. Its nodes keep the pods that they have.</p>
       <p>
         <PlaceLink to={{ view: 'fleet' }}>All rollouts</PlaceLink>
       </p>

@@ -10,7 +10,7 @@ const remainingWords = {
   batch: 'This batch is expected to end in',
 }
 
-/** What the Rollout says of itself, word for word: what it waits for, since when, and which decision it needs. */
+/** Message of the Rollout's status, verbatim: the wait, its start, and the decision that it needs. */
 export function StatusNote({ report }: { readonly report: RolloutReport }): ReactNode {
   const { message, need, notBound, remaining, lastAction } = report
   const since = need?.since ?? report.waitingFor?.since

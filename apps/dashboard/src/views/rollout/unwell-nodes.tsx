@@ -25,7 +25,7 @@ export function UnwellNodes({ report, nodes }: UnwellNodesProps): ReactNode {
   )
 }
 
-/** Most nodes of a group that are named. */
+/** Maximum number of nodes that a group names. */
 const MOST_NAMES = 8
 
 function Group({ group, report }: { readonly group: UnwellGroup; readonly report: RolloutReport }): ReactNode {

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '@tranche/clock'
 import { compareResourceVersions, type KubeObject } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { linkAbort } from '../exchange/abortable.ts'
 import type { KubeClient, Scope } from '../kube-client.ts'
 import { isExpired, isForbidden, isNotFound, isUnauthorized } from '../exchange/kube-status-error.ts'

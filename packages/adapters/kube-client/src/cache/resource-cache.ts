@@ -31,7 +31,7 @@ export interface ReflectorHandler<T> {
   onChange(key: ObjectKey, previous: T | undefined, current: T | undefined): void
 }
 
-/** Objects received from the server so far, and the handlers of their changes. Knows nothing of connections. */
+/** Objects received from the server so far, and the handlers of their changes. Does not know about connections. */
 export interface ResourceCache<T, O extends KubeObject> {
   readonly store: Store<T>
   /** How far the store matches the server. */
@@ -55,7 +55,7 @@ export interface ResourceCache<T, O extends KubeObject> {
 /** The server is older than it was before: only a list can show what it holds. */
 export class SetBackError extends Error {
   constructor(shown: string, known: string) {
-    super(`the server is at version ${shown}, older than ${known}: it was set back`)
+    super(`the server is at version ${shown}, older than ${known}: it was restored to an older state`)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 
 /** Minimum time between two log lines about rejected credentials, in milliseconds. */

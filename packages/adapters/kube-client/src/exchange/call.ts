@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 import { withinDeadline } from './abortable.ts'
 import { KubeStatusError, toStatusError } from './kube-status-error.ts'

@@ -1,4 +1,4 @@
-import type { Tracer } from '@tranche/tracing'
+import type { Tracer } from '@tranche/telemetry'
 import type { Exchange, WireRequest } from '@tranche/wire'
 
 /**

@@ -103,7 +103,7 @@ const changes: readonly Validation[] = [
 /** Matches Rollouts that are new or change a checked field. */
 export const judgedRollouts = { ...rollouts, conditions: judged } as const satisfies Partial<PolicyScope>
 
-/** Rejects invalid Rollouts of DaemonSets, by the rules of docs/validation.md that the schema does not cover. */
+/** Rejects invalid Rollouts of DaemonSets, by the rules of docs/reference/validation.md that the schema does not cover. */
 export const rolloutPolicy: readonly PolicyObject[] = validatingPolicy(scope, 'Deny', [...denied, ...changes])
 
 /** Warns of Rollouts that Tranche ignores, and gives advice. */

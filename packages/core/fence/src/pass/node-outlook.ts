@@ -28,7 +28,7 @@ export type NodeOutlook =
   | { readonly kind: 'spread'; readonly key: string; readonly value: string; readonly limit: number; readonly down: readonly string[] }
   /** As many nodes are down as the limit allows. */
   | { readonly kind: 'budget'; readonly ahead: number; readonly limit: number; readonly down: readonly string[] }
-  /** The budget has room, but for the nodes that come first. */
+  /** The budget has room, but other nodes come first. */
   | { readonly kind: 'order'; readonly ahead: number; readonly limit: number; readonly down: readonly string[] }
   /** The node is among the next to be taken. */
   | { readonly kind: 'next' }

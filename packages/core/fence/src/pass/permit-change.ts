@@ -69,7 +69,7 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
   }))
 }
 
-/** A failure on a node that was bad before is no evidence against the new version (docs/policy.md, failure). */
+/** A failure on a node that was bad before is no evidence against the new version (docs/reference/policy.md, failure). */
 function wasBad({ availability: { minReadyMs, monotonicMs } }: FenceState, { ready, pods }: NodeView): Pick<Permit, 'wasBad'> {
   return ready && pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs)) ? {} : { wasBad: true }
 }

@@ -65,7 +65,7 @@ export interface PassRule {
   readonly decide: (facts: PassFacts) => PassPlan | null
 }
 
-/** The rules of a pass, in order; docs/fence.md names the rules of the fence that each keeps. */
+/** The rules of a pass, in order; docs/contribute/fence.md names the rules of the fence that each keeps. */
 export const passRules: readonly PassRule[] = [
   { id: 'awaitRecord', decide: awaitRecord },
   { id: 'awaitPods', decide: awaitPods },

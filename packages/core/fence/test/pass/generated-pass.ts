@@ -48,7 +48,7 @@ export interface NodeTruth {
   readonly pods: readonly SeenPod[]
   /** The node has an available, non-terminating pod. */
   readonly available: boolean
-  /** The node has a standing pod on another revision than the record's. */
+  /** The node has a standing pod on a revision other than the record's. */
   readonly old: boolean
 }
 

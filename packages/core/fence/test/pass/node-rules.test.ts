@@ -71,7 +71,7 @@ describe('the pods that an executor permits and deletes under the node rules of 
       'wait for budget',
     ],
     [
-      'the node of the zone’s last permit that is gone may be deleted on again, however many nodes are down there (F4)',
+      'the node of the zone’s last permit that is gone may lose another pod, however many nodes are down there (F4)',
       { nodes: 'a:bad! b:bad! c:old', zones, rules: onePerZone, limit: 3, permits: 'a.gone b.gone', partition: 1 },
       'append b c',
     ],

@@ -48,7 +48,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('takes and settles nothing by minReadySeconds of another generation than the record’s, larger or smaller (F10, F1, G1)', () => {
+  it('takes and settles nothing with the minReadySeconds of a generation newer or older than the record’s (F10, F1, G1)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom(0, 1, 60, 3_600), fc.constantFrom(-1, 1), ({ view }, minReadySeconds, by) => {
         const { generation, observedGeneration } = view.published
@@ -59,7 +59,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('settles nothing in a closed record by a DaemonSet older than it, whatever that says (F6, F8, G2)', () => {
+  it('settles nothing in a closed record by an older DaemonSet, whatever it contains (F6, F8, G2)', () => {
     fc.assert(
       fc.property(
         generatedPasses(),

@@ -36,7 +36,7 @@ describe('planPass: when an executor may act', () => {
   table({
     'executes nothing while the new version is bad': { nodes: 'a:old', permits: 'a', isBad: true, want: 'wait for verdict' },
     'permits nothing while the new version is bad': { nodes: 'a:old', isBad: true, want: 'wait for verdict' },
-    'passes again when time may make a node healthy while the new version is bad': {
+    'rechecks when a node may become healthy by time while the new version is bad': {
       nodes: 'a:new* b:old',
       minReadySeconds: 60,
       isBad: true,
@@ -130,7 +130,7 @@ describe('planPass: which pods get a permit (F3)', () => {
       partition: 2,
       want: 'wait for batch',
     },
-    'takes nothing of a partition larger than the fleet': { nodes: 'a:old b:old', partition: 5, want: 'wait for batch' },
+    'takes no node of a partition larger than the fleet': { nodes: 'a:old b:old', partition: 5, want: 'wait for batch' },
     'never takes a mis-scheduled pod': { nodes: 'a-:old b:new', want: 'wait for batch' },
     'never takes a terminating pod': { nodes: 'a:oldx', want: 'wait for batch' },
     'never takes a pod of the revision beside an old one': { nodes: 'a:new+old', want: 'append a' },
@@ -167,11 +167,11 @@ describe('planPass: which pods get a permit (F3)', () => {
       want: `append ${nodesFrom(100, 8)}`,
     },
     'ends with nothing to do on a DaemonSet that matches no node': { nodes: '', want: 'wait for batch' },
-    'takes a node whose only Ready pod is terminating before healthy ones, where no budget is left': {
+    'prefers a node whose only Ready pod is terminating to healthy ones, if no budget is left': {
       nodes: 'a:bad b:oldx+old! c:new!',
       want: 'append b a',
     },
-    'takes broken nodes first while as many are down as the limit, and not before': {
+    'prefers broken nodes while as many nodes as the limit are down, and not before': {
       nodes: 'a:bad b:old! c:new! d:new!',
       limit: 3,
       want: 'append b a',
@@ -181,7 +181,7 @@ describe('planPass: which pods get a permit (F3)', () => {
       limit: 4,
       want: 'append a b',
     },
-    'takes broken nodes first while standing permits use the budget': {
+    'prefers broken nodes while standing permits use the budget': {
       nodes: 'a:old b:bad c:old!',
       permits: 'a',
       sent: 'a',
@@ -237,7 +237,7 @@ describe('planPass: which permits are executed (F4)', () => {
     'keeps the slot of a permit whose pod it has not seen': { nodes: 'a:old b:old', permits: 'a.unseen b', want: 'wait for budget' },
     'counts nodes, not permits: a node takes no slot from itself': { nodes: 'a:old!', permits: 'a.gone a', want: 'execute a' },
     'counts a node with two earlier permits once': { nodes: 'a:old! b:old', permits: 'a.gone a b', limit: 2, sent: 'a', want: 'execute b' },
-    'does not add a node that broke to one that it took': { nodes: 'a:none b:old', permits: 'a.gone b', limit: 2, want: 'execute b' },
+    'counts a taken node once, even if it is broken too': { nodes: 'a:none b:old', permits: 'a.gone b', limit: 2, want: 'execute b' },
     'waits while a node that broke by itself uses the budget': { nodes: 'a:new! b:old', permits: 'b', want: 'wait for budget' },
     'waits while earlier permits and broken nodes together use the budget': {
       nodes: 'a:oldx b:new! c:old',
@@ -318,14 +318,14 @@ describe('planPass: more nodes in flight than the limit allows, with a version t
       permits: 'a.gone b.gone c.gone b',
       want: 'execute b',
     },
-    'executes none on a node before the last': { nodes: 'a:bad! b:none', permits: 'a.gone b.gone a', want: 'wait for budget' },
-    'executes none but the first standing permit': {
+    'executes no permit on a node before the last': { nodes: 'a:bad! b:none', permits: 'a.gone b.gone a', want: 'wait for budget' },
+    'executes only the first standing permit': {
       nodes: 'a:bad! b:bad! c:old',
       permits: 'a.gone b.gone c b',
       sent: 'c',
       want: 'wait for budget',
     },
-    'executes none behind an unseen permit': {
+    'executes no permit behind an unseen one': {
       nodes: 'a:bad! b:bad! c:old!',
       permits: 'a.gone b.gone c.unseen b',
       want: 'wait for budget',
@@ -466,14 +466,14 @@ describe('planPass: which permits leave the record', () => {
       openNodes: 'a',
       want: 'wait for budget until 101000',
     },
-    'F6 wakes to read again where that comes before a pod is available': {
+    'F6 wakes to read again if that is due before a pod is available': {
       nodes: 'a:new b:new* c:old',
       permits: 'a.gone b.gone c',
       minReadySeconds: 60,
       open: 'a',
       want: 'wait for budget until 101000',
     },
-    'F6 wakes when a pod is available where that comes before it reads again': {
+    'F6 wakes when a pod is available if that is due before the next read': {
       nodes: 'a:new b:new* c:old',
       permits: 'a.gone b.gone c',
       minReadySeconds: 1.5,
@@ -590,7 +590,7 @@ describe('planPass: which permits leave the record', () => {
       limit: 2,
       want: 'withdraw c',
     },
-    'F7 withdraws nothing for a Ready pod, which time makes available': {
+    'F7 withdraws nothing for a Ready pod, which becomes available by time': {
       nodes: 'a:old* b:old',
       permits: 'b',
       partition: 1,

@@ -19,7 +19,7 @@ const recordWith = (permits: readonly Permit[], watermark = '20'): FlightRecord 
 const carriedOf = (record: FlightRecord): Carried => carryOver(record) ?? { workloadUid: '', watermark: '', permits: [] }
 
 describe('permits carried over from a stopped record (F11)', () => {
-  it('are none where everything has settled', () => {
+  it('are not needed if everything has settled', () => {
     expect(carryOver(recordWith([]))).toBeNull()
   })
 
@@ -73,7 +73,7 @@ describe('permits carried over from a stopped record (F11)', () => {
     '{"workload":7,"watermark":"1","permits":[]}',
     '{"workload":"w","watermark":1,"permits":[]}',
     '{"workload":"w","permits":[]}',
-  ])('are none in a foreign text: %s', (text) => {
+  ])('are not read from a foreign text: %s', (text) => {
     expect(parseCarried(text)).toBeNull()
   })
 

@@ -8,8 +8,8 @@ import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
 import type { ReleaseView } from './view/release-view.ts'
 
 /**
- * How long (ms) after its deletion a release waits for the nodes in flight to have an available pod. Most have one by then. A
- * version that never becomes available must not block the deletion for ever.
+ * How long (ms) after its deletion a release waits for the nodes in flight to have an available pod. Most have one by then. A version that
+ * never becomes available must not block the deletion forever.
  */
 const SETTLE_WHEN_DELETED_MS = 30_000
 

@@ -106,7 +106,7 @@ function acceptedText({ release }: ReleaseView, { progress, allowance: { limit }
   const acceptedNote = `the failures on ${firstNodes(down)} were accepted`
   const used = progress.unavailable.length
   if (used >= limit && progress.updated < progress.effectiveSize)
-    return `; ${acceptedNote}, and they use maxUnavailable (${limit}) up: raise it to at least ${used + 1}, fix the nodes, abort, or apply another template`
+    return `; ${acceptedNote}, and they use up maxUnavailable (${limit}): raise it to at least ${used + 1}, fix the nodes, abort, or apply another template`
   if (progress.updatedAvailable > 0) return ''
   return `; ${acceptedNote}, but no batch is ready before an updated node is available: fix one, abort, or apply another template`
 }

@@ -146,7 +146,7 @@ function planReleaseOrRevert(view: RolloutView, { hold }: NextStatus): RolloutPl
 function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null {
   const { release, rollout } = view
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
-  if (isBehind(view)) return wait('its own watch to show what its BatchRelease was written for')
+  if (isBehind(view)) return wait('its watch to show the Rollout that its BatchRelease was written for')
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release)
   const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold))
   // The status names a step that no longer exists: it is corrected first, because no size follows from it.

@@ -182,7 +182,7 @@ describe('reminders', () => {
     if (want.length > 0) expect(reported.status.remindedAt).toBe(at(afterMs))
   })
 
-  it('say since when', () => {
+  it('state since when it waits', () => {
     const status = aStatus('StepPaused')
     const reported = withNotifications(status, { rollout: aRollout(status), receivers: [every30], nowMs: T0 + 30 * minutes })
     expect(reported.status.notifications?.[0]?.message).toBe('waiting for a person since 2026-01-01T00:00:00.000Z: step 1 is StepPaused')

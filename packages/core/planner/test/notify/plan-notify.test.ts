@@ -9,12 +9,12 @@ const both = [waiting('1', 'a'), waiting('2', 'b'), waiting('3', 'a')]
 
 describe('the next notification of a receiver', () => {
   const cases: Record<string, { view: Partial<NotifyView>; notifications?: readonly Notification[]; want: object }> = {
-    'is its oldest': {
+    'is the oldest': {
       view: { receiver: 'b' },
       want: { kind: 'notify', notification: both[1], receiver: { name: 'b' } },
     },
-    'is none where none is pending': { view: { receiver: 'c' }, want: { kind: 'wait', recheckAfterMs: null } },
-    'is none before the oldest is due again, so that the order is kept': {
+    'is absent if none is pending': { view: { receiver: 'c' }, want: { kind: 'wait', recheckAfterMs: null } },
+    'is absent before the oldest is due again, so that the order is kept': {
       view: {},
       notifications: [waiting('1', 'a', { attempts: 1, nextAt: at(5_000) }), waiting('2', 'a')],
       want: { kind: 'wait', recheckAfterMs: 5_000 },
@@ -24,7 +24,7 @@ describe('the next notification of a receiver', () => {
       notifications: [waiting('1', 'a', { attempts: 1, nextAt: at(5_000) })],
       want: { kind: 'notify', notification: { id: '1' } },
     },
-    'waits no longer than the longest back-off after the clock was set back': {
+    'waits no longer than the maximum back-off after the clock was set back': {
       view: {},
       notifications: [waiting('1', 'a', { attempts: 1, nextAt: at(3_600_000) })],
       want: { kind: 'notify' },

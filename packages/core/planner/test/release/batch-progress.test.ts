@@ -36,7 +36,7 @@ describe('batchProgress', () => {
       question: { ...canaryStep, fleet: nodes('a:new b:old c:old d:old') },
       want: { size: 1, partition: 3, effectiveSize: 1, state: 'Ready', old: ['b', 'c', 'd'], skipped: [] },
     },
-    'waits for the nodes of the step, however many others came up by other means': {
+    'waits for the nodes of the step, however many others were updated by other clients': {
       question: { ...canaryStep, fleet: nodes('a:old b:new c:new d:old') },
       want: { size: 3, partition: 1, effectiveSize: 3, state: 'Upgrading' },
     },
@@ -181,10 +181,10 @@ describe('batchSize', () => {
   it.each([
     ['rounds a percentage up', '1%', 4, 1],
     ['rounds a percentage up just above a whole number', '26%', 4, 2],
-    ['takes a whole number as it is', 3, 4, 3],
+    ['keeps a whole number as it is', 3, 4, 3],
     ['clamps a whole number to the desired nodes', 9, 4, 4],
     ['is all of them with 100%', '100%', 7, 7],
-    ['is none for an invalid size', 'many', 4, 0],
+    ['is 0 for an invalid size', 'many', 4, 0],
   ])('%s', (_name, size, desired, want) => {
     expect(batchSize(plan(size), 0, desired)).toBe(want)
   })

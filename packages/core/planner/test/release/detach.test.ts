@@ -90,7 +90,7 @@ describe('a release that starts where another has detached (F11)', () => {
   it.each([
     ['of another DaemonSet, as in a copied manifest', { daemonSetUid: 'another', record: { state: 'stopped', workloadUid: 'another' } }],
     ['that is unreadable', { annotations: { ...unannounced, [unsettled]: 'odd' } }],
-  ] as const)('takes an annotation away %s', (_which, fields) => {
+  ] as const)('removes an annotation %s', (_which, fields) => {
     const plan = planBatchRelease(aView({ ...begins, ...fields }))
     expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
     expect(valuesOf(plan)).toHaveProperty([unsettled], undefined)

@@ -55,7 +55,7 @@ describe('discoverRevisions', () => {
       view: { revisions: three(), fleet: nodes('a:bad b:new c:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
-    'never takes a canary as stable beside nodes whose ControllerRevision went with the former DaemonSet (G3)': {
+    'never takes a canary as stable if other nodes run a revision that was deleted with the former DaemonSet (G3)': {
       view: { revisions: [aRevision('new', 1)], fleet: nodes('a:gone b:new c:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'gone' },
     },

@@ -100,7 +100,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('keeps unsettled permits through every write of its own (F11, G7)', () => {
+  it('keeps unsettled permits in each of its writes (F11, G7)', () => {
     forEveryPlan(({ view }, plan) => {
       const write = writeOf(plan)
       if (write !== null) expect(write.record.permits).toEqual(recordOf(view)?.permits)

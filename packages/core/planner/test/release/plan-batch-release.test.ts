@@ -142,18 +142,18 @@ describe('planBatchRelease', () => {
       view: { generation: 3, observed: 2 },
       want: { kind: 'wait', for: 'waiting for the DaemonSet controller to observe the latest generation' },
     },
-    'reports that it finishes before it gives anything back': {
+    'reports that it finishes before it restores anything': {
       view: { ...finishing, status: { ...finishing.status, phase: 'Progressing' } },
       want: { kind: 'writeStatus', status: { phase: 'Finalizing' } },
     },
-    'gives nothing back before the last batch has settled': {
+    'restores nothing before the last batch has settled': {
       view: {
         ...finishing,
         status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-9_000) } },
       },
       want: { kind: 'wait', recheckAfterMs: 1_000 },
     },
-    'gives nothing back while a permit is unsettled': {
+    'restores nothing while a permit is unsettled': {
       view: { ...finishing, record: { partition: 0, permits: [permitFor('a')] } },
       want: { kind: 'wait' },
     },
@@ -161,11 +161,11 @@ describe('planBatchRelease', () => {
       view: finishing,
       want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding', holds: [{ reason: 'Finalized', id: 'release' }] } },
     },
-    'gives the keys of the release back once the record is stopped': {
+    'removes the keys of the release once the record is stopped': {
       view: { ...finishing, record: over },
       want: { kind: 'patchDaemonSet', why: 'restore' },
     },
-    'opens again when a node breaks before the keys are given back': {
+    'opens again when a node breaks before the keys are removed': {
       view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old', record: over },
       want: { kind: 'writeRecord', why: 'open' },
     },
@@ -197,11 +197,11 @@ describe('planBatchRelease', () => {
       view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] }, annotations: unannounced },
       want: { kind: 'setFinalizer', present: false },
     },
-    'revokes its record before its finalizer goes, even where another client removed control (F11)': {
+    'revokes its record before its finalizer is removed, even if another client removed control (F11)': {
       view: { metadata: deleting, annotations: unannounced },
       want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
     },
-    'touches the pods of its record before its finalizer goes (F11)': {
+    'touches the pods of its record before its finalizer is removed (F11)': {
       view: { metadata: deleting, annotations: unannounced, record: { state: 'voiding', permits: [permitFor('a')] } },
       want: { kind: 'touchPermits' },
     },
@@ -209,7 +209,7 @@ describe('planBatchRelease', () => {
       view: { metadata: deleting, daemonSet: null, record: { state: 'stopped', permits: [permitFor('a')] } },
       want: { kind: 'setFinalizer', present: false },
     },
-    'never opens again after it has given the DaemonSet back': {
+    'never opens again after it has detached': {
       view: { ...finishing, record: over, annotations: unannounced },
       want: { kind: 'writeStatus', status: { phase: 'Completed' } },
     },

@@ -67,11 +67,11 @@ describe('the status of a BatchRelease', () => {
       want: {
         waiting: {
           message:
-            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use maxUnavailable (2) up: raise it to at least 3, fix the nodes, abort, or apply another template',
+            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use up maxUnavailable (2): raise it to at least 3, fix the nodes, abort, or apply another template',
         },
       },
     },
-    'reports that a batch waits for an updated node beside those that were accepted': {
+    'reports that a batch waits for an updated node that is not among the accepted ones': {
       view: { nodes: 'a:new! b:new! c:old d:old e:old', status: { ...begun, failure: accepted('a', 'b') } },
       want: { waiting: { message: expect.stringContaining('no batch is ready before an updated node is available') } },
     },

@@ -25,7 +25,7 @@ describe('the template of the stable revision', () => {
     expect(kept({ daemonSet: withLimit(0), revisions, status: { stableTemplate: expected } })).toEqual(expected)
   })
 
-  it('goes when another revision is the stable one', () => {
+  it('is dropped when another revision becomes the stable one', () => {
     expect(kept({ status: { stableTemplate: { revision: 'older', template: {} } } })).toBeUndefined()
   })
 

@@ -34,7 +34,7 @@ const surging = {
 
 describe('a strategy that is changed while a release is in charge (G11)', () => {
   const cases: Record<string, { view: ViewFields; want: object }> = {
-    'is recorded before anything is done about it': {
+    'is recorded before it is corrected': {
       view: setBack,
       want: { kind: 'reportDrift', status: round(1, 3), message: expect.stringContaining('OnDelete again, but only once') },
     },
@@ -56,7 +56,7 @@ describe('a strategy that is changed while a release is in charge (G11)', () => 
       },
       want: { kind: 'patchDaemonSet', why: 'reassert' },
     },
-    'is recorded as the original where none is': {
+    'is recorded as the original if none is recorded': {
       view: { ...setBack, status: round(1, 3), annotations: { [originalUpdateStrategy]: null } },
       want: { patch: expect.arrayContaining([expect.objectContaining({ op: 'add', value: 'RollingUpdate' })]) },
     },

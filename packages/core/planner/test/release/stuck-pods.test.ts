@@ -38,7 +38,7 @@ describe('pods that do not terminate, as many as maxUnavailable (F12 PodsStuck)'
   it.each([
     ['their grace period is not over', { goneByMs: NOW_MS + 5_000 }, false, 5_000],
     ['a live kubelet may still be ending them', { goneByMs: NOW_MS - 50_000 }, true, 10_000],
-  ] as const)('are waited for while %s, and looked at again by the clock', (_while, fields, ready, ms) => {
+  ] as const)('are awaited while %s, and checked again after a delay', (_while, fields, ready, ms) => {
     const view = onceSaid(stuckView(fields, ready))
     expect(view.release.status?.waiting?.reason).not.toBe('PodsStuck')
     expect(planBatchRelease(view)).toMatchObject({ kind: 'wait', recheckAfterMs: ms })
@@ -67,7 +67,7 @@ it('ignores such pods on nodes that are not desired: they cost nothing (F12, G1)
 })
 
 describe('more nodes down than a lowered maxUnavailable', () => {
-  it('are reported with the way out', () => {
+  it('are reported with the fix', () => {
     const view = onceSaid(aView({ nodes: 'a:old! b:old! c:old! d:old e:old' }))
     expect(view.release.status?.waiting).toMatchObject({ reason: 'BudgetUsedUp', nodes: ['a', 'b', 'c'] })
     expect(view.release.status?.waiting?.message).toContain(

@@ -59,7 +59,7 @@ describe('wantedAllowance', () => {
       view: { ...failedByHand, record: { revision: 'new' } },
       want: { kind: 'stop', holds: [{ reason: 'ReleaseFailed', id: 'new' }] },
     },
-    'allows a release by hand another template than the failed one': {
+    'allows the next template after a failed one in a release by hand': {
       view: { ...failedByHand, record: { revision: 'failed' }, status: { failure: { ...failure, release: 'failed' } } },
       want: { kind: 'allow', allowance: { revision: 'new' } },
     },

@@ -444,7 +444,7 @@ describe('the action promote', () => {
     expect([fake.release?.status?.flight?.limit, fake.oldPods().length]).toEqual([2, 4])
   })
 
-  it('ends with a jump, which asks for another look', () => {
+  it('is dropped by a jump, which asks a person again', () => {
     const fake = paused()
     fake.act({ id: '1', type: 'promote' })
     fake.passRollout()

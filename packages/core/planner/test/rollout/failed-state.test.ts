@@ -69,7 +69,7 @@ describe('a release whose new version is bad', () => {
   it.each([
     [{ currentStepState: 'StepReady' as const }, 'currentStepState was set to StepReady'],
     [{ nextStepIndex: 3 }, 'nextStepIndex was set to 3'],
-  ])('puts %j back that a user writes into the status, even before the failure was reported (G10)', (words, text) => {
+  ])('puts back %j that a user writes into the status, even before the failure was reported (G10)', (words, text) => {
     const fake = paused()
     fake.latch()
     fake.setCanaryStatus(words)
@@ -247,7 +247,7 @@ describe('an inconclusive analysis', () => {
     const fake = failed(inconclusive)
     expect(condition(fake, 'Stalled')).toMatchObject({
       reason: 'AnalysisInconclusive',
-      message: expect.stringContaining('the analysis cannot tell whether revision hash-v2 is healthy: analysis errors'),
+      message: expect.stringContaining('the analysis does not show whether revision hash-v2 is healthy: analysis errors'),
     })
     expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
     fake.act({ id: 'r', type: 'retry' })

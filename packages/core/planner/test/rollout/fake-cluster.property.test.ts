@@ -157,7 +157,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
     )
   })
 
-  it('write only transitions that a state machine of docs/release-phases.md lists', () => {
+  it('write only transitions that a state machine of docs/reference/release-phases.md lists', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
         const fake = new FakeCluster({ scope, steps })
@@ -167,7 +167,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         settle(fake)
         expect(fake.unlisted).toEqual([])
       }),
-      // The same stories in every run: the lists grow by what longer searches find.
+      // The same stories in every run: findings of longer searches are added to the lists.
       { numRuns: 400, seed: 1 },
     )
   })

@@ -5,7 +5,7 @@ import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 describe('a release on the fake cluster', () => {
-  it.each(['binding', 'release'] as const)('goes from a new image to Healthy, gives everything back and is quiet (%s)', (scope) => {
+  it.each(['binding', 'release'] as const)('goes from a new image to Healthy, restores everything, and becomes quiet (%s)', (scope) => {
     const fake = new FakeCluster({ scope })
     settle(fake)
     expect(fake.rollout?.status?.phase).toBe('Healthy')

@@ -9,7 +9,7 @@ const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, {
 const abort = { id: 'a', type: 'abort', by: 'alice', reason: 'errors' }
 
 describe('the action abort', () => {
-  it('stops first, restores the stable template, goes back without pauses, and reports how it ended (G9, G12)', () => {
+  it('stops first, restores the stable template, rolls back without pauses, and reports how it ended (G9, G12)', () => {
     const fake = paused()
     rollBack(fake)
     expect(fake.release?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'RevisionHeld', id: 'hash-v2' }] })
@@ -40,7 +40,7 @@ describe('the action abort', () => {
     expect(Object.keys(fake.daemonSet.metadata.annotations ?? {})).not.toContain(daemonSetAnnotations.reverted)
   })
 
-  it('takes only the pods of the version that is rolled back', () => {
+  it('deletes only pods of the version that is rolled back', () => {
     const fake = paused()
     const before = new Set(fake.pods.filter(({ hash }) => hash === 'hash-v1').map(({ uid }) => uid))
     fake.act(abort)
@@ -77,7 +77,7 @@ describe('the action abort', () => {
     expect([fake.oldPods().length, fake.rollout?.status?.phase]).toEqual([0, 'Healthy'])
   })
 
-  it('goes back though the new version runs on every node, until the DaemonSet was given back', () => {
+  it('rolls back although the new version runs on every node, until the strategy was restored', () => {
     const fake = paused()
     fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 3 })
     while (fake.rollout?.status?.canaryStatus?.finalisingStep !== 'ResumeWorkload') act(fake)
@@ -98,7 +98,7 @@ describe('the action abort', () => {
     [
       'the stable revision does not hold the template that became stable (F15)',
       () => withForgedHistory(),
-      'revision hash-v1 does not hold the template that became stable last (status.stableDigest): apply the template of the last good version',
+      'revision hash-v1 does not hold the template that last became stable (status.stableDigest): apply the template of the last good version',
     ],
   ])('is refused where %s', (_when, at, reason) => {
     const fake = at()
@@ -117,7 +117,7 @@ describe('the action abort', () => {
     settle(fake)
     expect(fake.rollout?.status?.lastAction).toMatchObject({
       result: 'Refused',
-      reason: expect.stringContaining('revision hash-evil does not hold the template that became stable last (status.stableDigest)'),
+      reason: expect.stringContaining('revision hash-evil does not hold the template that last became stable (status.stableDigest)'),
     })
     expect(fake.image()).toBe('v2')
   })
@@ -294,7 +294,7 @@ describe('a template that was rolled back', () => {
     fake.setCanaryStatus({ nextStepIndex: 3 })
     settle(fake)
     expect(fake.warnings).toEqual([
-      'canaryStatus.nextStepIndex was set to 3 while revision hash-v2 is held; run tranche retry agent -n demo first, so it was put back to 2',
+      'canaryStatus.nextStepIndex was set to 3 while revision hash-v2 is blocked; run tranche retry agent -n demo first, so it was put back to 2',
     ])
     fake.act({ id: 'r', type: 'retry' })
     settle(fake)
@@ -307,7 +307,7 @@ describe('a template that was rolled back', () => {
     fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
     settle(fake)
     expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', lastAction: { id: 'r2' } })
-    expect(fake.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is held; run tranche retry agent -n demo first')
+    expect(fake.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is blocked; run tranche retry agent -n demo first')
   })
 
   it('reports that it is paused when it is (G9)', () => {
@@ -420,7 +420,7 @@ describe('the action retry', () => {
     settle(fake)
     expect(fake.rollout?.status?.lastAction).toMatchObject({
       result: 'Refused',
-      reason: 'revision hash-v2 is held; run tranche retry agent -n demo first',
+      reason: 'revision hash-v2 is blocked; run tranche retry agent -n demo first',
     })
   })
 })

@@ -246,7 +246,7 @@ it('nothing opens for a revision that was rolled back, until its BatchRelease is
 it.each([
   ['before its BatchRelease was there', 1],
   ['once its BatchRelease was there', 8],
-])('a Rollout that is enabled again after its template was restored, %s, leaves nothing of the release behind (G6)', (_when, passes) => {
+])('a Rollout that is enabled again after its template was restored, %s, leaves no trace of the release (G6)', (_when, passes) => {
   const fake = healthy({ scope: 'binding' })
   fake.setImage('v2')
   fake.actNatively()

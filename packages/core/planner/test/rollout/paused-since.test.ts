@@ -20,7 +20,7 @@ function editStatus(fake: FakeCluster, edit: (status: object) => object): void {
 }
 
 describe('the status of a release that spec.strategy.paused stops', () => {
-  it('has the time in a field of its own', () => {
+  it('has the time in a separate field', () => {
     const { status } = pausedFakeCluster().rollout!
     expect(status?.pausedSince).toBeDefined()
     expect(status?.message).toContain(`paused by spec.strategy.paused since ${status?.pausedSince}`)

@@ -77,7 +77,7 @@ describe('a Rollout without a release', () => {
     },
   )
 
-  it('begins one to give the strategy back where admission now takes it over for each release', () => {
+  it('starts one to restore the strategy if admission takes it over for each release by now', () => {
     const cluster = released({ scope: 'binding', steps: [{ replicas: '100%' }] })
     expect(strategyOf(cluster.daemonSet)).toBe('OnDelete')
     const view = { ...cluster.rolloutView()!, strategyScope: 'release' } as const
@@ -282,7 +282,7 @@ describe('a release', () => {
     expect(fake.oldPods()).toEqual([])
   })
 
-  it('pauses at a last step below 100%, and then does the rest as a batch of its own', () => {
+  it('pauses at a last step below 100%, and then updates the rest as a separate batch', () => {
     const fake = released({ steps: [{ replicas: '40%', pause: {} }] })
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1, currentStepState: 'StepPaused', canaryReplicas: 2 })
     approve(fake)
@@ -313,7 +313,7 @@ describe('a release', () => {
     fake.setCanaryStatus({ nextStepIndex: 9 })
     settle(fake)
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2 })
-    expect(fake.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 and the steps are 1 to 3, so it was put back to 2/)])
+    expect(fake.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 but the steps are 1 to 3, so it was put back to 2/)])
   })
 
   it('puts back a nextStepIndex that is written while no release runs, with a warning', () => {
@@ -365,7 +365,7 @@ describe('a release', () => {
     })
   })
 
-  it('goes back to the stable revision without a pause, whatever the steps', () => {
+  it('rolls back to the stable revision without a pause, whatever the steps', () => {
     const fake = released({ steps: [{ replicas: '40%', pause: {} }] })
     fake.setImage('v1')
     settle(fake)
@@ -495,7 +495,7 @@ describe('nodes that are left behind', () => {
     expect(fake.daemonSet.metadata.annotations).not.toHaveProperty([daemonSetAnnotations.inProgressing])
   })
 
-  it('are updated when they are back, and then everything is given back', () => {
+  it('are updated when they are back, and then the strategy is restored', () => {
     const fake = leftBehind()
     fake.nodes.set('node-4', { ready: true, bad: false })
     settle(fake, () => {
@@ -570,7 +570,7 @@ describe('a Rollout whose workload became another kind', () => {
 })
 
 describe('the end of control', () => {
-  it('comes with a disabled Rollout: the release stops and the DaemonSet stays as it is', () => {
+  it('follows when the Rollout is disabled: the release stops, and the DaemonSet stays as it is', () => {
     const fake = released({ steps: threeSteps })
     fake.editRollout((spec) => ({ ...spec, disabled: true }))
     expect(planOf(fake)).toEqual({ kind: 'deleteRelease' })
@@ -615,7 +615,7 @@ describe('the end of control', () => {
     })
   })
 
-  it('reports nothing of the kind where nothing is left', () => {
+  it('does not report a frozen DaemonSet where none is left', () => {
     const fake = healthy()
     fake.deleteRollout()
     settle(fake)
@@ -634,7 +634,7 @@ describe('the end of control', () => {
     }
   })
 
-  it('comes with a deleted Rollout, which goes last', () => {
+  it('follows the deletion of a Rollout, which is removed last', () => {
     const fake = released({ steps: threeSteps })
     fake.deleteRollout()
     settle(fake)
@@ -713,7 +713,7 @@ function goingOf(end: (fake: FakeCluster) => void): FakeCluster {
   return fake
 }
 
-/** A release of v2, as far as it goes by itself; `withinMs` of the fake's clock. */
+/** A release of v2, until it waits for a person; `withinMs` of the fake's clock. */
 function released(options: FakeClusterOptions, withinMs?: number): FakeCluster {
   const fake = healthy(options)
   fake.setImage('v2')

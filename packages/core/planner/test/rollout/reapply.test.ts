@@ -88,7 +88,7 @@ describe('a template that failed and is applied again', () => {
     ])
   })
 
-  it('leaks where other clients delete pods meanwhile, and leaked nodes go back with the stable template', () => {
+  it('leaks if other clients delete pods meanwhile, and leaked nodes roll back with the stable template', () => {
     const fake = rolledBack(revert)
     applyAgain(fake)
     act(fake)

@@ -4,7 +4,7 @@ import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 describe('the releases that a status records', () => {
-  it('are none before the first', () => {
+  it('are absent before the first', () => {
     expect(atRest().rollout?.status?.releases).toBeUndefined()
   })
 

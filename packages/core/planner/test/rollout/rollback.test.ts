@@ -103,7 +103,7 @@ describe('going back to the stable template in mid-release', () => {
   })
 })
 
-describe('a rollback when the DaemonSet was given back, and the Rollout does not report it yet', () => {
+describe('is a rollback when the strategy was restored, and the Rollout does not report it yet', () => {
   it.each([
     ['Finalizing', 'binding'],
     ['Finalizing', 'release'],

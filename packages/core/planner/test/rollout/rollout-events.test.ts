@@ -122,7 +122,7 @@ describe('the events of a Rollout', () => {
       after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
       want: [],
     },
-    'are none where only counts changed': {
+    'report nothing if only counts changed': {
       before: stalled('BudgetZero'),
       after: { ...stalled('BudgetZero'), message: 'again' },
       want: [],

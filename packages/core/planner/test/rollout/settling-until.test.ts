@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
-it('the status reports when a release settles in a field of its own, and only while it settles', () => {
+it('the status reports in a separate field when a release settles, and only while it settles', () => {
   const fake = new FakeCluster({ steps: [{ replicas: '100%' }] })
   settle(fake)
   fake.setImage('v2')

@@ -56,7 +56,7 @@ describe('an action that a user writes between the read and the write of a pass'
           fake.setCanaryStatus({ currentStepState: 'StepReady' })
         })
         settle(fake)
-        // Every step but the last pauses for ever: one approval leaves one of them.
+        // Every step but the last waits for approval: one approval ends one of these pauses.
         expect(fake.rollout?.status?.canaryStatus?.currentStepIndex ?? 0).toBeLessThanOrEqual(Math.max(1, stepped) + 1)
       }),
       { numRuns: 100 },
@@ -84,7 +84,7 @@ function passAll(fake: FakeCluster): void {
   for (const act of ['rollout', 'release', 'executor', 'native']) actFor(fake, act)
 }
 
-/** The written value equals the stored one: it cannot be told apart from our own, so it asks for nothing. */
+/** The written value equals the stored one: it cannot be told apart from our own, so it requests nothing. */
 function isOwnWord({ status }: Rollout, word: Partial<CanaryStatus>): boolean {
   if (word.currentStepState !== undefined) return word.currentStepState === status?.currentStepState
   const { currentStepIndex = 0, nextStepIndex } = status?.canaryStatus ?? {}

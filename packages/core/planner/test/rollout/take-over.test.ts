@@ -22,7 +22,7 @@ const canary: CanaryStatus = {
 }
 
 describe('a status that another controller has left', () => {
-  it('names only in the canary status what was stable, and when the release started', () => {
+  it('names the stable revision and the start of the release only in canaryStatus', () => {
     expect(takenOver(statusOf('Progressing'), canary)).toEqual({ canary, stableRevision: 'old', releaseGeneration: 7 })
   })
 
@@ -87,7 +87,7 @@ describe('a Rollout while OpenKruise’s controller is active', () => {
     expect(fake.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.rollout])
   })
 
-  it('reports it in its first status, and is not bound', () => {
+  it('reports that in its first status, and is not bound', () => {
     const fake = new FakeCluster()
     fake.passRollout()
     const plan = planRollout({ ...fake.rolloutView()!, kruise })

@@ -4,7 +4,7 @@ import { daemonSetRules } from './daemon-set-rules.ts'
 import { policyRules } from './policy-rules.ts'
 import { rolloutRules } from './rollout-rules.ts'
 
-/** Every rule whose breach prevents a release. A code never changes its meaning; docs/validation.md is generated from it. */
+/** Every rule whose breach prevents a release. A code never changes its meaning; docs/reference/validation.md is generated from it. */
 export const problemRules = { ...rolloutRules, ...batchReleaseRules, ...policyRules, ...daemonSetRules }
 
 /** Code of a rule whose breach is a problem. */

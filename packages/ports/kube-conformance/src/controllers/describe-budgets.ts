@@ -15,7 +15,7 @@ export function describeBudgets(base: ConformanceTest): void {
   const eviction = (name: string): object => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } })
 
   describe('eviction', () => {
-    it('keeps to the budget', async ({ api, namespace, fleet }) => {
+    it('enforces the budget', async ({ api, namespace, fleet }) => {
       await fleet.create({ updateStrategy: { type: 'OnDelete' } })
       await api.create(pathOf.podDisruptionBudgets(namespace), budget(2))
       const isCounted = (object: Body | undefined): boolean => valueAt(object, 'status.disruptionsAllowed') === 1
@@ -46,7 +46,7 @@ export function describeBudgets(base: ConformanceTest): void {
       expect(conditions.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({ status: 'True', reason: 'EvictionByEvictionAPI' })
     })
 
-    it('is not held up by a delete: that asks no budget', async ({ api, namespace, fleet }) => {
+    it('does not restrict a delete: it checks no budget', async ({ api, namespace, fleet }) => {
       await fleet.create()
       await api.create(pathOf.podDisruptionBudgets(namespace), budget(3))
       const isCounted = (object: Body | undefined): boolean => valueAt(object, 'status.currentHealthy') === 3
@@ -74,7 +74,7 @@ export function describeBudgets(base: ConformanceTest): void {
       expect((await api.post(pathOf.pods(namespace), idlePod('b'))).status).toBe(201)
     })
 
-    it('demands the requests that it limits', async ({ api, namespace }) => {
+    it('requires the requests that it limits', async ({ api, namespace }) => {
       await api.create(pathOf.resourceQuotas(namespace), { metadata: { name: 'a' }, spec: { hard: { 'requests.cpu': '1' } } })
       await api.until(pathOf.resourceQuotas(namespace), 'a', 'the counted quota', (object) => valueAt(object, 'status.used') !== undefined)
       const answer = await api.post(pathOf.pods(namespace), idlePod('a'))

@@ -16,13 +16,13 @@ export function describeCollection(it: ConformanceTest): void {
   }
 
   describe('garbage collection', () => {
-    it('takes what an owner leaves behind', async ({ api, namespace }) => {
+    it('deletes the dependents of a deleted owner', async ({ api, namespace }) => {
       await own(api, namespace)
       await api.delete(pathOf.configMaps(namespace, 'owner'))
       await api.until(pathOf.configMaps(namespace), 'owned', 'the end of what was owned', isGone)
     })
 
-    it('leaves what is orphaned, without its owner', async ({ api, namespace }) => {
+    it('keeps orphans, without the reference to their owner', async ({ api, namespace }) => {
       await own(api, namespace)
       await api.delete(pathOf.configMaps(namespace, 'owner'), { body: { propagationPolicy: 'Orphan' } })
       await api.until(pathOf.configMaps(namespace), 'owner', 'the end of the owner', isGone)
@@ -30,7 +30,7 @@ export function describeCollection(it: ConformanceTest): void {
       expect([status, body.metadata.ownerReferences]).toEqual([200, undefined])
     })
 
-    it('keeps an owner in the foreground until what blocks it is gone', async ({ api, namespace }) => {
+    it('keeps an owner in the foreground until its blocking dependents are deleted', async ({ api, namespace }) => {
       await own(api, namespace, { blockOwnerDeletion: true })
       await api.patch(pathOf.configMaps(namespace, 'owned'), 'merge', { metadata: { finalizers: ['x.y/hold'] } })
       await api.delete(pathOf.configMaps(namespace, 'owner'), { body: { propagationPolicy: 'Foreground' } })
@@ -41,13 +41,13 @@ export function describeCollection(it: ConformanceTest): void {
       await api.until(pathOf.configMaps(namespace), 'owner', 'the end of the owner', isGone)
     })
 
-    it('takes what names an owner that does not exist', async ({ api, namespace }) => {
+    it('deletes an object whose owner does not exist', async ({ api, namespace }) => {
       const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: '11111111-1111-4111-8111-111111111111' }]
       await api.create(pathOf.configMaps(namespace), configMap('owned', { metadata: { name: 'owned', ownerReferences } }))
       await api.until(pathOf.configMaps(namespace), 'owned', 'the end of what is owned', isGone)
     })
 
-    it('leaves what has another owner still', async ({ api, namespace }) => {
+    it('keeps an object that has another owner', async ({ api, namespace }) => {
       const other = await api.create(pathOf.configMaps(namespace), configMap('other'))
       const owner = await own(api, namespace)
       const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: other.metadata.uid }
@@ -61,7 +61,7 @@ export function describeCollection(it: ConformanceTest): void {
   })
 
   describe('the end of a namespace', () => {
-    it('takes all that is in it, and waits for finalizers', async ({ api, namespace }) => {
+    it('deletes all its objects, and waits for finalizers', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       await api.create(pathOf.configMaps(namespace), configMap('held', { metadata: { name: 'held', finalizers: ['x.y/hold'] } }))
       await api.delete(pathOf.namespaces(namespace))

@@ -9,7 +9,7 @@ const up = (nth: number, revision: number): string => `${nth}:rev${revision}:Cre
 const gone = (nth: number, revision: number): string => `${nth}:rev${revision}:Terminating > ${nth}:rev${revision}:Gone`
 const thrice = (history: string): readonly string[] => [history, history, history]
 
-/** The DaemonSet controller, seen by what happens on nodes. */
+/** The DaemonSet controller, observed by its effects on nodes. */
 export function describeDaemonSets(base: ConformanceTest): void {
   const it = fleetTest(base)
   const onDelete = { updateStrategy: { type: 'OnDelete' } }
@@ -31,7 +31,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
       })
     })
 
-    it('owns its pods, pins them to nodes, and has them tolerate trouble', async ({ api, namespace, fleet }) => {
+    it('owns its pods, pins them to nodes, and adds tolerations for node problems', async ({ api, namespace, fleet }) => {
       await fleet.create()
       const { metadata } = (await api.get(pathOf.daemonSets(namespace, 'agent'))).body
       const pod = fleet.log.pods()[0]!
@@ -128,7 +128,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
       expect(fleet.log.mostDown()).toBe(0)
     })
 
-    it('back to the former template raises the number of its revision', async ({ fleet }) => {
+    it('raises the number of a revision when the template returns to it', async ({ fleet }) => {
       await fleet.create(rolling(3) as Readonly<Record<string, unknown>>)
       await fleet.setImage('main:v2')
       await fleet.log.until('the new version everywhere', allReady(3, 'rev2'))
@@ -142,7 +142,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
       expect(after.map(({ metadata }) => metadata.uid)).toEqual(before.map(({ metadata }) => metadata.uid).toReversed())
     })
 
-    it('keeps as many former revisions as its history limit', async ({ api, namespace, fleet }) => {
+    it('keeps as many old revisions as its history limit', async ({ api, namespace, fleet }) => {
       await fleet.create({ ...rolling(3), revisionHistoryLimit: 1 })
       const { resourceVersion } = (await api.get(pathOf.controllerRevisions(namespace))).body.metadata
       const watch = await api.watch(pathOf.controllerRevisions(namespace), { resourceVersion })
@@ -154,7 +154,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
       expect((await fleet.revisions()).map((one) => one['revision'])).toEqual([2, 3])
     })
 
-    it('makes no revision of anything but the template', async ({ fleet }) => {
+    it('creates revisions only for changes of the template', async ({ fleet }) => {
       await fleet.create()
       await fleet.patch({ metadata: { labels: { a: 'b' } }, spec: { minReadySeconds: 1, ...onDelete } })
       await fleet.settled()
@@ -190,7 +190,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
   })
 
   describe('the end of a DaemonSet', () => {
-    it('takes pods and revisions along in the background', async ({ api, namespace, fleet }) => {
+    it('deletes pods and revisions in the background', async ({ api, namespace, fleet }) => {
       await fleet.create()
       const [revision] = await fleet.revisions()
       await api.delete(pathOf.daemonSets(namespace, 'agent'))
@@ -213,7 +213,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
       expect((await api.get(pathOf.pods(namespace), { query: { labelSelector: 'app=agent' } })).body.items).toEqual([])
     })
 
-    it('leaves orphans that a new DaemonSet adopts as they are', async ({ api, namespace, fleet }) => {
+    it('leaves orphans that a new DaemonSet adopts unchanged', async ({ api, namespace, fleet }) => {
       await fleet.create()
       const before = await fleet.revisions()
       await api.delete(pathOf.daemonSets(namespace, 'agent'), { body: { propagationPolicy: 'Orphan' } })

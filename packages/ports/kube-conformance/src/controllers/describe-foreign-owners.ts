@@ -6,12 +6,12 @@ import { idlePod } from '../fixtures/objects.ts'
 import { pathOf } from '../fixtures/paths.ts'
 import { allReady, type Fleet, fleetTest } from './fleet-fixture.ts'
 
-/** What the DaemonSet controller makes of objects that name a DaemonSet as their owner, and that it did not create. */
+/** Behavior of the DaemonSet controller toward objects that name a DaemonSet as their owner and that it did not create. */
 export function describeForeignOwners(base: ConformanceTest): void {
   const it = fleetTest(base)
 
   describe('an object that names a DaemonSet as its owner', () => {
-    it('in another namespace changes nothing of the DaemonSet, and is collected', async ({ api, namespace, otherNamespace, fleet }) => {
+    it('in another namespace does not affect the DaemonSet, and is collected', async ({ api, namespace, otherNamespace, fleet }) => {
       const metadata = { ...(await ownedBy(fleet, { api, namespace })), finalizers: ['x.y/hold'] }
       await api.create(pathOf.controllerRevisions(otherNamespace), revision({ ...metadata, name: 'forged' }))
       await api.create(pathOf.pods(otherNamespace), idlePod('forged', { nodeName: fleet.nodes[0] }, metadata))
@@ -23,7 +23,7 @@ export function describeForeignOwners(base: ConformanceTest): void {
         await api.patch(path, 'merge', { metadata: { finalizers: null } })
     })
 
-    it('loses that owner where its labels are not those of the selector', async ({ api, namespace, fleet }) => {
+    it('loses that owner if the selector does not match its labels', async ({ api, namespace, fleet }) => {
       const metadata = { ...(await ownedBy(fleet, { api, namespace })), labels: { app: 'other' } }
       // A new revision does not wake the controller; the pod does.
       await api.create(pathOf.controllerRevisions(namespace), revision({ ...metadata, name: 'forged' }))
@@ -34,7 +34,7 @@ export function describeForeignOwners(base: ConformanceTest): void {
       await expectOwnAlone(fleet, 2)
     })
 
-    it('and says controller: false is left alone where its labels are not those of the selector', async ({ api, namespace, fleet }) => {
+    it('with controller: false is ignored if the selector does not match its labels', async ({ api, namespace, fleet }) => {
       const { ownerReferences, ...own } = await ownedBy(fleet, { api, namespace })
       const metadata = { ...own, ownerReferences: ownerReferences.map((one) => ({ ...one, controller: false })), labels: { app: 'other' } }
       await api.create(pathOf.pods(namespace), idlePod('forged', { nodeName: fleet.nodes[0] }, metadata))
@@ -44,7 +44,7 @@ export function describeForeignOwners(base: ConformanceTest): void {
         expect((await api.get(path)).body.metadata.ownerReferences).toMatchObject([{ controller: false }])
     })
 
-    it('and says controller: false is adopted where its labels are those of the selector', async ({ api, namespace, fleet }) => {
+    it('with controller: false is adopted if the selector matches its labels', async ({ api, namespace, fleet }) => {
       const { ownerReferences, ...own } = await ownedBy(fleet, { api, namespace })
       const metadata = { ...own, ownerReferences: ownerReferences.map((one) => ({ ...one, controller: false })) }
       await api.create(pathOf.controllerRevisions(namespace), revision({ ...metadata, name: 'adopted' }))

@@ -18,7 +18,7 @@ export function describeAccess(it: ConformanceTest): void {
   })
 
   describe('RBAC', () => {
-    it('refuses a user without rights with 403, and says what was missing', async ({ api, namespace }) => {
+    it('refuses a user without permission with 403, and names the missing one', async ({ api, namespace }) => {
       const answer = await api.get(pathOf.pods(namespace), { as: user })
       expect(answer).toMatchObject({
         status: 403,
@@ -31,7 +31,7 @@ export function describeAccess(it: ConformanceTest): void {
       })
     })
 
-    it('names object and group in what it says', async ({ api, namespace }) => {
+    it('names object and group in the message', async ({ api, namespace }) => {
       const answer = await api.delete(pathOf.daemonSets(namespace, 'a'), { as: user })
       expect(answer.body).toMatchObject({
         message: `daemonsets.apps "a" is forbidden: User "${user}" cannot delete resource "daemonsets" in API group "apps" in the namespace "${namespace}"`,
@@ -39,14 +39,14 @@ export function describeAccess(it: ConformanceTest): void {
       })
     })
 
-    it('speaks of the cluster where there is no namespace', async ({ api }) => {
+    it('names the cluster scope for a cluster-scoped resource', async ({ api }) => {
       const answer = await api.get(pathOf.nodes(), { as: user })
       expect(answer.body['message']).toBe(
         `nodes is forbidden: User "${user}" cannot list resource "nodes" in API group "" at the cluster scope`,
       )
     })
 
-    it('lets a user do what a role of the namespace allows, and nothing else', async ({ api, namespace }) => {
+    it('grants a user the permissions of a role in the namespace, and nothing else', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get', 'list'], ['configmaps'])])
       const status = async (path: string): Promise<number> => (await api.get(path, { as: user })).status
       expect(await status(pathOf.configMaps(namespace))).toBe(200)
@@ -56,7 +56,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect((await api.get(`${pathOf.configMaps(namespace)}?watch=true`, { as: user })).status).toBe(403)
     })
 
-    it('requires the right to create for an apply of a missing object', async ({ api, namespace }) => {
+    it('requires permission to create for an apply of a missing object', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get', 'list', 'patch'], ['configmaps'])])
       const applied = async (): Promise<Answer> =>
         api.patch(pathOf.configMaps(namespace, 'a'), 'apply', configMap('a'), { query: { fieldManager: 'ci' }, as: user })
@@ -67,7 +67,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect((await applied()).status).toBe(200)
     })
 
-    it('tells resources and their subresources apart', async ({ api, namespace }) => {
+    it('distinguishes resources and their subresources', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['patch'], ['pods/status'])])
       await api.create(pathOf.pods(namespace), idlePod('a'))
       const patch = async (subresource?: string): Promise<number> =>
@@ -104,7 +104,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect(answer.body['message']).toContain('is attempting to grant RBAC permissions not currently held')
     })
 
-    it('does not let the role of a binding be changed', async ({ api, namespace }) => {
+    it('does not allow a change of the role of a binding', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get'], ['configmaps'])])
       const answer = await api.patch(pathOf.roleBindings(namespace, 'granted'), 'merge', { roleRef: { name: 'other' } })
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid roleRef']])
@@ -122,7 +122,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, causes])
     })
 
-    it('lets every authenticated user read version, health and discovery', async ({ api }) => {
+    it('allows every authenticated user to read version, health and discovery', async ({ api }) => {
       for (const path of ['/version', '/healthz', '/api', '/apis', '/openapi/v3'])
         expect((await api.get(path, { as: user })).status).toBe(200)
       expect((await api.get('/metrics', { as: user })).status).toBe(403)
@@ -139,7 +139,7 @@ export function describeAccess(it: ConformanceTest): void {
         )
       ).body
 
-    it('report to users what they may do', async ({ api, namespace }) => {
+    it('report the permissions of the user', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get'], ['configmaps'])])
       const allowed = async (verb: string): Promise<unknown> =>
         valueAt(
@@ -149,13 +149,13 @@ export function describeAccess(it: ConformanceTest): void {
       expect([await allowed('get'), await allowed('delete')]).toEqual([true, false])
     })
 
-    it('report what other users may do', async ({ api, namespace }) => {
+    it('report the permissions of other users', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get'], ['configmaps'])])
       const body = await ask(api, 'SubjectAccessReview', { user, resourceAttributes: { namespace, verb: 'get', resource: 'configmaps' } })
       expect(body).toMatchObject({ kind: 'SubjectAccessReview', status: { allowed: true, reason: expect.stringContaining('granted') } })
     })
 
-    it('are stored nowhere and answered with 201', async ({ api }) => {
+    it('are not stored, and are answered with 201', async ({ api }) => {
       const spec = { user, nonResourceAttributes: { path: '/metrics', verb: 'get' } }
       const answer = await api.post(`${reviews}/subjectaccessreviews`, { spec })
       expect(answer).toMatchObject({ status: 201, body: { status: { allowed: false } } })
@@ -197,7 +197,7 @@ export function describeAccess(it: ConformanceTest): void {
       (await api.post('/apis/authentication.k8s.io/v1/tokenreviews', { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec }))
         .body
 
-    it('are made on request, for a time', async ({ api, namespace }) => {
+    it('are issued on request, for a limited time', async ({ api, namespace }) => {
       const { status } = (await request(api, namespace, { expirationSeconds: 3600 })) as Body & {
         readonly status: Readonly<Record<string, string>>
       }
@@ -205,7 +205,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect(Date.parse(status['expirationTimestamp'] ?? '')).toBeGreaterThan(0)
     })
 
-    it('are known to a TokenReview', async ({ api, namespace }) => {
+    it('are accepted by a TokenReview', async ({ api, namespace }) => {
       const token = valueAt(await request(api, namespace), 'status.token')
       expect(await review(api, { token })).toMatchObject({
         status: {
@@ -218,7 +218,7 @@ export function describeAccess(it: ConformanceTest): void {
       })
     })
 
-    it('are not known when they are wrong', async ({ api }) => {
+    it('are not accepted when they are wrong', async ({ api }) => {
       const body = await review(api, { token: 'wrong' })
       expect(valueAt(body, 'status.authenticated')).toBeUndefined()
     })
@@ -229,7 +229,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid spec.expirationSeconds']])
     })
 
-    it('are not made for an account that does not exist', async ({ api, namespace }) => {
+    it('are not issued for an account that does not exist', async ({ api, namespace }) => {
       expect((await api.post(pathOf.serviceAccounts(namespace, 'none', 'token'), { spec: {} })).status).toBe(404)
     })
   })

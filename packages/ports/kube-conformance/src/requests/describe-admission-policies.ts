@@ -86,7 +86,7 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
   })
 
   describe('a policy that changes objects', () => {
-    it('patches them with what its variables say', async ({ api, namespace, enforce }) => {
+    it('patches them with values of its variables', async ({ api, namespace, enforce }) => {
       const variables = [
         { name: 'data', expression: 'object.?data.orValue({})' },
         { name: 'lost', expression: `oldObject == null ? [] : ['a', 'b'].filter(key, key in oldObject.data && !(key in variables.data))` },
@@ -108,7 +108,7 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
       expect(body.metadata.labels).toEqual({ 'x/y': '2' })
     })
 
-    it('is passed by where one of its conditions does not hold', async ({ api, namespace, enforce }) => {
+    it('is skipped if one of its conditions does not hold', async ({ api, namespace, enforce }) => {
       const matchConditions = [
         { name: 'not-theirs', expression: `request.options.?fieldManager.orValue('') != 'theirs'` },
         { name: 'new', expression: 'oldObject == null' },
@@ -120,7 +120,7 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
       expect([theirs.body['data'], ours.body['data']]).toEqual([{ a: '1' }, { a: '1', z: 'new' }])
     })
 
-    it('refuses what it cannot be evaluated for, or lets it pass where it ignores failures', async ({ api, namespace, enforce }) => {
+    it('refuses an object that it cannot evaluate, or ignores that if its failurePolicy says so', async ({ api, namespace, enforce }) => {
       const failing = (key: string): string =>
         `('${key}' in object.data ? [JSONPatch{op: 'add', path: '/data/z', value: object.data['missing']}] : [])`
       await enforce('Mutating', mutating(failing('fails')))
@@ -138,7 +138,7 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
   })
 
   describe('a policy that refuses', () => {
-    it('says which, and why', async ({ api, namespace, enforce, uniqueName }) => {
+    it('names itself, its binding and the message', async ({ api, namespace, enforce, uniqueName }) => {
       await enforce('Validating', validating(`!has(object.data.bad)`, {}, { message: 'bad is bad' }))
       const answer = await api.post(pathOf.configMaps(namespace), configMap('a', { data: { bad: '1' } }))
       const message = `ValidatingAdmissionPolicy '${uniqueName}-0' with binding '${uniqueName}-0' denied request: bad is bad`
@@ -152,7 +152,7 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
       })
     })
 
-    it('makes its words up from the object, and gives a reason', async ({ api, namespace, enforce }) => {
+    it('builds its message from the object, and gives a reason', async ({ api, namespace, enforce }) => {
       await enforce(
         'Validating',
         validating(`!has(object.data.bad)`, {}, { messageExpression: `'not ' + object.data.bad`, reason: 'Forbidden' }),
@@ -164,14 +164,14 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
       })
     })
 
-    it('only warns where its binding says so', async ({ api, namespace, enforce, uniqueName }) => {
+    it('only warns if its binding says so', async ({ api, namespace, enforce, uniqueName }) => {
       await enforce('Validating', validating(`!has(object.data.bad)`, {}, { message: 'bad is bad' }), { validationActions: ['Warn'] })
       const { status, headers } = await api.post(pathOf.configMaps(namespace), configMap('a', { data: { bad: '1' } }))
       const policy = `ValidatingAdmissionPolicy '${uniqueName}-0' with binding '${uniqueName}-0'`
       expect([status, headers['warning']]).toEqual([201, `299 - "Validation failed for ${policy}: bad is bad"`])
     })
 
-    it('looks at every object that its binding hands over', async ({ api, namespace, enforce, words }) => {
+    it('evaluates every object that its binding matches', async ({ api, namespace, enforce, words }) => {
       const path = pathOf.configMaps(namespace)
       for (const word of ['x', 'y'])
         await api.create(words.path, { ...words.kind, metadata: { name: `no-${word}`, labels: { words: 'yes' } }, data: { word } })
@@ -194,7 +194,7 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
 
     it.for([
       {
-        title: 'a condition that is no truth',
+        title: 'a condition that is not a bool',
         spec: { matchConditions: [{ name: 'x', expression: '1' }] },
         cause: 'spec.matchConditions[0].expression',
       },
@@ -203,7 +203,7 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
         spec: { variables: [{ name: 'x', expression: '1 +' }] },
         cause: 'spec.variables[0].expression',
       },
-      { title: 'a name that it does not know', spec: { validations: [{ expression: 'foo' }] }, cause: 'spec.validations[0].expression' },
+      { title: 'a variable that does not exist', spec: { validations: [{ expression: 'foo' }] }, cause: 'spec.validations[0].expression' },
     ])('is refused itself for $title', async ({ spec, cause }, { api, uniqueName }) => {
       const policy = { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'true' }], ...spec }
       const object = {

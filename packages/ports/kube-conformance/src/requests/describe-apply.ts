@@ -9,7 +9,7 @@ import { pathOf } from '../fixtures/paths.ts'
 /** Server-side apply: who owns a field says what becomes of it. */
 export function describeApply(it: ConformanceTest): void {
   describe('server-side apply', () => {
-    it('creates what is not there, and its writer owns what it says and nothing else', async ({ api, namespace }) => {
+    it('creates a missing object, and its writer owns the applied fields and nothing else', async ({ api, namespace }) => {
       const answer = await apply(api, pathOf.daemonSets(namespace, 'a'), daemonSet('a'), 'ci')
       expect(answer.status).toBe(201)
       expect(answer.body).toMatchObject({ metadata: { generation: 1 }, spec: { revisionHistoryLimit: 10 } })
@@ -17,14 +17,14 @@ export function describeApply(it: ConformanceTest): void {
       expect(managedFieldsOf(answer.body)[0]).toMatchObject({ apiVersion: 'apps/v1', time: answer.body.metadata.creationTimestamp })
     })
 
-    it('writes nothing where it says the same again', async ({ api, namespace }) => {
+    it('writes nothing if the same fields are applied again', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       const first = await apply(api, path, config({ a: '1' }), 'ci')
       const again = await apply(api, path, config({ a: '1' }), 'ci')
       expect(again).toMatchObject({ status: 200, body: first.body })
     })
 
-    it('takes YAML, and a resource version as a precondition', async ({ api, namespace }) => {
+    it('accepts YAML, and a resource version as a precondition', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: "1"}\n'
       expect((await api.patch(path, 'apply', text, { query: { fieldManager: 'ci' } })).status).toBe(201)
@@ -32,7 +32,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(answer).toMatchObject({ status: 409, body: { reason: 'Conflict', details: { kind: 'configmaps', name: 'a' } } })
     })
 
-    it('removes what its writer said before and says no more, unless another owns it', async ({ api, namespace }) => {
+    it('removes fields that its writer no longer applies, unless another manager owns them', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await apply(api, path, config({ mine: '1', both: '2', theirs: '3' }), 'ci')
       await apply(api, path, config({ both: '2' }), 'other')
@@ -42,7 +42,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(ownersOf(body)).toEqual({ 'Apply ci': ['data.new'], 'Apply other': ['data.both'], 'Update person': ['data.theirs'] })
     })
 
-    it('leaves an object as it is where its writer gives everything up', async ({ api, namespace }) => {
+    it('leaves an object unchanged if its writer applies no field any more', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await apply(api, path, config({ a: '1' }), 'ci')
       const { body } = await apply(api, path, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, 'ci')
@@ -50,7 +50,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(managedFieldsOf(body)).toEqual([])
     })
 
-    it('lets writers share what they agree on; who joins without a change has no time', async ({ api, namespace }) => {
+    it('lets writers share equal values; a writer that joins without a change has no time', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await apply(api, path, config({ a: '1' }), 'ci')
       const { status, body } = await apply(api, path, config({ a: '1' }), 'other')
@@ -62,7 +62,7 @@ export function describeApply(it: ConformanceTest): void {
       ])
     })
 
-    it('keeps an entry of its own for each subresource', async ({ api, namespace }) => {
+    it('keeps a separate entry for each subresource', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       await apply(api, path, daemonSet('a'), 'ci')
       const status = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'a' }, status: { numberAvailable: 3 } }
@@ -84,7 +84,7 @@ export function describeApply(it: ConformanceTest): void {
   })
 
   describe('a conflict of server-side apply', () => {
-    it('with one field is 409, and changes nothing', async ({ api, namespace }) => {
+    it('about one field is answered with 409, and changes nothing', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       await apply(api, path, daemonSet('a'), 'ci')
       const before = await api.get(path)
@@ -99,7 +99,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(valueAt((await api.get(path)).body, 'spec')).toEqual(before.body['spec'])
     })
 
-    it('with several writers names each and its fields', async ({ api, namespace }) => {
+    it('with several writers names each of them and their fields', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await apply(api, path, config({ a: '1', b: '2' }), 'ci')
       await api.patch(path, 'merge', { data: { c: '3' } }, { query: { fieldManager: 'person' } })
@@ -111,7 +111,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(says).toMatch(/conflicts with "person" using v1.*:\n- \.data\.c$/)
     })
 
-    it('is no conflict by force: the writer takes what it says', async ({ api, namespace }) => {
+    it('is resolved by force: the writer takes the fields over', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await apply(api, path, config({ a: '1', b: '2' }), 'ci')
       const { status, body } = await apply(api, path, config({ a: '9' }), 'other', { force: true })
@@ -120,7 +120,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(ownersOf(body)).toEqual({ 'Apply ci': ['data.b'], 'Apply other': ['data.a'] })
     })
 
-    it('comes of what an update changed as well', async ({ api, namespace }) => {
+    it('is also caused by a change from an update', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       await apply(api, path, daemonSet('a', { spec: { updateStrategy: { type: 'RollingUpdate' } } }), 'ci')
       const patch = [{ op: 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }]
@@ -162,7 +162,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(ownersOf(next.body)['Apply other']).toEqual(['data.a', 'metadata.finalizers["x.y/c"]'])
     })
 
-    it('are whole where their type says so, as some objects are', async ({ api, namespace }) => {
+    it('are atomic if their type says so, as some objects are', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       const tolerating = (key: string): object =>
         daemonSet('a', { podSpec: { tolerations: [{ key, operator: 'Exists' }], nodeSelector: { [key]: '1' } } })
@@ -176,7 +176,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(valueAt(forced.body, 'spec.template.spec')).toMatchObject({ tolerations: [{ key: 'b' }], nodeSelector: { b: '1' } })
     })
 
-    it('take the protocol of a port for TCP', async ({ api, namespace }) => {
+    it('treat a port without a protocol as TCP', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       const ports = (...list: readonly object[]): object =>
         daemonSet('a', { podSpec: { containers: [{ name: 'main', image: 'main:v1', ports: list }] } })
@@ -187,7 +187,7 @@ export function describeApply(it: ConformanceTest): void {
     })
   })
 
-  describe('what server-side apply refuses', () => {
+  describe('server-side apply refuses', () => {
     const said = (answer: Answer): readonly unknown[] => [answer.status, answer.body['message']]
 
     it.for([
@@ -242,7 +242,7 @@ export function describeApply(it: ConformanceTest): void {
       ])
     })
 
-    it('no object, and no YAML', async ({ api, namespace }) => {
+    it('a body that is not an object, or not YAML', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       for (const text of ['[1]', '{: [']) {
         const answer = await api.patch(path, 'apply', text, { query: { fieldManager: 'ci' } })
@@ -259,7 +259,10 @@ export function describeApply(it: ConformanceTest): void {
     }
     const clientSide = { query: { fieldManager: 'kubectl-client-side-apply' } }
 
-    it('kubectl takes over what its annotation says, without a conflict, and keeps the annotation up', async ({ api, namespace }) => {
+    it('kubectl takes over the fields in its annotation, without a conflict, and keeps the annotation up to date', async ({
+      api,
+      namespace,
+    }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.post(pathOf.configMaps(namespace), lastApplied({ a: '1' }), clientSide)
       const { status, body } = await apply(api, path, config({ a: '2' }), 'kubectl')
@@ -283,7 +286,7 @@ export function describeApply(it: ConformanceTest): void {
   })
 
   describe('an object without managed fields', () => {
-    it('belongs to the time before the first apply', async ({ api, namespace }) => {
+    it('gets an owner before-first-apply', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       await api.patch(path, 'merge', { metadata: { managedFields: [] } })

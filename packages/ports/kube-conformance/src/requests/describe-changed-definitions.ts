@@ -11,12 +11,12 @@ const narrowSchema = {
   properties: { size: specSchema.properties.size, mode: specSchema.properties.mode, replicas: { type: 'integer' } },
 }
 
-/** What becomes of objects whose CustomResourceDefinition is written over. */
+/** Effect of a replaced CustomResourceDefinition on its objects. */
 export function describeChangedDefinitions(base: ConformanceTest): void {
   const it = withWidgets(base)
 
   describe('a custom resource whose definition changes', () => {
-    it('is read by the definition of the day: a field that it lacks is back with a definition that has it', async ({ api, widgets }) => {
+    it('is read by the current definition: a dropped field returns with a definition that has it', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
       await redefine(api, widgets, narrowSchema)
       const reduced = await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
@@ -27,7 +27,7 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
       expect(whole.body.metadata.resourceVersion).toBe(reduced.body.metadata.resourceVersion)
     })
 
-    it('loses what its definition lacks with the next write, also with one that changes nothing', async ({ api, widgets }) => {
+    it('loses unknown fields with the next write, even one that changes nothing', async ({ api, widgets }) => {
       const { metadata } = await api.create(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
       await redefine(api, widgets, narrowSchema)
       await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
@@ -44,7 +44,7 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
       expect((await api.get(widgets.path('a'))).body['spec']).toEqual({ size: 7 })
     })
 
-    it('keeps what is stored where a strict write says a field that its definition lacks', async ({ api, widgets }) => {
+    it('keeps its stored fields if a strict write sets a field that the definition lacks', async ({ api, widgets }) => {
       const { body: stored } = await api.post(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
       await redefine(api, widgets, narrowSchema)
       await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
@@ -56,7 +56,7 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
       expect(whole.body['spec']).toEqual({ size: 7, low: 1 })
     })
 
-    it('keeps what is stored where a JSON Patch tests a field that its definition lacks', async ({ api, widgets }) => {
+    it('keeps its stored fields if a JSON Patch tests a field that the definition lacks', async ({ api, widgets }) => {
       await api.post(widgets.path(), typed(widgets, widget({ size: 7, low: 1 })))
       await redefine(api, widgets, narrowSchema)
       await api.getUntil(widgets.path('a'), 'a widget without its field', hasLow(false))
@@ -68,7 +68,7 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
       expect(whole.body['spec']).toEqual({ size: 7, low: 1 })
     })
 
-    it('has to be watched again where its definition has changed', async ({ api, widgets }) => {
+    it('must be watched again after its definition has changed', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget({ low: 1 })))
       const watch = await api.watch(widgets.path())
       expect((await watch.next()).type).toBe('ADDED')
@@ -81,7 +81,7 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
   })
 }
 
-/** What its schema says of `spec`, from now on. */
+/** New schema of `spec`. */
 async function redefine(api: Api, { group }: Widgets, spec: object): Promise<void> {
   const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec'
   const answer = await api.patch(pathOf.customResourceDefinitions(`widgets.${group}`), 'json', [{ op: 'replace', path, value: spec }])

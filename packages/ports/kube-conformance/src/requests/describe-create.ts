@@ -17,14 +17,14 @@ export function describeCreate(it: ConformanceTest): void {
       expect(answer.body.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     })
 
-    it('gives each object a higher resource version than the one before', async ({ api, namespace }) => {
+    it('gives each object a higher resource version than the previous one', async ({ api, namespace }) => {
       const versions: number[] = []
       for (const name of ['a', 'b', 'c'])
         versions.push(Number((await api.create(pathOf.configMaps(namespace), configMap(name))).metadata.resourceVersion))
       expect(versions).toEqual(versions.toSorted((a, b) => a - b))
     })
 
-    it('begins the generation of a DaemonSet at 1 and gives a ConfigMap none', async ({ api, namespace }) => {
+    it('starts the generation of a DaemonSet at 1, and sets none for a ConfigMap', async ({ api, namespace }) => {
       expect((await api.create(pathOf.daemonSets(namespace), daemonSet('a'))).metadata.generation).toBe(1)
       expect((await api.create(pathOf.configMaps(namespace), configMap('a'))).metadata.generation).toBeUndefined()
     })
@@ -101,27 +101,27 @@ export function describeCreate(it: ConformanceTest): void {
       expect(await api.post(pathOf.daemonSets(namespace), configMap('a'))).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
     })
 
-    it('takes a body without apiVersion and kind for what the path says', async ({ api, namespace }) => {
+    it('accepts a body without apiVersion and kind, and reads it as the kind of the path', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.configMaps(namespace), { metadata: { name: 'a' } })
       expect(answer).toMatchObject({ status: 201, body: { kind: 'ConfigMap', apiVersion: 'v1' } })
     })
 
-    it('refuses text that is no JSON with 400', async ({ api, namespace }) => {
+    it('refuses a body that is not JSON with 400', async ({ api, namespace }) => {
       expect(await api.post(pathOf.configMaps(namespace), '{"metadata":')).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
     })
 
-    it('takes YAML', async ({ api, namespace }) => {
+    it('accepts YAML', async ({ api, namespace }) => {
       const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a: "1"\n'
       const answer = await api.post(pathOf.configMaps(namespace), yaml, { type: 'application/yaml' })
       expect(answer).toMatchObject({ status: 201, body: { data: { a: '1' } } })
     })
 
-    it('refuses a content type it cannot read with 415', async ({ api, namespace }) => {
+    it('refuses an unknown content type with 415', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.configMaps(namespace), 'a', { type: 'text/plain' })
       expect(answer).toMatchObject({ status: 415, body: { reason: 'UnsupportedMediaType' } })
     })
 
-    it('refuses an answer it cannot write with 406', async ({ api, namespace }) => {
+    it('refuses an unsupported Accept header with 406', async ({ api, namespace }) => {
       expect((await api.get(pathOf.configMaps(namespace), { accept: 'text/plain' })).status).toBe(406)
     })
 
@@ -138,12 +138,12 @@ export function describeCreate(it: ConformanceTest): void {
       expect(metadata).toMatchObject({ generateName: 'a-' })
     })
 
-    it('cuts the given part so that the name has 63 characters', async ({ api, namespace }) => {
+    it('truncates the given part so that the name has 63 characters', async ({ api, namespace }) => {
       const { metadata } = await api.create(pathOf.configMaps(namespace), { metadata: { generateName: `${'a'.repeat(70)}-` } })
       expect(metadata.name).toMatch(/^a{58}.{5}$/)
     })
 
-    it('leaves a name alone that is given too', async ({ api, namespace }) => {
+    it('keeps a name that is given too', async ({ api, namespace }) => {
       const { metadata } = await api.create(pathOf.configMaps(namespace), { metadata: { generateName: 'a-', name: 'b' } })
       expect(metadata.name).toBe('b')
     })
@@ -201,7 +201,7 @@ export function describeCreate(it: ConformanceTest): void {
   })
 
   describe('create as a dry run', () => {
-    it('answers as if it had happened, and stores nothing', async ({ api, namespace }) => {
+    it('answers like a real request, and stores nothing', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.configMaps(namespace), configMap('a'), { query: { dryRun: 'All' } })
       expect(answer).toMatchObject({ status: 201, body: { metadata: { name: 'a' } } })
       expect(answer.body.metadata.uid).toBeDefined()
@@ -209,7 +209,7 @@ export function describeCreate(it: ConformanceTest): void {
       expect((await api.get(pathOf.configMaps(namespace, 'a'))).status).toBe(404)
     })
 
-    it('refuses what a real request would be refused', async ({ api, namespace }) => {
+    it('refuses the same requests as without dry run', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect((await api.post(pathOf.configMaps(namespace), configMap('a'), { query: { dryRun: 'All' } })).status).toBe(409)
     })
@@ -242,7 +242,7 @@ export function describeCreate(it: ConformanceTest): void {
     it.for([
       { title: 'asked to warn', fieldValidation: 'Warn' },
       { title: 'asked for nothing', fieldValidation: undefined },
-    ])('takes them with a warning when $title', async ({ fieldValidation }, { api, namespace }) => {
+    ])('accepts them with a warning when $title', async ({ fieldValidation }, { api, namespace }) => {
       const first = await send(api, namespace, unknown, fieldValidation)
       expect(first).toMatchObject({ status: 201, headers: { warning: '299 - "unknown field \\"daata\\""' } })
       const second = await send(api, namespace, repeated.replace('"a"}', '"b"}'), fieldValidation)

@@ -15,7 +15,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect(body.metadata.generation).toBe(1)
     })
 
-    it('loses fields that its schema does not know, unless the schema preserves them', async ({ api, widgets }) => {
+    it('loses unknown fields, unless the schema preserves them', async ({ api, widgets }) => {
       const { body } = await api.post(widgets.path(), typed(widgets, widget({ colour: 'red', free: { colour: 'red' } })))
       expect(body['spec']).toEqual({ size: 3, free: { colour: 'red' } })
     })
@@ -32,10 +32,14 @@ export function describeCustomResources(base: ConformanceTest): void {
       { title: 'text for a number', spec: { size: 'big' }, causes: ['FieldValueTypeInvalid spec.size'] },
       { title: 'a value outside its enumeration', spec: { mode: 'c' }, causes: ['FieldValueNotSupported spec.mode'] },
       { title: 'a required field that is missing', spec: { parts: [{}] }, causes: ['FieldValueRequired spec.parts[0].name'] },
-      { title: 'two items of one key', spec: { parts: [{ name: 'x' }, { name: 'x' }] }, causes: ['FieldValueDuplicate spec.parts[1]'] },
+      {
+        title: 'two items with the same key',
+        spec: { parts: [{ name: 'x' }, { name: 'x' }] },
+        causes: ['FieldValueDuplicate spec.parts[1]'],
+      },
       { title: 'text that is too long', spec: { short: 'aaaaaa' }, causes: ['FieldValueTooLong spec.short'] },
       { title: 'text outside its pattern', spec: { short: 'A' }, causes: ['FieldValueInvalid spec.short'] },
-      { title: 'a time that is none', spec: { when: 'now' }, causes: ['FieldValueTypeInvalid spec.when'] },
+      { title: 'an invalid time', spec: { when: 'now' }, causes: ['FieldValueTypeInvalid spec.when'] },
       { title: 'a rule that does not hold, by its reason and field', spec: { low: 2, high: 1 }, causes: ['FieldValueForbidden spec.low'] },
     ])('is refused for $title', async ({ spec, causes }, { api, widgets }) => {
       const answer = await api.post(widgets.path(), typed(widgets, widget(spec)))
@@ -44,7 +48,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect(answer.body).toMatchObject({ reason: 'Invalid', details: { name: 'a', group: widgets.group, kind: 'Widget' } })
     })
 
-    it('takes numbers and text where either may be', async ({ api, widgets }) => {
+    it('accepts numbers and text in an int-or-string', async ({ api, widgets }) => {
       for (const [name, percent] of [
         ['a', 1],
         ['b', '1%'],
@@ -52,20 +56,20 @@ export function describeCustomResources(base: ConformanceTest): void {
         expect((await api.post(widgets.path(), typed(widgets, widget({ percent }, { name })))).status).toBe(201)
     })
 
-    it('is held to rules over its former self', async ({ api, widgets }) => {
+    it('is checked by rules about its previous state', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget({ fixed: 'x' })))
       const answer = await api.patch(widgets.path('a'), 'merge', { spec: { fixed: 'y' } })
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid spec.fixed']])
       expect(answer.body['message']).toContain('is fixed')
     })
 
-    it('demands a resource version in a PUT', async ({ api, widgets }) => {
+    it('requires a resource version in a PUT', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget()))
       const answer = await api.put(widgets.path('a'), typed(widgets, widget({ size: 5 })))
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid metadata.resourceVersion']])
     })
 
-    it('keeps spec and status apart', async ({ api, widgets }) => {
+    it('separates spec and status', async ({ api, widgets }) => {
       const created = await api.create(widgets.path(), typed(widgets, { ...widget(), status: { ready: 1 } }))
       expect(created['status']).toBeUndefined()
       const status = await api.patch(widgets.path('a', 'status'), 'merge', {
@@ -85,7 +89,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect(labelled.body.metadata.generation).toBe(1)
     })
 
-    it('takes no strategic merge patch', async ({ api, widgets }) => {
+    it('accepts no strategic merge patch', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget()))
       expect((await api.patch(widgets.path('a'), 'strategic', { spec: { size: 5 } })).status).toBe(415)
     })
@@ -107,7 +111,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect((await api.put(widgets.path('a', 'scale'), body)).status).toBe(409)
     })
 
-    it('has no scale where it says no number of replicas', async ({ api, widgets }) => {
+    it('has no scale if its definition names no path of the replicas', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget()))
       expect((await api.get(widgets.path('a', 'scale'))).status).toBe(500)
       expect((await api.patch(widgets.path('a', 'scale'), 'merge', { spec: {} })).status).toBe(400)
@@ -119,7 +123,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect(body).toMatchObject({ kind: 'WidgetList', items: [{ kind: 'Widget', apiVersion: `${widgets.group}/v1` }] })
     })
 
-    it('is shown in the columns of its definition', async ({ api, widgets }) => {
+    it('is shown with the columns of its definition', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget({ mode: 'b' })))
       const { body } = await api.get(widgets.path(), { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' })
       const columns = body['columnDefinitions'] as readonly { readonly name: string; readonly type: string; readonly priority: number }[]
@@ -163,7 +167,7 @@ export function describeCustomResources(base: ConformanceTest): void {
     }
     const withSpec = (spec: object): object => ({ openAPIV3Schema: { type: 'object', properties: { spec } } })
 
-    it('says that it is established, under which names', async ({ api, widgets }) => {
+    it('reports that it is established, under which names', async ({ api, widgets }) => {
       const { body } = await api.get(pathOf.customResourceDefinitions(`widgets.${widgets.group}`))
       expect(body['status']).toMatchObject({ acceptedNames: { kind: 'Widget', plural: 'widgets' }, storedVersions: ['v1'] })
       const conditions = valueAt(body, 'status.conditions') as readonly { readonly type: string; readonly status: string }[]
@@ -181,17 +185,17 @@ export function describeCustomResources(base: ConformanceTest): void {
         causes: ['FieldValueRequired spec.validation.openAPIV3Schema.properties[spec].properties[a].type'],
       },
       {
-        title: 'a rule that is no CEL',
+        title: 'a rule that is not CEL',
         version: { schema: withSpec({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.(' }] }) },
         causes: ['FieldValueInvalid spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule'],
       },
       {
-        title: 'a rule over a field there is not',
+        title: 'a rule about an unknown field',
         version: { schema: withSpec({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.none == 1' }] }) },
         causes: ['FieldValueInvalid spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule'],
       },
       {
-        title: 'a default that its schema refuses',
+        title: 'a default that does not match its schema',
         version: { schema: withSpec({ type: 'object', properties: { a: { type: 'integer', default: 'x' } } }) },
         causes: ['FieldValueTypeInvalid spec.validation.openAPIV3Schema.properties[spec].properties[a].default'],
       },
@@ -201,7 +205,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, expect.arrayContaining(causes)])
     })
 
-    it('is refused when its name is not that of its resource and group', async ({ api }) => {
+    it('is refused if its name is not that of its resource and group', async ({ api }) => {
       const answer = await api.post(
         pathOf.customResourceDefinitions(),
         { ...change({}), metadata: { name: 'other.conformance.tranche.dev' } },
@@ -210,7 +214,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, expect.arrayContaining(['FieldValueInvalid metadata.name'])])
     })
 
-    it('takes its objects with it', async ({ api, widgets }) => {
+    it('deletes its objects with it', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget()))
       await api.delete(pathOf.customResourceDefinitions(`widgets.${widgets.group}`))
       await api.until(

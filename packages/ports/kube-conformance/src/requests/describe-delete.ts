@@ -10,7 +10,7 @@ const noFinalizers = { metadata: { finalizers: null } }
 /** DELETE of one object and of many. */
 export function describeDelete(it: ConformanceTest): void {
   describe('delete', () => {
-    it('answers with a Status that names what is gone', async ({ api, namespace }) => {
+    it('answers with a Status that names the deleted object', async ({ api, namespace }) => {
       const { metadata } = await api.create(pathOf.daemonSets(namespace), daemonSet('a'))
       expect(await api.delete(pathOf.daemonSets(namespace, 'a'))).toMatchObject({
         status: 200,
@@ -24,7 +24,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect(await api.delete(pathOf.pods(namespace, 'a'))).toMatchObject({ status: 200, body: { kind: 'Pod', metadata: { name: 'a' } } })
     })
 
-    it('answers 404 for what does not exist', async ({ api, namespace }) => {
+    it('answers 404 for a missing object', async ({ api, namespace }) => {
       expect(await api.delete(pathOf.configMaps(namespace, 'none'))).toMatchObject({ status: 404, body: { reason: 'NotFound' } })
     })
 
@@ -52,7 +52,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect(answer.body['message']).toContain(text)
     })
 
-    it('takes uid and resource version as they are', async ({ api, namespace }) => {
+    it('accepts the current uid and resource version', async ({ api, namespace }) => {
       const { uid, resourceVersion } = (await api.create(pathOf.pods(namespace), idlePod('a'))).metadata
       expect((await api.delete(pathOf.pods(namespace, 'a'), { body: { preconditions: { uid, resourceVersion } } })).status).toBe(200)
     })
@@ -72,14 +72,14 @@ export function describeDelete(it: ConformanceTest): void {
       expect(causesOf(answer)).toEqual(causes)
     })
 
-    it('refuses a body that is no DeleteOptions with 400', async ({ api, namespace }) => {
+    it('refuses a body that is not DeleteOptions with 400', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect((await api.delete(pathOf.configMaps(namespace, 'a'), { body: '{' })).status).toBe(400)
     })
   })
 
   describe('delete with finalizers', () => {
-    it('marks the object and leaves it until the last finalizer goes', async ({ api, namespace }) => {
+    it('marks the object, and keeps it until the last finalizer is removed', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       const before = await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: held }))
       const answer = await api.delete(path)
@@ -100,7 +100,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect(answer.body.metadata.generation).toBe(2)
     })
 
-    it('takes no new finalizer once it is marked', async ({ api, namespace }) => {
+    it('accepts no new finalizer once it is marked', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: held }))
       await api.delete(path)
@@ -110,7 +110,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect(causesOf(answer)).toEqual(['FieldValueForbidden metadata.finalizers'])
     })
 
-    it('takes other changes while it is marked, and cannot be unmarked', async ({ api, namespace }) => {
+    it('accepts other changes while it is marked, and cannot be unmarked', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: held }))
       await api.delete(path)
@@ -131,7 +131,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect(answer.body.metadata.finalizers?.toSorted()).toEqual([...held.finalizers, finalizer].toSorted())
     })
 
-    it('takes the policy from the query too', async ({ api, namespace }) => {
+    it('reads the policy from the query too', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: held }))
       const answer = await api.delete(path, { query: { propagationPolicy: 'Foreground' } })
@@ -152,20 +152,20 @@ export function describeDelete(it: ConformanceTest): void {
       expect((await api.get(pathOf.pods(namespace, 'a'))).body.metadata.deletionTimestamp).toBe(body.metadata.deletionTimestamp)
     })
 
-    it('takes a pod without a node at once', async ({ api, namespace }) => {
+    it('removes a pod without a node at once', async ({ api, namespace }) => {
       await api.create(pathOf.pods(namespace), idlePod('a'))
       await api.delete(pathOf.pods(namespace, 'a'))
       expect((await api.get(pathOf.pods(namespace, 'a'))).status).toBe(404)
     })
 
-    it.for(['Succeeded', 'Failed'])('takes a pod at once whose phase is %s', async (phase, { api, namespace }) => {
+    it.for(['Succeeded', 'Failed'])('removes a pod at once whose phase is %s', async (phase, { api, namespace }) => {
       await api.create(pathOf.pods(namespace), boundPod())
       await api.patch(pathOf.pods(namespace, 'a', 'status'), 'merge', { status: { phase } })
       await api.delete(pathOf.pods(namespace, 'a'))
       expect((await api.get(pathOf.pods(namespace, 'a'))).status).toBe(404)
     })
 
-    it('lets the grace period be shortened and not lengthened', async ({ api, namespace }) => {
+    it('accepts a shorter grace period, and no longer one', async ({ api, namespace }) => {
       await api.create(pathOf.pods(namespace), boundPod({ terminationGracePeriodSeconds: 300 }))
       const seconds = async (gracePeriodSeconds: number): Promise<number | undefined> =>
         (await api.delete(pathOf.pods(namespace, 'a'), { body: { gracePeriodSeconds } })).body.metadata.deletionGracePeriodSeconds
@@ -179,7 +179,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect((await api.get(pathOf.pods(namespace, 'a'))).status).toBe(404)
     })
 
-    it('takes a negative grace period for one second', async ({ api, namespace }) => {
+    it('treats a negative grace period as one second', async ({ api, namespace }) => {
       await api.create(pathOf.pods(namespace), boundPod())
       const { body } = await api.delete(pathOf.pods(namespace, 'a'), { body: { gracePeriodSeconds: -1 } })
       expect(body.metadata.deletionGracePeriodSeconds).toBe(1)
@@ -187,7 +187,7 @@ export function describeDelete(it: ConformanceTest): void {
   })
 
   describe('delete of a collection', () => {
-    it('deletes what the selectors match and lists it', async ({ api, namespace }) => {
+    it('deletes the matching objects, and lists them', async ({ api, namespace }) => {
       for (const name of ['a', 'b', 'c'])
         await api.create(pathOf.configMaps(namespace), configMap(name, { metadata: { name, labels: { app: name } } }))
       const answer = await api.delete(pathOf.configMaps(namespace), { query: { labelSelector: 'app in (a,b)' } })
@@ -202,7 +202,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect(namesOf(await api.get(pathOf.secrets(namespace)))).toEqual(['b'])
     })
 
-    it('is not there for namespaces', async ({ api }) => {
+    it('is not supported for namespaces', async ({ api }) => {
       expect((await api.delete(pathOf.namespaces(), { query: { labelSelector: 'conformance=none' } })).status).toBe(405)
     })
   })

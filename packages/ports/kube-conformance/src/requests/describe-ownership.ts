@@ -9,7 +9,7 @@ const by = (fieldManager: string) => ({ query: { fieldManager } })
 /** `metadata.managedFields` as creates, updates and patches leave it behind. */
 export function describeOwnership(it: ConformanceTest): void {
   describe('the creator of an object', () => {
-    it('owns what it sent, and what it left to defaults', async ({ api, namespace }) => {
+    it('owns the fields that it sent, and the defaults', async ({ api, namespace }) => {
       const { body } = await api.post(pathOf.daemonSets(namespace), labelled(), by('ci'))
       expect(ownersOf(body)).toEqual({ 'Update ci': fieldsOfDaemonSet })
       expect(managedFieldsOf(body)[0]).toMatchObject({
@@ -19,7 +19,7 @@ export function describeOwnership(it: ConformanceTest): void {
       })
     })
 
-    it('is called by the first word of its user agent where it gives no name', async ({ api, namespace }) => {
+    it('is named after the first word of its user agent if it gives no name', async ({ api, namespace }) => {
       const body = await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect(ownersOf(body)).toEqual({ 'Update tranche-conformance': ['data.', 'data.a'] })
     })
@@ -50,7 +50,7 @@ export function describeOwnership(it: ConformanceTest): void {
   })
 
   describe('a writer of an object', () => {
-    it('owns what it changed, and removes the owners of what it removed', async ({ api, namespace }) => {
+    it('owns the fields that it changed, and removes the owners of removed fields', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.post(pathOf.configMaps(namespace), configMap('a', { data: { a: '1', b: '2', c: '3' } }), by('ci'))
       const { body } = await api.patch(path, 'merge', { data: { a: '2', b: null, d: '4' } }, by('person'))
@@ -59,13 +59,13 @@ export function describeOwnership(it: ConformanceTest): void {
       expect(ownersOf(replaced.body)).toEqual({ 'Update ci': ['data'], 'Update person': ['data.a'], 'Update tool': ['data.c'] })
     })
 
-    it('owns no more by saying the same again, and writes nothing', async ({ api, namespace }) => {
+    it('owns no more fields after sending the same again, and writes nothing', async ({ api, namespace }) => {
       const before = await api.create(pathOf.configMaps(namespace), configMap('a'))
       const { body } = await api.put(pathOf.configMaps(namespace, 'a'), configMap('a'), by('other'))
       expect(body).toEqual(before)
     })
 
-    it('is told apart by what it writes to, and owns nothing that cannot be written there', async ({ api, namespace }) => {
+    it('has one entry for each subresource, and owns no field that cannot be written there', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       const created = await api.post(pathOf.daemonSets(namespace), daemonSet('a'), by('ci'))
       const status = { desiredNumberScheduled: 7, numberReady: 7 }
@@ -82,7 +82,7 @@ export function describeOwnership(it: ConformanceTest): void {
       expect(created.body.metadata.uid).toBe(body.metadata.uid)
     })
 
-    it('owns the mark of the template where it replaces a DaemonSet without it', async ({ api, namespace }) => {
+    it('owns the generation label of the template if it replaces a DaemonSet without it', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       const { body: created } = await api.post(pathOf.daemonSets(namespace), daemonSet('a'), by('ci'))
       const {
@@ -94,7 +94,7 @@ export function describeOwnership(it: ConformanceTest): void {
       expect(ownersOf(body)['Update tool']).toEqual(['metadata.annotations.deprecated.daemonset.template.generation'])
     })
 
-    it('is one of ten at most: the oldest become one', async ({ api, namespace }) => {
+    it('is one of at most ten: the oldest are merged', async ({ api, namespace }) => {
       await api.post(pathOf.configMaps(namespace), configMap('a', { data: { first: '1' } }), by('w-00'))
       const names = Array.from({ length: 11 }, (_, index) => `w-${String(index + 1).padStart(2, '0')}`)
       let body = (await api.get(pathOf.configMaps(namespace, 'a'))).body
@@ -107,7 +107,7 @@ export function describeOwnership(it: ConformanceTest): void {
   })
 
   describe('managed fields that come with a change', () => {
-    it('count, unless they cannot be read', async ({ api, namespace }) => {
+    it('are used, unless they cannot be read', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       const created = (await api.post(pathOf.configMaps(namespace), configMap('a'), by('ci'))).body
       const [entry] = managedFieldsOf(created)
@@ -121,7 +121,7 @@ export function describeOwnership(it: ConformanceTest): void {
     it.for([
       { title: 'none at all', managedFields: [] },
       { title: 'one empty entry', managedFields: [{}] },
-    ])('are forgotten where they are $title', async ({ managedFields }, { api, namespace }) => {
+    ])('are dropped if they are $title', async ({ managedFields }, { api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const { body } = await api.patch(path, 'merge', { metadata: { managedFields } })

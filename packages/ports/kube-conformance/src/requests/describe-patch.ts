@@ -7,7 +7,7 @@ import { pathOf } from '../fixtures/paths.ts'
 /** PATCH in its three kinds (server-side apply is not part of the suite). */
 export function describePatch(it: ConformanceTest): void {
   describe('JSON patch', () => {
-    it('does its operations in order', async ({ api, namespace }) => {
+    it('applies its operations in order', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a', { data: { a: '1', b: '2' } }))
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [
         { op: 'test', path: '/data/a', value: '1' },
@@ -32,31 +32,31 @@ export function describePatch(it: ConformanceTest): void {
 
     it.for([
       { title: 'a test that fails', operation: { op: 'test', path: '/data/a', value: '2' } },
-      { title: 'a test of what is not there', operation: { op: 'test', path: '/data/none', value: '2' } },
-      { title: 'the removal of what is not there', operation: { op: 'remove', path: '/data/none' } },
-      { title: 'a path through what is not there', operation: { op: 'add', path: '/metadata/labels/a', value: '2' } },
-    ])('refuses $title with 422, and does nothing', async ({ operation }, { api, namespace }) => {
+      { title: 'a test of a missing value', operation: { op: 'test', path: '/data/none', value: '2' } },
+      { title: 'the removal of a missing value', operation: { op: 'remove', path: '/data/none' } },
+      { title: 'a path through a missing value', operation: { op: 'add', path: '/metadata/labels/a', value: '2' } },
+    ])('refuses $title with 422, and changes nothing', async ({ operation }, { api, namespace }) => {
       const before = await api.create(pathOf.configMaps(namespace), configMap('a'))
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [{ op: 'add', path: '/data/x', value: '' }, operation])
       expect(answer).toMatchObject({ status: 422, body: { reason: 'Invalid' } })
       expect((await api.get(pathOf.configMaps(namespace, 'a'))).body).toEqual(before)
     })
 
-    it('takes a test for null of what is not there', async ({ api, namespace }) => {
+    it('accepts a test for null of a missing value', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [{ op: 'test', path: '/data/none', value: null }])
       expect(answer.status).toBe(200)
     })
 
-    it('adds what it is to replace where that is not there', async ({ api, namespace }) => {
+    it('adds a missing value with replace', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [{ op: 'replace', path: '/data/b', value: '2' }])
       expect(answer).toMatchObject({ status: 200, body: { data: { a: '1', b: '2' } } })
     })
 
     it.for([
-      { title: 'no JSON', patch: '[{' },
-      { title: 'no list', patch: '{"op":"remove","path":"/data/a"}' },
+      { title: 'a body that is not JSON', patch: '[{' },
+      { title: 'a body that is not a list', patch: '{"op":"remove","path":"/data/a"}' },
     ])('refuses $title with 400', async ({ patch }, { api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect(await api.patch(pathOf.configMaps(namespace, 'a'), 'json', patch)).toMatchObject({
@@ -65,7 +65,7 @@ export function describePatch(it: ConformanceTest): void {
       })
     })
 
-    it('refuses an operation it does not know with 422', async ({ api, namespace }) => {
+    it('refuses an unknown operation with 422', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect((await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [{ op: 'inc', path: '/data/a' }])).status).toBe(422)
     })
@@ -76,7 +76,7 @@ export function describePatch(it: ConformanceTest): void {
       expect((await api.patch(pathOf.configMaps(namespace, 'a'), 'json', operations)).status).toBe(413)
     })
 
-    it('puts and takes list items by index and at the end', async ({ api, namespace }) => {
+    it('adds and removes list items by index and at the end', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: { name: 'a', finalizers: ['x.y/a', 'x.y/b'] } }))
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'json', [
         { op: 'add', path: '/metadata/finalizers/-', value: 'x.y/c' },
@@ -89,7 +89,7 @@ export function describePatch(it: ConformanceTest): void {
   })
 
   describe('merge patch', () => {
-    it('merges maps, replaces lists, and takes away what is null', async ({ api, namespace }) => {
+    it('merges maps, replaces lists, and removes null members', async ({ api, namespace }) => {
       const containers = ['main', 'side'].map((name) => ({ name, image: `${name}:v1` }))
       await api.create(pathOf.daemonSets(namespace), daemonSet('a', { podSpec: { containers }, metadata: { labels: { a: '1', b: '2' } } }))
       const answer = await api.patch(pathOf.daemonSets(namespace, 'a'), 'merge', {
@@ -107,12 +107,12 @@ export function describePatch(it: ConformanceTest): void {
       expect(answer.body.metadata.resourceVersion).toBe(before.metadata.resourceVersion)
     })
 
-    it('refuses no JSON with 400', async ({ api, namespace }) => {
+    it('refuses a body that is not JSON with 400', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect((await api.patch(pathOf.configMaps(namespace, 'a'), 'merge', '{')).status).toBe(400)
     })
 
-    it('takes a resource version as a precondition', async ({ api, namespace }) => {
+    it('accepts a resource version as a precondition', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       const { metadata } = await api.create(pathOf.configMaps(namespace), configMap('a'))
       const body = (value: string): object => ({ metadata: { resourceVersion: metadata.resourceVersion }, data: { a: value } })
@@ -169,7 +169,7 @@ export function describePatch(it: ConformanceTest): void {
       expect(Object.fromEntries(ports.map(({ containerPort, name }) => [containerPort, name]))).toEqual({ 80: 'web', 81: undefined })
     })
 
-    it('takes an item away by $patch: delete', async ({ api, namespace }) => {
+    it('removes an item with $patch: delete', async ({ api, namespace }) => {
       const containers = ['main', 'side'].map((name) => ({ name, image: `${name}:v1` }))
       await api.create(pathOf.daemonSets(namespace), daemonSet('a', { podSpec: { containers } }))
       const body = { spec: { template: { spec: { containers: [{ name: 'main', $patch: 'delete' }] } } } }
@@ -178,7 +178,7 @@ export function describePatch(it: ConformanceTest): void {
       expect(valueAt(answer.body, 'spec.template.spec.containers')).toHaveLength(1)
     })
 
-    it('replaces a whole map by $patch: replace', async ({ api, namespace }) => {
+    it('replaces a whole map with $patch: replace', async ({ api, namespace }) => {
       await api.create(pathOf.daemonSets(namespace), daemonSet('a', { podSpec: { priority: 0, hostNetwork: true } }))
       const template = { $patch: 'replace', metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'new', image: 'new:v1' }] } }
       const answer = await api.patch(pathOf.daemonSets(namespace, 'a'), 'strategic', { spec: { template } })
@@ -188,7 +188,7 @@ export function describePatch(it: ConformanceTest): void {
       expect(valueAt(answer.body, 'spec.template.spec.containers')).toHaveLength(1)
     })
 
-    it('orders lists by $setElementOrder', async ({ api, namespace }) => {
+    it('orders lists with $setElementOrder', async ({ api, namespace }) => {
       const containers = ['a', 'b'].map((name) => ({ name, image: `${name}:v1` }))
       await api.create(pathOf.daemonSets(namespace), daemonSet('a', { podSpec: { containers } }))
       const spec = { '$setElementOrder/containers': ['c', 'b', 'a'].map((name) => ({ name })), containers: [{ name: 'c', image: 'c:v1' }] }
@@ -197,7 +197,7 @@ export function describePatch(it: ConformanceTest): void {
       expect(list.map(({ name }) => name)).toEqual(['c', 'b', 'a'])
     })
 
-    it('takes items out of a plain list by $deleteFromPrimitiveList, and adds others', async ({ api, namespace }) => {
+    it('removes items of a plain list with $deleteFromPrimitiveList, and adds others', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: { name: 'a', finalizers: ['x.y/a', 'x.y/b'] } }))
       const metadata = { '$deleteFromPrimitiveList/finalizers': ['x.y/a'], finalizers: ['x.y/c'] }
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'strategic', { metadata })
@@ -205,7 +205,7 @@ export function describePatch(it: ConformanceTest): void {
       expect(answer.body.metadata.finalizers?.toSorted()).toEqual(['x.y/b', 'x.y/c'])
     })
 
-    it('keeps only the keys of $retainKeys', async ({ api, namespace }) => {
+    it('keeps only the keys in $retainKeys', async ({ api, namespace }) => {
       const volumes = [{ name: 'v', hostPath: { path: '/x' } }]
       await api.create(pathOf.daemonSets(namespace), daemonSet('a', { podSpec: { volumes } }))
       const change = [{ name: 'v', $retainKeys: ['name', 'emptyDir'], emptyDir: {} }]
@@ -224,7 +224,7 @@ export function describePatch(it: ConformanceTest): void {
       expect(free.body.metadata.ownerReferences).toBeUndefined()
     })
 
-    it('replaces tolerations whole', async ({ api, namespace }) => {
+    it('replaces tolerations as a whole', async ({ api, namespace }) => {
       const toleration = (key: string): object => ({ key, operator: 'Exists' })
       await api.create(pathOf.daemonSets(namespace), daemonSet('a', { podSpec: { tolerations: [toleration('a'), toleration('b')] } }))
       const body = { spec: { template: { spec: { tolerations: [toleration('c')] } } } }
@@ -254,7 +254,7 @@ export function describePatch(it: ConformanceTest): void {
       expect((await api.patch(pathOf.daemonSets(namespace, 'a'), 'strategic', body)).status).toBe(500)
     })
 
-    it('refuses a directive it does not know', async ({ api, namespace }) => {
+    it('refuses an unknown directive', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect((await api.patch(pathOf.configMaps(namespace, 'a'), 'strategic', { data: { $patch: 'shuffle' } })).status).toBe(500)
     })
@@ -270,7 +270,7 @@ export function describePatch(it: ConformanceTest): void {
         expect((await api.patch(pathOf.configMaps(namespace, 'none'), type, body)).status).toBe(404)
     })
 
-    it('refuses a media type it does not know with 415', async ({ api, namespace }) => {
+    it('refuses an unknown media type with 415', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       for (const type of ['application/json', 'text/plain'])
         expect(await api.patch(pathOf.configMaps(namespace, 'a'), type, {})).toMatchObject({

@@ -37,7 +37,7 @@ export function describePods(it: ConformanceTest): void {
       ])
     })
 
-    it('gets no token when it wants none', async ({ api, namespace }) => {
+    it('gets no token if it declines one', async ({ api, namespace }) => {
       const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { automountServiceAccountToken: false }))
       expect(valueAt(body, 'spec.volumes')).toBeUndefined()
     })
@@ -51,7 +51,7 @@ export function describePods(it: ConformanceTest): void {
       expect(valueAt(body, 'status.qosClass')).toBe(title)
     })
 
-    it('requests what it is limited to', async ({ api, namespace }) => {
+    it('requests as much as its limits', async ({ api, namespace }) => {
       const containers = [{ name: 'main', image: 'main:v1', resources: { limits: { cpu: '100m', memory: '64Mi' } } }]
       const { body } = await api.post(pathOf.pods(namespace), idlePod('a', { containers }))
       expect(valueAt(body, 'spec.containers.0.resources.requests')).toEqual({ cpu: '100m', memory: '64Mi' })
@@ -86,13 +86,13 @@ export function describePods(it: ConformanceTest): void {
       expect(valueAt(body, 'spec.priority')).toBe(priority)
     })
 
-    it('is refused with 422 for a restart policy there is not', async ({ api, namespace }) => {
+    it('is refused with 422 for an unknown restart policy', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.pods(namespace), idlePod('a', { restartPolicy: 'Sometimes' }))
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueNotSupported spec.restartPolicy']])
     })
   })
 
-  describe('a pod on its way to a node', () => {
+  describe('a pod without a node', () => {
     const binding = (node: string): object => ({ metadata: { name: 'a' }, target: { kind: 'Node', name: node } })
 
     it('is bound by its binding', async ({ api, namespace }) => {

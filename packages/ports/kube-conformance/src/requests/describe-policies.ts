@@ -20,11 +20,11 @@ export function describePolicies(it: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, causes])
     })
 
-    it('is refused for a time that is none', async ({ api, namespace }) => {
+    it('is refused for an invalid time', async ({ api, namespace }) => {
       expect((await api.post(pathOf.leases(namespace), lease('a', { renewTime: 'now' }))).status).toBe(400)
     })
 
-    it('is lost by the second of two writers', async ({ api, namespace }) => {
+    it('is won by the first of two writers', async ({ api, namespace }) => {
       const before = await api.create(pathOf.leases(namespace), lease('a', { holderIdentity: 'me' }))
       const take = (holderIdentity: string): Promise<{ readonly status: number }> =>
         api.put(pathOf.leases(namespace, 'a'), { ...before, spec: { holderIdentity } })
@@ -42,7 +42,7 @@ export function describePolicies(it: ConformanceTest): void {
       ...more,
     })
 
-    it('is kept and found by what it is about', async ({ api, namespace }) => {
+    it('is stored, and found by its object', async ({ api, namespace }) => {
       await api.create(pathOf.events(namespace), event(namespace))
       const query = { fieldSelector: 'involvedObject.name=x,involvedObject.kind=ConfigMap,reason=Because,type=Normal' }
       expect((await api.get(pathOf.events(namespace), { query })).body.items).toHaveLength(1)
@@ -50,7 +50,7 @@ export function describePolicies(it: ConformanceTest): void {
       expect((await api.get(pathOf.events(namespace), { query: other })).body.items).toHaveLength(0)
     })
 
-    it('is refused in another namespace than the object it is about', async ({ api, namespace }) => {
+    it('is refused in a namespace other than that of its object', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.events(namespace), event('default'))
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid involvedObject.namespace']])
     })
@@ -78,7 +78,7 @@ export function describePolicies(it: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, causes])
     })
 
-    it('has a status of its own', async ({ api, namespace }) => {
+    it('has a separate status', async ({ api, namespace }) => {
       const created = await api.create(pathOf.podDisruptionBudgets(namespace), budget({ minAvailable: 1 }))
       expect(created).toMatchObject({
         metadata: { generation: 1 },
@@ -88,7 +88,7 @@ export function describePolicies(it: ConformanceTest): void {
   })
 
   describe('a ResourceQuota', () => {
-    it('is refused for a quantity that is none', async ({ api, namespace }) => {
+    it('is refused for an invalid quantity', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.resourceQuotas(namespace), { metadata: { name: 'a' }, spec: { hard: { pods: 'many' } } })
       expect(answer.status).toBe(400)
     })
@@ -132,7 +132,7 @@ export function describePolicies(it: ConformanceTest): void {
       })
     })
 
-    it('is refused for a name that is no DNS label', async ({ api }) => {
+    it('is refused for a name that is not a DNS label', async ({ api }) => {
       const answer = await api.post(pathOf.namespaces(), { metadata: { name: 'a.b' } })
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid metadata.name']])
     })

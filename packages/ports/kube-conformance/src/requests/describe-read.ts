@@ -8,12 +8,12 @@ import { pathOf } from '../fixtures/paths.ts'
 /** GET of one object and of many. */
 export function describeRead(it: ConformanceTest): void {
   describe('get', () => {
-    it('answers with what was created', async ({ api, namespace }) => {
+    it('answers with the created object', async ({ api, namespace }) => {
       const created = await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect(await api.get(pathOf.configMaps(namespace, 'a'))).toMatchObject({ status: 200, body: created })
     })
 
-    it('takes resource version 0', async ({ api, namespace }) => {
+    it('accepts resource version 0', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       await api.until(pathOf.configMaps(namespace), 'a', 'the ConfigMap in the watch cache', (object) => object !== undefined)
       expect((await api.get(pathOf.configMaps(namespace, 'a'), { query: { resourceVersion: 0 } })).status).toBe(200)
@@ -49,7 +49,7 @@ export function describeRead(it: ConformanceTest): void {
   })
 
   describe('list', () => {
-    it('gives items in order of name, and the resource version of the whole', async ({ api, namespace }) => {
+    it('lists items in order of name, with the resource version of the list', async ({ api, namespace }) => {
       for (const name of ['b', 'c', 'a']) await api.create(pathOf.secrets(namespace), { metadata: { name } })
       const answer = await api.get(pathOf.secrets(namespace))
       expect(answer).toMatchObject({ status: 200, body: { kind: 'SecretList', apiVersion: 'v1' } })
@@ -57,13 +57,13 @@ export function describeRead(it: ConformanceTest): void {
       expect(Number(answer.body.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(answer.body.items[2]!.metadata.resourceVersion))
     })
 
-    it('leaves kind and apiVersion out of the items of built-in resources', async ({ api, namespace }) => {
+    it('omits kind and apiVersion of the items of built-in resources', async ({ api, namespace }) => {
       await api.create(pathOf.secrets(namespace), { metadata: { name: 'a' } })
       const [item] = (await api.get(pathOf.secrets(namespace))).body.items
       expect([item?.kind, item?.apiVersion]).toEqual([undefined, undefined])
     })
 
-    it('gives an empty list where there is nothing, in a namespace that does not exist too', async ({ api, namespace }) => {
+    it('returns an empty list without objects, even in a namespace that does not exist', async ({ api, namespace }) => {
       expect((await api.get(pathOf.secrets(namespace))).body.items).toEqual([])
       expect(await api.get(pathOf.secrets('conformance-none'))).toMatchObject({ status: 200, body: { items: [] } })
     })
@@ -96,7 +96,7 @@ export function describeRead(it: ConformanceTest): void {
       expect(namesOf(await api.get(pathOf.pods(namespace), { query: { labelSelector } }))).toEqual(names)
     })
 
-    it.for(['tier=', 'tier>1'])('takes %s', async (labelSelector, { api, namespace }) => {
+    it.for(['tier=', 'tier>1'])('accepts %s', async (labelSelector, { api, namespace }) => {
       expect((await api.get(pathOf.pods(namespace), { query: { labelSelector } })).status).toBe(200)
     })
 
@@ -140,7 +140,7 @@ export function describeRead(it: ConformanceTest): void {
       for (const name of ['a', 'b', 'c', 'd']) await api.create(pathOf.secrets(namespace), { metadata: { name, labels: { app: 'x' } } })
     }
 
-    it('gives the first page, how much is left, and a token for the next', async ({ api, namespace }) => {
+    it('returns the first page, the number of remaining objects, and a continue token', async ({ api, namespace }) => {
       await four(api, namespace)
       const first = await api.get(pathOf.secrets(namespace), { query: { limit: 3 } })
       expect(namesOf(first)).toEqual(['a', 'b', 'c'])
@@ -151,7 +151,7 @@ export function describeRead(it: ConformanceTest): void {
       expect(second.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion)
     })
 
-    it('continues the list as it was at the first page', async ({ api, namespace }) => {
+    it('continues the list with the state of the first page', async ({ api, namespace }) => {
       await four(api, namespace)
       const first = await api.get(pathOf.secrets(namespace), { query: { limit: 2 } })
       await api.create(pathOf.secrets(namespace), { metadata: { name: 'cc' } })
@@ -160,21 +160,21 @@ export function describeRead(it: ConformanceTest): void {
       expect(namesOf(second)).toEqual(['c', 'd'])
     })
 
-    it('says nothing of what is left when there is a selector', async ({ api, namespace }) => {
+    it('omits the number of remaining objects with a selector', async ({ api, namespace }) => {
       await four(api, namespace)
       const { body } = await api.get(pathOf.secrets(namespace), { query: { limit: 3, labelSelector: 'app=x' } })
       expect(body.metadata).not.toHaveProperty('remainingItemCount')
       expect(body.metadata.continue).toBeDefined()
     })
 
-    it('refuses a token it did not make with 400', async ({ api, namespace }) => {
+    it('refuses a foreign continue token with 400', async ({ api, namespace }) => {
       expect(await api.get(pathOf.secrets(namespace), { query: { limit: 3, continue: 'x' } })).toMatchObject({
         status: 400,
         body: { reason: 'BadRequest' },
       })
     })
 
-    it('refuses a resource version beside a token with 400', async ({ api, namespace }) => {
+    it('refuses a resource version with a continue token with 400', async ({ api, namespace }) => {
       await four(api, namespace)
       const first = await api.get(pathOf.secrets(namespace), { query: { limit: 2 } })
       const { continue: token, resourceVersion } = first.body.metadata
@@ -184,7 +184,7 @@ export function describeRead(it: ConformanceTest): void {
   })
 
   describe('list at a resource version', () => {
-    it('gives what was there at exactly that version', async ({ api, namespace }) => {
+    it('returns the state at exactly that version', async ({ api, namespace }) => {
       await api.create(pathOf.secrets(namespace), { metadata: { name: 'a' } })
       const { resourceVersion } = (await api.get(pathOf.secrets(namespace))).body.metadata
       await api.create(pathOf.secrets(namespace), { metadata: { name: 'b' } })
@@ -194,7 +194,7 @@ export function describeRead(it: ConformanceTest): void {
       expect(answer.body.metadata.resourceVersion).toBe(resourceVersion)
     })
 
-    it('gives nothing older than that version', async ({ api, namespace }) => {
+    it('returns nothing older than that version', async ({ api, namespace }) => {
       const { resourceVersion } = (await api.create(pathOf.secrets(namespace), { metadata: { name: 'a' } })).metadata
       for (const query of [{ resourceVersion }, { resourceVersion, resourceVersionMatch: 'NotOlderThan' }])
         expect(namesOf(await api.get(pathOf.secrets(namespace), { query }))).toEqual(['a'])
@@ -213,7 +213,7 @@ export function describeRead(it: ConformanceTest): void {
       ])
     })
 
-    it('refuses a version that is no number', async ({ api, namespace }) => {
+    it('refuses a version that is not a number', async ({ api, namespace }) => {
       expect((await api.get(pathOf.secrets(namespace), { query: { resourceVersion: 'new' } })).status).toBe(400)
     })
 

@@ -12,7 +12,7 @@ interface Resource {
   readonly categories?: readonly string[]
 }
 
-/** What a client asks about the server itself: version, health, discovery, OpenAPI. */
+/** Requests about the server itself: version, health, discovery, OpenAPI. */
 export function describeServer(it: ConformanceTest): void {
   describe('the server', () => {
     it('reports its version', async ({ api }) => {
@@ -26,15 +26,15 @@ export function describeServer(it: ConformanceTest): void {
       })
     })
 
-    it.for(['/healthz', '/livez', '/readyz'])('says ok at %s', async (path, { api }) => {
+    it.for(['/healthz', '/livez', '/readyz'])('returns ok at %s', async (path, { api }) => {
       expect(await api.get(path)).toMatchObject({ status: 200, text: 'ok' })
     })
 
-    it('says more when it is asked to', async ({ api }) => {
+    it('returns details on request', async ({ api }) => {
       expect((await api.get('/readyz?verbose')).text).toMatch(/\[\+\]ping ok[\s\S]*readyz check passed/)
     })
 
-    it('gives every answer an audit id and forbids caching it', async ({ api }) => {
+    it('gives every answer an audit id, and forbids caching', async ({ api }) => {
       const { headers } = await api.get('/api/v1/namespaces/default')
       expect(headers).toMatchObject({ 'audit-id': expect.stringMatching(/^[0-9a-f-]{36}$/), 'cache-control': 'no-cache, private' })
     })
@@ -104,7 +104,7 @@ export function describeServer(it: ConformanceTest): void {
       expect(served).toEqual(expect.arrayContaining(names))
     })
 
-    it('returns everything at once to clients that accept it', async ({ api }) => {
+    it('returns everything in one answer to clients that accept it', async ({ api }) => {
       const accept = 'application/json;v=v2;g=apidiscovery.k8s.io;as=APIGroupDiscoveryList'
       const { headers, body } = await api.get('/apis', { accept })
       expect(headers['content-type']).toContain('g=apidiscovery.k8s.io')
@@ -129,7 +129,7 @@ export function describeServer(it: ConformanceTest): void {
         expect(paths[path]?.serverRelativeURL).toMatch(new RegExp(`^/openapi/v3/${path}\\?hash=[0-9A-F]+$`, 'i'))
     })
 
-    it('describes fields, and which kind a schema is of', async ({ api }) => {
+    it('describes fields, and the kind of each schema', async ({ api }) => {
       const schemas = valueAt((await api.get('/openapi/v3/apis/apps/v1')).body, 'components.schemas') as Readonly<Record<string, Body>>
       const schema = schemas['io.k8s.api.apps.v1.DaemonSetSpec']
       expect(valueAt(schema, 'properties.minReadySeconds')).toMatchObject({

@@ -93,20 +93,20 @@ export function describeShapes(it: ConformanceTest): void {
       { includeObject: 'None', kind: undefined },
       { includeObject: 'Metadata', kind: 'PartialObjectMetadata' },
       { includeObject: 'Object', kind: 'ConfigMap' },
-    ])('carries with each row what includeObject=$includeObject asks for', async ({ includeObject, kind }, { api, namespace }) => {
+    ])('contains in each row what includeObject=$includeObject requests', async ({ includeObject, kind }, { api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const { body } = await api.get(pathOf.configMaps(namespace, 'a'), { accept: asTable, query: { includeObject } })
       expect(valueAt(body, 'rows.0.object.kind')).toBe(kind)
     })
 
-    it('comes as plain JSON where that is accepted too and comes first', async ({ api, namespace }) => {
+    it('is sent as plain JSON if that is accepted and comes first', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const first = await api.get(pathOf.configMaps(namespace, 'a'), { accept: `${asTable},application/json` })
       const second = await api.get(pathOf.configMaps(namespace, 'a'), { accept: `application/json,${asTable}` })
       expect([first.body.kind, second.body.kind]).toEqual(['Table', 'ConfigMap'])
     })
 
-    it('has a status in place of rows when there is an error', async ({ api, namespace }) => {
+    it('is replaced by a status if there is an error', async ({ api, namespace }) => {
       expect(await api.get(pathOf.configMaps(namespace, 'none'), { accept: asTable })).toMatchObject({
         status: 404,
         body: { kind: 'Status' },

@@ -45,7 +45,7 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(await api.put(path(namespace, 'a'), changed)).toMatchObject({ status: 200, body: { metadata: { labels: { a: 'b' } } } })
     })
 
-    it('demands the resource version of a Lease', async ({ api, namespace }) => {
+    it('requires the resource version of a Lease', async ({ api, namespace }) => {
       await api.create(pathOf.leases(namespace), lease('a'))
       const answer = await api.put(pathOf.leases(namespace, 'a'), lease('a', { holderIdentity: 'me' }))
       expect(answer).toMatchObject({ status: 422, body: { reason: 'Invalid' } })
@@ -60,7 +60,7 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(answer.body['message']).toContain(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
     })
 
-    it('refuses another name than that of the path with 400', async ({ api, namespace }) => {
+    it('refuses a name other than that of the path with 400', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect(await api.put(pathOf.configMaps(namespace, 'a'), configMap('b'))).toMatchObject({
         status: 400,
@@ -88,7 +88,7 @@ export function describeUpdate(it: ConformanceTest): void {
       expect((await api.get(pathOf.configMaps(namespace, 'a'))).body).toEqual(before)
     })
 
-    it('refuses another namespace than that of the path with 400', async ({ api, namespace }) => {
+    it('refuses a namespace other than that of the path with 400', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const answer = await api.put(pathOf.configMaps(namespace, 'a'), configMap('a', { metadata: { name: 'a', namespace: 'other' } }))
       expect(answer).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
@@ -105,7 +105,7 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(answer.body.metadata).toMatchObject({ uid: before.metadata.uid, creationTimestamp: before.metadata.creationTimestamp })
     })
 
-    it('does not let an immutable ConfigMap be changed', async ({ api, namespace }) => {
+    it('does not allow a change of an immutable ConfigMap', async ({ api, namespace }) => {
       const before = await api.create(pathOf.configMaps(namespace), { ...configMap('a'), immutable: true })
       const answer = await api.put(pathOf.configMaps(namespace, 'a'), { ...before, data: { a: '2' } })
       expect(answer.status).toBe(422)
@@ -141,7 +141,7 @@ export function describeUpdate(it: ConformanceTest): void {
       ])
     })
 
-    it('does not let the selector be changed', async ({ api, namespace }) => {
+    it('does not allow a change of the selector', async ({ api, namespace }) => {
       await api.create(pathOf.daemonSets(namespace), daemonSet('a'))
       const labels = { app: 'a', more: 'x' }
       const body = { spec: { selector: { matchLabels: labels }, template: { metadata: { labels } } } }
@@ -171,7 +171,7 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(answer.body.metadata.generation).toBe(1)
     })
 
-    it('keeps status.collisionCount from falling', async ({ api, namespace }) => {
+    it('does not allow a lower status.collisionCount', async ({ api, namespace }) => {
       await api.create(pathOf.daemonSets(namespace), daemonSet('a'))
       const path = pathOf.daemonSets(namespace, 'a', 'status')
       await api.patch(path, 'merge', { status: { collisionCount: 2 } })
@@ -189,7 +189,7 @@ export function describeUpdate(it: ConformanceTest): void {
   })
 
   describe('update of a pod', () => {
-    it('takes a new image and nothing else of the spec', async ({ api, namespace }) => {
+    it('accepts a new image, and no other change of the spec', async ({ api, namespace }) => {
       await api.create(pathOf.pods(namespace), idlePod('a'))
       const path = pathOf.pods(namespace, 'a')
       const image = await api.patch(path, 'strategic', { spec: { containers: [{ name: 'main', image: 'main:v2' }] } })

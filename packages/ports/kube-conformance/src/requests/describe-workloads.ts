@@ -34,7 +34,7 @@ export function describeWorkloads(it: ConformanceTest): void {
       })
     })
 
-    it('leaves a strategy OnDelete as it is', async ({ api, namespace }) => {
+    it('keeps a strategy OnDelete', async ({ api, namespace }) => {
       const { body } = await api.post(pathOf.daemonSets(namespace), daemonSet('a', { spec: { updateStrategy: { type: 'OnDelete' } } }))
       expect(valueAt(body, 'spec.updateStrategy')).toEqual({ type: 'OnDelete' })
     })
@@ -77,7 +77,7 @@ export function describeWorkloads(it: ConformanceTest): void {
       expect(valueAt(body, 'spec.template.spec.containers.0.resources.limits')).toEqual({ cpu: '100m' })
     })
 
-    it('keeps the template generation that is given', async ({ api, namespace }) => {
+    it('keeps a given template generation', async ({ api, namespace }) => {
       const annotations = { 'deprecated.daemonset.template.generation': '7' }
       const { metadata } = await api.create(pathOf.daemonSets(namespace), daemonSet('a', { metadata: { annotations } }))
       expect(metadata.annotations).toEqual(annotations)
@@ -150,7 +150,7 @@ export function describeWorkloads(it: ConformanceTest): void {
         causes: ['FieldValueRequired spec.updateStrategy.rollingUpdate.maxUnavailable'],
       },
       {
-        title: 'surge beside maxUnavailable',
+        title: 'surge with maxUnavailable',
         change: strategy({ maxUnavailable: 1, maxSurge: 1 }),
         causes: ['FieldValueInvalid spec.updateStrategy.rollingUpdate.maxSurge'],
       },
@@ -191,7 +191,7 @@ export function describeWorkloads(it: ConformanceTest): void {
         causes: ['FieldValueRequired spec.template.spec.containers[0].env[0].name'],
       },
       {
-        title: 'a mount of a volume that is not there',
+        title: 'a mount of a missing volume',
         change: container({ volumeMounts: [{ name: 'v', mountPath: '/v' }] }),
         causes: ['FieldValueNotFound spec.template.spec.containers[0].volumeMounts[0].name'],
       },
@@ -206,7 +206,7 @@ export function describeWorkloads(it: ConformanceTest): void {
         causes: ['FieldValueRequired spec.template.spec.containers[0].livenessProbe'],
       },
       {
-        title: 'two containers of one name',
+        title: 'two containers with the same name',
         change: { podSpec: { containers: ['x', 'y'].map((image) => ({ name: 'main', image })) } },
         causes: ['FieldValueDuplicate spec.template.spec.containers[1].name'],
       },
@@ -216,7 +216,7 @@ export function describeWorkloads(it: ConformanceTest): void {
         causes: ['FieldValueNotSupported spec.template.spec.dnsPolicy'],
       },
       {
-        title: 'two volumes of one name',
+        title: 'two volumes with the same name',
         change: { podSpec: { volumes: [{ name: 'v' }, { name: 'v' }] } },
         causes: ['FieldValueDuplicate spec.template.spec.volumes[1].name'],
       },
@@ -270,7 +270,7 @@ export function describeWorkloads(it: ConformanceTest): void {
       expect(answer).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
     })
 
-    it('takes a negative grace period with a warning', async ({ api, namespace }) => {
+    it('accepts a negative grace period with a warning', async ({ api, namespace }) => {
       const { status, headers } = await api.post(
         pathOf.daemonSets(namespace),
         daemonSet('a', { podSpec: { terminationGracePeriodSeconds: -1 } }),
@@ -281,7 +281,7 @@ export function describeWorkloads(it: ConformanceTest): void {
       )
     })
 
-    it('takes percentages', async ({ api, namespace }) => {
+    it('accepts percentages', async ({ api, namespace }) => {
       const { status, body } = await api.post(pathOf.daemonSets(namespace), daemonSet('a', strategy({ maxUnavailable: '10%' })))
       expect([status, valueAt(body, 'spec.updateStrategy.rollingUpdate')]).toEqual([201, { maxUnavailable: '10%', maxSurge: 0 }])
     })
@@ -290,7 +290,7 @@ export function describeWorkloads(it: ConformanceTest): void {
   describe('a ControllerRevision', () => {
     const revision = (more: object = {}): object => ({ metadata: { name: 'a' }, revision: 1, data: { spec: {} }, ...more })
 
-    it('takes a new number and no new data', async ({ api, namespace }) => {
+    it('accepts a new number, and no new data', async ({ api, namespace }) => {
       const path = pathOf.controllerRevisions(namespace, 'a')
       await api.create(pathOf.controllerRevisions(namespace), revision())
       expect(await api.patch(path, 'merge', { revision: 5 })).toMatchObject({ status: 200, body: { revision: 5 } })
@@ -298,7 +298,7 @@ export function describeWorkloads(it: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid data']])
     })
 
-    it('refuses a negative number and no data', async ({ api, namespace }) => {
+    it('refuses a negative number, and missing data', async ({ api, namespace }) => {
       const negative = await api.post(pathOf.controllerRevisions(namespace), revision({ revision: -1 }))
       expect([negative.status, causesOf(negative)]).toEqual([422, ['FieldValueInvalid revision']])
       const empty = await api.post(pathOf.controllerRevisions(namespace), revision({ data: undefined }))

@@ -3,7 +3,7 @@ import { valueAt } from '../fixtures/body.ts'
 import type { ConformanceTest } from '../fixtures/fixtures.ts'
 import { pathOf } from '../fixtures/paths.ts'
 
-/** What a widget may say in `spec`. */
+/** Fields of a widget's `spec`. */
 export const specSchema = {
   type: 'object',
   properties: {

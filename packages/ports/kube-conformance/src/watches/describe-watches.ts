@@ -45,7 +45,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect((await watch.next()).object).toEqual(created)
     })
 
-    it('gives what is deleted its last state, and the version of its end', async ({ api, namespace }) => {
+    it('sends the last state of a deleted object, with the version of the deletion', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const created = await api.create(path, secret('a', { x: 'y' }))
       const watch = await api.watch(path, { resourceVersion: created.metadata.resourceVersion })
@@ -55,7 +55,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(Number(object.metadata.resourceVersion)).toBeGreaterThan(Number(created.metadata.resourceVersion))
     })
 
-    it('says nothing of writes that change nothing', async ({ api, namespace }) => {
+    it('sends nothing about writes that change nothing', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const created = await api.create(path, secret('a'))
       const watch = await api.watch(path, { resourceVersion: created.metadata.resourceVersion })
@@ -64,7 +64,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await watch.take(1))).toEqual(['ADDED b'])
     })
 
-    it('reports the deletion mark and the end of an object with finalizers', async ({ api, namespace }) => {
+    it('reports the deletionTimestamp and the deletion of an object with finalizers', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const created = await api.create(path, { metadata: { name: 'a', finalizers: ['x.y/z'] } })
       const watch = await api.watch(path, { resourceVersion: created.metadata.resourceVersion })
@@ -108,7 +108,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'DELETED', 'ADDED', 'DELETED'])
     })
 
-    it('gives what ceases to match as it was, with the version of the change', async ({ api, namespace }) => {
+    it('sends the previous state of an object that ceases to match, with the version of the change', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const created = await api.create(path, secret('a', { on: 'yes' }))
       const watch = await api.watch(path, { resourceVersion: created.metadata.resourceVersion, labelSelector: 'on=yes' })
@@ -136,7 +136,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await watch.take(1))).toEqual(['ADDED a'])
     })
 
-    it('follows the path of one object too', async ({ api, namespace }) => {
+    it('works with the path of one object too', async ({ api, namespace }) => {
       const created = await api.create(pathOf.secrets(namespace), secret('a'))
       const watch = await api.watch(`/api/v1/watch/namespaces/${namespace}/secrets/a`, {
         resourceVersion: created.metadata.resourceVersion,
@@ -167,12 +167,12 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await watch.take(1))).toEqual(['DELETED a'])
     })
 
-    it('says so at once where there is nothing', async ({ api, namespace }) => {
+    it('sends the bookmark at once if there are no objects', async ({ api, namespace }) => {
       const watch = await api.watch(pathOf.secrets(namespace), streamed)
       expect((await watch.next()).type).toBe('BOOKMARK')
     })
 
-    it('keeps to the selectors', async ({ api, namespace }) => {
+    it('applies the selectors', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       for (const name of ['a', 'b']) await api.create(path, secret(name, { app: name }))
       const watch = await api.watch(path, { ...streamed, labelSelector: 'app=b' })
@@ -210,7 +210,7 @@ export function describeWatches(it: ConformanceTest): void {
   })
 
   describe('a watch ends', () => {
-    it('after timeoutSeconds, in good order', async ({ api, namespace }) => {
+    it('after timeoutSeconds, cleanly', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const { resourceVersion } = (await api.get(path)).body.metadata
       const watch = await api.watch(path, { resourceVersion, timeoutSeconds: 1 })
@@ -218,10 +218,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await watch.rest())).toEqual(['ADDED a'])
     })
 
-    it('with nothing but a bookmark before it, which may be missing, where bookmarks are allowed and nothing happens', async ({
-      api,
-      namespace,
-    }) => {
+    it('with at most a bookmark before it, if bookmarks are allowed and nothing happens', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const { resourceVersion } = (await api.create(path, secret('a'))).metadata
       const watch = await api.watch(path, { resourceVersion, timeoutSeconds: 4, allowWatchBookmarks: true })
@@ -231,21 +228,21 @@ export function describeWatches(it: ConformanceTest): void {
       for (const { object } of events) expect(Number(object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(resourceVersion))
     })
 
-    it('with an error event for a version that is no more known', async ({ cluster, api, namespace }) => {
+    it('with an error event for an expired version', async ({ cluster, api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const answer = await cluster.wait(api.get(path, { query: { watch: true, resourceVersion: 1, timeoutSeconds: 1 } }))
       const object = answer.status === 200 ? (JSON.parse(answer.text.split('\n')[0] ?? '{}') as WatchEvent).object : answer.body
       expect(object).toMatchObject({ kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 })
     })
 
-    it('before it begins for a version that is none', async ({ api, namespace }) => {
+    it('with an error response for an invalid version', async ({ api, namespace }) => {
       const answer = await api.get(pathOf.secrets(namespace), { query: { watch: true, resourceVersion: 'new' } })
       expect(answer.status).toBe(500)
     })
   })
 
-  describe('a watch in another shape', () => {
-    it('sends rows of a table, with its columns once', async ({ api, namespace }) => {
+  describe('a watch in another format', () => {
+    it('sends rows of a table, with the columns once', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const { resourceVersion } = (await api.get(path)).body.metadata
       const watch = await api.watch(path, { resourceVersion }, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' })

@@ -37,8 +37,8 @@ export interface JudgeQuery {
   /** The only DaemonSet to judge. @default every DaemonSet */
   readonly daemonSet?: { readonly namespace?: string; readonly name: string }
   /**
-   * Delay of an actor's watches when no deliveries to it were recorded, in milliseconds. What others did to nodes or pods within it is not
-   * held against the actor. Infinity ignores others. @default 1000
+   * Delay of an actor's watches when no deliveries to it were recorded, in milliseconds. Changes of nodes or pods by other clients within
+   * it do not count against the actor; with Infinity, no such change counts. @default 1000
    */
   readonly watchLagMs?: number
   /** Time that a process may take from a delivery to a response, in milliseconds, when deliveries were recorded. @default 0 */

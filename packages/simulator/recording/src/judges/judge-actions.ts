@@ -8,7 +8,7 @@ import { actionOf, stepOf } from '../world/recorded-action.ts'
  *
  * - G7: each action is answered once, unless it is rewritten with other content.
  * - G10: an action that names a step or a revision is accepted for no other.
- * - G10: `StepReady` in the status approves a step that waits, and no other step. It is not put back there, unless the revision is blocked
+ * - G10: `StepReady` in the status approves a waiting step, and no other step. It is not put back there, unless the revision is blocked
  *   or has failed.
  */
 export function createActionJudge(parts: JudgeParts): Judge {

@@ -100,7 +100,7 @@ function toTracks(deliveries: readonly RecordedDelivery[]): ReadonlyMap<string, 
   return tracks
 }
 
-/** Number of deliveries before a moment; one at that very moment may have come too late. */
+/** Number of deliveries before a moment, without those at the moment itself, which may be too late. */
 function countBefore({ times }: Track, atMs: number): number {
   return countBelow(times, atMs)
 }

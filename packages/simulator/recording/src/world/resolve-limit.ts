@@ -3,7 +3,7 @@ import type { RecordedDaemonSet } from '../record/recorded-write.ts'
 /**
  * Number of nodes that a DaemonSet allows to be down, out of the wanted ones. A percentage rounds up. The default is 1. A percentage that
  * comes to 0 counts as 1, as in Kubernetes' own controller, because more nodes may become wanted. A surge allows 0: it is impossible when
- * another program than the controller deletes pods.
+ * a program other than the controller deletes pods.
  */
 export function resolveLimit(strategy: RecordedDaemonSet['strategy'], wanted: number): number {
   const { maxUnavailable, maxSurge } = strategy?.rollingUpdate ?? {}

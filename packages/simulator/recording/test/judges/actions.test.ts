@@ -53,7 +53,7 @@ describe('an action', () => {
         (s) => answer(status(answer(act(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Accepted', { at: '10:01' }),
         ['G7'],
       ],
-      ['is answered again with another content', (s) => answer(act(answer(act(s, 'approve'), 'Accepted'), 'abort'), 'Refused'), []],
+      ['is answered again with different content', (s) => answer(act(answer(act(s, 'approve'), 'Accepted'), 'abort'), 'Refused'), []],
     ],
     { begin },
   )
@@ -61,8 +61,8 @@ describe('an action', () => {
     'G10',
     [
       ['is accepted at its step', (s) => answer(act(s, 'approve', { expectedStep: 1 }), 'Accepted'), []],
-      ['is not accepted at another', (s) => answer(act(s, 'approve', { expectedStep: 2 }), 'Accepted'), ['G10']],
-      ['is refused at another', (s) => answer(act(s, 'approve', { expectedStep: 2 }), 'Refused'), []],
+      ['is not accepted at another step', (s) => answer(act(s, 'approve', { expectedStep: 2 }), 'Accepted'), ['G10']],
+      ['is refused at another step', (s) => answer(act(s, 'approve', { expectedStep: 2 }), 'Refused'), []],
       ['is not accepted for another revision', (s) => answer(act(s, 'abort', { revision: 'v9' }), 'Accepted'), ['G10']],
     ],
     { begin },
@@ -73,37 +73,41 @@ describe('StepReady in the status', () => {
   judgeEach(
     'G10',
     [
-      ['approves a step that waits', (s) => at(status(s, approved, 'user'), 'BeforeStepUpgrade', 2), []],
-      ['is not put back there', (s) => at(status(s, approved, 'user'), 'StepPaused'), ['G10']],
+      ['approves a waiting step', (s) => at(status(s, approved, 'user'), 'BeforeStepUpgrade', 2), []],
+      ['is not reset at a waiting step', (s) => at(status(s, approved, 'user'), 'StepPaused'), ['G10']],
       [
-        'is put back there when the revision is blocked',
+        'is reset at a waiting step if the revision is blocked',
         (s) => status(at(status(s, { ...approved, heldRevisions: [{ revision: 'v2', digest: 'd' }] }, 'user'), 'StepPaused'), {}),
         [],
       ],
       [
-        'is put back there where the version had failed, also where the very write has pruned that',
+        'is reset at a waiting step if the version had failed, even if the same write has pruned that',
         (s) => at(status(status(s, { failure: { stops: true } }), { ...approved, failure: undefined }, 'user'), 'StepPaused'),
         [],
       ],
       [
-        'is put back there where the BatchRelease is stopped for a failure that the status does not say yet',
+        'is reset at a waiting step if the BatchRelease is stopped for a failure that the status does not report yet',
         (s) => at(status(s.record({ state: 'stopped', holds: [{ reason: 'ReleaseFailed', id: 'x' }] }), approved, 'user'), 'StepPaused'),
         [],
       ],
       [
-        'is not put back there where the BatchRelease is stopped for something else',
+        'is not reset at a waiting step if the BatchRelease is stopped for another reason',
         (s) => at(status(s.record({ state: 'stopped', holds: [{ reason: 'Paused', id: 'x' }] }), approved, 'user'), 'StepPaused'),
         ['G10'],
       ],
-      ['is put back where the step does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepUpgrade'), []],
-      ['approves no step that does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'BeforeStepUpgrade', 2), ['G10']],
+      ['is reset if the step does not wait', (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'StepUpgrade'), []],
       [
-        'approves nothing where the steps are replaced, and another of them is the present one',
+        'does not approve a step that does not wait',
+        (s) => at(status(at(s, 'StepUpgrade'), approved, 'user'), 'BeforeStepUpgrade', 2),
+        ['G10'],
+      ],
+      [
+        'approves nothing if the steps are replaced, and another step is the present one',
         (s) => at(status(replaced(at(seen(s, 1), 'StepUpgrade')), approved, 'user'), 'BeforeStepUpgrade', 2),
         [],
       ],
       [
-        'approves no step that does not wait, also where the steps were replaced before that',
+        'does not approve a step that does not wait, even if the steps were replaced before',
         (s) => at(status(at(seen(replaced(s), 2), 'StepUpgrade', 1, 2), approved, 'user'), 'BeforeStepUpgrade', 2, 2),
         ['G10'],
       ],
@@ -116,9 +120,9 @@ describe('StepReady in the status', () => {
 describe('a permit that was used', () => {
   judgeEach('G7', [
     ['stays while its node is in flight', (s) => s.del('a1').record({}, 'a1 b1'), []],
-    ['is lost where it leaves before', (s) => s.del('a1').record({}, 'b1'), ['G7 a']],
+    ['is lost if it leaves the record before', (s) => s.del('a1').record({}, 'b1'), ['G7 a']],
     ['leaves when another pod is available', (s) => s.del('a1').replace('a1').record({}, 'b1'), []],
-    ['is lost where that pod is not Ready', (s) => s.del('a1').replace('a1', { ready: false }).record({}, 'b1'), ['G7 a']],
+    ['is lost if that pod is not Ready', (s) => s.del('a1').replace('a1', { ready: false }).record({}, 'b1'), ['G7 a']],
     ['leaves with its node', (s) => s.del('a1').removeNode('a').record({}, 'b1'), []],
   ])
 })

@@ -12,23 +12,23 @@ describe('the batch', () => {
         (s) => s.gone('d1').pod('d2', { hash: 'v2' }).seen().wait(1).del('a1').del('b1'),
         ['G3 b'],
       ],
-      ['does not before', (s) => s.gone('d1').pod('d2', { hash: 'v2' }).wait(9_000).del('a1').del('b1'), []],
+      ['does not count leaked nodes before', (s) => s.gone('d1').pod('d2', { hash: 'v2' }).wait(9_000).del('a1').del('b1'), []],
       ['counts a node that will come back on the revision', (s) => s.gone('d1').seen().wait(1).del('a1').del('b1'), ['G3 b']],
-      ['has the wanted nodes less the partition', (s) => s.record({ partition: 3 }).del('a1').del('b1'), ['G3 b']],
+      ['has the desired nodes less the partition', (s) => s.record({ partition: 3 }).del('a1').del('b1'), ['G3 b']],
       [
         'grows with a node that joins on the new revision',
         (s) => s.node('e').pod('e2', { hash: 'v2' }).seen().wait(1).del('a1').del('b1'),
         [],
       ],
       ['shrinks with a node that leaves', (s) => s.removeNode('d').seen().wait(1).del('a1').del('b1'), ['G3 b']],
-      ['does not before the watch reports it', (s) => s.removeNode('d').wait(9_000).del('a1').del('b1'), []],
+      ['does not shrink before the watch reports it', (s) => s.removeNode('d').wait(9_000).del('a1').del('b1'), []],
       [
-        'counts a node once that we delete from twice',
+        'counts a node once if Tranche deletes twice there',
         (s) => s.del('a1').replace('a1', { hash: 'v1' }).record({}, "a1' b1").del("a1'").del('b1'),
         [],
       ],
       [
-        'does not count a node that is not wanted',
+        'does not count a node that is not desired',
         (s) =>
           s
             .node('d', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
@@ -40,7 +40,7 @@ describe('the batch', () => {
             .del('b1'),
         [],
       ],
-      ['starts again with another revision', (s) => s.del('a1').replace('a1').record({ revision: 'v3', partition: 3 }).del('b1'), []],
+      ['restarts with another revision', (s) => s.del('a1').replace('a1').record({ revision: 'v3', partition: 3 }).del('b1'), []],
       [
         'is the published one, not the one an executor writes into the record',
         (s) => s.record({ partition: 0 }, undefined, 'executor-1').del('a1').del('b1').del('c1'),
@@ -52,12 +52,12 @@ describe('the batch', () => {
         [],
       ],
       [
-        'does not grow while only the annotation says so',
+        'does not grow while only the annotation has the larger size',
         (s) => s.annotate({ 'rollouts.kruise.io/daemonset-partition': '0' }).del('a1').del('b1').del('c1'),
         ['G3 c'],
       ],
       [
-        'must be ordered',
+        'must be published',
         (s) => s.daemonSet({ annotations: {} }).record({ revision: undefined, partition: undefined }).del('a1'),
         ['G3 a'],
       ],
@@ -68,23 +68,31 @@ describe('the batch', () => {
 
 describe('the aim', () => {
   judgeEach('G4', [
-    ['is an old pod as it was permitted', (s) => s.del('a1'), []],
-    ['is none of the revision being released', (s) => s.pod('a1', { hash: 'v2' }).record({}, 'a1').seen().wait(1).del('a1'), ['G4 a']],
-    ['may be one without a revision', (s) => s.pod('a1', { hash: undefined }).record({}, 'a1').seen().wait(1).del('a1'), []],
-    ['is none that is terminating', (s) => s.pod('a1', { deleting: true }).record({}, 'a1').del('a1'), ['G4 a']],
-    ['is none of another DaemonSet', (s) => s.pod('a9', { owner: 'other', ownerUid: 'ds-9' }).record({}, 'a9').del('a9'), ['G4 a']],
+    ['must be an old pod as permitted', (s) => s.del('a1'), []],
     [
-      'is none of a DaemonSet of the same name that is gone',
+      'must not be a pod of the revision being released',
+      (s) => s.pod('a1', { hash: 'v2' }).record({}, 'a1').seen().wait(1).del('a1'),
+      ['G4 a'],
+    ],
+    ['may be a pod without a revision', (s) => s.pod('a1', { hash: undefined }).record({}, 'a1').seen().wait(1).del('a1'), []],
+    ['must not be a terminating pod', (s) => s.pod('a1', { deleting: true }).record({}, 'a1').del('a1'), ['G4 a']],
+    [
+      'must not be a pod of another DaemonSet',
+      (s) => s.pod('a9', { owner: 'other', ownerUid: 'ds-9' }).record({}, 'a9').del('a9'),
+      ['G4 a'],
+    ],
+    [
+      'must not be a pod of a deleted DaemonSet of the same name',
       (s) => s.daemonSet({ uid: 'ds-2' }).record({}, 'a1').seen().wait(1).del('a1'),
       ['G4 a'],
     ],
     ['needs the uid', (s) => s.del('a1', { preconditions: { resourceVersion: '105' } }), ['G4 a']],
     ['needs the resourceVersion', (s) => s.del('a1', { preconditions: { uid: 'a1' } }), ['G4 a']],
     ['needs a permit', (s) => s.pod('a9').seen().wait(1).del('a9'), ['G4 a']],
-    ['needs a permit for the pod as it is', (s) => s.pod('a1', { phase: 'Running' }).seen().wait(1).del('a1'), ['G4 a']],
-    ['may use a permit that another record gave', (s) => s.record({ epoch: 2 }, '').del('a1'), []],
+    ['needs a permit for the pod in its present version', (s) => s.pod('a1', { phase: 'Running' }).seen().wait(1).del('a1'), ['G4 a']],
+    ['may use a permit of another record', (s) => s.record({ epoch: 2 }, '').del('a1'), []],
     [
-      'is on a wanted node',
+      'must be on a desired node',
       (s) =>
         s
           .node('a', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
@@ -94,7 +102,7 @@ describe('the aim', () => {
       ['G4 a'],
     ],
     [
-      'may be on one whose taint the watch has not reported',
+      'may be on a node whose taint the watch has not reported',
       (s) =>
         s
           .node('a', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
@@ -107,17 +115,17 @@ describe('the aim', () => {
       (s) => s.daemonSet({ generation: 2, observed: 2 }).seen().wait(1).del('a1'),
       ['G4 a'],
     ],
-    ['does not before the watch has reported another one', (s) => s.daemonSet({ generation: 2, observed: 2 }).wait(99).del('a1'), []],
     [
-      'does when the record follows',
-      (s) => s.daemonSet({ generation: 2, observed: 2 }).record({ generation: 2 }).seen().wait(1).del('a1'),
+      'does not need it before the watch has reported another generation',
+      (s) => s.daemonSet({ generation: 2, observed: 2 }).wait(99).del('a1'),
       [],
     ],
     [
-      'needs a generation that was observed',
-      (s) => s.daemonSet({ generation: 2 }).record({ generation: 2 }).seen().wait(1).del('a1'),
-      ['G4 a'],
+      'has it when the record follows',
+      (s) => s.daemonSet({ generation: 2, observed: 2 }).record({ generation: 2 }).seen().wait(1).del('a1'),
+      [],
     ],
+    ['needs an observed generation', (s) => s.daemonSet({ generation: 2 }).record({ generation: 2 }).seen().wait(1).del('a1'), ['G4 a']],
     [
       'needs the strategy OnDelete',
       (s) =>
@@ -134,7 +142,11 @@ describe('the aim', () => {
       (s) => s.annotate({ 'rollouts.kruise.io/daemonset-canary-revision': 'v3' }).seen().wait(1).del('a1'),
       ['G4 a'],
     ],
-    ['counts one request as one deletion, though it is marked and removed', (s) => s.del('a1').wait(-1).del('a1', { type: 'DELETED' }), []],
+    [
+      'counts a request as one deletion, although the pod is first marked and then removed',
+      (s) => s.del('a1').wait(-1).del('a1', { type: 'DELETED' }),
+      [],
+    ],
   ])
 })
 
@@ -142,7 +154,7 @@ describe('a stop', () => {
   const requested = { metadata: { generation: 2 }, spec: { strategy: { paused: true } } }
   const paused = { status: { observedGeneration: 2, conditions: [{ type: 'Progressing', reason: 'Paused' }] } }
   judgeEach('G9', [
-    ['holds from its acknowledgement on', (s) => s.rollout(requested).rollout(paused, 'controller-1').del('a1'), ['G9 a']],
+    ['holds from its acknowledgement', (s) => s.rollout(requested).rollout(paused, 'controller-1').del('a1'), ['G9 a']],
     ['does not hold before', (s) => s.rollout(requested).del('a1'), []],
     [
       'is not acknowledged by a status of an older generation',
@@ -175,7 +187,7 @@ describe('a stop', () => {
       [],
     ],
     [
-      'may be that the Rollout is disabled',
+      'may be a disabled Rollout',
       (s) =>
         s
           .rollout({ metadata: { generation: 2 }, spec: { disabled: true } })
@@ -183,7 +195,7 @@ describe('a stop', () => {
           .del('a1'),
       ['G9 a'],
     ],
-    ['may be that the Rollout is gone', (s) => s.rollout({}).rollout({}, 'user', { type: 'DELETED' }).del('a1'), ['G9 a']],
+    ['may be a deleted Rollout', (s) => s.rollout({}).rollout({}, 'user', { type: 'DELETED' }).del('a1'), ['G9 a']],
     [
       'is that of the Rollout in charge',
       (s) => s.annotate({ 'tranche.dev/rollout': 'another' }).rollout(requested).rollout(paused, 'controller-1').del('a1'),
@@ -202,7 +214,7 @@ describe('a stop of the BatchRelease', () => {
   const observed = { status: { observedGeneration: 2 } }
   judgeEach('G9', [
     [
-      'holds from the acknowledgement of a hold on',
+      'holds from the acknowledgement of a hold',
       (s) => s.order(held).order(observed).record({ state: 'open', epoch: 3 }).del('a1'),
       ['G9 a'],
     ],
@@ -227,7 +239,7 @@ describe('a stop of the BatchRelease', () => {
       [],
     ],
     [
-      'starts again with another hold',
+      'restarts with another hold',
       (s) =>
         s
           .order(held)
@@ -247,7 +259,7 @@ describe('a stop of the BatchRelease', () => {
       ['G9 a'],
     ],
     [
-      'may be its deletion',
+      'may be a deletion',
       (s) =>
         s
           .order({ metadata: { generation: 2, deletionTimestamp: '2026-01-01T00:00:00Z' } })
@@ -256,7 +268,7 @@ describe('a stop of the BatchRelease', () => {
       ['G9 a'],
     ],
     ['is that of the BatchRelease in charge', (s) => s.order(held).order(observed).release('by-hand').record({}).del('a1'), ['G9 a']],
-    ['is none of one that is not', (s) => s.order(held).order(observed).release('by-hand').del('a1'), []],
+    ['does not concern another BatchRelease', (s) => s.order(held).order(observed).release('by-hand').del('a1'), []],
   ])
 })
 
@@ -272,12 +284,12 @@ describe('a Rollout that detaches and freezes its release', () => {
       ['G9 a'],
     ],
     [
-      'has stopped so when it is disabled, too',
+      'has also stopped then when it is disabled',
       (s) => again(s.rollout(disabled).rollout(saying('Disabling'), 'controller-1').order({}, { type: 'DELETED' })).del('a1'),
       ['G9 a'],
     ],
-    ['has not while the BatchRelease is there', (s) => s.rollout(going).rollout(saying('Terminating'), 'controller-1').del('a1'), []],
-    ['has not where its status does not know', (s) => again(s.rollout(going).order({}, { type: 'DELETED' })).del('a1'), []],
+    ['has not stopped while the BatchRelease exists', (s) => s.rollout(going).rollout(saying('Terminating'), 'controller-1').del('a1'), []],
+    ['has not stopped if its status does not show that', (s) => again(s.rollout(going).order({}, { type: 'DELETED' })).del('a1'), []],
     [
       'may be enabled again',
       (s) =>
@@ -301,7 +313,7 @@ describe('a Rollout that detaches and freezes its release', () => {
       ['G9 a'],
     ],
     [
-      'stops nothing where its release is to be brought to an end',
+      'stops nothing if its release has to be completed',
       (s) =>
         again(
           s
@@ -314,14 +326,14 @@ describe('a Rollout that detaches and freezes its release', () => {
   ])
 })
 
-it('judges one DaemonSet alone where it is asked to', () => {
+it('checks only one DaemonSet if requested', () => {
   const script = fleet().del('a1').del('b1').del('c1')
   expect(find(script, { daemonSet: { name: 'agent' } })).not.toEqual([])
   expect(find(script, { daemonSet: { name: 'another' } })).toEqual([])
   expect(find(script, { daemonSet: { namespace: 'elsewhere', name: 'agent' } })).toEqual([])
 })
 
-it('judges whatever number of DaemonSets, each for itself', () => {
+it('checks any number of DaemonSets, each separately', () => {
   const script = fleet().del('a1').del('b1')
   script.daemonSet({ name: 'other', uid: 'ds-9', generation: 1, observed: 1 }).pod('c9', { owner: 'other', ownerUid: 'ds-9' }).del('c9')
   const found = find(script, { guarantees: ['G1', 'G2', 'G3'] })

@@ -28,7 +28,7 @@ describe('the budget', () => {
     ],
     ['reads the watch of the deleting process', (s) => s.pod('c1', { ready: false }).seen('executor-2').wait(9).del('a1').del('b1'), []],
     [
-      'counts our own deletions without any report by a watch',
+      "counts Tranche's own deletions without any report by a watch",
       (s) => s.del('a1').del('b1', { actor: 'executor-2' }).del('c1', { actor: 'executor-3' }),
       ['G1 c'],
     ],
@@ -46,9 +46,13 @@ describe('the budget', () => {
           .del('a1'),
       [],
     ],
-    ['takes a node twice that is down twice', (s) => s.pod('a1', { ready: false }).record({}, 'a1').seen().wait(1).del('a1').del('b1'), []],
     [
-      'holds nothing against a request that was sent before',
+      'counts a node twice that is down twice',
+      (s) => s.pod('a1', { ready: false }).record({}, 'a1').seen().wait(1).del('a1').del('b1'),
+      [],
+    ],
+    [
+      'ignores a request that was sent before',
       (s) =>
         s
           .del('a1')
@@ -60,7 +64,7 @@ describe('the budget', () => {
     ],
     ['counts a node whose pod another actor evicted', (s) => s.gone('c1').seen().wait(1).del('a1').del('b1'), ['G1 b']],
     [
-      'does not count an unwanted node',
+      'does not count an undesired node',
       (s) =>
         s
           .node('c', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
@@ -75,7 +79,7 @@ describe('the budget', () => {
     ['does not count that node before the watch has reported it', (s) => s.node('e').wait(99).del('a1').del('b1'), []],
   ])
 
-  it('holds nothing against a process that was frozen since', () => {
+  it('does not blame a process that has been frozen since', () => {
     const script = fleet().del('a1')
     const fromMs = script.nowMs
     script.pod('c1', { ready: false }).seen().wait(40_000).del('b1')
@@ -84,7 +88,7 @@ describe('the budget', () => {
     expect(find(script, { guarantees: ['G1'], stalls: [{ actor: 'executor-2', fromMs, toMs: script.nowMs }] })).toHaveLength(1)
   })
 
-  it('grants the time to react', () => {
+  it('allows for the reaction time', () => {
     const script = fleet().del('a1').pod('c1', { ready: false }).seen().wait(20).del('b1')
     expect(find(script, { guarantees: ['G1'], reactionMs: 20 })).toHaveLength(1)
     expect(find(script, { guarantees: ['G1'], reactionMs: 22 })).toEqual([])
@@ -102,16 +106,20 @@ describe('nodes in flight', () => {
       (s) => s.pod('a1', { ready: false }).pod('b1', { ready: false }).pod('c1', { ready: false }).del('a1').del('b1').del('c1'),
       ['G2 c'],
     ],
-    ['are counted once, however often we delete there', (s) => s.del('a1').replace('a1', { ready: false }).del("a1'").del('b1'), []],
+    ['are counted once, however often Tranche deletes there', (s) => s.del('a1').replace('a1', { ready: false }).del("a1'").del('b1'), []],
     ['stay so while the new pod is not Ready', (s) => s.del('a1').del('b1').replace('a1', { ready: false }).del('c1'), ['G2 c']],
-    ['stay so while only a pod is Ready that we deleted', (s) => s.del('a1').del('b1').pod('a1', { ready: true }).del('c1'), ['G2 c']],
     [
-      'land for good when another pod was available once',
+      'stay so while the only Ready pod is one that Tranche deleted',
+      (s) => s.del('a1').del('b1').pod('a1', { ready: true }).del('c1'),
+      ['G2 c'],
+    ],
+    [
+      'settle for good when another pod was available once',
       (s) => s.del('a1').del('b1').replace('a1').pod("a1'", { ready: false }).del('c1'),
       [],
     ],
     [
-      'are forgotten when the node is unwanted',
+      'are forgotten when the node is no longer desired',
       (s) =>
         s
           .del('a1')
@@ -120,20 +128,20 @@ describe('nodes in flight', () => {
           .del('c1'),
       [],
     ],
-    ['are forgotten when the node goes and comes again', (s) => s.del('a1').del('b1').removeNode('a').node('a').del('c1'), []],
+    ['are forgotten when the node leaves and returns', (s) => s.del('a1').del('b1').removeNode('a').node('a').del('c1'), []],
     [
-      'do not grow when we delete where another actor took the permitted pod',
+      'do not grow if Tranche deletes where another actor removed the permitted pod',
       (s) => s.del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
       [],
     ],
     [
-      'do not grow when the permit was written after that pod was gone, by a process without a report of it',
+      'do not grow if the permit was written after that pod was gone, by a process without a report of it',
       (s) =>
         s.record({}, 'a1 b1').del('a1').del('b1').gone('c1').record({}, 'c1').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
       [],
     ],
     [
-      'grow when the writer of that permit had a report that the pod was gone',
+      'grow if the writer of that permit had a report that the pod was gone',
       (s) =>
         s
           .record({}, 'a1 b1')
@@ -149,35 +157,35 @@ describe('nodes in flight', () => {
       ['G2 c'],
     ],
     [
-      'grow when that node had an available pod before the permit was written',
+      'grow if that node had an available pod before the permit was written',
       (s) => s.del('a1').del('b1').gone('c1').pod('c2').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
       ['G2 c'],
     ],
     [
-      'grow when we delete where another actor took another pod',
+      'grow if Tranche deletes where another actor removed another pod',
       (s) => s.record({}, 'a1 b1').del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
       ['G2 c'],
     ],
     [
-      'grow when that node had an available pod since',
+      'grow if that node had an available pod since',
       (s) => s.del('a1').del('b1').gone('c1').pod('c2').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
       ['G2 c'],
     ],
     [
-      'leave no room for another beside it',
+      'allow no other node in addition',
       (s) => s.del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2 d1').del('c2').replace('a1').del('d1'),
       ['G2 d'],
     ],
     ['never begin on a node that is gone', (s) => s.removeNode('a').del('a1').del('b1').del('c1'), []],
     ['may be as many as the largest limit since the oldest', (s) => s.record({ limit: 1 }).del('a1').del('b1'), []],
     [
-      'may not, when the oldest is younger',
+      'may not be as many if the oldest is younger',
       (s) => s.record({ limit: 1 }, '').pod('a1').pod('b1').record({}, 'a1 b1').del('a1').del('b1'),
       ['G2 b'],
     ],
-    ['need a limit that was declared', (s) => s.record({ limit: 3 }).del('a1'), ['G2 a']],
+    ['need a declared limit', (s) => s.record({ limit: 3 }).del('a1'), ['G2 a']],
     [
-      'may have one that was declared as far as its writer could know',
+      'may have a limit that was declared as far as its writer could know',
       (s) =>
         s
           .daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } } })
@@ -186,7 +194,7 @@ describe('nodes in flight', () => {
       [],
     ],
     [
-      'may not once its writer had the report',
+      'may not have it once its writer had the report',
       (s) =>
         s
           .daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } } })
@@ -205,15 +213,15 @@ describe('nodes in flight', () => {
       'G2',
       [
         ['round up', (s) => s.record({ limit: 2 }).del('a1'), []],
-        ['are no more than that', (s) => s.record({ limit: 3 }).del('a1'), ['G2 a']],
+        ['are no more than the percentage', (s) => s.record({ limit: 3 }).del('a1'), ['G2 a']],
         ['grow with the nodes', (s) => s.node('e').node('f').seen('controller-1').record({ limit: 2 }).del('a1'), []],
         [
-          'shrink with the nodes that are wanted',
+          'shrink with the desired nodes',
           (s) => s.removeNode('b').removeNode('c').removeNode('d').seen('controller-1').wait(1).record({ limit: 2, epoch: 2 }).del('a1'),
           ['G2 a'],
         ],
         [
-          'do not before the watch has reported it',
+          'do not shrink before the watch has reported it',
           (s) => s.removeNode('b').removeNode('c').removeNode('d').wait(1).record({ limit: 2, epoch: 2 }).del('a1'),
           [],
         ],
@@ -226,21 +234,21 @@ describe('nodes in flight', () => {
     judgeEach(
       'G2',
       [
-        ['stay so for that long', (s) => s.del('a1').del('b1').replace('a1').wait(4_997).del('c1'), ['G2 c']],
-        ['land after it', (s) => s.del('a1').del('b1').replace('a1').wait(4_999).del('c1'), []],
+        ['stay in flight for that long', (s) => s.del('a1').del('b1').replace('a1').wait(4_997).del('c1'), ['G2 c']],
+        ['settle after it', (s) => s.del('a1').del('b1').replace('a1').wait(4_999).del('c1'), []],
         [
-          'start again when the pod was not Ready for a moment',
+          'restart when the pod was not Ready for a moment',
           (s) =>
             s.del('a1').del('b1').replace('a1').pod("a1'", { ready: false }).wait(3_000).pod("a1'", { ready: true }).wait(3_000).del('c1'),
           ['G2 c'],
         ],
         [
-          'land sooner when it is lowered',
+          'settle sooner when it is lowered',
           (s) => s.del('a1').del('b1').replace('a1').wait(1_000).daemonSet({ minReadySeconds: 1, generation: 2 }).del('c1'),
           [],
         ],
         [
-          'do not land later for pods that were Ready when it was raised',
+          'do not settle later for pods that were Ready when it was raised',
           (s) =>
             s
               .del('a1')
@@ -253,7 +261,7 @@ describe('nodes in flight', () => {
           [],
         ],
         [
-          'land later for those that come after',
+          'settle later for newer pods',
           (s) =>
             s
               .del('a1')
@@ -266,7 +274,7 @@ describe('nodes in flight', () => {
           ['G2 c'],
         ],
         [
-          'do not while the record speaks of the generation before',
+          'do not settle later while the record has the previous generation',
           (s) => s.del('a1').del('b1').daemonSet({ minReadySeconds: 60, generation: 2 }).replace('a1').wait(6_000).del('c1'),
           [],
         ],

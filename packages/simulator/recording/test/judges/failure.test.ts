@@ -19,11 +19,11 @@ describe('a version that fails', () => {
   judgeEach(
     'G9',
     [
-      ['ends all deletion for it, though no status says so', (s) => s.del('b1'), ['G9 b']],
-      ['ends it for every process whose watch has reported it', (s) => s.wait(2_000).del('b1', { actor: 'executor-2' }), ['G9 b']],
-      ['may replace the pod on its own node again', (s) => s.record({}, "a1'").del("a1'"), []],
+      ['stops all deletions for it, although no status reports it', (s) => s.del('b1'), ['G9 b']],
+      ['stops them for every process whose watch has reported it', (s) => s.wait(2_000).del('b1', { actor: 'executor-2' }), ['G9 b']],
+      ['may have the pod on its own node replaced again', (s) => s.record({}, "a1'").del("a1'"), []],
       [
-        'is forgiven where a retry has accepted the node',
+        'is ignored if a retry has accepted the node',
         (s) =>
           s
             .order({ spec: { tranche: { retry: 'again' } } })
@@ -33,7 +33,7 @@ describe('a version that fails', () => {
         [],
       ],
       [
-        'is forgiven where the status has accepted the node, also when it crashes again',
+        'is ignored if the status has accepted the node, even if it crashes again',
         (s) =>
           s
             .order({ spec: { tranche: { retry: 'again' } }, status: { failure: { accepted: ['a'] } } })
@@ -54,7 +54,11 @@ describe('a version that fails', () => {
             .del('b1'),
         canaryRevision === 'v2' ? ['G9 b'] : [],
       ]),
-      ['may be the stable one', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }).seen().wait(1).del('b1'), []],
+      [
+        'may be the stable version',
+        (s) => s.annotate({ 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }).seen().wait(1).del('b1'),
+        [],
+      ],
     ],
     { begin: crashed },
   )
@@ -63,16 +67,16 @@ describe('a version that fails', () => {
   })
   judgeEach(
     'G9',
-    [['may fail on as many nodes as are tolerated', (s) => s.del('b1').replace('b1', crashing).seen().wait(1).del('c1'), ['G9 c']]],
+    [['may fail on as many nodes as tolerated', (s) => s.del('b1').replace('b1', crashing).seen().wait(1).del('c1'), ['G9 c']]],
     {
       begin: () => crashed({ failure: { maxFailedNodes: 1 } }),
     },
   )
-  judgeEach('G9', [['may wait for reasons that are ignored', (s) => s.del('b1'), []]], {
+  judgeEach('G9', [['may wait for ignored reasons', (s) => s.del('b1'), []]], {
     begin: () => crashed({ failure: { ignoreReasons: ['CrashLoopBackOff'] } }),
   })
   judgeEach('G9', [
-    ['is not known before a watch has reported it', (s) => s.del('a1').replace('a1', crashing).wait(500).del('b1'), []],
+    ['is unknown before a watch has reported it', (s) => s.del('a1').replace('a1', crashing).wait(500).del('b1'), []],
     [
       'is not blamed for a node that was unhealthy before',
       (s) => s.pod('a1', { ready: false }).record({}, 'a1 b1').del('a1').replace('a1', crashing).seen().wait(1).del('b1'),
@@ -84,7 +88,7 @@ describe('a version that fails', () => {
       [],
     ],
     [
-      'is not blamed for what passes',
+      'is not blamed for temporary states',
       (s) => s.del('a1').replace('a1', { ready: false, waiting: 'ContainerCreating' }).seen().wait(1).del('b1'),
       [],
     ],
@@ -110,10 +114,10 @@ describe('a failure that the Rollout has reported', () => {
     'G9',
     [
       ['stops everything', (s) => s.del('a1'), ['G9 a']],
-      ['stops it still when the status no longer says so by itself', (s) => s.rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
+      ['still stops it when the status no longer reports it by itself', (s) => s.rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
       ['is lifted by a retry', (s) => s.rollout(action('again')).rollout(quiet, 'controller-1').del('a1'), []],
       [
-        'is lifted, though a status written before still reports it',
+        'is lifted, although an earlier status still reports it',
         (s) => s.rollout(action('again')).rollout(reported, 'controller-1').rollout(quiet, 'controller-1').del('a1'),
         [],
       ],
@@ -122,24 +126,24 @@ describe('a failure that the Rollout has reported', () => {
         (s) => s.rollout(action('again')).rollout(reportedAt('12:05'), 'controller-1').del('a1'),
         ['G9 a'],
       ],
-      ['is lifted by a pause that was set since, and is taken away', (s) => s.rollout(pause(true)).rollout(pause(false)).del('a1'), []],
+      ['is lifted by a pause that was set since, and is removed', (s) => s.rollout(pause(true)).rollout(pause(false)).del('a1'), []],
       ['is not lifted by a pause that is set', (s) => s.rollout(pause(true)).rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
       [
-        'is not lifted by the end of a pause from before',
+        'is not lifted by the end of an earlier pause',
         (s) => s.rollout(pause(true)).rollout(reportedAt('12:05'), 'controller-1').rollout(pause(false)).del('a1'),
         ['G9 a'],
       ],
       ['is lifted by another template', (s) => s.daemonSet({ template: 'template-3' }).del('a1'), []],
       ['is lifted by another template that preceded the report', (s) => overtaken(s.daemonSet({ template: 'template-3' })).del('a1'), []],
-      ['is not lifted where the template is the one that failed', (s) => overtaken(s).del('a1'), ['G9 a']],
-      ['is not lifted by what we write of the DaemonSet', (s) => s.annotate({ 'tranche.dev/rollout': 'agent' }).del('a1'), ['G9 a']],
+      ['is not lifted if the template is the failed one', (s) => overtaken(s).del('a1'), ['G9 a']],
+      ['is not lifted by a write of Tranche to the DaemonSet', (s) => s.annotate({ 'tranche.dev/rollout': 'agent' }).del('a1'), ['G9 a']],
       [
         'is not lifted by an approval',
         (s) => s.rollout({ status: { canaryStatus: { currentStepState: 'StepReady' } } }).del('a1'),
         ['G9 a'],
       ],
       [
-        'may be lifted by time where the policy says so',
+        'may be lifted by time if the policy says so',
         (s) =>
           s
             .order({ spec: { tranche: { failure: { autoResume: '1m' } } } })
@@ -148,7 +152,7 @@ describe('a failure that the Rollout has reported', () => {
         [],
       ],
       [
-        'may be lifted by time also before the status says so',
+        'may be lifted by time even before the status reports it',
         (s) =>
           resumed(s.record({ state: 'stopped' }).rollout(reportedAt('12:05'), 'controller-1'))
             .record({ epoch: 3, state: 'open' })

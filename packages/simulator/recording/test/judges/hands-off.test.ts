@@ -16,18 +16,30 @@ const changed = (s: Script, annotations: Readonly<Record<string, unknown>>, fiel
   return s.daemonSet({ annotations: merged, ...fields }, ours)
 }
 
-describe('our hands', () => {
+describe('a change of keys that belong to the user', () => {
   judgeEach('G11', [
-    ['may change our keys', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-partition': '1', 'tranche.dev/paused': 'true' }), []],
-    ['may change our label', (s) => s.daemonSet({ labels: { 'rollouts.kruise.io/workload-type': 'daemonset' } }, ours), []],
-    ['may see the API server count templates', (s) => s.annotate({ 'deprecated.daemonset.template.generation': '2' }), []],
-    ['are off another annotation', (s) => s.annotate({ 'example.com/owner': 'us' }), ['G11']],
-    ['are off another label', (s) => s.daemonSet({ labels: { app: 'x' } }, ours), ['G11']],
-    ['are off minReadySeconds', (s) => s.daemonSet({ minReadySeconds: 5 }, ours), ['G11']],
-    ['are off maxUnavailable', (s) => s.daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 3 } } }, ours), ['G11']],
-    ['are off what else there is', (s) => s.daemonSet({ rest: 'another' }, ours), ['G11']],
     [
-      'do not concern the writes of others',
+      "may concern Tranche's annotations",
+      (s) => s.annotate({ 'rollouts.kruise.io/daemonset-partition': '1', 'tranche.dev/paused': 'true' }),
+      [],
+    ],
+    ["may concern Tranche's label", (s) => s.daemonSet({ labels: { 'rollouts.kruise.io/workload-type': 'daemonset' } }, ours), []],
+    [
+      'may be the template generation that the API server counts',
+      (s) => s.annotate({ 'deprecated.daemonset.template.generation': '2' }),
+      [],
+    ],
+    ['must not concern another annotation', (s) => s.annotate({ 'example.com/owner': 'us' }), ['G11']],
+    ['must not concern another label', (s) => s.daemonSet({ labels: { app: 'x' } }, ours), ['G11']],
+    ['must not concern minReadySeconds', (s) => s.daemonSet({ minReadySeconds: 5 }, ours), ['G11']],
+    [
+      'must not concern maxUnavailable',
+      (s) => s.daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 3 } } }, ours),
+      ['G11'],
+    ],
+    ['must not concern any other field', (s) => s.daemonSet({ rest: 'another' }, ours), ['G11']],
+    [
+      'does not count if another client wrote it',
       (s) => s.daemonSet({ rest: 'another', minReadySeconds: 5, labels: { app: 'x' }, template: 'template-9' }),
       [],
     ],
@@ -44,52 +56,64 @@ describe('the template', () => {
   judgeEach(
     'G11',
     [
-      ['goes back on an abort', (s) => s.rollout(abort).daemonSet(putBack, ours), []],
+      ['is restored by an abort', (s) => s.rollout(abort).daemonSet(putBack, ours), []],
       [
-        'goes back when the Rollout is to end with a rollback',
+        'is restored if the Rollout has to end with a rollback',
         (s) =>
           s
             .rollout({ metadata: { annotations: { 'tranche.dev/on-delete': 'Rollback' }, deletionTimestamp: 'now' } })
             .daemonSet(putBack, ours),
         [],
       ],
-      ['does not when it is to freeze', (s) => s.rollout({ metadata: { deletionTimestamp: 'now' } }).daemonSet(putBack, ours), ['G11']],
-      ['does not by itself', (s) => s.daemonSet(putBack, ours), ['G11']],
       [
-        'goes back by a verdict where the policy says Rollback',
+        'is not restored if it has to freeze',
+        (s) => s.rollout({ metadata: { deletionTimestamp: 'now' } }).daemonSet(putBack, ours),
+        ['G11'],
+      ],
+      ['is not restored without a request', (s) => s.daemonSet(putBack, ours), ['G11']],
+      [
+        'is restored by a verdict if the policy says Rollback',
         (s) => failed(s.order(policy({ action: 'Rollback' }))).daemonSet(putBack, ours),
         [],
       ],
       [
-        'does not by a verdict where no policy says so',
+        'is not restored by a verdict if no policy says so',
         (s) => failed(s.order(policy({ action: 'Pause' }))).daemonSet(putBack, ours),
         ['G11'],
       ],
-      ['goes back once for one abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours), 20_000), ['G11']],
-      ['goes back again for another abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(abortAgain), 20), []],
-      ['goes back again after a retry', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(retry).rollout(abortAgain), 20), []],
-      ['goes back again where the policy says Revert', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 20_000), []],
+      ['is restored once for one abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours), 20_000), ['G11']],
+      ['is restored again for another abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(abortAgain), 20), []],
       [
-        'does so as soon as clocks with whole seconds allow',
+        'is restored again after a retry',
+        (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(retry).rollout(abortAgain), 20),
+        [],
+      ],
+      ['is restored again if the policy says Revert', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 20_000), []],
+      [
+        'is restored again as soon as clocks with whole seconds allow',
         (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 8_500),
         [],
       ],
-      ['does so no sooner than after 10 s', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000), ['G11']],
-      ['never becomes one that it was not', (s) => s.rollout(abort).daemonSet({ template: 'template-7' }, ours), ['G11']],
+      [
+        'is restored again no sooner than after 10 s',
+        (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000),
+        ['G11'],
+      ],
+      ['never becomes one that it was not before', (s) => s.rollout(abort).daemonSet({ template: 'template-7' }, ours), ['G11']],
     ],
     { begin },
   )
   judgeEach(
     'G11',
-    [['goes back again sooner where the clock was set', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000), []]],
+    [['is restored again sooner if the clock was set', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000), []]],
     { begin, query: () => ({ clockSteps: [{ atMs: 0, ms: -6_000 }] }) },
   )
 })
 
-describe('the strategy that the user had', () => {
+describe('the strategy of the user', () => {
   judgeEach('G11', [
     [
-      'is remembered as it was',
+      'is recorded as it was',
       (s) =>
         s
           .annotate({ [original]: undefined }, 'user')
@@ -98,7 +122,7 @@ describe('the strategy that the user had', () => {
       [],
     ],
     [
-      'is not remembered as another',
+      'is not recorded as another',
       (s) =>
         s
           .annotate({ [original]: undefined }, 'user')
@@ -107,7 +131,7 @@ describe('the strategy that the user had', () => {
       ['G11'],
     ],
     [
-      'is not changed without being remembered',
+      'is not changed without a record',
       (s) =>
         s
           .annotate({ [original]: undefined }, 'user')
@@ -115,20 +139,20 @@ describe('the strategy that the user had', () => {
           .daemonSet(onDelete, ours),
       ['G11'],
     ],
-    ['is not written over', (s) => s.annotate({ [original]: 'OnDelete' }), ['G11']],
-    ['is forgotten once it is back', (s) => changed(s, { [original]: undefined }, rolling), []],
+    ['is not overwritten', (s) => s.annotate({ [original]: 'OnDelete' }), ['G11']],
+    ['is forgotten once it is restored', (s) => changed(s, { [original]: undefined }, rolling), []],
     ['is not forgotten before', (s) => changed(s, { [original]: undefined }, {}), ['G11']],
   ])
 })
 
-describe('a fight over the strategy', () => {
+describe('a conflict over the strategy', () => {
   judgeEach('G11', [
-    ['continues after one round', (s) => setBack(s).del('a1'), []],
+    ['continues after the first round', (s) => setBack(s).del('a1'), []],
     ['ends after the second', (s) => setBack(setBack(s)).del('a1'), ['G11 a']],
-    ['has not begun its second round before we have answered it', (s) => setBack(s).daemonSet(rolling).del('a1'), []],
+    ['has not begun its second round before Tranche has answered it', (s) => setBack(s).daemonSet(rolling).del('a1'), []],
     ['is over when a user sets OnDelete again', (s) => setBack(s).daemonSet(rolling).daemonSet(onDelete).del('a1'), []],
     [
-      'starts again with another template, even before its release is published',
+      'restarts with another template, even before its release is published',
       (s) => setBack(setBack(s)).daemonSet({ template: 'template-3' }).del('a1'),
       [],
     ],
@@ -158,7 +182,7 @@ describe('a fight over the strategy', () => {
       ['G11 a'],
     ],
     [
-      'is none where we set it ourselves',
+      'does not exist if Tranche set the strategy itself',
       (s) => s.daemonSet(rolling, ours).daemonSet(onDelete, ours).daemonSet(rolling, ours).daemonSet(onDelete, ours).del('a1'),
       [],
     ],

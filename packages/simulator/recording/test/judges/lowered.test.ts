@@ -16,22 +16,22 @@ describe('a maxUnavailable that was lowered', () => {
       ['may be unknown before', (s) => lowered(s, 60_000).del('a1').del('b1'), []],
       ['allows one node after the other', (s) => lowered(s, 121_000).del('a1').replace('a1').del('b1'), []],
       [
-        'lets a node in flight be deleted from again',
+        'allows another deletion on a node in flight',
         (s) => lowered(s, 121_000).del('a1').replace('a1', { ready: false, hash: 'v1' }).del("a1'"),
         [],
       ],
       ['counts from the last change of the cluster’s nodes', (s) => lowered(s, 121_000).node('e').del('a1').del('b1'), []],
       [
-        'is no matter where the policy in its place says more',
+        'has no effect if the policy overrides it with a larger one',
         (s) => lowered(s.rollout(named).policy('careful', 2), 121_000).del('a1').del('b1'),
         [],
       ],
       ['may be that of the policy', (s) => s.rollout(named).policy('careful', 1).wait(121_000).del('a1').del('b1'), ['G2 b']],
-      ['is none of a policy that the Rollout does not name', (s) => s.policy('careful', 1).wait(121_000).del('a1').del('b1'), []],
+      ['is not that of a policy that the Rollout does not name', (s) => s.policy('careful', 1).wait(121_000).del('a1').del('b1'), []],
     ],
     { begin: () => fleet().rollout({}).wait(1), query: () => ({ quiescentFromMs: 0 }) },
   )
-  judgeEach('G2', [['is judged only after the last fault', (s) => lowered(s, 121_000).del('a1').del('b1'), []]], {
+  judgeEach('G2', [['is checked only after the last fault', (s) => lowered(s, 121_000).del('a1').del('b1'), []]], {
     begin: () => fleet().rollout({}).wait(1),
   })
 })

@@ -8,7 +8,7 @@ function unpermitted(): Script {
   return script.seen().wait(1)
 }
 
-/** An executor appends permits by what it was sent up to now. */
+/** An executor appends permits based on the events delivered so far. */
 function choose(script: Script, pods: string): Script {
   return script.record({}, pods, 'executor-1')
 }
@@ -17,21 +17,21 @@ describe('the order', () => {
   judgeEach(
     'G5',
     [
-      ['takes the oldest first', (s) => choose(s, 'a1 b1'), []],
-      ['finds a younger one before an older', (s) => choose(s, 'b1'), ['G5 b']],
+      ['accepts the oldest first', (s) => choose(s, 'a1 b1'), []],
+      ['finds a younger pod before an older one', (s) => choose(s, 'b1'), ['G5 b']],
       ['finds permits in another order', (s) => choose(s, 'b1 a1'), ['G5 b']],
       [
-        'takes the name where the age is the same',
+        'decides by name if the age is the same',
         (s) => choose(s.pod('a1', { created: '2026-01-01T00:00:01Z' }).seen().wait(1), 'a1 b1'),
         [],
       ],
       ['finds the other name', (s) => choose(s.pod('a1', { created: '2026-01-01T00:00:01Z' }).seen().wait(1), 'b1'), ['G5 b']],
-      ['takes a superseded revision first', (s) => choose(s.pod('d1', { hash: 'v0' }).seen().wait(1), 'd1 a1'), []],
-      ['finds a healthy stable one before a superseded one', (s) => choose(s.pod('d1', { hash: 'v0' }).seen().wait(1), 'a1'), ['G5 a']],
-      ['takes what is not Ready before what is', (s) => choose(s.pod('d1', { ready: false }).seen().wait(1), 'd1 a1'), []],
-      ['finds the Ready one first', (s) => choose(s.pod('d1', { ready: false }).seen().wait(1), 'a1 d1'), ['G5 a']],
+      ['accepts a superseded revision first', (s) => choose(s.pod('d1', { hash: 'v0' }).seen().wait(1), 'd1 a1'), []],
+      ['finds a healthy stable pod before a superseded one', (s) => choose(s.pod('d1', { hash: 'v0' }).seen().wait(1), 'a1'), ['G5 a']],
+      ['accepts unready pods before Ready ones', (s) => choose(s.pod('d1', { ready: false }).seen().wait(1), 'd1 a1'), []],
+      ['finds the Ready pod first', (s) => choose(s.pod('d1', { ready: false }).seen().wait(1), 'a1 d1'), ['G5 a']],
       [
-        'takes failed, crashing, pending, not Ready in this order',
+        'accepts failed, crashing, pending, not Ready in this order',
         (s) =>
           choose(
             s
@@ -55,17 +55,17 @@ describe('the order', () => {
         ['G5 c'],
       ],
       [
-        'may take what is not Ready before a superseded one that is, where as many nodes are down as may be',
+        'accepts an unready pod before a superseded Ready one if as many nodes as allowed are down',
         (s) => choose(s.pod('c1', { hash: 'v0' }).pod('b1', { ready: false }).pod('d1', { ready: false }).seen().wait(1), 'b1 d1'),
         [],
       ],
       [
-        'finds what is not Ready before a superseded one that is, where there is budget left',
+        'finds an unready pod before a superseded Ready one if budget is left',
         (s) => choose(s.pod('c1', { hash: 'v0' }).pod('d1', { ready: false }).seen().wait(1), 'd1'),
         ['G5 d'],
       ],
       [
-        'counts no node as down for a pod that is gone, and in whose place another is available',
+        'does not count a node as down for a deleted pod if another one is available',
         (s) =>
           choose(
             s
@@ -81,21 +81,25 @@ describe('the order', () => {
           ),
         ['G5 d'],
       ],
-      ['does not judge by changes that the watch has not reported', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
+      ['ignores changes that the watch has not reported', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
       [
         'rejects a choice by changes that the watch has not reported',
         (s) => choose(s.pod('d1', { ready: false }).wait(99), 'd1'),
         ['G5 d'],
       ],
-      ['looks past nodes that are NotReady', (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'b1'), []],
-      ['finds a node taken whose kubelet does not answer', (s) => choose(s.node('a', { ready: 'Unknown' }).seen().wait(1), 'a1'), ['G5 a']],
+      ['ignores NotReady nodes', (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'b1'), []],
       [
-        'finds a NotReady node taken off the stable revision',
+        'finds the choice of a node whose kubelet does not answer',
+        (s) => choose(s.node('a', { ready: 'Unknown' }).seen().wait(1), 'a1'),
+        ['G5 a'],
+      ],
+      [
+        'finds the choice of a NotReady node on the stable revision',
         (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'a1'),
         ['G5 a'],
       ],
       [
-        'lets a NotReady node be taken off a superseded revision',
+        'accepts the choice of a NotReady node on a superseded revision',
         (s) =>
           choose(
             choose(s.pod('d1', { hash: 'v0' }).node('d', { ready: 'False' }).seen().wait(1), 'd1')
@@ -106,12 +110,12 @@ describe('the order', () => {
         [],
       ],
       [
-        'lets a NotReady node on a superseded revision be left',
+        'accepts that a NotReady node on a superseded revision is left',
         (s) => choose(s.pod('d1', { hash: 'v0' }).node('d', { ready: 'False' }).seen().wait(1), 'a1'),
         [],
       ],
       [
-        'holds nothing against a node that the watch has not called NotReady',
+        'ignores that a node is NotReady if the watch has not reported it',
         (s) => choose(s.node('a', { ready: 'Unknown' }).wait(99), 'a1'),
         [],
       ],
@@ -121,7 +125,7 @@ describe('the order', () => {
         [],
       ],
       [
-        'looks past nodes that are not wanted',
+        'ignores undesired nodes',
         (s) =>
           choose(
             s
@@ -132,34 +136,34 @@ describe('the order', () => {
           ),
         [],
       ],
-      ['looks past nodes that have a permit', (s) => choose(s.record({}, 'a1'), 'a1 b1'), []],
-      ['looks past pods that terminate', (s) => choose(s.pod('a1', { deleting: true }).seen().wait(1), 'b1'), []],
-      ['looks past pods that are gone', (s) => choose(s.gone('a1').seen().wait(1), 'b1'), []],
-      ['looks past pods of the revision being released', (s) => choose(s.pod('a1', { hash: 'v2' }).seen().wait(1), 'b1'), []],
+      ['ignores nodes with a permit', (s) => choose(s.record({}, 'a1'), 'a1 b1'), []],
+      ['ignores terminating pods', (s) => choose(s.pod('a1', { deleting: true }).seen().wait(1), 'b1'), []],
+      ['ignores deleted pods', (s) => choose(s.gone('a1').seen().wait(1), 'b1'), []],
+      ['ignores pods of the revision being released', (s) => choose(s.pod('a1', { hash: 'v2' }).seen().wait(1), 'b1'), []],
       [
-        'is no matter of what a new record takes over',
+        'does not matter for permits that a new record takes over',
         (s) => s.record({ state: 'stopped' }).record({ state: 'open' }, 'b1', 'executor-1'),
         [],
       ],
-      ['does not judge a writer whose view was not recorded', (s) => s.record({}, 'b1', 'executor-2'), []],
+      ['does not check a writer whose view was not recorded', (s) => s.record({}, 'b1', 'executor-2'), []],
     ],
     { begin: unpermitted },
   )
 
-  it('may take nodes first that have a permit still', () => {
+  it('may begin with nodes that still have a permit', () => {
     const script = unpermitted().record({}, 'd1', 'executor-2').seen().wait(1).pod('d1', { ready: true }).seen().wait(1)
     expect(find(choose(script, 'd1 a1'), { guarantees: ['G5'] })).toEqual([])
     expect(find(choose(script.record({}, '').wait(1), 'd1'), { guarantees: ['G5'] })).toHaveLength(1)
   })
 
-  it('may be that of any moment within the time to react', () => {
+  it('may be that of any moment within the reaction time', () => {
     const script = unpermitted().pod('a1', { deleting: true }).seen().wait(5).pod('d1', { ready: false }).seen().wait(5)
     choose(script, 'b1')
     expect(find(script, { guarantees: ['G5'] })).toHaveLength(1)
     expect(find(script, { guarantees: ['G5'], reactionMs: 10 })).toEqual([])
   })
 
-  it('is not judged where the writer was held up', () => {
+  it('is not checked while the writer was stalled', () => {
     const script = choose(unpermitted(), 'b1')
     expect(find(script, { guarantees: ['G5'] })).toHaveLength(1)
     expect(find(script, { guarantees: ['G5'], stalls: [{ actor: 'executor-1', fromMs: script.nowMs - 5, toMs: script.nowMs }] })).toEqual(

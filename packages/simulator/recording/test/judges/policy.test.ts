@@ -20,17 +20,17 @@ describe('a limit of the policy', () => {
   judgeEach(
     'G2',
     [
-      ['replaces the smaller one of the DaemonSet', (s) => s.record({ limit: 3 }).seen().del('a1').del('b1').del('c1'), []],
-      ['lets no more nodes go', (s) => s.record({ limit: 4 }).seen().del('a1'), ['G2 a']],
+      ['overrides the smaller one of the DaemonSet', (s) => s.record({ limit: 3 }).seen().del('a1').del('b1').del('c1'), []],
+      ['allows no more nodes than that', (s) => s.record({ limit: 4 }).seen().del('a1'), ['G2 a']],
     ],
     { begin: limit(3) },
   )
   judgeEach(
     'G2',
     [
-      ['replaces the larger one', (s) => s.record({ epoch: 2 }).seen().del('a1'), ['G2 a']],
+      ['overrides the larger one', (s) => s.record({ epoch: 2 }).seen().del('a1'), ['G2 a']],
       [
-        'may have been unknown to the writer of a limit a moment later',
+        'may be unknown to the writer of a limit a moment later',
         (s) =>
           s
             .order({ spec: { tranche: { maxUnavailable: 3 } } })
@@ -54,11 +54,15 @@ describe('nodes that a policy exempts', () => {
         .wait(2_000)
   }
   judgeEach('G1', [['do not count as down', (s) => s.del('a1').del('b1'), []]], { begin: dead(1) })
-  judgeEach('G1', [['are as many as it says', (s) => s.del('a1').del('b1'), ['G1 b']]], { begin: dead(0) })
-  judgeEach('G1', [['are those that the writer has not seen Ready again', (s) => s.node('d', { ready: 'True' }).del('a1').del('b1'), []]], {
-    begin: dead(1),
-  })
-  judgeEach('G1', [['are NotReady ones', (s) => s.node('d', { ready: 'True' }).seen().wait(2_000).del('a1').del('b1'), ['G1 b']]], {
+  judgeEach('G1', [['are as many as the policy says', (s) => s.del('a1').del('b1'), ['G1 b']]], { begin: dead(0) })
+  judgeEach(
+    'G1',
+    [['include those that the writer has not seen Ready again', (s) => s.node('d', { ready: 'True' }).del('a1').del('b1'), []]],
+    {
+      begin: dead(1),
+    },
+  )
+  judgeEach('G1', [['must be NotReady', (s) => s.node('d', { ready: 'True' }).seen().wait(2_000).del('a1').del('b1'), ['G1 b']]], {
     begin: dead(1),
   })
 })
@@ -68,7 +72,7 @@ describe('the node rules of a policy', () => {
   judgeEach(
     'G3',
     [
-      ['keep excluded nodes as they are', (s) => s.del('c1').del('a1'), ['G3 a']],
+      ['exclude nodes from deletion', (s) => s.del('c1').del('a1'), ['G3 a']],
       ['apply once the deciding process has seen them', (s) => s.order({ spec: { tranche: { nodes: { exclude: [] } } } }).del('a1'), []],
     ],
     { begin: () => under({ nodes: { exclude: [east] } }) },
@@ -76,8 +80,8 @@ describe('the node rules of a policy', () => {
   judgeEach(
     'G3',
     [
-      ['let the first step take the nodes that it selects', (s) => s.record({ scope: 'rules.1' }).seen().del('c1').del('a1'), ['G3 c']],
-      ['let the last one take every other', (s) => s.record({ scope: 'rules' }).seen().del('c1').del('a1'), []],
+      ['let the first step update the nodes that it selects', (s) => s.record({ scope: 'rules.1' }).seen().del('c1').del('a1'), ['G3 c']],
+      ['let the last step update all others', (s) => s.record({ scope: 'rules' }).seen().del('c1').del('a1'), []],
     ],
     { begin: () => under({ nodes: { steps: [east] } }) },
   )
@@ -85,8 +89,8 @@ describe('the node rules of a policy', () => {
     'G1',
     [
       ['limit the nodes in flight per topology value', (s) => s.del('a1').del('b1'), ['G1 b']],
-      ['count each kind for itself', (s) => s.del('a1').del('c1'), []],
-      ['let the next go when one is available again', (s) => s.del('a1').replace('a1').del('b1'), []],
+      ['apply to each label separately', (s) => s.del('a1').del('c1'), []],
+      ['allow the next node when one is available again', (s) => s.del('a1').replace('a1').del('b1'), []],
     ],
     { begin: () => under({ nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] } }) },
   )
@@ -94,9 +98,9 @@ describe('the node rules of a policy', () => {
   judgeEach(
     'G5',
     [
-      ['put nodes in order before age', (s) => order(s, 'c1 d1'), []],
-      ['find a choice of the others first', (s) => order(s, 'a1 b1'), ['G5 a']],
-      ['let those come first that are broken', (s) => order(s.pod('a1', { ready: false }).seen(), 'a1 c1'), []],
+      ['order nodes before age', (s) => order(s, 'c1 d1'), []],
+      ['find a choice of other nodes first', (s) => order(s, 'a1 b1'), ['G5 a']],
+      ['accept broken nodes first', (s) => order(s.pod('a1', { ready: false }).seen(), 'a1 c1'), []],
     ],
     {
       begin: () =>
@@ -106,7 +110,7 @@ describe('the node rules of a policy', () => {
   judgeEach(
     'G5',
     [
-      ['let the newest come first', (s) => order(s, 'd1 a1'), []],
+      ['accept the newest first', (s) => order(s, 'd1 a1'), []],
       ['find a choice of the oldest first', (s) => order(s, 'a1 b1'), ['G5 a']],
     ],
     {
@@ -124,25 +128,25 @@ describe('the node rules of a policy', () => {
   judgeEach(
     'G5',
     [
-      ['let one come first that is Ready and not available yet', (s) => order(flapped(s), 'b1'), []],
+      ['accept a pod first that is Ready and not available yet', (s) => order(flapped(s), 'b1'), []],
       [
-        'let one come first that was restarted in one write of its kubelet',
+        'accept a pod first that was restarted in one write of its kubelet',
         (s) => order(s.pod('b1', { readyAt: '2026-01-02T00:00:40Z' }).seen().wait(1_000), 'b1'),
         [],
       ],
-      ['find it before an older one once it is available', (s) => order(flapped(s).wait(10_000), 'b1'), ['G5 b']],
+      ['find it before an older pod once it is available', (s) => order(flapped(s).wait(10_000), 'b1'), ['G5 b']],
       [
-        'let one come first whose stamps lie in the future of a writer that has had no answer since',
+        'accept a pod first whose timestamps lie in the future of a writer that has had no answer since',
         (s) => order(fromTheFuture(s, 'b1'), 'b1'),
         [],
       ],
       [
-        'find it once the writer has had one',
+        'find it once the writer has had an answer',
         (s) => order(fromTheFuture(s, 'b1').record({ epoch: 3 }, '', 'executor-1').seen(), 'b1'),
         ['G5 b'],
       ],
       [
-        'let one come first that is not available by the minReadySeconds that the DaemonSet has now',
+        'accept a pod first that is not available by the current minReadySeconds',
         (s) => order(flapped(s.daemonSet({ minReadySeconds: 30, generation: 3 })).wait(10_000), 'b1'),
         [],
       ],
@@ -162,7 +166,7 @@ describe('the node rules of a policy', () => {
           .wait(40_000),
     },
   )
-  judgeEach('G5', [['pass over nodes that may not be taken', (s) => order(s, 'c1 d1'), []]], {
+  judgeEach('G5', [['ignore nodes that may not be updated', (s) => order(s, 'c1 d1'), []]], {
     begin: () => under({ nodes: { exclude: [east] } }),
   })
 })

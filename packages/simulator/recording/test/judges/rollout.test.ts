@@ -33,16 +33,16 @@ describe('the end of a quiescent recording', () => {
   judgeEach(
     'G6',
     [
-      ['is a release that has ended', (s) => done(s).rollout(healthy, 'controller-1').wait(2_000), []],
-      ['is no release in progress', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').wait(2_000), ['G6']],
-      ['is none that calls itself ended while nodes are left', (s) => s.rollout(healthy, 'controller-1').wait(2_000), ['G6']],
+      ['is a completed release', (s) => done(s).rollout(healthy, 'controller-1').wait(2_000), []],
+      ['is not a release in progress', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').wait(2_000), ['G6']],
+      ['is not a release reported as complete while nodes are left', (s) => s.rollout(healthy, 'controller-1').wait(2_000), ['G6']],
       [
-        'is none where a node has no available pod',
+        'is not one with a node without an available pod',
         (s) => done(s).pod("a1'", { ready: false }).rollout(healthy, 'controller-1').wait(2_000),
         ['G6'],
       ],
       ['may be a pause that waits for a person', (s) => s.wait(2_000), []],
-      ['is no pause that waits for the clock', (s) => s.rollout(at(2, 'StepPaused'), 'controller-1').wait(2_000), ['G6']],
+      ['is not a pause that ends by time', (s) => s.rollout(at(2, 'StepPaused'), 'controller-1').wait(2_000), ['G6']],
       [
         'may be a Rollout that is paused',
         (s) => s.rollout({ ...at(2, 'StepUpgrade'), spec: { strategy: { paused: true } } }).wait(2_000),
@@ -50,7 +50,7 @@ describe('the end of a quiescent recording', () => {
       ],
       ['may be a Rollout that is disabled', (s) => s.rollout({ ...at(2, 'StepUpgrade'), spec: { disabled: true } }).wait(2_000), []],
       [
-        'may be one that is Stalled',
+        'may be a stalled Rollout',
         (s) =>
           s
             .rollout(at(2, 'StepUpgrade'), 'controller-1')
@@ -59,7 +59,7 @@ describe('the end of a quiescent recording', () => {
         [],
       ],
       [
-        'is none that was Stalled',
+        'is not a Rollout that was stalled before',
         (s) =>
           s
             .rollout(at(2, 'StepUpgrade'), 'controller-1')
@@ -74,7 +74,7 @@ describe('the end of a quiescent recording', () => {
         [],
       ],
       [
-        'ignores unwanted nodes',
+        'ignores undesired nodes',
         (s) =>
           done(s)
             .node('e', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
@@ -87,7 +87,7 @@ describe('the end of a quiescent recording', () => {
     { begin: released, ...quiescent },
   )
 
-  judgeEach('G6', [['is not judged before the last fault has ended', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1'), []]], {
+  judgeEach('G6', [['is not checked before the last fault has ended', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1'), []]], {
     begin: released,
   })
 })
@@ -109,12 +109,12 @@ describe('a request', () => {
       ],
       ['is lost without an answer', (s) => s.rollout(action('w1')).rollout(answered('w0'), 'controller-1').wait(2_000), ['G7']],
       [
-        'is superseded by another',
+        'is superseded by another action',
         (s) => s.rollout(action('w1')).rollout(action('w2')).rollout(answered('w2'), 'controller-1').wait(2_000),
         [],
       ],
       [
-        'is not read where it is no JSON',
+        'is not read if it is not JSON',
         (s) => s.rollout({ metadata: { annotations: { 'tranche.dev/action': 'approve' } } }).wait(2_000),
         [],
       ],
@@ -123,13 +123,9 @@ describe('a request', () => {
         (s) => s.rollout(at(1, 'StepReady')).rollout(at(2, 'StepUpgrade'), 'controller-1').wait(2_000),
         [],
       ],
+      ['is an approval that is reset', (s) => s.rollout(at(1, 'StepReady')).rollout(at(1, 'StepPaused'), 'controller-1').wait(2_000), []],
       [
-        'is an approval that is put back',
-        (s) => s.rollout(at(1, 'StepReady')).rollout(at(1, 'StepPaused'), 'controller-1').wait(2_000),
-        [],
-      ],
-      [
-        'is lost when the step does not change',
+        'is lost if the step does not change',
         (s) =>
           s
             .rollout(at(1, 'StepReady'))
@@ -138,7 +134,7 @@ describe('a request', () => {
         ['G7'],
       ],
       [
-        'is a jump that is taken',
+        'is a jump that is carried out',
         (s) =>
           s
             .rollout(at(1, 'StepPaused', 1))
@@ -146,9 +142,9 @@ describe('a request', () => {
             .wait(2_000),
         [],
       ],
-      ['is lost where the jump is not', (s) => s.rollout(at(1, 'StepPaused', 1)).wait(2_000), ['G7']],
+      ['is lost if the jump is not carried out', (s) => s.rollout(at(1, 'StepPaused', 1)).wait(2_000), ['G7']],
       [
-        'is a spec that the status speaks of',
+        'is a spec that the status has observed',
         (s) =>
           s
             .rollout({ metadata: { generation: 2 } })
@@ -157,7 +153,7 @@ describe('a request', () => {
         [],
       ],
       [
-        'is lost where it never does',
+        'is lost if the status never observes it',
         (s) =>
           s
             .rollout({ metadata: { generation: 2 } })
@@ -166,7 +162,7 @@ describe('a request', () => {
         ['G7'],
       ],
       ['is over with its Rollout', (s) => s.rollout(action('w1')).rollout({}, 'user', { type: 'DELETED' }).wait(2_000), []],
-      ['is not judged when it was written after the start of quiescence', (s) => s.wait(2_000).rollout(action('w1')), []],
+      ['is not checked if it was written after the start of quiescence', (s) => s.wait(2_000).rollout(action('w1')), []],
     ],
     { begin: released, ...quiescent },
   )
@@ -177,18 +173,22 @@ describe('a status write', () => {
     'G10',
     [
       [
-        'may change what it has read',
+        'may change what its writer has read',
         (s) => s.rollout(at(1, 'StepReady')).rollout(at(2, 'StepUpgrade'), 'controller-1', { basedOn: s.rv }),
         [],
       ],
-      ['may not change what it has not', (s) => s.rollout(at(1, 'StepReady')).rollout(at(1, 'StepPaused'), 'controller-1'), ['G10']],
+      [
+        'may not change what its writer has not read',
+        (s) => s.rollout(at(1, 'StepReady')).rollout(at(1, 'StepPaused'), 'controller-1'),
+        ['G10'],
+      ],
       [
         'may not overwrite a jump either',
         (s) => s.rollout(at(1, 'StepPaused', 1)).rollout(at(1, 'StepPaused', 2), 'controller-1'),
         ['G10'],
       ],
       [
-        'may go over its own words',
+        "may overwrite the writer's own text",
         (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').rollout(at(2, 'StepPaused'), 'controller-1'),
         [],
       ],
@@ -220,7 +220,7 @@ describe('a blocked revision', () => {
     'G12',
     [
       [
-        'is one whose template we replaced, whatever the status says',
+        'is one whose template Tranche replaced, whatever the status says',
         (s) =>
           s
             .rollout({})
@@ -244,7 +244,7 @@ describe('a blocked revision', () => {
         ['G12 a'],
       ],
       [
-        'is free after a retry that followed the rollback',
+        'is released after a retry that followed the rollback',
         (s) =>
           s
             .rollout({})
@@ -257,16 +257,20 @@ describe('a blocked revision', () => {
         [],
       ],
       ['gets no deletions', (s) => s.rollout(held, 'controller-1').pod('a1').record({}, 'a1').del('a1'), ['G12 a']],
-      ['may see a permit used that was given before', (s) => s.rollout(held, 'controller-1').del('a1'), []],
-      ['is not blocked before the status says so', (s) => s.del('a1').rollout(held, 'controller-1'), []],
+      ['may have an earlier permit used', (s) => s.rollout(held, 'controller-1').del('a1'), []],
+      ['is not blocked before the status reports it', (s) => s.del('a1').rollout(held, 'controller-1'), []],
       [
         'is blocked under another hash too',
         (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-2'), 'v3').pod('a1').record({}, 'a1').del('a1'),
         ['G12 a'],
       ],
-      ['leaves another template alone', (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-3'), 'v3').del('a1'), []],
       [
-        'is free after a retry',
+        'does not affect another template',
+        (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-3'), 'v3').del('a1'),
+        [],
+      ],
+      [
+        'is released after a retry',
         (s) =>
           s
             .rollout(held, 'controller-1')
@@ -276,7 +280,7 @@ describe('a blocked revision', () => {
         [],
       ],
       [
-        'is not forgotten without one',
+        'is not forgotten without a retry',
         (s) => s.rollout(held, 'controller-1').rollout({ status: { heldRevisions: [] } }, 'controller-1'),
         ['G12'],
       ],
@@ -301,7 +305,7 @@ describe('a blocked revision', () => {
         ['G12'],
       ],
       [
-        'is forgotten when ten others have come after',
+        'is forgotten after ten newer ones',
         (s) =>
           s
             .rollout(held, 'controller-1')

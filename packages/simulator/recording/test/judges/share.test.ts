@@ -67,7 +67,7 @@ describe('the fraction that users and pauses have opened', () => {
     'G3',
     [
       [
-        'is all on the way back to what ran before, where the DaemonSet was created again in between',
+        'is everything during a rollback to the previous version, if the DaemonSet was recreated in between',
         (s) => backToTheFirst(recreated(s)),
         [],
       ],
@@ -78,34 +78,34 @@ describe('the fraction that users and pauses have opened', () => {
     'G3',
     [
       ['is the first step, whatever the record says', (s) => deletes(s, 'a1', 'b1'), ['G3 b']],
-      ['is the next with an approval by action', (s) => deletes(s.rollout(approve('w1')), 'a1', 'b1', 'c1'), ['G3 c']],
+      ['is the next step with an approval by action', (s) => deletes(s.rollout(approve('w1')), 'a1', 'b1', 'c1'), ['G3 c']],
       [
-        'is everything of a template that comes while the Rollout goes with on-delete Complete',
+        'is everything for a template that comes while the Rollout is deleted with on-delete Complete',
         (s) => takesAllOfAnother(goes(s, 'Complete')),
         [],
       ],
       [
-        'is no more than the first step of one that comes while the Rollout goes without a word',
+        'is at most the first step for a template that comes while the Rollout is deleted without on-delete',
         (s) => takesAllOfAnother(goes(s)),
         ['G3 b', 'G3 c'],
       ],
       [
-        'is the next with an approval by status',
+        'is the next step with an approval by status',
         (s) => deletes(at(deletes(s, 'a1'), 1, 'StepPaused').rollout(ready), 'b1', 'c1'),
         ['G3 c'],
       ],
       [
-        'is not the next with a word in the status where the step did not wait',
+        'is not the next step with an approval in the status if the step did not wait',
         (s) => deletes(at(deletes(s, 'a1'), 1, 'StepUpgrade').rollout(ready), 'b1'),
         ['G3 b'],
       ],
       [
-        'is not the next with an action for another step',
+        'is not the next step with an action for another step',
         (s) => deletes(at(deletes(s, 'a1'), 1, 'StepPaused').rollout(approve('w1', { expectedStep: 2 })), 'b1'),
         ['G3 b'],
       ],
       [
-        'is not the next with an action that came too early and was refused',
+        'is not the next step with an action that came too early and was refused',
         (s) =>
           deletes(
             at(deletes(at(s, 1, 'StepUpgrade').rollout(approve('w1', { expectedStep: 1 })), 'a1'), 1, 'StepUpgrade')
@@ -116,18 +116,22 @@ describe('the fraction that users and pauses have opened', () => {
         ['G3 b'],
       ],
       [
-        'is the next with an action that is answered when the step waits',
+        'is the next step with an action that is answered when the step waits',
         (s) => deletes(at(deletes(at(s, 1, 'StepUpgrade').rollout(approve('w1', { expectedStep: 1 })), 'a1'), 1, 'StepPaused'), 'b1', 'c1'),
         ['G3 c'],
       ],
       [
-        'is not the next before the pods of the step are available',
+        'is not the next step before the pods of the step are available',
         (s) => s.rollout(approve('w1')).del('a1').replace('a1', { hash: 'v3', ready: false }).del('b1'),
         ['G3 b'],
       ],
-      ['is not the next because our status says so', (s) => deletes(s.rollout(ready, 'controller-1'), 'a1', 'b1'), ['G3 b']],
       [
-        'counts an action that is written twice once',
+        'is not the next step because the status of Tranche says so',
+        (s) => deletes(s.rollout(ready, 'controller-1'), 'a1', 'b1'),
+        ['G3 b'],
+      ],
+      [
+        'counts an action once that is written twice',
         (s) => deletes(s.rollout(approve('w1')).rollout(approve('w1')), 'a1', 'b1', 'c1'),
         ['G3 c'],
       ],
@@ -138,9 +142,9 @@ describe('the fraction that users and pauses have opened', () => {
         (s) => deletes(deletes(s.rollout(approve('w1')), 'a1', 'b1').rollout(approve('w2')), 'c1', 'd1'),
         [],
       ],
-      ['costs nothing where it leaked', (s) => deletes(s.gone('d1').pod('d2', { hash: 'v3' }).seen().wait(1), 'a1'), []],
+      ['does not count leaked nodes', (s) => deletes(s.gone('d1').pod('d2', { hash: 'v3' }).seen().wait(1), 'a1'), []],
       [
-        'does not grow by nodes that come back with old pods',
+        'does not grow with nodes that return with old pods',
         (s) => deletes(s.node('e').node('f').pod('e1').pod('f1').record({}, 'a1 b1 e1').seen().wait(1), 'a1', 'e1'),
         ['G3 e'],
       ],
@@ -159,7 +163,7 @@ describe('the fraction that users and pauses have opened', () => {
         ['G3 b'],
       ],
       [
-        'is as much as before where another template was replaced by it before the DaemonSet controller had observed it',
+        'is unchanged if another template was replaced by it before the DaemonSet controller had observed it',
         (s) =>
           deletes(
             s
@@ -173,7 +177,7 @@ describe('the fraction that users and pauses have opened', () => {
         [],
       ],
       [
-        'is the first step again where it had observed that one',
+        'is the first step again if the controller had observed it',
         (s) =>
           deletes(
             s
@@ -187,14 +191,14 @@ describe('the fraction that users and pauses have opened', () => {
           ),
         ['G3 b'],
       ],
-      ['is all on the way back to that with which the DaemonSet was created', (s) => backToTheFirst(s), []],
+      ['is everything during a rollback to the template with which the DaemonSet was created', (s) => backToTheFirst(s), []],
       [
-        'is the first step on the way back to it after another was released',
+        'is the first step for a rollback to that template after another was released',
         (s) => backToTheFirst(completed(s), ["a1'", "b1'", "c1'"]),
         ['G3 b', 'G3 c'],
       ],
       [
-        'is all on the way back to what ran everywhere before',
+        'is everything during a rollback to a template that every node ran',
         (s) =>
           deletes(
             s
@@ -208,7 +212,7 @@ describe('the fraction that users and pauses have opened', () => {
         ['G3 b', 'G3 c'],
       ],
       [
-        'is as much in a plan that replaces the first',
+        'is unchanged in a plan that replaces the first',
         (s) => deletes(s.rollout({ spec: { strategy: { canary: { steps: [wait, wait, half] } } } }), 'a1', 'b1'),
         ['G3 b'],
       ],
@@ -218,17 +222,17 @@ describe('the fraction that users and pauses have opened', () => {
   judgeEach(
     'G3',
     [
-      ['is the next when its time has passed', (s) => deletes(deletes(s, 'a1').wait(60_000), 'b1', 'c1'), ['G3 c']],
-      ['is not the next before', (s) => deletes(deletes(s, 'a1').wait(57_000), 'b1'), ['G3 b']],
-      ['is not the next where the time passed before its pods were available', (s) => deletes(s.wait(60_000), 'a1', 'b1'), ['G3 b']],
+      ['is the next step when its time has passed', (s) => deletes(deletes(s, 'a1').wait(60_000), 'b1', 'c1'), ['G3 c']],
+      ['is not the next step before', (s) => deletes(deletes(s, 'a1').wait(57_000), 'b1'), ['G3 b']],
+      ['is not the next step if the time passed before its pods were available', (s) => deletes(s.wait(60_000), 'a1', 'b1'), ['G3 b']],
     ],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]) },
   )
   judgeEach(
     'G3',
     [
-      ['may be the next early by as much as the server’s clock was set', (s) => deletes(deletes(s, 'a1').wait(31_000), 'b1'), []],
-      ['may not be the next earlier than that', (s) => deletes(deletes(s, 'a1').wait(27_000), 'b1'), ['G3 b']],
+      ['may be the next step early by as much as the server’s clock was set', (s) => deletes(deletes(s, 'a1').wait(31_000), 'b1'), []],
+      ['may not be the next step earlier than that', (s) => deletes(deletes(s, 'a1').wait(27_000), 'b1'), ['G3 b']],
     ],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]), query: () => ({ clockSteps: [{ atMs: 0, ms: -30_000 }] }) },
   )
@@ -237,20 +241,20 @@ describe('the fraction that users and pauses have opened', () => {
   judgeEach(
     'G3',
     [
-      ['is not the next while a pod of the step is not available', (s) => oneFails(s).del('c1'), ['G3 c']],
+      ['is not the next step while a pod of the step is unavailable', (s) => oneFails(s).del('c1'), ['G3 c']],
       [
-        'is the next with a retry, though a pod of the step is not available',
+        'is the next step with a retry, although a pod of the step is unavailable',
         (s) => deletes(oneFails(s).rollout(retry), 'c1', 'd1'),
         ['G3 d'],
       ],
-      ['is not the next with a retry that our programs write', (s) => oneFails(s).rollout(retry, 'controller-1').del('c1'), ['G3 c']],
-      ['is not the next with a retry where no pod of the step is available', (s) => failing(s).rollout(retry).del('c1'), ['G3 c']],
+      ['is not the next step with a retry that Tranche writes', (s) => oneFails(s).rollout(retry, 'controller-1').del('c1'), ['G3 c']],
+      ['is not the next step with a retry if no pod of the step is available', (s) => failing(s).rollout(retry).del('c1'), ['G3 c']],
       [
-        'is the next when a pause is lifted',
+        'is the next step when a pause is lifted',
         (s) => deletes(oneFails(s).rollout(paused(true)).rollout(paused(false)), 'c1', 'd1'),
         ['G3 d'],
       ],
-      ['is not the next with the pause itself', (s) => oneFails(s).rollout(paused(true)).del('c1'), ['G3 c']],
+      ['is not the next step with the pause itself', (s) => oneFails(s).rollout(paused(true)).del('c1'), ['G3 c']],
     ],
     { begin: () => released([{ replicas: 2 }, { replicas: 3, pause: {} }, half]) },
   )
@@ -286,7 +290,7 @@ describe('the batches of a BatchRelease written by hand', () => {
     [
       ['are open up to its batchPartition, whatever the record says', (s) => taken(s, 'a1', 'b1'), ['G3 b']],
       ['open with a higher batchPartition', (s) => taken(plan(s, { batchPartition: 1 }), 'a1', 'b1', 'c1'), ['G3 c']],
-      ['do not open by our own hand', (s) => taken(plan(s, { batchPartition: 2 }, 'controller-1'), 'a1', 'b1'), ['G3 b']],
+      ['do not open by a write of Tranche', (s) => taken(plan(s, { batchPartition: 2 }, 'controller-1'), 'a1', 'b1'), ['G3 b']],
       [
         'are the largest that is open',
         (s) => taken(plan(s, { batches: [{ canaryReplicas: 3 }, { canaryReplicas: 1 }], batchPartition: 1 }), 'a1', 'b1', 'c1', 'd1'),
@@ -297,13 +301,13 @@ describe('the batches of a BatchRelease written by hand', () => {
         (s) => taken(plan(plan(s, { batchPartition: 2 }), { batchPartition: 0 }), 'a1', 'b1'),
         ['G3 b'],
       ],
-      ['bind nothing without a batchPartition', (s) => taken(plan(s, { batchPartition: undefined }), 'a1', 'b1', 'c1', 'd1'), []],
+      ['limit nothing without a batchPartition', (s) => taken(plan(s, { batchPartition: undefined }), 'a1', 'b1', 'c1', 'd1'), []],
       [
-        'bind nothing where a Rollout owns it',
+        'limit nothing if a Rollout owns it',
         (s) => taken(s.order({ metadata: { ownerReferences: [{ kind: 'Rollout' }] } }, { actor: 'user' }), 'a1', 'b1'),
         [],
       ],
-      ['cost nothing where nodes leaked', (s) => taken(s.gone('d1').pod('d2', { hash: 'v2' }).seen().wait(1), 'a1'), []],
+      ['do not count leaked nodes', (s) => taken(s.gone('d1').pod('d2', { hash: 'v2' }).seen().wait(1), 'a1'), []],
     ],
     { begin: byHand },
   )

@@ -18,7 +18,7 @@ export interface AccessQuestion {
 
 /**
  * @returns `status` of an access review
- * @throws {ApiStatusError} 400 for another namespace than the request's, 422
+ * @throws {ApiStatusError} 400 for a namespace other than the request's, 422
  */
 export function accessReview(authorizer: Pick<Authorizer, 'authorize'>, question: AccessQuestion): object {
   const { spec, kind } = question

@@ -40,7 +40,7 @@ const textParameters = [
 const numberParameters = ['limit', 'timeoutSeconds', 'gracePeriodSeconds']
 const flagParameters = ['allowWatchBookmarks', 'sendInitialEvents', 'orphanDependents', 'force']
 
-/** @throws {ApiStatusError} 422 when `force` is set on another patch than apply */
+/** @throws {ApiStatusError} 422 when `force` is set on a patch other than apply */
 export function refuseForce(query: URLSearchParams): void {
   if (query.has('force')) throw refused('PatchOptions', notAllowed('force', 'may not be specified for non-apply patch'))
 }

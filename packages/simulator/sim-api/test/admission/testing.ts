@@ -13,7 +13,7 @@ import {
 import { bodyText, type Exchange, type WireRequest } from '@tranche/wire'
 import { onTestFinished } from 'vitest'
 
-/** `request` of an AdmissionReview, with what tests read of it. */
+/** `request` of an AdmissionReview, with the fields that tests read. */
 export interface AskedReview {
   readonly uid: string
   readonly name?: string

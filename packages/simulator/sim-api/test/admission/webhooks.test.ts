@@ -40,7 +40,7 @@ describe('a mutating webhook', () => {
     ])
   })
 
-  it('is asked again about what a later one changed, when it wants to be', async () => {
+  it('is called again about later changes if it requests that', async () => {
     const { server, createMap } = setUp()
     const [first, second] = await Promise.all([
       startHook(() => ({ allowed: true })),
@@ -76,7 +76,7 @@ describe('no mutating webhook', () => {
   const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'agent:1' }] } }
   const set = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'a' }, spec: { selector: { matchLabels: labels }, template } }
 
-  it('gives a new object a status, or an end', async () => {
+  it('gives a new object a status or a deletionTimestamp', async () => {
     const { server, send } = setUp()
     await addHook(server, 'Mutating', await startHook(() => patchOf(...meddling)), { rules })
     const { json } = await send('POST', SETS, set)
@@ -84,7 +84,7 @@ describe('no mutating webhook', () => {
     expect(json.metadata.deletionTimestamp).toBeUndefined()
   })
 
-  it('changes the status of an object by way of the object, nor the object by way of its status', async () => {
+  it('changes the status of an object with a write to the object, or the object with a write to its status', async () => {
     const { server, send } = setUp()
     await send('POST', SETS, set)
     await addHook(server, 'Mutating', await startHook(() => patchOf(...meddling)), { rules })
@@ -112,12 +112,12 @@ describe('a validating webhook', () => {
 
   const denials: Record<string, { status: object | undefined; code: number; says: string }> = {
     'its message': { status: { message: 'not today', code: 403 }, code: 403, says: ' denied the request: not today' },
-    'its reason where there is no message': {
+    'its reason if it has no message': {
       status: { reason: 'Forbidden', code: 200 },
       code: 400,
       says: ' denied the request: Forbidden',
     },
-    'nothing where it says nothing': { status: undefined, code: 400, says: ' denied the request without explanation' },
+    'no text if it has none': { status: undefined, code: 400, says: ' denied the request without explanation' },
   }
   it.each(Object.entries(denials))('refuses with %s', async (_name, { status, code, says }) => {
     const { server, createMap } = setUp()
@@ -127,7 +127,7 @@ describe('a validating webhook', () => {
     expect(server.findDefinition(resources.configMaps)).toBeDefined()
   })
 
-  it('may keep an object from being deleted', async () => {
+  it('can reject a deletion', async () => {
     const { server, send, createMap } = setUp()
     await createMap('a')
     await addHook(server, 'Validating', await startHook(() => ({ allowed: false })))
@@ -136,8 +136,8 @@ describe('a validating webhook', () => {
   })
 })
 
-describe('what a webhook says', () => {
-  it('of a refusal is reported as far as it can be sent', async () => {
+describe('the answer of a webhook', () => {
+  it('with a refusal is forwarded as far as it is valid', async () => {
     const { server, createMap } = setUp()
     const status = { code: 99_999, message: 'no', details: { name: 'a', retryAfterSeconds: '\r\nx: y' } }
     await addHook(server, 'Validating', await startHook(() => ({ allowed: false, status })))
@@ -146,7 +146,7 @@ describe('what a webhook says', () => {
     expect(json.details).toEqual({ name: 'a' })
   })
 
-  it('in warnings is cut short where it would not fit a header', async () => {
+  it('with warnings is truncated to fit a header', async () => {
     const { server, createMap } = setUp()
     const warnings = Array.from({ length: 1000 }, (_, index) => `${index} ${'x'.repeat(1000)}`)
     await addHook(server, 'Validating', await startHook(() => ({ allowed: true, warnings })))
@@ -155,7 +155,7 @@ describe('what a webhook says', () => {
   })
 })
 
-describe('what webhooks are asked about', () => {
+describe('the requests that webhooks receive', () => {
   const cases: Record<string, { more: object; asked: boolean }> = {
     'another group': { more: { rules: [rule({ apiGroups: ['apps'] })] }, asked: false },
     'another operation': { more: { rules: [rule({ operations: ['DELETE'] })] }, asked: false },
@@ -180,7 +180,7 @@ describe('what webhooks are asked about', () => {
   const conditions: Record<string, { expression: string; asked: boolean }> = {
     'a condition that holds': { expression: "object.metadata.name == 'a' && request.operation == 'CREATE'", asked: true },
     'a condition that does not hold': { expression: "request.userInfo.username != 'admin'", asked: false },
-    'a condition about what is not there': { expression: '!has(object.data) && oldObject == null', asked: true },
+    'a condition about a missing value': { expression: '!has(object.data) && oldObject == null', asked: true },
   }
   it.each(Object.entries(conditions))('%s', async (_name, { expression, asked }) => {
     const { server, createMap } = setUp()
@@ -190,7 +190,7 @@ describe('what webhooks are asked about', () => {
     expect(hook.asked.length > 0).toBe(asked)
   })
 
-  it('a condition that cannot be evaluated keeps the object out, or is passed over', async () => {
+  it('a condition that cannot be evaluated rejects the object, or is ignored, as the failurePolicy says', async () => {
     const { server, createMap } = setUp()
     const matchConditions = [{ name: 'only', expression: "object.data.x == 'y'" }]
     await addHook(server, 'Validating', {}, { matchConditions, failurePolicy: 'Ignore' })
@@ -200,13 +200,13 @@ describe('what webhooks are asked about', () => {
     expect(await createMap('b')).toMatchObject({ status: 403, json: { message: says } })
   })
 
-  it('never webhook configurations themselves', async () => {
+  it('include no webhook configuration', async () => {
     const { server } = setUp()
     await addHook(server, 'Validating', {}, { rules: [rule({ apiGroups: ['*'], resources: ['*'] })] })
     await expect(addHook(server, 'Validating', {})).resolves.toBeDefined()
   })
 
-  it('a dry run only where it has no side effects', async () => {
+  it('include a dry run only if the webhook has no side effects', async () => {
     const { server, createMap } = setUp()
     const hook = await startHook(() => ({ allowed: true }))
     await addHook(server, 'Validating', hook, { sideEffects: 'NoneOnDryRun' })
@@ -238,7 +238,7 @@ describe('a webhook that fails', () => {
       answer: () => ({ uid: 'x', allowed: true }),
       says: 'received invalid webhook response: expected response.uid=',
     },
-    'changes though it may only look': {
+    'changes the object although it only validates': {
       answer: () => patchOf({ op: 'add', path: '/data', value: {} }),
       says: 'received invalid webhook response: validating webhook may not return response.patch',
     },
@@ -255,7 +255,7 @@ describe('a webhook that fails', () => {
     expect(json.details?.causes?.[0]?.message).toContain(bad)
   })
 
-  it('is passed over when it may fail', async () => {
+  it('is ignored if its failurePolicy says so', async () => {
     const { server, createMap } = setUp()
     await addHook(server, 'Validating', { url: 'https://127.0.0.1:1/' }, { failurePolicy: 'Ignore' })
     expect((await createMap('a')).status).toBe(201)
@@ -277,7 +277,7 @@ describe('a webhook that fails', () => {
     )
   })
 
-  it('takes longer than it may', async () => {
+  it('exceeds its timeout', async () => {
     const { server, createMap } = setUp()
     await addHook(server, 'Validating', await startHook(() => ({ never: true })), { timeoutSeconds: 1 })
     expect((await createMap('a')).json.message).toMatch(/failed to call webhook: Post ".*\/admit\?timeout=1s": context deadline exceeded$/)
@@ -329,7 +329,7 @@ describe('a configuration', () => {
       more: { name: 'x' },
       says: 'webhooks[0].name: Invalid value: "x": should be a domain with at least three segments separated by dots',
     },
-    'no side effects said': {
+    'no sideEffects': {
       more: { sideEffects: undefined },
       says: 'webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun',
     },

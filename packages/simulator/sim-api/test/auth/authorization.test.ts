@@ -60,7 +60,7 @@ describe('a request that nothing allows is refused', () => {
     })
   })
 
-  it('before it is known whether there is such a thing', async () => {
+  it('before the resource is looked up', async () => {
     expect((await setUp().send('jane', 'GET /apis/example.com/v1/things')).status).toBe(403)
   })
 })
@@ -85,7 +85,7 @@ describe('a role allows', () => {
     'no other group': { rules: [rule('daemonsets', '*')], line: 'GET /apis/apps/v1/namespaces/default/daemonsets', allowed: false },
     'no subresource of what it names': { rules: [rule('pods', '*')], line: `GET ${PODS}/a/status`, allowed: false },
     'a subresource of everything': { rules: [rule('*/status', 'get')], line: `GET ${PODS}/a/status`, allowed: true },
-    'everything with a star': { rules: [rule('*', '*')], line: `GET ${PODS}/a/status`, allowed: true },
+    'everything with a wildcard': { rules: [rule('*', '*')], line: `GET ${PODS}/a/status`, allowed: true },
     'one object by its name': { rules: [rule('pods', 'get', { resourceNames: ['a'] })], line: `GET ${PODS}/a`, allowed: true },
     'no other object': { rules: [rule('pods', 'get', { resourceNames: ['b'] })], line: `GET ${PODS}/a`, allowed: false },
     'a watch of one object': {
@@ -118,7 +118,7 @@ describe('a role allows', () => {
     expect((await send('joe', `GET ${PODS}`)).status).toBe(403)
   })
 
-  it('nothing any more once it is gone, and the refusal says so', async () => {
+  it('nothing once it is deleted, and the error says so', async () => {
     const { send, grant } = setUp()
     await grant('some', [rule('pods', 'list')], [jane])
     expect((await send('jane', `GET ${PODS}`)).status).toBe(200)
@@ -129,7 +129,7 @@ describe('a role allows', () => {
 })
 
 describe('cluster roles', () => {
-  it('of every cluster are there, and their bindings', async () => {
+  it('and their bindings exist from the start', async () => {
     const { send } = setUp()
     for (const name of ['admin', 'edit', 'view', 'cluster-admin', 'system:basic-user', 'system:discovery'])
       expect((await send('root', `GET ${RBAC}/clusterroles/${name}`)).status).toBe(200)
@@ -138,7 +138,7 @@ describe('cluster roles', () => {
     ])
   })
 
-  it('view reads all but secrets, edit changes them too, admin gives rights in a namespace', async () => {
+  it('view reads everything but secrets, edit also changes it, admin grants rights in a namespace', async () => {
     const { send } = setUp()
     const bind = (role: string): Promise<unknown> =>
       send('root', `POST ${RBAC}/namespaces/default/rolebindings`, {
@@ -158,7 +158,7 @@ describe('cluster roles', () => {
     }
   })
 
-  it('gain what a role with their label brings, and lose it with it', async () => {
+  it('gain the rules of each role with their label, and lose them with it', async () => {
     const { send } = setUp()
     const metadata = { name: 'widgets', labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } }
     const rules = [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['get'] }]
@@ -196,13 +196,13 @@ describe('a user cannot grant rights that they lack', () => {
     expect([status, json.message]).toEqual([403, expect.stringContaining('is attempting to grant RBAC permissions not currently held')])
   })
 
-  it('unless they hold it', async () => {
+  it('unless they hold the rights themselves', async () => {
     const { send, grant } = setUp()
     await grant('granter', [{ ...roles, verbs: ['create'] }, rule('secrets', '*')], [jane])
     expect((await send('jane', `POST ${RBAC}/namespaces/default/roles`, role)).status).toBe(201)
   })
 
-  it('unless they may escalate and bind', async () => {
+  it('unless they have the verbs escalate and bind', async () => {
     const { send, grant } = setUp()
     const bindView = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], verbs: ['bind'], resourceNames: ['view'] }
     await grant('granter', [{ ...roles, verbs: ['create', 'escalate'] }, bindView], [jane])
@@ -215,18 +215,18 @@ describe('impersonation', () => {
   const headers = { 'impersonate-user': 'jane', 'impersonate-group': 'team, other' }
   const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
-  it('gives their name and groups', async () => {
+  it('uses the given name and groups', async () => {
     const { json } = await setUp().send('root', `POST ${selfReviews}`, {}, headers)
     expect(json['status']).toEqual({ userInfo: { username: 'jane', groups: ['team', 'other', 'system:authenticated'] } })
   })
 
-  it('gives the groups of a service account', async () => {
+  it('adds the groups of a service account', async () => {
     const { json } = await setUp().send('root', `POST ${selfReviews}`, {}, { 'impersonate-user': 'system:serviceaccount:default:x' })
     const groups = ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated']
     expect(json['status']).toEqual({ userInfo: { username: 'system:serviceaccount:default:x', groups } })
   })
 
-  it('is refused without the right to it', async () => {
+  it('is refused without permission', async () => {
     const { status, json } = await setUp().send('joe', `POST ${selfReviews}`, {}, headers)
     expect(status).toBe(403)
     expect(json.message).toBe(
@@ -234,7 +234,7 @@ describe('impersonation', () => {
     )
   })
 
-  it('needs the right to each group', async () => {
+  it('needs permission for each group', async () => {
     const { send, grant } = setUp()
     await grant('actor', [rule('users', 'impersonate')], [{ kind: 'User', name: 'joe' }], true)
     const { json } = await send('joe', `POST ${selfReviews}`, {}, headers)
@@ -256,7 +256,7 @@ describe('roles and bindings are checked', () => {
       body: { metadata: { name: 'x' }, rules: [{ nonResourceURLs: ['/x'], verbs: ['get'] }] },
       says: 'rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs',
     },
-    'a binding to a role that there cannot be': {
+    'a binding to an invalid role': {
       line: `POST ${RBAC}/clusterrolebindings`,
       body: { metadata: { name: 'x' }, roleRef: { kind: 'Role', name: 'y' } },
       says: 'roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"',

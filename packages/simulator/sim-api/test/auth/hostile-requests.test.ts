@@ -5,18 +5,18 @@ const MAPS = '/api/v1/namespaces/default/configmaps'
 const PODS = '/api/v1/namespaces/default/pods'
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-describe('who may watch and not list', () => {
+describe('a user who may watch but not list', () => {
   const lists = ['', '?watch=false', '?watch=FALSE', '?watch=0']
   it.each(lists)('gets no list by %s', async (query) => {
     expect(await (await watcher())(`GET ${MAPS}${query}`)).toBe(403)
   })
 
   const watches = ['?watch', '?watch=', '?watch=1', '?watch=true', '?watch=no', '?watch=anything']
-  it.each(watches)('gets a watch by %s, as every word but false and 0 asks for one', async (query) => {
+  it.each(watches)('gets a watch by %s: every value but false and 0 requests one', async (query) => {
     expect(await (await watcher())(`GET ${MAPS}${query}`)).toBe('watch')
   })
 
-  it('reads no subresource by the word watch', async () => {
+  it('reads no subresource with the parameter watch', async () => {
     expect(await (await watcher())(`GET ${PODS}/a/status?watch=1`)).toBe(403)
   })
 
@@ -45,7 +45,7 @@ describe('a definition of custom resources', () => {
     expect({ status, fields: json.details?.causes?.map((cause) => cause.field) }).toEqual({ status: 422, fields: [field] })
   })
 
-  it('takes nothing away that is built in, neither while it is there nor with its end', async () => {
+  it('removes no built-in resource, neither while it exists nor when it is deleted', async () => {
     const { send } = setUp()
     const name = 'customresourcedefinitions.apiextensions.k8s.io'
     const approved = { annotations: { 'api-approved.kubernetes.io': 'unapproved' } }
@@ -68,7 +68,7 @@ describe('a grace period', () => {
   })
 })
 
-it('a pod that asks for a grace period beyond all time can be deleted', async () => {
+it('a pod with an excessive grace period can be deleted', async () => {
   const { send } = setUp()
   const spec = { nodeName: 'node-1', terminationGracePeriodSeconds: 9e15, containers: [{ name: 'main', image: 'agent:1' }] }
   await send('root', `POST ${PODS}`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec })
@@ -78,7 +78,7 @@ it('a pod that asks for a grace period beyond all time can be deleted', async ()
 })
 
 describe('a body in YAML', () => {
-  it('that its aliases make too large is refused', async () => {
+  it('is refused if its aliases make it too large', async () => {
     const aliases = Array.from({ length: 50 }, (_, index) => `key-${index}: *long`).join(', ')
     const body = `metadata: {name: a}\ndata: {first: &long ${'x'.repeat(100_000)}, ${aliases}}`
     const { front } = setUp()
@@ -87,7 +87,7 @@ describe('a body in YAML', () => {
     expect(answer.status).toBe(413)
   })
 
-  it('with aliases without number is refused before they are looked up', async () => {
+  it('with too many aliases is refused before they are resolved', async () => {
     const body = Array.from({ length: 20_000 }, (_, at) => `a${at}: &a${at} x\nb${at}: *a${at}`).join('\n')
     const { front } = setUp()
     const headers = { authorization: 'Bearer root', 'content-type': 'application/yaml' }
@@ -99,7 +99,7 @@ describe('a body in YAML', () => {
   })
 })
 
-it('patches that nest one in another make no object that is too deep to be read', async () => {
+it('nested patches create no object that is too deep to be read', async () => {
   const { send } = setUp()
   const free = { 'x-kubernetes-preserve-unknown-fields': true }
   await send('root', `POST ${DEFINITIONS}`, aDefinition('hostiles.example.com', 'example.com', {}, free))
@@ -113,7 +113,7 @@ it('patches that nest one in another make no object that is too deep to be read'
   expect([await deepen('/data/a'), await deepen(`/data${'/a'.repeat(902)}`)]).toEqual([200, 400])
 })
 
-it('the name of an extra field that is badly encoded stands for itself', async () => {
+it('a badly encoded name of an extra field is used as it is', async () => {
   const headers = { 'impersonate-user': 'bob', 'impersonate-extra-%zz': 'x' }
   const { json } = await setUp().send('root', 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews', {}, headers)
   expect(json['status']).toMatchObject({ userInfo: { username: 'bob', extra: { '%zz': ['x'] } } })

@@ -62,7 +62,7 @@ function kubectl(line: string, token = 'root'): Promise<Ran> {
 }
 
 describe.skipIf(!hasKubectl)('kubectl', () => {
-  it('auth can-i answers for oneself and for others', async () => {
+  it('auth can-i answers for the user and for others', async () => {
     const [own, others, no] = await Promise.all([
       kubectl('auth can-i delete nodes'),
       kubectl('auth can-i list pods --as jane'),
@@ -75,25 +75,25 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     ])
   })
 
-  it('auth can-i --list shows what one may do', async () => {
+  it('auth can-i --list shows the permissions of the user', async () => {
     const { out } = await kubectl('auth can-i --list', 'jane')
     expect(out).toMatch(/^pods +\[\] +\[\] +\[get list\]$/m)
     expect(out).toMatch(/^selfsubjectaccessreviews\.authorization\.k8s\.io +\[\] +\[\] +\[create\]$/m)
   })
 
-  it('auth whoami says who asks', async () => {
+  it('auth whoami shows the user', async () => {
     const { out } = await kubectl('auth whoami', 'jane')
     expect(out).toMatch(/Username +jane/)
     expect(out).toMatch(/Groups +\[team system:authenticated\]/)
   })
 
-  it('create token gives one that stands for the account', async () => {
+  it('create token issues a token of the account', async () => {
     const { out: token } = await kubectl('create token default')
     const { out } = await kubectl('auth whoami -o jsonpath={.status.userInfo.username}', token)
     expect(out).toBe('system:serviceaccount:default:default')
   })
 
-  it('create makes roles and bindings, which count at once', async () => {
+  it('create makes roles and bindings, which take effect at once', async () => {
     const made = [
       await kubectl('create clusterrole node-reader --verb=get,list --resource=nodes'),
       await kubectl('create clusterrolebinding node-reader --clusterrole=node-reader --user=joe --serviceaccount=default:default'),

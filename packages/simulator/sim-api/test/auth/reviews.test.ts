@@ -7,7 +7,7 @@ const account = 'system:serviceaccount:default:default'
 const listPods = { resourceAttributes: { verb: 'list', resource: 'pods', namespace: 'default' } }
 
 describe('a review says', () => {
-  it('that one may do something, and which binding allows it', async () => {
+  it('that the user has a permission, and which binding grants it', async () => {
     const { send, grant } = setUp()
     await grant('some', [rule('pods', 'list')], [jane])
     const { status, json } = await send('jane', `POST ${AUTHZ}/selfsubjectaccessreviews`, { spec: listPods })
@@ -17,13 +17,13 @@ describe('a review says', () => {
     ])
   })
 
-  it('that another user may not', async () => {
+  it('that another user lacks a permission', async () => {
     const { send } = setUp()
     const { json } = await send('root', `POST ${AUTHZ}/subjectaccessreviews`, { spec: { ...listPods, user: 'joe' } })
     expect(json['status']).toEqual({ allowed: false })
   })
 
-  it('what a group may do in one namespace', async () => {
+  it('what a group can do in one namespace', async () => {
     const { send, grant } = setUp()
     await grant('some', [rule('pods', 'list')], [{ kind: 'Group', name: 'team' }])
     const spec = { ...listPods, groups: ['team'] }
@@ -31,7 +31,7 @@ describe('a review says', () => {
     expect(json['status']).toMatchObject({ allowed: true })
   })
 
-  it('everything that one may do in a namespace', async () => {
+  it('everything that the user can do in a namespace', async () => {
     const { send, grant } = setUp()
     await grant('some', [rule('pods', 'list', { resourceNames: ['a'] })], [jane])
     const { json } = await send('jane', `POST ${AUTHZ}/selfsubjectrulesreviews`, { spec: { namespace: 'default' } })
@@ -42,7 +42,7 @@ describe('a review says', () => {
     })
   })
 
-  it('nothing to those who may not ask about others', async () => {
+  it('nothing to a user who may not review other users', async () => {
     expect((await setUp().send('jane', `POST ${AUTHZ}/subjectaccessreviews`, { spec: { ...listPods, user: 'joe' } })).status).toBe(403)
   })
 })
@@ -82,14 +82,14 @@ describe('a token of a service account', () => {
     ])
   })
 
-  it('stands for the account, which may do what it was given', async () => {
+  it('authenticates as the account, with its permissions', async () => {
     const { token, send, grant } = await issued()
     expect((await send(token, 'GET /api/v1/namespaces/default/pods')).status).toBe(403)
     await grant('some', [rule('pods', 'list')], [{ kind: 'ServiceAccount', name: 'default' }])
     expect((await send(token, 'GET /api/v1/namespaces/default/pods')).status).toBe(200)
   })
 
-  it('is known by a review, with its owner', async () => {
+  it('is recognized by a review, with its owner', async () => {
     const { token, send } = await issued()
     const { json } = await send('root', `POST ${REVIEWS}`, review(token))
     expect(json['status']).toMatchObject({
@@ -99,7 +99,7 @@ describe('a token of a service account', () => {
     })
   })
 
-  it('ends with its time', async () => {
+  it('expires at its time', async () => {
     const { token, send, clock } = await issued({ expirationSeconds: 600 })
     await clock.advanceAsync(599_000)
     expect((await send('root', `POST ${REVIEWS}`, review(token))).json['status']).toMatchObject({ authenticated: true })
@@ -107,14 +107,14 @@ describe('a token of a service account', () => {
     expect((await send(token, 'GET /apis')).status).toBe(401)
   })
 
-  it('ends with its account, even if one of the same name comes', async () => {
+  it('becomes invalid with its account, even if one of the same name is created', async () => {
     const { token, send } = await issued()
     await send('root', 'DELETE /api/v1/namespaces/default/serviceaccounts/default')
     expect((await send('root', 'GET /api/v1/namespaces/default/serviceaccounts/default')).status).toBe(200)
     expect((await send(token, 'GET /apis')).status).toBe(401)
   })
 
-  it('ends with the secret that it is bound to', async () => {
+  it('becomes invalid with the secret that it is bound to', async () => {
     const options = setUp()
     await options.send('root', 'POST /api/v1/namespaces/default/secrets', { metadata: { name: 's' } })
     const { token, send } = await issued({ boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 's' } }, options)
@@ -123,7 +123,7 @@ describe('a token of a service account', () => {
     expect((await send(token, 'GET /apis')).status).toBe(401)
   })
 
-  it('for another audience is none for this server', async () => {
+  it('for another audience is not accepted by this server', async () => {
     const { token, send } = await issued({ audiences: ['vault'] })
     expect((await send(token, 'GET /apis')).status).toBe(401)
     expect((await send('root', `POST ${REVIEWS}`, review(token, ['vault', 'x']))).json['status']).toMatchObject({ audiences: ['vault'] })

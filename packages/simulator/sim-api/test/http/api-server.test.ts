@@ -41,7 +41,7 @@ describe('a custom resource', () => {
     expect((await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgets)).status).toBe(201)
   })
 
-  it('gets the defaults of its schema and loses what it does not have', async () => {
+  it('gets the defaults of its schema, and loses unknown fields', async () => {
     const { status, body } = await send('POST', widgetsPath, widget({ size: 1, colour: 'red' }))
     expect({ status, spec: body['spec'] }).toEqual({ status: 201, spec: { size: 1, mode: 'a' } })
   })
@@ -79,7 +79,7 @@ it('a definition whose schema is not structural is refused', async () => {
   })
 })
 
-it('a watch in virtual time brings every event without a real timer', async () => {
+it('a watch in virtual time delivers every event without a real timer', async () => {
   const answer = await exchange(
     { method: 'GET', path: '/api/v1/configmaps?watch=1&resourceVersion=0', headers: {} },
     new AbortController().signal,

@@ -55,21 +55,21 @@ describe('a path and a method become a request', () => {
   })
 })
 
-describe('what is refused before it reaches the API server', () => {
+describe('a request that is refused before it reaches the API server', () => {
   const cases: Record<string, { send: string; headers?: Record<string, string>; body?: string; status: number; says: string }> = {
     'a resource that does not exist': { send: 'GET /api/v1/things', status: 404, says: 'could not find the requested resource' },
     'a version that is not served': { send: 'GET /apis/apps/v2/daemonsets', status: 404, says: 'could not find the requested resource' },
     'a namespaced object without a namespace': { send: 'GET /api/v1/pods/a', status: 404, says: 'could not find the requested resource' },
-    'a check that does not exist': { send: 'GET /readyz/nope', status: 404, says: '404 page not found' },
-    'a method without a meaning': { send: 'PUT /api/v1/namespaces/x/pods', status: 405, says: 'does not allow this method' },
+    'an unknown health check': { send: 'GET /readyz/nope', status: 404, says: '404 page not found' },
+    'an unsupported method': { send: 'PUT /api/v1/namespaces/x/pods', status: 405, says: 'does not allow this method' },
     'creation without a namespace': { send: 'POST /api/v1/pods', status: 405, says: 'does not allow this method' },
-    'an Accept that cannot be met': {
+    'an unsupported Accept header': {
       send: 'GET /api/v1/pods',
       headers: { accept: 'application/vnd.kubernetes.protobuf' },
       status: 406,
       says: 'only the following media types are accepted',
     },
-    'a body that is no JSON': { send: 'POST /api/v1/namespaces/x/pods', body: '{', status: 400, says: 'json parse error' },
+    'a body that is not JSON': { send: 'POST /api/v1/namespaces/x/pods', body: '{', status: 400, says: 'json parse error' },
     'a body above 3 MiB': {
       send: 'POST /api/v1/namespaces/x/pods',
       body: ' '.repeat(3 << 20) + '{}',
@@ -111,19 +111,19 @@ describe('what is refused before it reaches the API server', () => {
     'a command in a container': { send: 'POST /api/v1/namespaces/x/pods/a/exec', status: 501, says: 'pods/exec is not served' },
     'the deletion of a kind in all namespaces': { send: 'DELETE /api/v1/pods', status: 405, says: 'does not allow this method' },
     'a write to a document': { send: 'POST /apis', status: 405, says: 'does not allow this method' },
-    'rows that carry something else': {
+    'rows with an unknown includeObject': {
       send: 'GET /api/v1/pods?includeObject=All',
       status: 400,
       says: "must be 'Metadata', 'Object', 'None', or empty",
     },
-    'a merge patch that forces': {
+    'a merge patch with force': {
       send: 'PATCH /api/v1/namespaces/x/pods/a?force=true',
       headers: { 'content-type': 'application/merge-patch+json' },
       body: '{}',
       status: 422,
       says: 'may not be specified for non-apply patch',
     },
-    'a limit that is no number': { send: 'GET /api/v1/pods?limit=x', status: 400, says: 'invalid syntax' },
+    'a limit that is not a number': { send: 'GET /api/v1/pods?limit=x', status: 400, says: 'invalid syntax' },
     'an unknown dry run': { send: 'GET /api/v1/pods?dryRun=Some', status: 422, says: 'Unsupported value: [\\"Some\\"]' },
     'an apply patch in binary form': {
       send: 'PATCH /api/v1/namespaces/x/pods/a?fieldManager=ci',
@@ -168,7 +168,7 @@ describe('what is refused before it reaches the API server', () => {
   })
 })
 
-it('an answer settles by promises alone, within one turn of the event loop', async () => {
+it('an answer settles through promises alone, within one turn of the event loop', async () => {
   const stub = createStub([pod('a')])
   let answered = false
   stub.send('GET', '/api/v1/pods').then(
@@ -179,7 +179,7 @@ it('an answer settles by promises alone, within one turn of the event loop', asy
   expect(answered).toBe(true)
 })
 
-it('an object is written as JSON once, however often it is sent', async () => {
+it('an object is serialized once, however often it is sent', async () => {
   let reads = 0
   const object = Object.defineProperty(pod('a'), 'spec', { enumerable: true, get: () => ({ reads: ++reads }) })
   const stub = createStub([object])
@@ -208,7 +208,7 @@ describe('bodies', () => {
   })
 })
 
-describe('what anyone may ask', () => {
+describe('public endpoints', () => {
   it.each([
     ['/readyz', 'ok'],
     ['/livez?verbose', '[+]ping ok\nlivez check passed\n'],
@@ -259,7 +259,7 @@ describe('watches', () => {
     expect(stub.watches[0]?.request.options?.fieldSelector).toBe('metadata.name=a')
   })
 
-  it('end in good order when the server closes them', async () => {
+  it('end cleanly when the server closes them', async () => {
     const stub = createStub()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
     stub.watches[0]?.sink.frame({ type: 'DELETED', object: pod('a') })
@@ -285,7 +285,7 @@ describe('watches', () => {
     expect(stub.watches[0]?.stopped).toBe(true)
   })
 
-  it('cut off a reader that has fallen far behind', async () => {
+  it('disconnect a reader that has fallen far behind', async () => {
     const stub = createStub()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
     const large = pod('a', { spec: { text: 'x'.repeat(40 << 20) } })
@@ -296,7 +296,7 @@ describe('watches', () => {
     await expect(chunksOf(answer.body)).rejects.toBeInstanceOf(ConnectionCutError)
   })
 
-  it('wake a reader that waits when it leaves by return()', async () => {
+  it('wake a waiting reader when it leaves by return()', async () => {
     const stub = createStub()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
     const reader = answer.body[Symbol.asyncIterator]()
@@ -328,13 +328,13 @@ describe('health', () => {
     ['/readyz', 'ok'],
     ['/livez?verbose', '[+]ping ok\nlivez check passed\n'],
     ['/healthz/ping', 'ok'],
-  ])('%s says %j to anyone', async (path, says) => {
+  ])('%s returns %j without authentication', async (path, says) => {
     expect(await createStub().send('GET', path, { headers: { authorization: '' } })).toMatchObject({ status: 200, text: says })
   })
 })
 
 describe('a watch', () => {
-  it('is opened by the older path, too', async () => {
+  it('is available under the older path, too', async () => {
     const stub = createStub()
     const exchange = inProcessExchange(stub.front, 'secret')
     const gone = new AbortController()

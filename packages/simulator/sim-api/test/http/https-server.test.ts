@@ -39,7 +39,7 @@ describe('a server that listens', () => {
     await expect(get('/readyz', { ca: '' })).rejects.toThrow(/certificate/)
   })
 
-  it('refuses a Host header that names something else', async () => {
+  it('refuses a Host header with another name', async () => {
     expect(await get('/readyz', { host: 'localhost', headers: { host: 'example.com' } })).toMatchObject({ status: 421 })
   })
 
@@ -60,16 +60,16 @@ describe('a server that listens', () => {
     expect(JSON.parse(text)).toMatchObject({ kind: 'PodList', items: [{ metadata: { name: 'a' } }] })
   })
 
-  it('says so when its port is taken', async () => {
+  it('reports that its port is in use', async () => {
     await expect(listen(stub.front, { port: server.port })).rejects.toMatchObject({ code: 'PORT_IN_USE' })
   })
 
-  it('says so when the system does not allow the address', async () => {
+  it('reports that the system does not allow the address', async () => {
     const refused = { code: 'OPTION_INVALID', message: expect.stringContaining('cannot listen on 192.0.2.1:0') as string }
     await expect(listen(stub.front, { host: '192.0.2.1', port: 0 })).rejects.toMatchObject(refused)
   })
 
-  it('compresses a long answer for a client that takes that', async () => {
+  it('compresses a long answer for a client that accepts that', async () => {
     const long = createStub([pod('a', { spec: { note: 'x'.repeat(200_000) } })])
     const other = await listen(long.front, { port: 0 })
     const plain = await raw(other, { authorization })
@@ -81,11 +81,11 @@ describe('a server that listens', () => {
     expect(gunzipSync(compressed.bytes)).toEqual(plain.bytes)
   })
 
-  it('leaves a short answer as it is', async () => {
+  it('does not compress a short answer', async () => {
     expect((await raw(server, { authorization, 'accept-encoding': 'gzip' })).encoding).toBeUndefined()
   })
 
-  it('refuses a body that does not end before it is too long', async () => {
+  it('refuses a body as soon as it exceeds the limit', async () => {
     const sent = request({
       host: '127.0.0.1',
       port: server.port,
@@ -110,7 +110,7 @@ describe('a server that listens', () => {
 })
 
 describe('a watch over a socket', () => {
-  it('streams, leaves the clock alone between frames, and ends in good order on close', async () => {
+  it('streams, releases the clock between frames, and ends cleanly on close', async () => {
     const watch = open('/api/v1/pods?watch=true')
     await expect.poll(() => stub.watches.length).toBe(1)
     await expect.poll(() => holds).toBe(0)
@@ -121,7 +121,7 @@ describe('a watch over a socket', () => {
     expect(stub.watches[0]?.stopped).toBe(true)
   })
 
-  it('ends in good order over HTTP/2, too', async () => {
+  it('ends cleanly over HTTP/2, too', async () => {
     const session = connectHttp2(server.url, { ca: server.caCertificate })
     const stream = session.request({ ':path': '/api/v1/pods?watch=true', authorization })
     await expect.poll(() => stub.watches.length).toBe(1)

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 describe('a body in protobuf', () => {
-  it('is read for the kinds that command line clients send so', async () => {
+  it('is read for the kinds that command line clients send in protobuf', async () => {
     const meta = message(
       text(1, 'cm'),
       text(2, ''),
@@ -40,7 +40,7 @@ describe('a body in protobuf', () => {
     })
   })
 
-  it('keeps a grace period of nothing', async () => {
+  it('keeps a grace period of 0', async () => {
     const options = message(whole(1, 0), bytes(2, message(text(1, 'uid-1'))))
     await post(envelope('policy/v1', 'Eviction', message(bytes(1, message(text(1, 'p'))), bytes(2, options))))
     expect(stub.requests[0]?.body).toMatchObject({ deleteOptions: { gracePeriodSeconds: 0, preconditions: { uid: 'uid-1' } } })
@@ -50,11 +50,11 @@ describe('a body in protobuf', () => {
     expect(await post(envelope('apps/v1', 'Deployment', []))).toBe(415)
   })
 
-  it('that is none is refused with 415', async () => {
+  it('that is not protobuf is refused with 415', async () => {
     expect(await post([1, 2, 3])).toBe(415)
   })
 
-  it('with a number that never ends is refused as soon as any other', async () => {
+  it('with an endless number is refused as quickly as any other', async () => {
     expect(await post(Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(1024 * 1024, 0x80)]))).toBe(415)
   })
 })

@@ -87,7 +87,7 @@ export function pod(name: string, fields: Partial<ApiObject> = {}): ApiObject {
   }
 }
 
-/** A definition with what the front reads of it. */
+/** A definition with the fields that the HTTP layer reads. */
 export function definition(
   group: string,
   kind: string,

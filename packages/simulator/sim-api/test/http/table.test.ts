@@ -121,7 +121,7 @@ describe('tables of custom resources', () => {
     status: { conditions: [{ type: 'Ready', status: 'False' }], at: '2026-01-01T11:59:30Z' },
   })
 
-  it('show what the printer columns point at', async () => {
+  it('show the values of the printer columns', async () => {
     const { columnDefinitions, rows } = await tableOf('/apis/example.com/v1/widgets', [widget])
     expect(columnDefinitions?.map(({ name, priority }) => `${name}:${priority}`).join(' ')).toBe(
       'Name:0 Size:0 Ready:0 Since:0 Dotted:0 Last:1 First:1',
@@ -129,7 +129,7 @@ describe('tables of custom resources', () => {
     expect(rows[0]?.cells).toEqual(['w', 3, 'False', '30s', 'dotted', 2, '1'])
   })
 
-  it('show nothing where nothing is', async () => {
+  it('show nothing for missing values', async () => {
     const { rows } = await tableOf('/apis/example.com/v1/widgets', [pod('w', { spec: {}, status: {} })])
     expect(rows[0]?.cells).toEqual(['w', null, null, null, null, null, null])
   })
@@ -145,7 +145,7 @@ describe('rows carry', () => {
   })
 })
 
-it('a watch as a table says its columns once', async () => {
+it('a watch as a table sends its columns once', async () => {
   const stub = createStub()
   const headers = { accept, authorization: 'Bearer secret' }
   const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=1', headers }, new AbortController().signal)
@@ -160,7 +160,7 @@ it('a watch as a table says its columns once', async () => {
   ])
 })
 
-it('metadata alone can be asked for', async () => {
+it('metadata can be requested alone', async () => {
   const headers = { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' }
   const { json } = await createStub([pod('a')]).send('GET', '/api/v1/pods', { headers })
   expect(json).toMatchObject({ kind: 'PartialObjectMetadataList', items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'a' } }] })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createWatchStream } from '../../src/http/wire/watch-stream.ts'
 
-it('a stream ends at a frame that cannot be written, without an error for its sender', async () => {
+it('a stream ends at a frame that cannot be serialized, without an error for its sender', async () => {
   const stream = createWatchStream(() => {
     throw new RangeError('too deep')
   })

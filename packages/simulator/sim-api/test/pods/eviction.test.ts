@@ -6,7 +6,7 @@ const tester = { name: 'tester' }
 const BUDGET_TEXT = "Cannot evict pod as it would violate the pod's disruption budget."
 
 describe('the eviction of a pod', () => {
-  it('deletes a pod that no budget selects, and says why in its status', async () => {
+  it('deletes a pod that no budget selects, and records the reason in its status', async () => {
     const { client, evict } = await setUp({})
     expect(await evict()).toMatchObject({ kind: 'status', code: 201, status: { status: 'Success', code: 201 } })
     const pod = await client.get(resources.pods, 'a', 'default')
@@ -21,7 +21,7 @@ describe('the eviction of a pod', () => {
     )
   })
 
-  it('counts the disruption down and notes the pod', async () => {
+  it('decrements the allowed disruptions, and records the pod', async () => {
     const { client, evict } = await setUp({ budgets: [{ disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2 }] })
     await evict()
     const budget = await client.get(resources.podDisruptionBudgets, 'budget-0', 'default')
@@ -57,7 +57,7 @@ describe('the eviction of a pod', () => {
       },
       cause: 'The disruption budget budget-0 does not allow evicting pods currently because it failed sync: no scale',
     },
-    'while the budget says why': {
+    'while the budget has a reason': {
       status: {
         disruptionsAllowed: 0,
         currentHealthy: 3,
@@ -79,7 +79,7 @@ describe('the eviction of a pod', () => {
     expect((await client.get(resources.pods, 'a', 'default')).metadata.deletionTimestamp).toBeUndefined()
   })
 
-  it('is refused with 403 while too many evictions wait to be seen', async () => {
+  it('is refused with 403 while too many evictions are unobserved', async () => {
     const disruptedPods = Object.fromEntries(Array.from({ length: 2001 }, (_, at) => [`p${at}`, '2026-01-01T00:00:00Z']))
     const { evict } = await setUp({ budgets: [{ disruptionsAllowed: 1, disruptedPods }] })
     expect((await refusal(evict())).message).toBe(
@@ -102,7 +102,7 @@ describe('the eviction of a pod', () => {
       pod: { phase: 'Running' },
       budget: { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2 },
     },
-    'for an unready pod where the policy always allows it': {
+    'for an unready pod if the policy always allows it': {
       pod: { phase: 'Running' },
       budget: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 2 },
       spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
@@ -122,7 +122,7 @@ describe('the eviction of a pod', () => {
     expect((await refusal(evict())).code).toBe(429)
   })
 
-  it('writes nothing in a dry run, and is refused as it would be', async () => {
+  it('writes nothing in a dry run, and is refused like a real one', async () => {
     const allowed = await setUp({ budgets: [{ disruptionsAllowed: 1 }] })
     const revision = allowed.server.revision()
     expect(await allowed.evict({ deleteOptions: { dryRun: ['All'] } })).toMatchObject({ status: { status: 'Success' } })

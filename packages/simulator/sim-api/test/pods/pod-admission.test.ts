@@ -5,7 +5,7 @@ import { aPod, aServer, at, refusal } from '../testing.ts'
 const tester = { name: 'tester' }
 
 describe('a new pod', () => {
-  it('is given priority 0 and five minutes of patience with its node', async () => {
+  it('gets priority 0, and tolerates a failed node for five minutes', async () => {
     const pod = await aClient().create(resources.pods, aPod('a'))
     expect(pod['spec']).toMatchObject({
       priority: 0,
@@ -19,7 +19,7 @@ describe('a new pod', () => {
     })
   })
 
-  it('keeps its own patience', async () => {
+  it('keeps its own tolerations', async () => {
     const tolerations = [
       { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
       { operator: 'Exists', effect: 'NoExecute' },
@@ -28,7 +28,7 @@ describe('a new pod', () => {
     expect(at(pod, 'spec', 'tolerations')).toEqual(tolerations)
   })
 
-  it('is given the priority of its class, of the default class without one, and keeps it when it is replaced', async () => {
+  it('gets the priority of its class, or of the default class without one, and keeps it when it is replaced', async () => {
     const client = aClient()
     await addClass(client, 'high', { value: 1000, preemptionPolicy: 'Never' })
     const high = await client.create(resources.pods, aPod('high', { spec: { priorityClassName: 'high' } }))
@@ -75,7 +75,7 @@ describe('a PriorityClass', () => {
 describe('a LimitRange', () => {
   const limits = [{ type: 'Container', default: { cpu: '200m' }, max: { memory: '500Mi', cpu: '1' }, min: { cpu: '10m' } }]
 
-  it('says what a container uses that does not say so itself', async () => {
+  it('sets the resources of a container that declares none', async () => {
     const client = aClient()
     const range = await addRange(client, limits)
     expect(at(range, 'spec', 'limits')).toEqual([
@@ -90,7 +90,7 @@ describe('a LimitRange', () => {
     expect(at(pod, 'status', 'qosClass')).toBe('Guaranteed')
   })
 
-  it('holds containers to its range', async () => {
+  it('limits containers to its range', async () => {
     const client = aClient()
     await addRange(client, limits)
     const asked = { requests: { cpu: '1m' }, limits: { memory: '2000Mi' } }
@@ -101,7 +101,7 @@ describe('a LimitRange', () => {
     ])
   })
 
-  it('holds pods to its range and limits to their requests', async () => {
+  it('limits pods to its range, and limits to their requests', async () => {
     const client = aClient()
     await addRange(client, [
       { type: 'Pod', max: { cpu: '1' } },

@@ -23,7 +23,7 @@ describe('a quantity', () => {
     if (read !== undefined) expect(formatQuantity(read, quantityForm(text))).toBe(again)
   })
 
-  it('is the same after it has been written and read', () => {
+  it('round-trips through its text', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 27n }), fc.constantFrom('decimal' as const, 'binary' as const), (nano, form) => {
         expect(readAmounts({ a: formatQuantity(nano, form) }).get('a')).toBe(nano)

@@ -5,7 +5,7 @@ import { aConfigMap, aDaemonSet, aPod, aServer, at, refusal } from '../testing.t
 const tester = { name: 'tester' }
 
 describe('replacing', () => {
-  it('refuses an object made from an older version', async () => {
+  it('refuses an object based on an older version', async () => {
     const { client } = setUp()
     const first = await client.create(resources.daemonSets, aDaemonSet('agent'))
     await client.update(resources.daemonSets, { ...first, metadata: { ...first.metadata, labels: { a: 'b' } } })
@@ -16,7 +16,7 @@ describe('replacing', () => {
     ])
   })
 
-  it('takes an object without a resource version where the kind allows it', async () => {
+  it('accepts an object without a resource version if the kind allows it', async () => {
     const { client } = setUp()
     const pod = await client.create(resources.pods, aPod('a'))
     const { resourceVersion: _version, ...metadata } = pod.metadata
@@ -42,14 +42,14 @@ describe('replacing', () => {
     expect(server.revision()).toBe(revision)
   })
 
-  it('answers 404 for an object that is not there', async () => {
+  it('answers 404 for an object that does not exist', async () => {
     const { client } = setUp()
     const map = await client.create(resources.configMaps, aConfigMap('a'))
     await client.delete(resources.configMaps, 'a', 'default')
     expect((await refusal(client.update(resources.configMaps, map))).message).toBe('configmaps "a" not found')
   })
 
-  it('changes the status only through its subresource, and nothing else there', async () => {
+  it('changes the status only through its subresource, and nothing else through it', async () => {
     const { client } = setUp()
     const created = await client.create(resources.daemonSets, aDaemonSet('agent'))
     const viaMain = await client.update(resources.daemonSets, { ...created, status: { numberReady: 5 } })
@@ -79,7 +79,7 @@ describe('patching', () => {
       ],
       want: { b: '2', c: '3' },
     },
-    'takes an absent field for null, and replaces it, in a JSON patch': {
+    'treats an absent field as null, and replaces it, in a JSON patch': {
       type: 'json-patch',
       patch: [
         { op: 'test', path: '/metadata/labels/x~1y', value: null },
@@ -87,12 +87,12 @@ describe('patching', () => {
       ],
       want: { a: '1', b: '2', c: '3' },
     },
-    'deletes by null in a merge patch': {
+    'deletes with null in a merge patch': {
       type: 'merge-patch',
       patch: { metadata: { labels: { a: null, c: '3' } } },
       want: { b: '2', c: '3' },
     },
-    'replaces a map by directive': {
+    'replaces a map with a directive': {
       type: 'strategic-merge-patch',
       patch: { metadata: { labels: { $patch: 'replace', c: '3' } } },
       want: { c: '3' },
@@ -114,7 +114,7 @@ describe('patching', () => {
   const refused: Record<string, { type: PatchType; patch: unknown; want: number }> = {
     'answers 422 when a test fails': { type: 'json-patch', patch: [{ op: 'test', path: '/metadata/name', value: 'z' }], want: 422 },
     'answers 422 when there is nothing to remove': { type: 'json-patch', patch: [{ op: 'remove', path: '/data/x' }], want: 422 },
-    'answers 413 when copies double what they copy again and again': {
+    'answers 413 if copies double their source again and again': {
       type: 'json-patch',
       patch: [
         { op: 'add', path: '/data', value: { a: 'x'.repeat(1_000) } },
@@ -123,21 +123,21 @@ describe('patching', () => {
       want: 413,
     },
     'answers 422 for an unknown operation': { type: 'json-patch', patch: [{ op: 'increase', path: '/data/x' }], want: 422 },
-    'answers 422 when a field that is there is to be null': {
+    'answers 422 if an existing field is tested for null': {
       type: 'json-patch',
       patch: [{ op: 'test', path: '/metadata/name', value: null }],
       want: 422,
     },
-    'answers 422 when what holds the field is absent': {
+    'answers 422 if the parent of the field is absent': {
       type: 'json-patch',
       patch: [{ op: 'replace', path: '/data/x', value: '1' }],
       want: 422,
     },
-    'answers 400 for a JSON patch that is no list': { type: 'json-patch', patch: {}, want: 400 },
+    'answers 400 for a JSON patch that is not a list': { type: 'json-patch', patch: {}, want: 400 },
     'answers 422 for another uid': { type: 'merge-patch', patch: { metadata: { uid: 'other' } }, want: 422 },
     'answers 409 for a stale resource version': { type: 'merge-patch', patch: { metadata: { resourceVersion: '1' } }, want: 409 },
     'answers 400 for another name': { type: 'merge-patch', patch: { metadata: { name: 'b' } }, want: 400 },
-    'answers 422 for a label that is none': { type: 'merge-patch', patch: { metadata: { labels: { 'a b': 'c' } } }, want: 422 },
+    'answers 422 for an invalid label': { type: 'merge-patch', patch: { metadata: { labels: { 'a b': 'c' } } }, want: 422 },
     'answers 400 for a value of the wrong type': { type: 'merge-patch', patch: { metadata: { labels: { a: 1 } } }, want: 400 },
   }
   for (const [name, { type, patch, want }] of Object.entries(refused))
@@ -155,7 +155,7 @@ describe('patching', () => {
     expect(server.revision()).toBe(revision)
   })
 
-  it('merges containers by name, keeps their order, and takes tolerations whole', async () => {
+  it('merges containers by name, keeps their order, and replaces tolerations as a whole', async () => {
     const { client, server } = setUp()
     const template = {
       metadata: { labels: { app: 'agent' } },
@@ -183,7 +183,7 @@ describe('patching', () => {
     expect((spec as { containers: unknown[] }).containers).toHaveLength(1)
   })
 
-  it('drops everything else of a template that a patch replaces, as an undo needs it', async () => {
+  it('drops all other fields of a template that a patch replaces, as an undo requires', async () => {
     const { client, server } = setUp()
     const first = await client.create(resources.daemonSets, aDaemonSet('agent'))
     const hostNetwork = [{ op: 'add', path: '/spec/template/spec/hostNetwork', value: true }]

@@ -5,7 +5,7 @@ import { aConfigMap, aDaemonSet, aPod, aServer, at, refusal } from '../testing.t
 const tester = { name: 'tester' }
 
 describe('deleting a pod', () => {
-  it('marks a running pod, which goes when deleted again with grace 0', async () => {
+  it('marks a running pod, which is removed when it is deleted again with grace 0', async () => {
     const { client, clock, writes } = await setUp()
     const pod = await boundPod(client, 'a')
     await client.delete(resources.pods, 'a', 'default')
@@ -32,7 +32,7 @@ describe('deleting a pod', () => {
       expect((await refusal(client.get(resources.pods, 'a', 'default'))).code).toBe(404)
     })
 
-  it('shortens a grace period that runs, and never lengthens it', async () => {
+  it('shortens a running grace period, and never lengthens it', async () => {
     const { client, clock } = await setUp()
     await boundPod(client, 'a')
     await client.delete(resources.pods, 'a', 'default', { gracePeriodSeconds: 60 })
@@ -45,7 +45,7 @@ describe('deleting a pod', () => {
     expect(Date.parse(pod.metadata.deletionTimestamp!)).toBe(startMs + 20_000)
   })
 
-  it('gives a pod one more second when the shortened grace period is over already', async () => {
+  it('gives a pod one more second if the shortened grace period is already over', async () => {
     const { client, clock } = await setUp()
     await boundPod(client, 'a')
     await client.delete(resources.pods, 'a', 'default', { gracePeriodSeconds: 60 })
@@ -85,7 +85,7 @@ describe('deleting anything', () => {
     await client.delete(resources.configMaps, 'a', 'default', { preconditions: map.metadata })
   })
 
-  it('answers with a Status that names the uid when the object is gone, with the object when it is only marked', async () => {
+  it('answers with a Status that names the uid if the object is gone, or with the object if it is only marked', async () => {
     const { client, server } = await setUp()
     const agent = await client.create(resources.daemonSets, aDaemonSet('agent'))
     const gone = await server.handle({ actor: tester, verb: 'delete', resource: resources.daemonSets, namespace: 'default', name: 'agent' })
@@ -114,7 +114,7 @@ describe('deleting anything', () => {
     expect((await refusal(server.handle(request))).code).toBe(422)
   })
 
-  it('refuses a dry run that is none', async () => {
+  it('refuses an invalid dryRun value', async () => {
     const { client, server } = await setUp()
     await client.create(resources.configMaps, aConfigMap('a'))
     const body = { dryRun: ['true'] }
@@ -125,12 +125,12 @@ describe('deleting anything', () => {
     })
   })
 
-  it('deletes no namespaces all at once', async () => {
+  it('does not delete namespaces as a collection', async () => {
     const { server } = await setUp()
     expect((await refusal(server.handle({ actor: tester, verb: 'deletecollection', resource: resources.namespaces }))).code).toBe(405)
   })
 
-  it('deletes what a selector chooses', async () => {
+  it('deletes what a selector matches', async () => {
     const { client, server } = await setUp()
     await client.create(resources.configMaps, aConfigMap('a', { labels: { app: 'x' } }))
     await client.create(resources.configMaps, aConfigMap('b'))

@@ -5,7 +5,7 @@ import { aConfigMap, aServer } from '../testing.ts'
 const reader = { name: 'reader' }
 
 describe('a delivery', () => {
-  it('is the last page of a list, and its version that of the first', async () => {
+  it('is the last page of a list, with the version of the first page', async () => {
     const { create, list, reported } = setUp()
     for (const name of ['a', 'b', 'c']) await create(name)
     const token = await list({ limit: 2 })
@@ -15,7 +15,7 @@ describe('a delivery', () => {
     expect(reported).toEqual([3])
   })
 
-  it('is no list that was answered and lost', async () => {
+  it('is not a list whose answer was lost', async () => {
     const { list, reported, server } = setUp()
     server.useFaults({ onRequest: () => ({ kind: 'cut', when: 'after' }) })
     await expect(list({})).rejects.toThrow()
@@ -32,7 +32,7 @@ describe('a delivery', () => {
     expect(reported).toEqual([1])
   })
 
-  it('is not each of the initial events, which come in another order, but the bookmark at their end', async () => {
+  it('is not each initial event, because their order is another one, but the bookmark at their end', async () => {
     const { create, watch, clock, reported } = setUp()
     for (const name of ['b', 'a']) await create(name)
     await watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true })
@@ -40,7 +40,7 @@ describe('a delivery', () => {
     expect(reported).toEqual([2])
   })
 
-  it('does not come from a watch that is stalled', async () => {
+  it('does not come from a stalled watch', async () => {
     const { create, watch, clock, reported, server } = setUp()
     server.useFaults({ onEvent: () => ({ kind: 'stall', ms: Number.POSITIVE_INFINITY }) })
     await watch({ resourceVersion: '0', sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan' })

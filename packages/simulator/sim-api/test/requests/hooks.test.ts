@@ -13,7 +13,7 @@ import { aConfigMap, aPod, aServer, at, refusal, textOf } from '../testing.ts'
 const tester = { name: 'tester' }
 
 describe('faults', () => {
-  it('answer with an error, and nothing is done', async () => {
+  it('answer with an error, and nothing is written', async () => {
     const { server, client } = setUp()
     const counts: number[] = []
     server.useFaults({
@@ -82,7 +82,7 @@ describe('admission', () => {
     expect(await refusal(client.delete(resources.configMaps, 'a', 'default'))).toBe(error)
   })
 
-  it('is asked again when the object changed meanwhile, unless the writer named a version', async () => {
+  it('is called again if the object has changed meanwhile, unless the writer named a version', async () => {
     const { server, client } = setUp()
     const map = await client.create(resources.configMaps, aConfigMap('a'))
     let asked = 0
@@ -120,7 +120,7 @@ describe('observers', () => {
 })
 
 describe('binding', () => {
-  it('puts a pod on a node once', async () => {
+  it('binds a pod to a node once', async () => {
     const { client } = setUp()
     await client.create(resources.pods, aPod('a'))
     await client.bind('a', 'default', 'node-1')
@@ -132,7 +132,7 @@ describe('binding', () => {
     expect((await refusal(client.bind('a', 'default', 'node-2'))).code).toBe(409)
   })
 
-  it('changes of a pod spec only what may change', async () => {
+  it('changes only the mutable fields of a pod spec', async () => {
     const { client } = setUp()
     const pod = await client.create(resources.pods, aPod('a'))
     const image = [{ op: 'replace', path: '/spec/containers/0/image', value: 'agent:2' }]

@@ -8,7 +8,7 @@ const tester = { name: 'tester' }
 const atStart = aServer().server.revision()
 
 describe('listing', () => {
-  it('gives the pages of one snapshot, whatever happens between them', async () => {
+  it('returns the pages of one snapshot, whatever happens between them', async () => {
     const { client, list } = setUp()
     for (const name of ['a', 'b', 'c', 'd']) await client.create(resources.configMaps, aConfigMap(name))
     const first = await list({ limit: 2 })
@@ -42,12 +42,12 @@ describe('listing', () => {
     'by absence from a set': { options: { labelSelector: 'app notin (x,y)' }, want: ['c'] },
     'by presence': { options: { labelSelector: 'app' }, want: ['a', 'b'] },
     'by absence': { options: { labelSelector: '!app' }, want: ['c'] },
-    'by being above a number': { options: { labelSelector: 'size>4' }, want: ['c'] },
-    'by being below a number': { options: { labelSelector: 'size<4,tier' }, want: ['b'] },
-    'by several at once': { options: { labelSelector: 'app in (x,y),tier' }, want: ['b'] },
+    'above a number': { options: { labelSelector: 'size>4' }, want: ['c'] },
+    'below a number': { options: { labelSelector: 'size<4,tier' }, want: ['b'] },
+    'by several requirements at once': { options: { labelSelector: 'app in (x,y),tier' }, want: ['b'] },
     'by name': { options: { fieldSelector: 'metadata.name=b' }, want: ['b'] },
     'by node': { options: { fieldSelector: 'spec.nodeName=n1' }, want: ['c'] },
-    'by not being on a node': { options: { fieldSelector: 'spec.nodeName!=n1,status.phase=Pending' }, want: ['a', 'b'] },
+    'by another node': { options: { fieldSelector: 'spec.nodeName!=n1,status.phase=Pending' }, want: ['a', 'b'] },
   }
   for (const [name, { options, want }] of Object.entries(selected))
     it(`selects ${name}`, async () => {
@@ -66,8 +66,11 @@ describe('listing', () => {
     'a forged token without a start': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '' }) }, want: 400 },
     'a forged token at no version': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 0, start: 'default/a' }) }, want: 400 },
     'a forged token from the future': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 99_999, start: 'a' }) }, want: 504 },
-    'a forged token that leads upwards': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '../a' }) }, want: 400 },
-    'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 400 },
+    'a forged token with a path that leads upwards': {
+      options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '../a' }) },
+      want: 400,
+    },
+    'a resource version that is not a number': { options: { resourceVersion: 'x' }, want: 400 },
     'a resource version from the future': { options: { resourceVersion: '99999' }, want: 504 },
     'a match without a version': { options: { resourceVersionMatch: 'Exact' }, want: 422 },
     'an exact match of any version': { options: { resourceVersionMatch: 'Exact', resourceVersion: '0' }, want: 422 },
@@ -76,14 +79,14 @@ describe('listing', () => {
   for (const [name, { options, want }] of Object.entries(refused))
     it(`refuses ${name} with ${want}`, async () => expect((await refusal(setUp().list(options))).code).toBe(want))
 
-  it('lists exactly as it was at a version', async () => {
+  it('lists the exact state at a version', async () => {
     const { client, list } = setUp()
     const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
     await client.create(resources.configMaps, aConfigMap('b'))
     expect(namesOf(await list({ resourceVersion: metadata.resourceVersion, resourceVersionMatch: 'Exact' }))).toEqual(['a'])
   })
 
-  it('gives a page of a named version exactly, whether or not that is asked', async () => {
+  it('returns a page of a named version exactly, even without resourceVersionMatch', async () => {
     const { client, list } = setUp()
     const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
     await client.create(resources.configMaps, aConfigMap('b'))
@@ -93,7 +96,7 @@ describe('listing', () => {
 })
 
 describe('watching', () => {
-  it('starts with what is there when no version is given', async () => {
+  it('starts with the existing objects if no version is given', async () => {
     const { client, watch, advance } = setUp()
     await client.create(resources.configMaps, aConfigMap('a'))
     const frames = await watch({})
@@ -102,7 +105,7 @@ describe('watching', () => {
     expect(frames).toEqual(['ADDED a'])
   })
 
-  it('replays what came after the version it is given', async () => {
+  it('replays all changes after the given version', async () => {
     const { client, watch, advance } = setUp()
     const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
     await client.create(resources.configMaps, aConfigMap('b'))
@@ -123,7 +126,7 @@ describe('watching', () => {
     expect(frames).toEqual(['ADDED a', 'DELETED a', 'ADDED a'])
   })
 
-  it('ends a watch from too old a version with an error in the stream', async () => {
+  it('ends a watch from an expired version with an error in the stream', async () => {
     const { client, watch, advance, server } = setUp()
     await client.create(resources.configMaps, aConfigMap('a'))
     server.compact()
@@ -140,7 +143,7 @@ describe('watching', () => {
     expect(frames[0]).toBe('ERROR 410 Expired')
   })
 
-  it('sends a bookmark each minute to those who want them', async () => {
+  it('sends a bookmark each minute to clients that allow them', async () => {
     const { client, watch, advance, server } = setUp()
     const frames = await watch({ resourceVersion: String(server.revision()), allowWatchBookmarks: true })
     await client.create(resources.pods, aPod('a'))
@@ -150,7 +153,7 @@ describe('watching', () => {
     expect(frames).toHaveLength(2)
   })
 
-  it('ends after the time it was given, and by itself between 30 and 60 minutes', async () => {
+  it('ends at its timeout, or by itself between 30 and 60 minutes', async () => {
     const { watch, advance } = setUp()
     const short = await watch({ timeoutSeconds: 5 })
     const long = await watch({})
@@ -162,7 +165,7 @@ describe('watching', () => {
     expect(long).toEqual(['end closed'])
   })
 
-  it('sends a bookmark two seconds before its end, where bookmarks are allowed', async () => {
+  it('sends a bookmark two seconds before its end if bookmarks are allowed', async () => {
     const { watch, advance } = setUp()
     const [allowed, unasked] = [await watch({ timeoutSeconds: 5, allowWatchBookmarks: true }), await watch({ timeoutSeconds: 5 })]
     await advance(2_900)
@@ -173,7 +176,7 @@ describe('watching', () => {
     expect([allowed, unasked]).toEqual([[`BOOKMARK ${atStart}`, 'end closed'], ['end closed']])
   })
 
-  it('stays open beyond its time when it is stalled', async () => {
+  it('stays open beyond its timeout while it is stalled', async () => {
     const { client, watch, advance, server } = setUp()
     server.useFaults({ onEvent: () => ({ kind: 'stall', ms: Number.POSITIVE_INFINITY }) })
     const frames = await watch({ timeoutSeconds: 5 })
@@ -183,7 +186,7 @@ describe('watching', () => {
   })
 
   const streamed: Record<string, { options: RequestOptions; want: readonly string[] }> = {
-    'all that is there, a bookmark that says so, then what changes': {
+    'all existing objects, a bookmark that marks their end, then changes': {
       options: { allowWatchBookmarks: true },
       want: ['ADDED a', 'ADDED b', `BOOKMARK ${atStart + 2} end`, 'ADDED c'],
     },
@@ -191,16 +194,16 @@ describe('watching', () => {
       options: { allowWatchBookmarks: true, resourceVersion: '0' },
       want: ['ADDED a', 'ADDED b', `BOOKMARK ${atStart + 2} end`, 'ADDED c'],
     },
-    'the same from a version that is old but not forgotten': {
+    'the same from an old version within the history': {
       options: { allowWatchBookmarks: true, resourceVersion: String(atStart + 1) },
       want: ['ADDED a', 'ADDED b', `BOOKMARK ${atStart + 2} end`, 'ADDED c'],
     },
-    'what belongs to the selection alone': {
+    'only objects of the selection': {
       options: { allowWatchBookmarks: true, fieldSelector: 'metadata.name=b' },
       want: ['ADDED b', `BOOKMARK ${atStart + 2} end`],
     },
-    'no bookmark to a client that takes none': { options: {}, want: ['ADDED a', 'ADDED b', 'ADDED c'] },
-    'only what is new where initial events are not wanted': {
+    'no bookmark to a client that does not allow them': { options: {}, want: ['ADDED a', 'ADDED b', 'ADDED c'] },
+    'only new objects if initial events are not requested': {
       options: { sendInitialEvents: false, allowWatchBookmarks: true },
       want: ['ADDED c'],
     },
@@ -224,14 +227,14 @@ describe('watching', () => {
   for (const [name, { options, want }] of Object.entries(refusedStreams))
     it(`refuses ${name} with ${want}`, async () => expect((await refusal(setUp().watch(options))).code).toBe(want))
 
-  it('ends a stream of initial events as of a version still to come with an error', async () => {
+  it('ends a stream of initial events at a future version with an error', async () => {
     const { watch, advance } = setUp()
     const frames = await watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', resourceVersion: '99999' })
     await advance(20)
     expect(frames).toEqual(['ERROR 504 Timeout', 'end closed'])
   })
 
-  it('says nothing of changes before the version it is given, even one still to come', async () => {
+  it('omits changes before the given version, even a future one', async () => {
     const { client, watch, advance, server } = setUp()
     const frames = await watch({ resourceVersion: String(server.revision() + 1) })
     for (const name of ['a', 'b']) await client.create(resources.configMaps, aConfigMap(name))
@@ -239,7 +242,7 @@ describe('watching', () => {
     expect(frames).toEqual(['ADDED b'])
   })
 
-  it('delays each event between the bounds, in order, the same way for the same seed', async () => {
+  it('delays each event within the bounds, in order, deterministically for a seed', async () => {
     const run = async (seed: number): Promise<readonly number[]> => {
       const { server, clock } = aServer({ seed, watchDelayMs: { min: 5, max: 15 } })
       const client = server.clientFor(tester)
@@ -261,7 +264,7 @@ describe('watching', () => {
     expect(await run(8)).not.toEqual(first)
   })
 
-  it('delivers nothing after it is stopped', async () => {
+  it('delivers nothing after it was stopped', async () => {
     const { server, clock } = aServer()
     const frames: WatchFrame[] = []
     const watching = await server.watch(

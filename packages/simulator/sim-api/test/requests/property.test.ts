@@ -14,7 +14,7 @@ const step = fc.record({
 })
 
 describe('a client that watches', () => {
-  it('knows what the server knows in the end, whatever goes wrong on the way', async () => {
+  it('has the state of the server in the end, whatever fails on the way', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }),
@@ -57,7 +57,7 @@ describe('a client that watches', () => {
 })
 
 describe('the store', () => {
-  it('remembers each past state that its history reaches', () => {
+  it('remembers each past state within its history', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ name: fc.constantFrom(...NAMES), gone: fc.boolean() }), { maxLength: 60, size: 'max' }),

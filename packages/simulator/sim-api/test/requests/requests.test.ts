@@ -5,7 +5,7 @@ import { aConfigMap, aDaemonSet, aPod, aServer, at, refusal, textOf } from '../t
 const tester = { name: 'tester' }
 
 describe('creating', () => {
-  it('fills in what the server owns', async () => {
+  it('fills in the fields that the server sets', async () => {
     const { server, clock } = aServer()
     const created = await server.clientFor(tester).create(resources.configMaps, aConfigMap('a'))
     expect(created.metadata).toEqual({
@@ -18,20 +18,20 @@ describe('creating', () => {
     expect(Object.isFrozen(created.metadata)).toBe(true)
   })
 
-  it('refuses a name that is taken, with the name in the answer', async () => {
+  it('refuses a duplicate name, and repeats the name in the answer', async () => {
     const client = aServer().server.clientFor(tester)
     await client.create(resources.daemonSets, aDaemonSet('agent'))
     const error = await refusal(client.create(resources.daemonSets, aDaemonSet('agent')))
     expect(error.status).toMatchObject({ code: 409, reason: 'AlreadyExists', message: 'daemonsets.apps "agent" already exists' })
   })
 
-  it('refuses an object that carries a resource version', async () => {
+  it('refuses an object with a resource version', async () => {
     const client = aServer().server.clientFor(tester)
     const error = await refusal(client.create(resources.configMaps, aConfigMap('a', { resourceVersion: '7' })))
     expect([error.code, error.message]).toEqual([500, 'resourceVersion should not be set on objects to be created'])
   })
 
-  it('pulls images always when their tag is latest, and when they have none', async () => {
+  it('sets imagePullPolicy Always for the tag latest, and without a tag', async () => {
     const client = aServer().server.clientFor(tester)
     const images = ['agent', 'agent:latest', 'host:5000/agent', 'host:5000/agent:1', 'agent@sha256:abc']
     const pod = await client.create(
@@ -42,7 +42,7 @@ describe('creating', () => {
     expect(policies).toEqual(['Always', 'Always', 'Always', 'IfNotPresent', 'IfNotPresent'])
   })
 
-  it('makes a name of generateName', async () => {
+  it('generates a name from generateName', async () => {
     const client = aServer().server.clientFor(tester)
     const pod = await client.create(resources.pods, aPod('', { metadata: { name: undefined, generateName: 'agent-' } }))
     expect(pod.metadata.name).toMatch(/^agent-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
@@ -54,7 +54,7 @@ describe('creating', () => {
     expect(error.status).toMatchObject({ code: 404, message: 'namespaces "nowhere" not found' })
   })
 
-  it('refuses an object in a terminating namespace, and says why as a cause', async () => {
+  it('refuses an object in a terminating namespace, with the reason as a cause', async () => {
     const client = aServer().server.clientFor(tester)
     await client.create(resources.namespaces, { metadata: { name: 'old' } })
     await client.delete(resources.namespaces, 'old', undefined)
@@ -65,7 +65,7 @@ describe('creating', () => {
 })
 
 describe('watching through a client', () => {
-  it('delivers what is there, SYNCED, then changes in order', async () => {
+  it('delivers existing objects, SYNCED, then changes in order', async () => {
     const { server, clock } = aServer()
     const client = server.clientFor(tester)
     const events: WatchEvent[] = []

@@ -5,12 +5,12 @@ import { aConfigMap, aServer, refusal } from '../testing.ts'
 const mebibyte = 1024 * 1024
 
 const refused: Record<string, { readonly object: object; readonly field: string; readonly says: string }> = {
-  'annotations above 256 KiB in all': {
+  'annotations above 256 KiB in total': {
     object: aConfigMap('a', { annotations: { one: 'x'.repeat(200_000), two: 'x'.repeat(70_000) } }),
     field: 'metadata.annotations',
     says: 'Too long: may not be more than 262144 bytes',
   },
-  'values above 1 MiB in all': {
+  'values above 1 MiB in total': {
     object: { ...aConfigMap('a'), data: { one: 'x'.repeat(mebibyte), two: 'x' } },
     field: '[]',
     says: 'Too long: may not be more than 1048576 bytes',
@@ -20,7 +20,7 @@ const refused: Record<string, { readonly object: object; readonly field: string;
     field: '[]',
     says: 'Too long: may not be more than 1048576 bytes',
   },
-  'a key that is no file name': {
+  'a key that is not a file name': {
     object: { ...aConfigMap('a'), data: { 'a/b': 'x' } },
     field: 'data[a/b]',
     says: "must consist of alphanumeric characters, '-', '_' or '.'",
@@ -39,7 +39,7 @@ it.each(Object.entries(refused))('a ConfigMap with %s is refused', async (_name,
   expect(error.message).toContain(says)
 })
 
-it('a ConfigMap of exactly 1 MiB is taken', async () => {
+it('a ConfigMap of exactly 1 MiB is accepted', async () => {
   const { metadata } = await client().create(resources.configMaps, { ...aConfigMap('a'), data: { one: 'x'.repeat(mebibyte) } })
   expect(metadata.name).toBe('a')
 })

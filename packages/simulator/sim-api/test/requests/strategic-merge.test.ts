@@ -25,52 +25,52 @@ describe('a strategic merge patch of a DaemonSet', () => {
       patch: inTemplate({ containers: [{ name: 'a', ports: [{ containerPort: 80, name: 'http' }] }] }),
       want: inTemplate({ containers: [{ ...containers[0], ports: [{ containerPort: 80, name: 'http' }] }, containers[1]] }),
     },
-    'deletes an item by directive': {
+    'deletes an item with a directive': {
       target: inTemplate({ containers }),
       patch: inTemplate({ containers: [{ name: 'a', $patch: 'delete' }] }),
       want: inTemplate({ containers: [containers[1]] }),
     },
-    'replaces a list by directive': {
+    'replaces a list with a directive': {
       target: inTemplate({ containers }),
       patch: inTemplate({ containers: [{ $patch: 'replace' }, { name: 'c' }] }),
       want: inTemplate({ containers: [{ name: 'c' }] }),
     },
-    'orders items as $setElementOrder says': {
+    'orders items by $setElementOrder': {
       target: inTemplate({ containers }),
       patch: inTemplate({ '$setElementOrder/containers': [{ name: 'b' }, { name: 'c' }, { name: 'a' }], containers: [{ name: 'c' }] }),
       want: inTemplate({ containers: [containers[1], { name: 'c' }, containers[0]] }),
     },
-    'leaves an item that the order does not name behind its neighbour': {
+    'keeps an item that the order omits behind its neighbour': {
       target: { metadata: { ownerReferences: [{ uid: '1' }, { uid: '2' }, { uid: '3' }] } },
       patch: { metadata: { '$setElementOrder/ownerReferences': [{ uid: '3' }, { uid: '1' }] } },
       want: { metadata: { ownerReferences: [{ uid: '3' }, { uid: '1' }, { uid: '2' }] } },
     },
-    'replaces a volume source that $retainKeys leaves out': {
+    'replaces a volume source that $retainKeys omits': {
       target: inTemplate({ volumes: [{ name: 'v', emptyDir: {} }] }),
       patch: inTemplate({ volumes: [{ $retainKeys: ['name', 'hostPath'], name: 'v', hostPath: { path: '/x' } }] }),
       want: inTemplate({ volumes: [{ name: 'v', hostPath: { path: '/x' } }] }),
     },
-    'takes a list without a merge key whole': {
+    'replaces a list without a merge key as a whole': {
       target: inTemplate({ tolerations: [{ key: 'a' }, { key: 'b' }] }),
       patch: inTemplate({ tolerations: [{ key: 'c' }] }),
       want: inTemplate({ tolerations: [{ key: 'c' }] }),
     },
-    'merges finalizers as a set, and removes those of the directive': {
+    'merges finalizers as a set, and removes those in the directive': {
       target: { metadata: { finalizers: ['a', 'b'] } },
       patch: { metadata: { finalizers: ['c'], '$deleteFromPrimitiveList/finalizers': ['a'] } },
       want: { metadata: { finalizers: ['b', 'c'] } },
     },
-    'takes an owner out by its uid': {
+    'removes an owner by its uid': {
       target: { metadata: { ownerReferences: [{ uid: '1' }, { uid: '2' }] } },
       patch: { metadata: { ownerReferences: [{ uid: '1', $patch: 'delete' }] } },
       want: { metadata: { ownerReferences: [{ uid: '2' }] } },
     },
-    'deletes a field by null': {
+    'deletes a field with null': {
       target: { spec: { minReadySeconds: 5, a: 1 } },
       patch: { spec: { minReadySeconds: null } },
       want: { spec: { a: 1 } },
     },
-    'stores no directive in what it adds': {
+    'stores no directive in added items': {
       target: {},
       patch: { spec: { $patch: 'replace', nodeSelector: { $patch: 'replace', a: 'b' } } },
       want: { spec: { nodeSelector: { a: 'b' } } },

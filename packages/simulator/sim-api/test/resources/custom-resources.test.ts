@@ -6,7 +6,7 @@ const tester = { name: 'tester' }
 const widgets = { group: 'example.com', resource: 'widgets' }
 
 describe('a custom resource', () => {
-  it('is served once its definition is there, which says so', async () => {
+  it('is served once its definition exists, which reports that', async () => {
     const { client, server } = setUp()
     expect((await refusal(client.list(widgets))).code).toBe(404)
     await client.create(resources.customResourceDefinitions, aWidgetDefinition())
@@ -31,7 +31,7 @@ describe('a custom resource', () => {
     expect([error.code, error.status.details?.causes?.[0]?.field]).toEqual([422, 'spec.size'])
   })
 
-  it('counts spec changes in its generation, and takes its status through the subresource alone', async () => {
+  it('counts spec changes in its generation, and accepts its status only through the subresource', async () => {
     const { client } = await defined()
     await client.create(widgets, { ...aWidget({ size: 1 }), status: { seen: 9 } })
     const changed = await client.patch(widgets, 'a', 'default', { spec: { size: 2 }, status: { seen: 9 } })
@@ -42,7 +42,7 @@ describe('a custom resource', () => {
     expect(reported.metadata.labels).toBeUndefined()
   })
 
-  it('takes no strategic merge patch', async () => {
+  it('accepts no strategic merge patch', async () => {
     const { client, server } = await defined()
     await client.create(widgets, aWidget({ size: 1 }))
     const request = {
@@ -57,7 +57,7 @@ describe('a custom resource', () => {
     expect((await refusal(server.handle(request))).code).toBe(415)
   })
 
-  it('goes with its definition, which waits for it', async () => {
+  it('is deleted with its definition, which waits for it', async () => {
     const { client } = await defined()
     await client.create(widgets, {
       ...aWidget({ size: 1 }),
@@ -70,7 +70,7 @@ describe('a custom resource', () => {
     expect((await refusal(client.list(widgets))).code).toBe(404)
   })
 
-  it('is refused a definition under another name', async () => {
+  it('needs a definition with the matching name', async () => {
     const { client } = setUp()
     const definition = { ...aWidgetDefinition(), metadata: { name: 'widgets' } }
     const error = await refusal(client.create(resources.customResourceDefinitions, definition))

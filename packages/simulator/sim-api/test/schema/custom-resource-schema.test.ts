@@ -75,13 +75,13 @@ describe('validate finds', () => {
       reason: 'FieldValueTooLong',
       message: 'Too long: may not be more than 4 bytes',
     },
-    'text off the pattern': {
+    'text that does not match the pattern': {
       spec: { name: 'AB' },
       field: 'spec.name',
       reason: 'FieldValueInvalid',
       message: `Invalid value: "AB": spec.name in body should match '^[a-z]+$'`,
     },
-    'text that is no date': {
+    'text that is not a date': {
       spec: { at: 'noon' },
       field: 'spec.at',
       reason: 'FieldValueTypeInvalid',
@@ -123,7 +123,7 @@ describe('validate finds', () => {
 })
 
 describe('prune', () => {
-  it('drops and names fields that the schema does not have, and keeps metadata', () => {
+  it('drops and names unknown fields, and keeps metadata', () => {
     const metadata = { name: 'x', labels: { a: 'b' } }
     const object = {
       apiVersion: 'g/v1',
@@ -143,18 +143,18 @@ describe('prune', () => {
 })
 
 describe('applyDefaults', () => {
-  it('fills in what is missing, inside defaults too', () => {
+  it('fills in missing values, also within defaults', () => {
     expect(schema.applyDefaults({ spec: { size: 1 } })).toEqual({
       spec: { size: 1, mode: 'Slow', note: 'none', limits: { cpu: 1 } },
     })
   })
 
-  it('counts a null as missing where null is not allowed', () => {
+  it('treats a null as missing if null is not allowed', () => {
     const given = { note: null, limits: { cpu: 2 } }
     expect(schema.applyDefaults({ spec: { mode: null, ...given } })).toEqual({ spec: { mode: 'Slow', ...given } })
   })
 
-  it('gives the same object back when nothing is missing', () => {
+  it('returns the same object if nothing is missing', () => {
     const object = { spec: { mode: 'Fast', note: 'n', limits: { cpu: 2 }, steps: [{}] } }
     expect(schema.applyDefaults(object)).toBe(object)
   })

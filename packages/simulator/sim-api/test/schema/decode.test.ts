@@ -19,17 +19,17 @@ describe('decodeBuiltin names unknown fields', () => {
   })
 })
 
-describe('decodeBuiltin words type errors as the API server does', () => {
+describe('decodeBuiltin reports type errors as the API server does', () => {
   const cases: Record<string, { spec: unknown; error: string | undefined }> = {
-    'a string where a number belongs': {
+    'a string instead of a number': {
       spec: { minReadySeconds: 'ten' },
       error: 'json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32',
     },
-    'a fraction where a whole number belongs': {
+    'a fraction instead of a whole number': {
       spec: { minReadySeconds: 1.5 },
       error: 'json: cannot unmarshal number 1.5 into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32',
     },
-    'an object where a list belongs': {
+    'an object instead of a list': {
       spec: { template: { spec: { containers: {} } } },
       error: 'json: cannot unmarshal object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container',
     },
@@ -37,12 +37,12 @@ describe('decodeBuiltin words type errors as the API server does', () => {
       spec: { template: { spec: { containers: [{ env: [{ name: 'A', value: true }] }] } } },
       error: 'json: cannot unmarshal bool into Go struct field EnvVar.spec.template.spec.containers.env.value of type string',
     },
-    'a quantity that is none': {
+    'an invalid quantity': {
       spec: { template: { spec: { containers: [{ resources: { limits: { cpu: 'much' } } }] } } },
       error: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
     },
-    'nothing for a percentage': { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } } }, error: undefined },
-    'nothing for null': { spec: { minReadySeconds: null }, error: undefined },
+    'nothing about a percentage': { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } } }, error: undefined },
+    'nothing about null': { spec: { minReadySeconds: null }, error: undefined },
   }
 
   it.each(Object.entries(cases))('%s', (_name, { spec, error }) => {
@@ -50,7 +50,7 @@ describe('decodeBuiltin words type errors as the API server does', () => {
   })
 })
 
-describe('decodeBuiltin keeps what the API server keeps', () => {
+describe('decodeBuiltin keeps the same values as the API server', () => {
   it('drops nulls, unknown fields and empty optional maps and lists, and writes quantities as text', () => {
     const container = { name: 'a', image: 'i', args: [], resources: { requests: { cpu: 1 } }, foo: true }
     const object = {
@@ -63,7 +63,7 @@ describe('decodeBuiltin keeps what the API server keeps', () => {
     })
   })
 
-  it('keeps an empty object that has a meaning', () => {
+  it('keeps an empty object with a meaning', () => {
     const spec = { template: { spec: { containers: [], volumes: [{ name: 'v', emptyDir: {} }] } } }
     expect(decodeBuiltin('apps/v1.DaemonSet', { spec }).object).toEqual({ spec })
   })
@@ -81,7 +81,7 @@ describe('schemaSource', () => {
     )
   })
 
-  it('has no schema for kinds that the server does not know by itself', () => {
+  it('has no schema for custom kinds', () => {
     expect(schemaSource.builtIn('apps', 'v1', 'StatefulSet')).toBeUndefined()
   })
 })

@@ -30,7 +30,7 @@ const schema = fc.letrec((tie) => ({
 })).object as fc.Arbitrary<object>
 
 describe('for every schema and object', () => {
-  it('what has been pruned is not pruned further', () => {
+  it('pruning twice is the same as once', () => {
     fc.assert(
       fc.property(schema, json, (openAPIV3Schema, object) => {
         const { prune } = createCustomResourceSchema(openAPIV3Schema)
@@ -39,7 +39,7 @@ describe('for every schema and object', () => {
     )
   })
 
-  it('what has its defaults gets no more', () => {
+  it('applying defaults twice is the same as once', () => {
     fc.assert(
       fc.property(schema, json, (openAPIV3Schema, object) => {
         const { applyDefaults } = createCustomResourceSchema(openAPIV3Schema)
@@ -49,7 +49,7 @@ describe('for every schema and object', () => {
     )
   })
 
-  it('defaults never bring an unknown field', () => {
+  it('defaults never add an unknown field', () => {
     fc.assert(
       fc.property(schema, json, (openAPIV3Schema, object) => {
         const { prune, applyDefaults } = createCustomResourceSchema(openAPIV3Schema)
@@ -59,7 +59,7 @@ describe('for every schema and object', () => {
   })
 })
 
-it('an object that was read as a built-in kind reads the same again', () => {
+it('decoding a built-in kind twice is the same as once', () => {
   const pod = fc.record({ metadata: json, spec: fc.record({ containers: fc.array(json), volumes: fc.array(json), nodeSelector: json }) })
   fc.assert(
     fc.property(pod, (object) => {
@@ -70,7 +70,7 @@ it('an object that was read as a built-in kind reads the same again', () => {
   )
 })
 
-it('what an object shares with one that was read before makes no difference to how it is read', () => {
+it('parts shared with a decoded object do not change the result of decoding', () => {
   const pod = fc.record({ metadata: json, spec: fc.record({ containers: fc.array(json), volumes: fc.array(json), nodeSelector: json }) })
   fc.assert(
     fc.property(pod, pod, (before, changed) => {
@@ -83,7 +83,7 @@ it('what an object shares with one that was read before makes no difference to h
   )
 })
 
-it('no JSON written by JSON.stringify has a field twice', async () => {
+it('JSON written by JSON.stringify is never reported to have a duplicate field', async () => {
   const stub = createStub()
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (object) => {

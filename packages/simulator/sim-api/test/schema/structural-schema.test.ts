@@ -13,17 +13,17 @@ describe('a schema of a CustomResourceDefinition is refused', () => {
       field: 'properties[a].type',
       message: 'Required value: must not be empty for specified object fields',
     },
-    'with a list of nothing said': {
+    'with a list without items': {
       schema: of({ type: 'array' }),
       field: 'properties[a].items',
       message: 'Required value: must be specified',
     },
-    'with a map that has fields as well': {
+    'with a map that also has fields': {
       schema: of({ type: 'object', properties: { b: { type: 'string' } }, additionalProperties: { type: 'string' } }),
       field: 'properties[a].additionalProperties',
       message: 'Forbidden: additionalProperties and properties are mutual exclusive',
     },
-    'with a closed object': {
+    'with additionalProperties: false': {
       schema: of({ type: 'object', additionalProperties: false }),
       field: 'properties[a].additionalProperties',
       message: 'Forbidden: additionalProperties cannot be set to false',
@@ -38,7 +38,7 @@ describe('a schema of a CustomResourceDefinition is refused', () => {
       field: 'properties[a].anyOf[0].type',
       message: 'Forbidden: must be empty to be structural',
     },
-    'with a pattern that is none': {
+    'with an invalid pattern': {
       schema: of({ type: 'string', pattern: '(' }),
       field: 'properties[a].pattern',
       message: 'Invalid value: "(": must be a valid regular expression',
@@ -64,7 +64,7 @@ describe('a schema of a CustomResourceDefinition is refused', () => {
   })
 })
 
-it('a number or text may say so in anyOf', () => {
+it('an int-or-string may declare both types in anyOf', () => {
   const schema = of({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] })
   expect(schemaSource.custom(definition(schema), 'v1').validate({ a: '10%' })).toEqual([])
 })

@@ -58,7 +58,7 @@ describe('an object is refused by a rule', () => {
       spec: { a: 1 },
       want: ['spec.a', 'FieldValueForbidden', 'Forbidden: a must be above 1'],
     },
-    'with a message that it makes': {
+    'with a computed message': {
       rule: { rule: 'self.a > 3', messageExpression: "'a is %d'.format([self.a])" },
       spec: { a: 1 },
       want: ['spec', 'FieldValueInvalid', 'Invalid value: a is 1'],
@@ -89,7 +89,7 @@ describe('an object is refused by a rule', () => {
     ])
   })
 
-  it('only once it has the form of the schema', async () => {
+  it('only if it matches the schema', async () => {
     const client = await served([{ rule: 'self.a > 2' }])
     const error = await refusal(client.create(widgets, widget({ a: 'x' })))
     expect(error.message).toContain('some validation rules were not checked because the object was invalid')
@@ -97,15 +97,15 @@ describe('an object is refused by a rule', () => {
   })
 })
 
-describe('a rule about what was before', () => {
+describe('a transition rule', () => {
   const growing = { rule: 'self.a >= oldSelf.a', message: 'a may not shrink' }
 
-  it('says nothing about a new object', async () => {
+  it('is not applied to a new object', async () => {
     const client = await served([growing])
     await expect(client.create(widgets, widget({ a: 1 }))).resolves.toBeDefined()
   })
 
-  it('holds for a change', async () => {
+  it('applies to a change', async () => {
     const client = await served([growing])
     await client.create(widgets, widget({ a: 5 }))
     await expect(client.patch(widgets, 'w', 'default', { spec: { a: 6 } })).resolves.toBeDefined()
@@ -113,14 +113,14 @@ describe('a rule about what was before', () => {
     expect(says(error)).toEqual([['spec', 'FieldValueInvalid', 'Invalid value: a may not shrink']])
   })
 
-  it('holds for a new object too, where it takes none for an old one', async () => {
+  it('applies to a new object too if oldSelf is optional', async () => {
     const client = await served([{ rule: 'oldSelf.hasValue() || self.a == 1', optionalOldSelf: true }])
     expect((await refusal(client.create(widgets, widget({ a: 2 })))).code).toBe(422)
     await client.create(widgets, widget({ a: 1 }))
     await expect(client.patch(widgets, 'w', 'default', { spec: { a: 2 } })).resolves.toBeDefined()
   })
 
-  it('knows an item of a list by its key', async () => {
+  it('matches items of a list by their key', async () => {
     const items = {
       type: 'object',
       required: ['name'],
@@ -139,7 +139,7 @@ describe('a rule about what was before', () => {
   })
 })
 
-it('what was stored before a rule came may stay, as long as it does not change', async () => {
+it('objects stored before the rule remain valid until they change', async () => {
   const client = await served([])
   await client.create(widgets, widget({ a: 1 }))
   const crd = await client.get(resources.customResourceDefinitions, 'widgets.example.com')
@@ -159,20 +159,20 @@ describe('a definition is refused for a rule', () => {
       field: 'rule',
       says: `${quoted('self.nope == 1')}compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope == 1\n | ....^`,
     },
-    'that compares what cannot be compared': {
+    'that compares values of different types': {
       rule: { rule: 'self.a > self.b' },
       field: 'rule',
       says: `${quoted('self.a \\u003e self.b')}compilation failed: ERROR: <input>:1:8: found no matching overload for '_>_' applied to '(int, string)'`,
     },
-    'that is no sentence': { rule: { rule: 'self.a >' }, field: 'rule', says: 'compilation failed: ERROR: <input>:1:9: Syntax error: ' },
-    'that says neither yes nor no': { rule: { rule: 'self.a' }, field: 'rule', says: 'cel expression must evaluate to a bool' },
+    'with a syntax error': { rule: { rule: 'self.a >' }, field: 'rule', says: 'compilation failed: ERROR: <input>:1:9: Syntax error: ' },
+    'that is not a bool': { rule: { rule: 'self.a' }, field: 'rule', says: 'cel expression must evaluate to a bool' },
     'that is empty': { rule: { rule: ' ' }, field: 'rule', says: 'Required value: rule is not specified' },
-    'whose message is no text': {
+    'whose message is not a string': {
       rule: { rule: 'self.a > 1', messageExpression: 'self.a' },
       field: 'messageExpression',
       says: 'messageExpression must evaluate to a string',
     },
-    'that points nowhere': {
+    'with an invalid field path': {
       rule: { rule: 'self.a > 1', fieldPath: '.zz' },
       field: 'fieldPath',
       says: 'Invalid value: ".zz": must be a valid path',
@@ -182,12 +182,12 @@ describe('a definition is refused for a rule', () => {
       field: 'reason',
       says: 'Unsupported value: "Nope": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
     },
-    'that would cost too much': {
+    'that is too expensive': {
       rule: { rule: 'self.names.all(x, self.names.all(y, x == y))' },
       field: 'rule',
       says: `Forbidden: estimated rule cost ${tooDear}`,
     },
-    'that takes none for an old value and does not ask for it': {
+    'with optionalOldSelf but without oldSelf': {
       rule: { rule: 'self.a > 1', optionalOldSelf: true },
       field: 'optionalOldSelf',
       says: 'Invalid value: true: may not be set if oldSelf is not used in rule',
@@ -201,7 +201,7 @@ describe('a definition is refused for a rule', () => {
     expect(cause?.message).toContain(want)
   })
 
-  it('about an old value among items that cannot be told apart', async () => {
+  it('about an old value among items without a key', async () => {
     const items = { type: 'string', maxLength: 10, 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] }
     const client = aServer().server.clientFor(tester)
     const crd = definition([], { few: { type: 'array', maxItems: 5, items } })

@@ -58,7 +58,7 @@ describe('a DaemonSet', () => {
     ])
   })
 
-  it('keeps the rollingUpdate parameters out when it says OnDelete', async () => {
+  it('drops the rollingUpdate parameters with OnDelete', async () => {
     const created = await client().create(resources.daemonSets, aDaemonSet('agent', { updateStrategy: { type: 'OnDelete' } }))
     expect(at(created, 'spec', 'updateStrategy')).toEqual({ type: 'OnDelete' })
   })
@@ -67,7 +67,7 @@ describe('a DaemonSet', () => {
   const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } })
   const podSpec = (spec: object) => ({ template: { ...template, spec: { ...template.spec, ...spec } } })
   const refused: Record<string, { spec: object; want: readonly (readonly [string, string])[] }> = {
-    'refuses a selector that does not choose the template': {
+    'refuses a selector that does not match the template': {
       spec: { selector: { matchLabels: { app: 'other' } } },
       want: [['spec.template.metadata.labels', 'FieldValueInvalid']],
     },
@@ -92,7 +92,7 @@ describe('a DaemonSet', () => {
       spec: podSpec({ containers: [] }),
       want: [['spec.template.spec.containers', 'FieldValueRequired']],
     },
-    'refuses a container without an image, and one whose name is taken': {
+    'refuses a container without an image, and one with a duplicate name': {
       spec: podSpec({ containers: [{ name: 'a' }, { name: 'a', image: 'x' }] }),
       want: [
         ['spec.template.spec.containers[0].image', 'FieldValueRequired'],
@@ -104,7 +104,7 @@ describe('a DaemonSet', () => {
       spec: { updateStrategy: { type: 'Partition' } },
       want: [['spec.updateStrategy', 'FieldValueNotSupported']],
     },
-    'refuses a size that is no percentage': {
+    'refuses an invalid percentage': {
       spec: rolling({ maxUnavailable: 'half' }),
       want: [
         ['spec.updateStrategy.rollingUpdate.maxUnavailable', 'FieldValueInvalid'],
@@ -115,11 +115,11 @@ describe('a DaemonSet', () => {
       spec: rolling({ maxUnavailable: '101%' }),
       want: [['spec.updateStrategy.rollingUpdate.maxUnavailable', 'FieldValueInvalid']],
     },
-    'refuses surge beside maxUnavailable': {
+    'refuses a surge with maxUnavailable': {
       spec: rolling({ maxSurge: 1 }),
       want: [['spec.updateStrategy.rollingUpdate.maxSurge', 'FieldValueInvalid']],
     },
-    'refuses both sizes zero': {
+    'refuses a size of zero for both': {
       spec: rolling({ maxUnavailable: 0 }),
       want: [['spec.updateStrategy.rollingUpdate.maxUnavailable', 'FieldValueRequired']],
     },
@@ -131,7 +131,7 @@ describe('a DaemonSet', () => {
       expect(error.status.details?.causes?.map((cause) => [cause.field, cause.reason])).toEqual(want)
     })
 
-  it('says every cause in the message', async () => {
+  it('names every cause in the message', async () => {
     const error = await refusal(
       client().create(resources.daemonSets, aDaemonSet('agent', { minReadySeconds: -1, revisionHistoryLimit: -2 })),
     )

@@ -8,7 +8,7 @@ const folders = ['../../../sim-controllers/test/', './', '../'].map((path) => ne
 const CASES = 106
 
 describe('the cases of the DaemonSet controller', () => {
-  it(`are all there, 1 to ${CASES}`, () => {
+  it(`are complete, 1 to ${CASES}`, () => {
     const found = new Set(folders.flatMap(testFiles).flatMap(numbersIn))
     const all = Array.from({ length: CASES }, (_, at) => at + 1)
     expect(all.filter((number) => !found.has(number))).toEqual([])

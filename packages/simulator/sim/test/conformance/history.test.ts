@@ -5,7 +5,7 @@ import { createRunningWorld, daemonSet, namespace, unexpected, type World } from
 afterEach(() => expect(unexpected.splice(0)).toEqual([]))
 
 describe('the history', () => {
-  it('102 gives the old revision a new number when the template goes back to it', async () => {
+  it('102 gives the old revision a new number when its template returns', async () => {
     const world = await createRunningWorld(2)
     await world.setImage('agent:v2')
     await world.settled()
@@ -19,7 +19,7 @@ describe('the history', () => {
     expect(revisions[2]!.metadata).toMatchObject({ name: first!.metadata.name, uid: first!.metadata.uid })
   })
 
-  it('101 keeps revisionHistoryLimit old revisions, the lowest go first', async () => {
+  it('101 keeps revisionHistoryLimit old revisions, and deletes the lowest first', async () => {
     const world = await createRunningWorld(2, { spec: { revisionHistoryLimit: 1 } })
     for (const image of ['agent:v2', 'agent:v3', 'agent:v4']) {
       await world.setImage(image)
@@ -52,7 +52,7 @@ describe('the history', () => {
     expect(await world.status()).toMatchObject({ observedGeneration: 2 })
   })
 
-  it('freezes the annotations of the DaemonSet in the revision and labels it with its hash', async () => {
+  it('copies the annotations of the DaemonSet into the revision, and labels it with its hash', async () => {
     const world = await createRunningWorld(1)
     await world.admin.patch(resources.daemonSets, 'agent', namespace, {
       metadata: { annotations: { 'kubernetes.io/change-cause': 'to v2' } },
@@ -68,7 +68,7 @@ describe('the history', () => {
     ])
   })
 
-  it('puts a template back by the data of its revision', async () => {
+  it('restores a template from the data of its revision', async () => {
     const world = await createRunningWorld(1)
     const before = (await world.get(resources.daemonSets, 'agent', namespace))['spec']
     const [first] = await world.revisions()
@@ -102,7 +102,7 @@ describe('the status', () => {
     expect(await world.status()).toMatchObject({ observedGeneration: 1 })
   })
 
-  it('100 keeps the conditions that others write', async () => {
+  it('100 keeps the conditions of other writers', async () => {
     const world = await createRunningWorld(1)
     const conditions = [{ type: 'Tested', status: 'True' }]
     await world.admin.patch(resources.daemonSets, 'agent', namespace, { status: { conditions } }, 'status')
@@ -119,7 +119,7 @@ describe('the status', () => {
     expect(between.length).toBeGreaterThan(0)
   })
 
-  it('looks again when minReadySeconds are over, though no pod has changed', async () => {
+  it('checks again when minReadySeconds are over, although no pod has changed', async () => {
     const world = await createRunningWorld(2)
     await world.admin.patch(resources.daemonSets, 'agent', namespace, { spec: { minReadySeconds: 30 } })
     await world.pass(1000)
@@ -128,7 +128,7 @@ describe('the status', () => {
     expect(await world.status()).toMatchObject({ numberReady: 2, numberAvailable: 2 })
   })
 
-  it('knows several DaemonSets apart', async () => {
+  it('distinguishes several DaemonSets', async () => {
     const world = await createRunningWorld(3)
     await world.admin.create(resources.daemonSets, daemonSet({ name: 'other' }))
     await world.settled('other')
@@ -139,7 +139,7 @@ describe('the status', () => {
 })
 
 describe('deletion', () => {
-  it('takes pods and revisions along in the background', async () => {
+  it('deletes pods and revisions in the background', async () => {
     const world = await createRunningWorld(3)
     await world.admin.delete(resources.daemonSets, 'agent', namespace)
     await world.pass(5000)
@@ -163,7 +163,7 @@ describe('deletion', () => {
     expect((await world.pods()).map(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([[], [], []])
   })
 
-  it('leaves orphans alone even when the news of their release is late', async () => {
+  it('ignores orphans even if the watch is late', async () => {
     const faults: FaultInjector = {
       onEvent: ({ actor, resource, type }) =>
         actor === 'garbage-collector' && resource.resource === 'pods' && type === 'MODIFIED' ? { kind: 'delay', ms: 500 } : undefined,
@@ -175,7 +175,7 @@ describe('deletion', () => {
     expect(await remains(world)).toEqual([0, 3, 1])
   })
 
-  it('empties a namespace before it goes', async () => {
+  it('empties a namespace before it is removed', async () => {
     const world = await createRunningWorld(2)
     await world.admin.delete(resources.namespaces, namespace, undefined)
     await world.pass(10_000)

@@ -6,8 +6,8 @@ import { build } from './stage.ts'
 /** The controller retries rejected writes. */
 afterEach(() => expect(unexpected.splice(0).filter((error) => !isStatus(error, 403))).toEqual([]))
 
-describe('pods that cannot be', () => {
-  it('9 are made where there is no room for them, and wait', async () => {
+describe('pods that cannot run', () => {
+  it('9 are created if they do not fit on their node, and wait', async () => {
     const containers = [{ name: 'agent', image: 'agent:v1', resources: { requests: { memory: '120M' } } }]
     const world = await build({
       nodes: ['small', 'big'],
@@ -24,7 +24,7 @@ describe('pods that cannot be', () => {
     expect(await world.status()).toMatchObject({ desiredNumberScheduled: 2, currentNumberScheduled: 2, numberReady: 1 })
   })
 
-  it('49 are refused, and the status counts those that are there', async () => {
+  it('49 are refused, and the status counts the existing ones', async () => {
     let created = 0
     const error = new ApiStatusError(403, 'Forbidden', 'pods is forbidden: two are enough')
     const admit: Admission = {
@@ -57,7 +57,7 @@ describe('pods that cannot be', () => {
   })
 })
 
-describe('what belongs to a DaemonSet', () => {
+describe('the dependents of a DaemonSet', () => {
   it('98 its revisions can be patched, made, deleted and updated, and the numbers continue', async () => {
     const world = await createRunningWorld(2)
     const before = (await world.pods()).map(({ metadata }) => metadata.name)
@@ -98,7 +98,7 @@ describe('what belongs to a DaemonSet', () => {
     expect((await world.admin.list(resources.daemonSets, { namespace })).items.map(nameOf)).toEqual(['other'])
   })
 
-  it('106 deleted as orphans, pods and revision go to the next DaemonSet that selects them, and nothing restarts', async () => {
+  it('106 orphaned pods and revisions are adopted by the next DaemonSet that selects them, and nothing restarts', async () => {
     const world = await createRunningWorld(3)
     const { spec, before } = await orphan(world)
     await createAgain(world, spec)
@@ -110,7 +110,7 @@ describe('what belongs to a DaemonSet', () => {
     expect(owners).toEqual([uid, uid, uid, uid])
   })
 
-  it('106 with another template they count as updated all the same, until the template changes again', async () => {
+  it('106 with another template they count as updated, until the template changes again', async () => {
     const world = await createRunningWorld(3)
     const { spec, before } = await orphan(world)
     await createAgain(world, { ...spec, template: { ...spec.template, spec: { containers: [{ name: 'agent', image: 'agent:v2' }] } } })
@@ -123,7 +123,7 @@ describe('what belongs to a DaemonSet', () => {
     expect((await world.pods()).map(nameOf).filter((name) => before.includes(name))).toEqual([])
   })
 
-  it('97 a revision of another under the next name makes one collision, and the update continues', async () => {
+  it('97 a revision of another owner under the next name causes one collision, and the update continues', async () => {
     const world = await createRunningWorld(2)
     await world.setImage('agent:v2')
     await world.settled()

@@ -102,7 +102,7 @@ describe('placement', () => {
     expect((await world.pods()).map(nodeNameOf).sort()).toEqual(five)
   })
 
-  it('36 runs on a node once its taint is gone', async () => {
+  it('36 runs on a node once its taint is removed', async () => {
     const world = await play({ nodes: ['n0', 'n1 !gpu:NoSchedule'] })
     expect(done(world)).toBe('1/0/0')
     await world.admin.patch(resources.nodes, 'n1', undefined, { spec: { taints: [] } })
@@ -110,14 +110,14 @@ describe('placement', () => {
     expect(done(world)).toBe('2/0/0')
   })
 
-  it('39 creates only in a later pass than the one that removed the failed pod', async () => {
+  it('39 creates a pod only in a later pass than the one that removed the failed pod', async () => {
     const world = await play({ nodes: nodes(1), pods: ['n0 failed'] })
     const own = world.recording().filter(({ kind, actor }) => kind === 'Pod' && actor === 'daemonset-controller')
     expect(own.at(-1)).toMatchObject({ type: 'ADDED' })
     expect(own.at(-1)!.t).toBeGreaterThan(own[0]!.t)
   })
 
-  it('43 brings a deleted pod back', async () => {
+  it('43 recreates a deleted pod', async () => {
     const world = await createRunningWorld(3)
     const [pod] = await world.pods()
     await world.admin.delete(resources.pods, pod!.metadata.name, namespace)
@@ -154,7 +154,7 @@ describe('placement', () => {
     expect((await world.pods()).map(nodeNameOf).sort()).toEqual(['node-001', 'node-002', 'node-003'])
   })
 
-  it('104 does not look when a node is deleted, until its pods are collected', async () => {
+  it('104 does not reconcile when a node is deleted, until its pods are collected', async () => {
     const world = await createRunningWorld(3)
     await world.pass(1000)
     await world.sim.nodes.removeNode('node-002')
@@ -165,7 +165,7 @@ describe('placement', () => {
     expect((await world.pods()).map(nodeNameOf).sort()).toEqual(['node-001', 'node-003'])
   })
 
-  it('104 counts without the node as soon as something else wakes the DaemonSet', async () => {
+  it('104 counts without the node as soon as another event triggers the DaemonSet', async () => {
     const world = await createRunningWorld(3)
     await world.pass(1000)
     await world.sim.nodes.removeNode('node-002')
@@ -176,7 +176,7 @@ describe('placement', () => {
     expect(await world.pods()).toHaveLength(3)
   })
 
-  it('removes misscheduled pods from the count once the taint is gone', async () => {
+  it('removes misscheduled pods from the count once the taint is removed', async () => {
     const world = await createRunningWorld(2)
     const taint = async (taints: readonly object[]): Promise<Readonly<Record<string, number>>> => {
       await world.admin.patch(resources.nodes, 'node-001', undefined, { spec: { taints } })
@@ -190,7 +190,7 @@ describe('placement', () => {
     expect(await taint([])).toMatchObject({ desiredNumberScheduled: 2, numberMisscheduled: 0 })
   })
 
-  it('46 leaves a pod that is pinned to a missing node unschedulable until the node is there', async () => {
+  it('46 leaves a pod that is pinned to a missing node unschedulable until the node exists', async () => {
     const world = await createRunningWorld(1)
     await world.admin.create(resources.pods, {
       apiVersion: 'v1',

@@ -12,7 +12,7 @@ export interface Stage {
   readonly pods?: readonly string[]
 }
 
-/** Pods take for ever to start and to stop, so that what is counted is what one pass has done. */
+/** Pods never finish starting or stopping, so that only the actions of one pass are counted. */
 const slow = { 'sim.tranche.dev/start-ms': '600000', 'sim.tranche.dev/stop-ms': '600000' }
 
 /** Builds the cluster, then starts the controllers and lets three seconds pass. */
@@ -39,7 +39,7 @@ export async function build({ nodes, daemonSet: overrides = {}, pods = [] }: Sta
   return world
 }
 
-/** What the DaemonSet controller has done: pods created, pods deleted, warnings and the like about them. */
+/** Actions of the DaemonSet controller: created pods, deleted pods, and events about them. */
 export function done(world: World): string {
   const own = world.recording().filter(({ actor }) => actor === 'daemonset-controller')
   const created = own.filter(({ kind, type }) => kind === 'Pod' && type === 'ADDED').length

@@ -10,7 +10,7 @@ const surge = (maxSurge: number | string): object => ({
 })
 
 describe('a surge', () => {
-  it('90 keeps pods on nodes no longer tolerated until others serve', async () => {
+  it('90 keeps pods on nodes that are no longer tolerated until new pods are available', async () => {
     const world = await createWorld()
     for (const [at, zone] of ['y', 'y', 'z', 'z', 'common', 'common'].entries()) await addNode(world, `n${at} !zone-${zone}:NoSchedule`)
     await world.sim.start()
@@ -59,7 +59,7 @@ describe('a surge', () => {
     expect(Math.max(...surgesOf(world.recording(), from))).toBe(2)
   })
 
-  it('stops with maxSurge pods more when the new ones do not become ready, and ends with a good version', async () => {
+  it('stops with maxSurge more pods if the new ones do not become ready, and completes with a good version', async () => {
     const world = await createOldWorld(5)
     await world.setImage('agent:v2-bad-ready')
     await world.pass(60_000)
@@ -69,7 +69,7 @@ describe('a surge', () => {
     await world.settled()
   })
 
-  it('105 loses its new pods to OnDelete, and makes new ones when it is back', async () => {
+  it('105 loses its new pods to OnDelete, and creates them again when the strategy returns', async () => {
     const world = await createOldWorld(6)
     await world.setImage('agent:v2-bad-ready')
     await world.pass(5000)
@@ -101,7 +101,7 @@ describe('a surge', () => {
   })
 })
 
-/** Age decides between pods and goes by whole seconds: the pods here are older than any that comes. */
+/** Age decides between pods, in whole seconds: the existing pods are older than any new one. */
 async function createOldWorld(nodes: number): Promise<World> {
   const world = await createRunningWorld(nodes, { spec: surge(2) })
   await world.pass(1000)

@@ -36,7 +36,7 @@ describe('a rolling update', () => {
     expect(new Set(deletionTimes(world.recording().slice(deletions))).size).toBe(1)
   })
 
-  it('71 takes only the unready old pod when that uses up the limit', async () => {
+  it('71 replaces only the unready old pod if it uses up the limit', async () => {
     const world = await createRunningWorld(3, { spec: rolling(1), annotations: { 'sim.tranche.dev/start-ms': '60000' } })
     await unready(world, 'node-002')
     await world.setImage('agent:v2')
@@ -66,7 +66,7 @@ describe('a rolling update', () => {
     expect(mostDown(world)).toBe(1)
   })
 
-  it('80 goes back without restarting what was never updated', async () => {
+  it('80 rolls back without a restart of pods that were never updated', async () => {
     const world = await createRunningWorld(5, { spec: rolling(2) })
     await world.setImage('agent:v2-bad-pull')
     await world.pass(10_000)
@@ -77,7 +77,7 @@ describe('a rolling update', () => {
     expect(names(await world.pods())).toEqual(expect.arrayContaining([...names(untouched)]))
   })
 
-  it('rolls over to a third template in mid-way', async () => {
+  it('rolls over to a third template in the middle', async () => {
     const world = await createRunningWorld(5, { spec: rolling(2) })
     await world.setImage('agent:v2')
     await world.pass(1000)
@@ -155,7 +155,7 @@ describe('OnDelete', () => {
     expect(await world.revisions()).toHaveLength(2)
   })
 
-  it('stops a rolling update in mid-way', async () => {
+  it('stops a rolling update in the middle', async () => {
     const world = await createRunningWorld(6)
     await world.setImage('agent:v2')
     await world.pass(2000)
@@ -187,7 +187,7 @@ describe('failures', () => {
     expect(times[3]).toBeGreaterThan(1000)
   })
 
-  it('47 stops creating soon after creations begin to fail', async () => {
+  it('47 stops creating pods soon after creations begin to fail', async () => {
     let created = 0
     const error = new ApiStatusError(403, 'Forbidden', 'pods is forbidden: exceeded quota')
     const admit: Admission = {
@@ -223,7 +223,7 @@ describe('failures', () => {
     expect(deleted.filter((name) => name === pod!.metadata.name)).toHaveLength(1)
   })
 
-  it('48 waits five minutes for creations of which nothing is heard, and does not observe a new generation meanwhile', async () => {
+  it('48 waits five minutes for unobserved creations, and does not observe a new generation meanwhile', async () => {
     let refused = 0
     const error = new ApiStatusError(403, 'Forbidden', 'the namespace is being terminated', {
       causes: [{ reason: 'NamespaceTerminating', message: 'the namespace is being terminated' }],

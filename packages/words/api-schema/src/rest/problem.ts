@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 
-/** Problem details (RFC 9457), served as `application/problem+json`. `code` is from docs/errors.md and never changes its meaning. */
+/**
+ * Problem details (RFC 9457), served as `application/problem+json`. `code` is from docs/reference/error-codes.md and never changes its
+ * meaning.
+ */
 export const problemSchema = z
   .object({
     type: z.string().meta({ description: 'URL that explains the code.' }),

@@ -16,14 +16,14 @@ interface ActionDialogProps {
   readonly seen: RolloutReport
   /** Present report. */
   readonly now: RolloutReport
-  /** @param result what came of it; null if the user cancelled */
+  /** @param result outcome of the action; null if the user cancelled */
   readonly onClose: (result: string | null) => void
 }
 
 /** Longest time that the server waits for the controller's answer, in milliseconds. */
 const WAIT_MS = 20_000
 
-/** Confirmation of an action: what it does, for which moment, why, and the name of the Rollout where it reaches many nodes. */
+/** Confirmation of an action: its effect, its moment, its reason, and the name of the Rollout where it affects many nodes. */
 export function ActionDialog({ type, seen, now, onClose }: ActionDialogProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
@@ -106,7 +106,7 @@ function useSend(
   return { send: () => mutate(), isPending, error }
 }
 
-/** Warns while the dialog is open that the release is no longer as it was when the user decided. */
+/** Warns while the dialog is open that the release has changed since the user opened it. */
 function MovedOn({ seen, now }: Pick<ActionDialogProps, 'seen' | 'now'>): ReactNode {
   const hasMoved = seen.step?.index !== now.step?.index || seen.canaryRevision !== now.canaryRevision || seen.outcome !== now.outcome
   if (!hasMoved) return null

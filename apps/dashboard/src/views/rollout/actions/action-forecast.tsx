@@ -23,7 +23,7 @@ export function ActionForecast({ rollout: { namespace, name } }: { readonly roll
         </button>
       </p>
     )
-  if (isFetching) return <p role="status">Playing the release in virtual time…</p>
+  if (isFetching) return <p role="status">Simulating the release in virtual time…</p>
   if (error !== null) return <ProblemNote error={error} retry={() => void refetch()} />
   if (data === undefined) return null
   const { nodesHit, peakUnavailable, maxUnavailable, etaSeconds, message, batches } = data

@@ -2,13 +2,13 @@ import type { ActionBody, ActionType, RolloutReport } from '@tranche/api-schema'
 import { counted } from '../../../format/duration.ts'
 import { versionOf } from '../../../format/image-change.ts'
 
-/** How an action is asked for. */
+/** Texts of an action's confirmation. */
 export interface ActionText {
   /** Text of its button. */
   readonly label: string
   /** Question of its confirmation. */
   readonly question: string
-  /** What it does to the release, one sentence each. */
+  /** Its effects on the release, one sentence each. */
   readonly effects: readonly string[]
   /** Whether the user must type the name of the Rollout: the action reaches every node, or puts another version on them. */
   readonly mustTypeName: boolean
@@ -16,7 +16,7 @@ export interface ActionText {
   readonly hasForecast: boolean
 }
 
-/** Order of the buttons: what continues the release, then what stops it, then what changes the version. */
+/** Order of the buttons: those that continue the release, those that stop it, those that change the version. */
 export const actionOrder: readonly ActionType[] = ['approve', 'resume', 'retry', 'pause', 'promote', 'jump', 'abort', 'undo', 'restart']
 
 const withName: readonly ActionType[] = ['promote', 'abort', 'undo', 'restart']

@@ -58,7 +58,7 @@ interface Cell {
   readonly x: number
   readonly y: number
   readonly side: number
-  /** Colour of what is cut out of the shape. */
+  /** Colour of the part that is cut out of the shape. */
   readonly ink: string
 }
 

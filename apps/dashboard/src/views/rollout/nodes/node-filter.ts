@@ -6,7 +6,7 @@ export const nodeSorts = ['state', 'name', 'zone', 'since', 'batch', 'restarts']
 /** @see nodeSorts */
 export type NodeSort = (typeof nodeSorts)[number]
 
-/** What the map and the table of nodes show: kept in the URL. */
+/** Selection of the map and the table of nodes, kept in the URL. */
 export interface NodeFilter {
   /** Null: every state. */
   readonly state: ReportedNodeState | null
@@ -47,7 +47,7 @@ export function countStates(nodes: Iterable<Pick<NodeReport, 'state'>>): Partial
   return counts
 }
 
-/** @returns the nodes of a filter in its order; equal ones by name, as people count: `node-9` before `node-10` */
+/** @returns the nodes of a filter in its order; equal ones by name, numbers in numeric order: `node-9` before `node-10` */
 export function filterNodes(nodes: Iterable<NodeReport>, filter: NodeFilter): readonly NodeReport[] {
   const text = filter.text.toLowerCase()
   const isShown = ({ name, zone, state }: NodeReport): boolean =>

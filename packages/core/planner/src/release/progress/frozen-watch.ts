@@ -7,7 +7,7 @@ const MAX_NODES_LENGTH = 32_768
 /**
  * Watch data that a frozen release leaves for the next release of the same revision, so that its pods remain pods of a
  * release. Judged by the new release alone they would be too old to belong to it, and a version that fails late would never
- * count as bad. Nodes that were bad before their update do not count against the version (docs/policy.md, failure): the
+ * count as bad. Nodes that were bad before their update do not count against the version (docs/reference/policy.md, failure): the
  * record, which is carried over, says which those are. Pods that the last release did not judge stay older than `startedAt`. The pods alone do
  * not show it: one that keeps crashing is Ready in between.
  *

@@ -7,7 +7,8 @@ import { isFinalized } from '../view/is-finalized.ts'
 import { isInCharge, type ReleaseView } from '../view/release-view.ts'
 
 /**
- * How often another client may change the strategy in one release before Tranche gives in (G11). Each round costs pods: the
+ * Number of times that another client may change the strategy in one release before Tranche stops the release (G11). Each round costs pods:
+ * the
  * native controller updates them outside every batch until the strategy is `OnDelete` again.
  */
 const FIGHTS_UNTIL_WE_GIVE_IN = 2

@@ -15,14 +15,14 @@ export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
 
 /**
  * Text about nodes that had no available pod before their update either, and on which the new pod does not run. It says that
- * this is no failure of the version and what to do, because no deadline ends the wait. Empty without such nodes.
+ * the version has not failed and what to do, because no deadline ends the wait. Empty without such nodes.
  */
 export function badBeforeText({ unwell }: Pick<BatchProgress, 'unwell'>, record: Pick<FlightRecord, 'permits'> | undefined): string {
   const bad = new Set(record?.permits.filter(({ wasBad }) => wasBad === true).map(({ node }) => node))
   const nodes = unwell.flatMap(({ node, pod }) => (bad.has(node) && pod.trouble !== undefined ? [node] : []))
   if (nodes.length === 0) return ''
-  const [node, them] = nodes.length === 1 ? ['the node', 'it'] : ['the nodes', 'them']
-  return `; ${firstNodes(nodes)} had no available pod before the update either, so this is no failure of the version, and no deadline ends the wait for ${them}: fix ${node}, abort, or apply another template`
+  const node = nodes.length === 1 ? 'the node' : 'the nodes'
+  return `; ${firstNodes(nodes)} had no available pod before the update either, so the version has not failed and no deadline applies: fix ${node}, abort, or apply another template`
 }
 
 /** The first names, and the number of the others. */

@@ -9,9 +9,9 @@ import type { RolloutView } from '../view/rollout-view.ts'
 export const RESUMED = 'resume-'
 
 /**
- * A verdict waits for `resume` or `retry` (docs/policy.md, failure): a pause set after the failure was reported, and then removed, lifts
- * it like a retry. An earlier pause lifts nothing when it ends, because the user who set it had not seen the failure. No
- * resume lifts a hold (G12).
+ * A verdict waits for `resume` or `retry` (docs/reference/policy.md, failure): a pause set after the failure was reported, and then
+ * removed, lifts it like a retry. An earlier pause lifts nothing when it ends, because the user who set it had not seen the failure.
+ * No resume lifts a hold (G12).
  */
 export function actionsAfterPause(view: RolloutView, daemonSet: DaemonSet, state: RolloutState): AcceptedActions {
   const { pause, ...actions } = state.acceptedActions

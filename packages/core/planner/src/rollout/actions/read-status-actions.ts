@@ -51,7 +51,7 @@ function readNextStep(rollout: Rollout, canary: CanaryStatus, stop: string | nul
     // Our own value from before the number of steps changed: the step after the present one, or none.
     const isOwn = nextStepIndex === -1 || nextStepIndex === currentStepIndex + 1
     if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }
-    return putBack(canary, nextIndex(currentStepIndex, steps), `and the steps are 1 to ${steps}`)
+    return putBack(canary, nextIndex(currentStepIndex, steps), `but the steps are 1 to ${steps}`)
   }
   if ((phase !== 'Healthy' && phase !== 'Progressing') || nextStepIndex === -1) return { canary, warning: null }
   return putBack(canary, -1, 'while there is no step to leave')
@@ -62,7 +62,7 @@ function stopText(view: RolloutView, status: RolloutStatus, canary: CanaryStatus
   const { heldRevisions = [] } = status
   const { canaryRevision } = canary
   const isHeld = heldRevisions.some(({ revision }) => revision === canaryRevision)
-  if (isHeld) return `while revision ${canaryRevision} is held; run ${commandText(view.rollout, 'retry')} first`
+  if (isHeld) return `while revision ${canaryRevision} is blocked; run ${commandText(view.rollout, 'retry')} first`
   const hasFailed = standingFailure(view, { canary, acceptedActions: acceptedActionsOf(status) }) !== null
   return hasFailed ? `while revision ${canaryRevision} is stopped by a failure; run ${commandText(view.rollout, 'retry')} first` : null
 }

@@ -92,7 +92,7 @@ function isWayOut(view: RolloutView, before: RolloutState, { full }: RolloutActi
 
 function heldRefusal({ daemonSet, rollout }: RolloutView, { heldRevisions }: RolloutState): string | null {
   const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
-  return held === undefined ? null : `revision ${held.revision} is held; run ${commandText(rollout, 'retry')} first`
+  return held === undefined ? null : `revision ${held.revision} is blocked; run ${commandText(rollout, 'retry')} first`
 }
 
 /** An approval or a jump names its step, so that two users never leave two steps. */

@@ -134,9 +134,9 @@ function usabilityEvents(before: RolloutStatus | undefined, { policy }: RolloutS
 function mismatchEvents(before: RolloutStatus | undefined, { stableMismatch, stableRevision }: RolloutStatus): PlannedEvent[] {
   if (stableMismatch === undefined || stableMismatch === before?.stableMismatch) return []
   const message =
-    `ControllerRevision ${stableMismatch} of the stable revision ${stableRevision} does not hold the template that became stable last ` +
-    '(status.stableDigest), so it is never put back: to roll back, apply the template of the last good version; where revisionHistoryLimit ' +
-    'does not explain it, look in the audit log for the user who wrote that ControllerRevision'
+    `ControllerRevision ${stableMismatch} of the stable revision ${stableRevision} does not hold the template that last became stable ` +
+    '(status.stableDigest), so it is never put back. To roll back, apply the template of the last good version. If revisionHistoryLimit ' +
+    'does not explain this, look in the audit log for the user who wrote that ControllerRevision'
   return [{ type: 'Warning', reason: 'StableRevisionChanged', message }]
 }
 

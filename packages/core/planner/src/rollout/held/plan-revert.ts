@@ -48,7 +48,7 @@ export function whyNoTemplate(view: RolloutView, hash: string): string | null {
   const templates = templatesOf(view, hash)
   if (templates.length === 0) return `revision ${hash}, which ran before, is no longer in the history (revisionHistoryLimit)`
   if (templates.some((template) => !isForged(view, template))) return null
-  return `revision ${hash} does not hold the template that became stable last (status.stableDigest)`
+  return `revision ${hash} does not hold the template that last became stable (status.stableDigest)`
 }
 
 function templatesOf({ revisions, release }: RolloutView, hash: string | undefined): readonly object[] {

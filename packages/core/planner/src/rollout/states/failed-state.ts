@@ -36,7 +36,7 @@ function failedStall(view: RolloutView, state: RolloutState, failure: Failure): 
 
 function seenText(view: RolloutView, { canary: { canaryRevision } }: Pick<RolloutState, 'canary'>, { reason, message }: Failure): string {
   if (reason === 'AnalysisInconclusive')
-    return `the analysis cannot tell whether revision ${canaryRevision} is healthy: ${message}${policyText(view)}`
+    return `the analysis does not show whether revision ${canaryRevision} is healthy: ${message}${policyText(view)}`
   return `revision ${canaryRevision} failed: ${message}${reason === 'AnalysisFailed' ? policyText(view) : ''}`
 }
 
@@ -57,7 +57,7 @@ function rollbackText(view: RolloutView, state: RolloutState, failure: Failure):
 function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {
   const stopped = 'nothing more is deleted for it'
   if (reason === 'AnalysisInconclusive')
-    return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${commandText(view.rollout, 'promote', '--full')} to continue without, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template`
+    return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${commandText(view.rollout, 'promote', '--full')} to skip the analysis, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template`
   const { autoResume } = policyTerms(view).failure ?? {}
   const byItself =
     autoResume === undefined

@@ -52,7 +52,7 @@ function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<s
 function policyText({ rollout }: RolloutView): string {
   const policy = onDeletePolicy(rollout)
   if (policy === 'Freeze') return ''
-  return `; ${rolloutAnnotations.onDelete}: ${policy} was not completed: the remaining nodes cannot be updated, the revision is held, or control was lost`
+  return `; ${rolloutAnnotations.onDelete}: ${policy} was not completed: the remaining nodes cannot be updated, the revision is blocked, or Tranche lost control`
 }
 
 /** Stable revision of the release that was frozen on the DaemonSet; undefined without one, or where the history lost it. */

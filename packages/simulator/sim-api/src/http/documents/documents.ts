@@ -14,7 +14,6 @@ export type Documents = (route: Route, wire: WireRequest) => WireResponse | unde
 export function createDocuments(definitions: () => readonly ResourceDefinition[]): Documents {
   const openApi = createOpenApi(definitions)
   return (route, wire) => {
-    if (openApiRoutes.has(route.kind) && !takesJson(wire.headers['accept'])) return otherForm(route, wire.headers['accept'])
     switch (route.kind) {
       case 'root':
         return jsonAnswer(200, JSON.stringify({ paths: rootPaths(definitions()) }))
@@ -29,24 +28,21 @@ export function createDocuments(definitions: () => readonly ResourceDefinition[]
       case 'openApiIndex':
         return jsonAnswer(200, JSON.stringify(openApi.index()))
       case 'openApi':
-        return openApiAnswer(openApi, route, wire)
+        return takesJson(wire.headers['accept']) ? openApiAnswer(openApi, route, wire) : textAnswer(406, '')
       case 'openApiV2':
-        return hashed(openApi.version2(), wire, {})
+        return version2(wire.headers['accept'])
       default:
         return undefined
     }
   }
 }
 
-/** Serves JSON; one document also in protobuf, empty. */
-const openApiRoutes = new Set<Route['kind']>(['openApi', 'openApiV2'])
-
 /**
- * kubectl reads the older form, in protobuf only, before it sends a `List`. With an empty document it validates nothing itself, and the
- * server validates each object of the list.
+ * kubectl reads OpenAPI v2, in protobuf only, before it sends a `List`. With an empty document it validates nothing itself, and the server
+ * validates each object of the list. No client needs v2 in JSON.
  */
-function otherForm(route: Route, accept = ''): WireResponse {
-  if (route.kind !== 'openApiV2' || !accept.includes('proto-openapi.spec.v2')) return textAnswer(406, '')
+function version2(accept = ''): WireResponse {
+  if (!accept.includes('proto-openapi.spec.v2')) return textAnswer(406, '')
   const { headers, ...answer } = textAnswer(200, emptyVersion2)
   return { ...answer, headers: { ...headers, 'content-type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' } }
 }

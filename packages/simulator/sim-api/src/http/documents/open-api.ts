@@ -6,9 +6,17 @@ import { builtinSchemas, openApiName, type OpenApiSchema, schemaReference } from
 import { openApiSchemaOf } from '../../schema/schema-source.ts'
 import { reviewResources } from './review-resources.ts'
 import { reviewPaths, resourcePaths } from './open-api-paths.ts'
-import { type OpenApiDocument, toVersion2 } from './open-api-v2.ts'
 import { servedGroups } from './served-groups.ts'
 import { isObject } from '../../model/json.ts'
+
+/** Parts of an OpenAPI v3 document that ours use. */
+interface OpenApiDocument {
+  readonly openapi: string
+  readonly info: object
+  /** Operations by path, then by method, and `parameters` common to a path. */
+  readonly paths: Readonly<Record<string, object>>
+  readonly components: { readonly schemas: Readonly<Record<string, OpenApiSchema>>; readonly securitySchemes: object }
+}
 
 /** Serialized document. */
 export interface OpenApiText {
@@ -28,8 +36,6 @@ export interface OpenApi {
    * @returns OpenAPI v3 document; undefined when it is not served
    */
   document(path: string): OpenApiText | undefined
-  /** @returns document of `/openapi/v2` */
-  version2(): OpenApiText
 }
 
 /** Builds each document once, and again when its resources have changed. */
@@ -57,14 +63,6 @@ export function createOpenApi(definitions: () => readonly ResourceDefinition[]):
       return { paths: Object.fromEntries(paths.map((path) => [path, { serverRelativeURL: document(path)!.url }])) }
     },
     document,
-    version2: () =>
-      write('v2', definitions(), () =>
-        toVersion2(
-          servedGroups(definitions()).flatMap(({ group, versions }) =>
-            versions.map(({ version }) => JSON.parse(document(pathOf(group, version))!.text) as OpenApiDocument),
-          ),
-        ),
-      ),
   }
 }
 

@@ -68,7 +68,7 @@ function printerColumn(entry: Readonly<Record<string, unknown>>): Column {
   }
 }
 
-/** Shows the first of several values. A missing value, or one of another type than the column, is blank. */
+/** Shows the first of several values. A missing value, or one whose type is not the column's, is blank. */
 function printerCell(values: readonly unknown[], type: string, nowMs: number): unknown {
   const [value] = values
   if (value === undefined || value === null) return null

@@ -1,0 +1,8 @@
+import wrapAnsi from 'wrap-ansi'
+import { printable } from './printable.ts'
+
+/** Wraps the printable text at spaces into lines of at most `width` columns; a wider word gets its own line. */
+export function wrapText(text: string, width: number): readonly string[] {
+  const words = printable(text).trim().replace(/\s+/g, ' ')
+  return words === '' ? [] : wrapAnsi(words, width).split('\n')
+}

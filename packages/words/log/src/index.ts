@@ -1,1 +1,0 @@
-export { silentLogger, type LogFields, type Logger } from './logger.ts'

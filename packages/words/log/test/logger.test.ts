@@ -1,9 +1,0 @@
-import { silentLogger } from '@tranche/log'
-import { describe, expect, it } from 'vitest'
-
-describe('silentLogger', () => {
-  it('accepts every line and every child, and writes nothing', () => {
-    for (const level of ['debug', 'info', 'warn', 'error'] as const) expect(silentLogger[level]({ key: 'a' }, 'said')).toBeUndefined()
-    expect(silentLogger.child({ controller: 'test' })).toBe(silentLogger)
-  })
-})
