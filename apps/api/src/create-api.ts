@@ -12,6 +12,7 @@ import { addHealthRoutes, type HealthParts } from './routes/health.ts'
 import { addLoginRoutes, type LoginParts } from './routes/login.ts'
 import { addPermissionsRoute } from './routes/permissions.ts'
 import { addPlanRoute } from './routes/plan.ts'
+import { addPolicyRoute, type PolicyRouteParts } from './routes/policy.ts'
 import { addRolloutPartRoutes } from './routes/rollout-parts.ts'
 import { addRolloutRoutes } from './routes/rollouts.ts'
 import type { RouteParts } from './routes/route-parts.ts'
@@ -19,7 +20,12 @@ import { addStreamRoute, type StreamParts } from './routes/stream.ts'
 import { addActionRoutes } from './routes/actions.ts'
 
 /** Dependencies of the API and all its routes. */
-export interface ApiParts extends Omit<ServerParts & StreamParts & LoginParts, 'sessions'>, RouteParts, HealthParts, HookParts {
+export interface ApiParts
+  extends Omit<ServerParts & StreamParts & LoginParts, 'sessions'>,
+    RouteParts,
+    PolicyRouteParts,
+    HealthParts,
+    HookParts {
   /** @default exports no spans */
   readonly tracer?: Tracer | undefined
   /** Folder of the built dashboard; undefined: it is not built. */
@@ -37,6 +43,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
   addPermissionsRoute(app, parts)
+  addPolicyRoute(app, parts)
   addActionRoutes(app, parts)
   addPlanRoute(app, parts)
   await addHookRoute(app, parts)
@@ -56,6 +63,7 @@ export async function describeApi(): Promise<object> {
     reviews: undefined as never,
     carryOut: async () => Promise.reject(new Error('nothing is served here')),
     plan: async () => Promise.reject(new Error('nothing is planned here')),
+    readPolicy: async () => undefined,
     stream: () => undefined,
     clock: systemClock,
     log: silentLogger,

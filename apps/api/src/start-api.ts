@@ -1,19 +1,22 @@
 import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
+import type { ReleasePolicy } from '@tranche/api-schema'
 import { type Certificate, type CertificateFiles, followCertificate, readCertificate } from '@tranche/certificates'
 import type { Clock } from '@tranche/clock'
 import { type SharedClusterCache, watchCluster, type WatchedCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
-import { createKubeClient, type KubeClient, onServerClock, type Reflector, traceExchange } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient, onServerClock, type Reflector, resourcePaths, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
-import { carryOut } from '@tranche/release-client'
+import { carryOut, getOrNone } from '@tranche/release-client'
 import type { Exchange } from '@tranche/wire'
 import { rememberReviews } from './auth/remembered-reviews.ts'
 import { createReviews } from './auth/reviews.ts'
 import { type KeptEvent, watchEvents } from './cluster/events-watch.ts'
 import type { ReleaseReads } from './cluster/release-reads.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
+import { createWatchedNodeSource } from './stream/watched-node-source.ts'
+import { createNodeFeeds, type NodeFeeds } from './stream/node-feeds.ts'
 import { createWatchedStreamSource } from './stream/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
 import { createLinkLogin, type LinkLogin, type LinkLoginOptions } from './login/link-login.ts'
@@ -161,7 +164,7 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
   const { clock, log, tracer = noTracer } = options
   const client = clientFor(options, tracer)
   const views = createViews(options, client)
-  const { reads, source } = views
+  const { reads, source, feeds } = views
   const metrics = createApiMetrics({ withProcess: given.withProcess ?? false })
   const state: ApiState = { hub: undefined, isStopping: false }
   const limits = { ...defaultLimits, ...options.limits }
@@ -170,10 +173,11 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
     carryOut: (order, timeUp) =>
       carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
+    readPolicy: (key, signal) => getOrNone<ReleasePolicy>(client, resourcePaths.releasePolicies, key, { signal }),
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
     link,
-    stream: () => (state.hub === undefined ? undefined : { hub: state.hub, source }),
+    stream: () => (state.hub === undefined ? undefined : { hub: state.hub, source, feeds }),
     clock,
     log,
     limits,
@@ -204,6 +208,7 @@ interface Views {
   readonly events: Reflector<KeptEvent>
   readonly reads: ReleaseReads
   readonly source: StreamSource
+  readonly feeds: NodeFeeds
 }
 
 function createViews({ clock, log, seed = 0, namespaces, clusterCache }: UnboundApiOptions, client: KubeClient): Views {
@@ -212,7 +217,8 @@ function createViews({ clock, log, seed = 0, namespaces, clusterCache }: Unbound
   const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true, ...scope, ...shared })
   const events = watchEvents({ client, clock, log, seed, ...scope })
   const reads = createWatchedReads({ cluster, events, clock })
-  return { cluster, events, reads, source: createWatchedStreamSource({ cluster, events, reads }) }
+  const source = createWatchedStreamSource({ cluster, events, reads })
+  return { cluster, events, reads, source, feeds: createNodeFeeds({ source: createWatchedNodeSource(cluster, clock), clock }) }
 }
 
 interface ApiState {
@@ -227,7 +233,7 @@ interface WatchParts extends Views {
   readonly state: ApiState
 }
 
-function startWatches({ app, clock, state, cluster, events, source }: WatchParts): Running {
+function startWatches({ app, clock, state, cluster, events, source, feeds }: WatchParts): Running {
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   events.start(ending.signal).catch(end.reject)
@@ -242,6 +248,7 @@ function startWatches({ app, clock, state, cluster, events, source }: WatchParts
       state.isStopping = true
       await app.close()
       state.hub?.close()
+      feeds.close()
       ending.abort(new Error('the API is stopping'))
       end.resolve()
     },

@@ -18,6 +18,7 @@ import { resources } from '@tranche/sim-api'
 import { createKubeReleaseClient, createRestReleaseClient, type ReleaseClient } from '@tranche/release-client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
+import { NodeClient } from './fake-nodes.ts'
 import { patient } from './fixtures.ts'
 
 // Sockets, watches and reviews are real; the cluster is simulated. There is no controller: the tests write its fields.
@@ -510,11 +511,47 @@ describe('the stream', () => {
     second.close()
   })
 
+  it('with nodes keeps a client at what GET nodes returns: pods, nodes, an unbound DaemonSet, and a Rollout that is created again', async () => {
+    const abort = new AbortController()
+    const rest = createApiClient({ fetch, baseUrl: `${api.url}/`, token: () => simulator.tokenFor('admin'), clock: systemClock })
+    const followed = new NodeClient()
+    const following = (async () => {
+      for await (const message of rest.stream({ nodes: key, namespace: 'demo', signal: abort.signal })) followed.apply(message)
+    })()
+    const isSame = (): Promise<void> =>
+      vi.waitFor(async () => expect(followed.list()).toEqual(await rest.allNodes(key)), { timeout: 10_000, interval: 50 })
+    const revisionOf = (pod: string): string | undefined => followed.list().find((node) => node.pod === pod)?.revision
+    await isSame()
+    expect(followed.list()).toHaveLength(4)
+    for (const bound of ['agent', null]) {
+      await bind(bound)
+      const { pod = '', revision } = followed.list()[0]!
+      await release(`of-${bound}`)
+      await client.delete(resourcePaths.pods, { namespace: 'demo', name: pod })
+      await vi.waitUntil(() => revisionOf(pod) === undefined, { timeout: 10_000, interval: 20 })
+      await isSame()
+      expect(followed.list()[0]?.revision).not.toBe(revision)
+    }
+    await client.patch(resourcePaths.nodes, { namespace: '', name: followed.list()[1]!.name }, zoneLabel)
+    await vi.waitUntil(() => followed.list()[1]?.zone === 'zone-b', { timeout: 10_000, interval: 20 })
+    await isSame()
+    await client.delete(resourcePaths.rollouts, key)
+    await vi.waitUntil(() => followed.list().length === 0, { timeout: 10_000, interval: 20 })
+    await client.create(resourcePaths.rollouts, rollout() as never)
+    await vi.waitUntil(() => followed.list().length === 4, { timeout: 10_000, interval: 20 })
+    await isSame()
+    abort.abort()
+    await expect(following).rejects.toThrow()
+    await bind('agent')
+  })
+
   it('requires the right to list, and for one Rollout the right to get it', async () => {
     expect((await call('/api/v1/stream?namespace=demo', { as: 'eve' })).status).toBe(403)
     expect((await call('/api/v1/stream?name=agent')).status).toBe(400)
   })
 })
+
+const zoneLabel = { type: 'merge', body: { metadata: { labels: { 'topology.kubernetes.io/zone': 'zone-b' } } } } as const
 
 interface OpenStream {
   next(): Promise<StreamMessage>

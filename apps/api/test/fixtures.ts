@@ -73,6 +73,7 @@ export async function startTestApi(
     reviews: rememberReviews(createReviews(client, []), clock as Clock),
     log: silentLogger,
     plan: async () => Promise.reject(new Error('nothing is planned here')),
+    readPolicy: async () => undefined,
     carryOut: async () => Promise.reject(new Error('nothing is executed here')),
     limits: { ...defaultLimits, requestsPerSecond: 10_000, ...patient, ...options.limits },
     corsOrigins: [],
@@ -124,6 +125,7 @@ export function readsOf(summaries: readonly RolloutSummary[]): ReleaseReads {
   const unknown = (key: ObjectKey): [] | undefined => (of(key) === undefined ? undefined : [])
   return {
     keys: () => [...byKey.values()],
+    rollout: () => undefined,
     summary: of,
     report: (key) => reportOf(of(key)),
     nodes: unknown,

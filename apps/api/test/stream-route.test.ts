@@ -3,12 +3,15 @@ import type { RolloutSummary, StreamMessage } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { resources } from '@tranche/sim-api'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createNodeFeeds } from '../src/stream/node-feeds.ts'
 import { createStreamHub, type StreamSource } from '../src/stream/stream-hub.ts'
+import { aNode, FakeNodes, NodeClient } from './fake-nodes.ts'
 import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 const clock = new FakeClock()
 let cluster: ReturnType<typeof clusterOf>
+let nodes: FakeNodes
 let stage: ApiStage
 let address: AddressInfo
 let closed: PromiseWithResolvers<void>
@@ -17,10 +20,19 @@ beforeEach(async () => {
   cluster = clusterOf(aSummary(), aSummary({ namespace: 'other' }))
   closed = Promise.withResolvers()
   const hub = createStreamHub({ source: cluster.source, clock })
-  stage = await startTestApi(readsOf([]), {
-    limits: { streams: 3, streamsOfCaller: 2 },
-    parts: { clock, stream: () => ({ hub, source: cluster.source }), onStream: (what) => void (what === 'closed' && closed.resolve()) },
-  })
+  nodes = new FakeNodes('node-1')
+  const feeds = createNodeFeeds({ source: nodes, clock })
+  stage = await startTestApi(
+    { ...readsOf([]), unboundWorkload: () => nodes.unbound },
+    {
+      limits: { streams: 3, streamsOfCaller: 2 },
+      parts: {
+        clock,
+        stream: () => ({ hub, source: cluster.source, feeds }),
+        onStream: (what) => void (what === 'closed' && closed.resolve()),
+      },
+    },
+  )
   await stage.app.listen({ host: '127.0.0.1', port: 0 })
   address = stage.app.server.address() as AddressInfo
 })
@@ -113,6 +125,111 @@ it('drops the connection of a client that has lost its rights and does not read'
   await closed.promise
   clock.advance(10_000)
   await dropped
+})
+
+describe('a stream with the nodes of a Rollout', () => {
+  const ofAgent = '?nodes=demo/agent'
+
+  it.each([
+    ['no rights', [], 403],
+    ['the right to list Rollouts', ['list'], 403],
+    ['the right to get Rollouts', ['get'], 200],
+  ])('for a caller with %s is answered as the Rollout is', async (_name, verbs, status) => {
+    if (verbs.length > 0) await stage.grant('viewer', 'demo', { verbs })
+    const { status: found, text } = await open('viewer', undefined, ofAgent)
+    expect(found).toBe(status)
+    if (status === 403) expect(text()).toContain('may not get rollouts.rollouts.kruise.io \\"agent\\" in namespace \\"demo\\"')
+  })
+
+  it.each(['agent', 'demo/', '/agent', 'demo/a/b', 'demo/..', 'Demo/agent'])('is refused for the name %s', async (text) => {
+    const refused = await open('admin', undefined, `?nodes=${encodeURIComponent(text)}`)
+    expect(refused.status).toBe(400)
+    expect(refused.text()).toContain('query.nodes')
+  })
+
+  it('has them beside the Rollouts that the caller may list, whatever the filter', async () => {
+    const { until, messages } = await open('admin', undefined, `${ofAgent}&namespace=other`)
+    await until(({ type }) => type === 'nodes')
+    expect(messages).toMatchObject([
+      { type: 'reset' },
+      { type: 'rollout', rollout: { namespace: 'other' } },
+      { type: 'nodes', namespace: 'demo', name: 'agent', reset: true, nodes: [{ name: 'node-1' }], gone: [] },
+    ])
+  })
+
+  it('has all of them again for a client that resumes, beside the changes of Rollouts', async () => {
+    const before = await open('admin', undefined, ofAgent)
+    await before.until(({ type }) => type === 'nodes')
+    before.socket.destroy()
+    nodes.set(aNode('node-1', { state: 'failing' }), aNode('node-2'))
+    cluster.write({ namespace: 'demo', name: 'agent' }, aSummary({ message: 'changed' }))
+    const after = await open('admin', before.lastId(), ofAgent)
+    await after.until(({ type }) => type === 'nodes')
+    expect(after.messages).toMatchObject([
+      { type: 'rollout', rollout: { message: 'changed' } },
+      { type: 'nodes', reset: true, nodes: [{ name: 'node-1', state: 'failing' }, { name: 'node-2' }] },
+    ])
+  })
+
+  it('ends when the caller may not get the Rollout any more, and is then refused', async () => {
+    await stage.grant('viewer', 'demo', { verbs: ['get'] })
+    await stage.grant('viewer', 'other', { verbs: ['list'] })
+    const { until, messages } = await open('viewer', undefined, ofAgent)
+    await until(({ type }) => type === 'nodes')
+    await loseGrant('grant-1', 'demo')
+    nodes.nodes!.set('secret', aNode('secret'))
+    clock.advance(10_000)
+    await closed.promise
+    nodes.changed()
+    clock.advance(1_000)
+    expect(JSON.stringify(messages)).not.toContain('secret')
+    expect((await open('viewer', undefined, ofAgent)).status).toBe(403)
+    expect(nodes.feeds).toBe(0)
+  })
+
+  it('has none of a DaemonSet that is not bound, until the caller may get it', async () => {
+    await stage.grant('viewer', 'demo', { verbs: ['get'] })
+    const { until, messages } = await open('viewer', undefined, ofAgent)
+    await until(({ type }) => type === 'nodes')
+    nodes.unbound = { namespace: 'demo', name: 'daemon' }
+    nodes.set(aNode('secret'))
+    clock.advance(1_000)
+    await until((message) => message.type === 'nodes' && message.nodes.length === 0)
+    expect(JSON.stringify(messages)).not.toContain('secret')
+    await stage.grant('viewer', 'demo', { verbs: ['get'], apiGroups: ['apps'], resources: ['daemonsets'], resourceNames: ['daemon'] })
+    stage.clock.advance(60_000)
+    clock.advance(10_000)
+    await until((message) => message.type === 'nodes' && message.nodes.some(({ name }) => name === 'secret'))
+    const client = new NodeClient()
+    for (const message of messages) client.apply(message)
+    expect(client.list()).toEqual(nodes.list())
+  })
+
+  it('has none of another DaemonSet that the Rollout names later, although the caller may get the first', async () => {
+    await stage.grant('viewer', 'demo', { verbs: ['get'] })
+    await stage.grant('viewer', 'demo', { verbs: ['get'], apiGroups: ['apps'], resources: ['daemonsets'], resourceNames: ['daemon'] })
+    nodes.unbound = { namespace: 'demo', name: 'daemon' }
+    const { until, messages } = await open('viewer', undefined, ofAgent)
+    await until((message) => message.type === 'nodes' && message.nodes.length === 1)
+    nodes.unbound = { namespace: 'demo', name: 'other' }
+    nodes.set(aNode('secret'))
+    clock.advance(1_000)
+    await until((message) => message.type === 'nodes' && message.nodes.length === 0)
+    expect(JSON.stringify(messages)).not.toContain('secret')
+  })
+
+  it('shares the computation of nodes with other streams on the same Rollout', async () => {
+    const streams = [await open('admin', undefined, ofAgent), await open('admin', undefined, ofAgent)]
+    nodes.set(aNode('node-1', { state: 'failing' }))
+    clock.advance(1_000)
+    for (const { until } of streams) await until((message) => message.type === 'nodes' && !message.reset)
+    expect(nodes.reads).toBe(2)
+  })
+
+  async function loseGrant(name: string, namespace: string): Promise<void> {
+    stage.clock.advance(60_000)
+    await stage.simulator.clientFor({ name: 'admin' }).delete(resources.roleBindings, name, namespace)
+  }
 })
 
 /** A stream over a raw socket, which can be left unread. */

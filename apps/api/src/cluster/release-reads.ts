@@ -6,6 +6,7 @@ import type {
   NodeReport,
   RevisionReport,
   RevisionTemplate,
+  Rollout,
   RolloutReport,
   RolloutSummary,
 } from '@tranche/api-schema'
@@ -24,6 +25,8 @@ export type WorkloadAccess = 'bound' | 'any'
 export interface ReleaseReads {
   /** Every Rollout, in any order. */
   keys(): readonly ObjectKey[]
+  /** The Rollout as watched. */
+  rollout(key: ObjectKey): Rollout | undefined
   /** The DaemonSet that the Rollout names but that is not bound to it; undefined if it is bound or does not exist. */
   unboundWorkload(key: ObjectKey): ObjectKey | undefined
   /** For any caller that may see the Rollout: omits a DaemonSet that is not bound. */

@@ -42,6 +42,7 @@ export function createWatchedReads(parts: WatchedReadsParts): ReleaseReads {
   const summary = createCachedRead(facts, REPORTS, summarizeRollout)
   return {
     keys: () => cluster.rollouts.store.list().map(keyOf),
+    rollout: (key) => cluster.rollouts.store.get(key),
     unboundWorkload: (key) => unboundWorkload(cluster, key),
     summary: (key) => summary(key, 'bound'),
     report: createCachedRead(facts, REPORTS, reportRollout),
@@ -121,8 +122,11 @@ function eventsAbout(parts: WatchedReadsParts, key: ObjectKey, workloadAccess: W
   return [...about].sort(newestFirst).map(({ report }) => report)
 }
 
-/** @returns undefined also for a DaemonSet that does not exist: it has no events of its own that need hiding */
-function unboundWorkload({ rollouts, daemonSets }: WatchedCluster, key: ObjectKey): ObjectKey | undefined {
+/**
+ * @returns the DaemonSet that the Rollout names but that is not bound to it; undefined also for a DaemonSet that does not exist, which has
+ *   nothing that needs hiding
+ */
+export function unboundWorkload({ rollouts, daemonSets }: WatchedCluster, key: ObjectKey): ObjectKey | undefined {
   const rollout = rollouts.store.get(key)
   if (rollout === undefined) return undefined
   const workload = workloadKey(rollout)

@@ -3,20 +3,29 @@ import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../http/guard.ts'
+import { parseKey } from '@tranche/kube-types'
 import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
 import { createQuota } from '@tranche/connections'
 import type { Sessions } from '../login/sessions.ts'
+import type { NodeFeeds } from '../stream/node-feeds.ts'
 import { fromEventId, type Known } from '../stream/positions.ts'
 import { openStreamConnection, type StreamConnection, type StreamConnectionParts } from '../stream/stream-connection.ts'
 import type { StreamHub, StreamSource } from '../stream/stream-hub.ts'
 import { readStreamRights } from '../stream/stream-rights.ts'
 import { type RouteParts, tags } from './route-parts.ts'
 
+/** What all streams share. */
+export interface Streams {
+  readonly hub: StreamHub
+  readonly source: StreamSource
+  readonly feeds: NodeFeeds
+}
+
 /** Dependencies of the stream route. */
-export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits'>, Pick<StreamConnectionParts, 'onStream'> {
+export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits' | 'reads'>, Pick<StreamConnectionParts, 'onStream'> {
   /** Undefined until the initial lists have arrived. */
-  readonly stream: () => { readonly hub: StreamHub; readonly source: StreamSource } | undefined
+  readonly stream: () => Streams | undefined
   readonly clock: Clock
   /** Undefined if browser login is off. */
   readonly sessions?: Sessions | undefined
@@ -47,7 +56,8 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
         description:
           'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` the stream begins with a `reset` and every Rollout that the caller may ' +
           'list. With it, any replica resumes with the changes since that event; if the rights of the caller have changed, the stream begins ' +
-          'with a `reset`. Clients that do not read are disconnected and can resume.',
+          'with a `reset`. Clients that do not read are disconnected and can resume. With `nodes`, the nodes of one Rollout follow: first a ' +
+          'message with `reset` and every node, then the nodes that have changed, at most once a second. Each request starts with every node, also with `Last-Event-ID`.',
         querystring: streamQuerySchema,
         headers: lastEventHeadersSchema,
         produces: ['text/event-stream'],
@@ -58,6 +68,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       const stream = parts.stream()
       if (stream === undefined) throw notSeenYet()
       const { namespace, name, lastEventId } = request.query
+      const nodes = request.query.nodes === undefined ? undefined : parseKey(request.query.nodes)
       if (name !== undefined && namespace === undefined) throw nameAlone()
       if (connections.size + beginning >= parts.limits.streams) throw tooManyStreams(parts.limits.streams)
       const { username } = callerOf(request as FastifyRequest)
@@ -67,10 +78,20 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       try {
         const session = sessionOf(request as FastifyRequest, parts)
         const stood = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
-        const rights = await readStreamRights(parts, session, { scope: { namespace, name }, namespaces: stream.hub.namespaces() })
+        const rights = await readStreamRights({ ...parts, unboundWorkload: (key) => parts.reads.unboundWorkload(key) }, session, {
+          scope: { namespace, name, nodes },
+          namespaces: stream.hub.namespaces(),
+        })
         // If the rights have changed since then, the reader misses Rollouts that it may see now, or keeps Rollouts that it may not.
         const known = stood?.digest === rights.digest ? stood.positions : null
-        const connection = openStreamConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
+        const connection = openStreamConnection({
+          ...parts,
+          ...stream,
+          rights,
+          known,
+          reply: reply as FastifyReply,
+          nodes: nodes && { key: nodes, feeds: stream.feeds },
+        })
         connections.add(connection)
         void connection.closed.then(() => {
           connections.delete(connection)

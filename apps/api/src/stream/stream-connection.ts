@@ -1,7 +1,9 @@
 import type { Clock, Timer } from '@tranche/clock'
-import type { ObjectKey } from '@tranche/kube-types'
+import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { FastifyReply } from 'fastify'
 import type { Limits } from '../limits/limits.ts'
+import { createNodeCursor } from './node-cursor.ts'
+import type { NodeFeeds, OpenFeed } from './node-feeds.ts'
 import type { Positions } from './positions.ts'
 import { lineOf, type StreamHub } from './stream-hub.ts'
 import { createStreamReader, type ReaderMessage, type StreamReader } from './stream-reader.ts'
@@ -15,6 +17,8 @@ export interface StreamConnectionParts {
   /** Positions that the client already has, with unchanged rights; null: none. */
   readonly known: Positions | null
   readonly reply: FastifyReply
+  /** Rollout whose nodes are streamed too, and the feeds of nodes; undefined without nodes. */
+  readonly nodes?: { readonly key: ObjectKey; readonly feeds: NodeFeeds } | undefined
   readonly clock: Clock
   readonly limits: Pick<Limits, 'streamPatienceMs' | 'heartbeatMs'>
   readonly onStream?: (what: 'opened' | 'closed' | 'cut') => void
@@ -41,17 +45,19 @@ export function openStreamConnection(parts: StreamConnectionParts): StreamConnec
 class EventStream implements StreamConnection {
   readonly #parts: StreamConnectionParts
   readonly #reader: StreamReader
+  readonly #openFeed: OpenFeed | undefined
   readonly #closed = Promise.withResolvers<void>()
   readonly #timers = new Set<Timer>()
-  /** Namespaces without rights whose rights were checked since the last interval. */
+  /** Namespaces, and DaemonSets, without rights whose rights were checked since the last interval. */
   readonly #unseen = new Set<string>()
   #isClosed = false
   #isChecking = false
 
   constructor(parts: StreamConnectionParts) {
-    const { hub, clock, known, rights, limits, reply } = parts
+    const { hub, clock, known, rights, limits, reply, nodes } = parts
     this.#parts = parts
     this.#begin()
+    this.#openFeed = nodes?.feeds.open(nodes.key, () => this.#reader.nodesChanged())
     this.#reader = createStreamReader({
       hub,
       clock,
@@ -60,6 +66,7 @@ class EventStream implements StreamConnection {
       patienceMs: limits.streamPatienceMs,
       sink: { write: (text) => reply.raw.write(text), close: (how) => this.end(how) },
       mayRead: (key) => this.#mayRead(key),
+      nodes: this.#openFeed && createNodeCursor(this.#openFeed.feed, (unbound) => this.#mayReadNodes(unbound)),
     })
     reply.raw.on('drain', () => this.#reader.drained())
     this.#every(limits.heartbeatMs, () => this.#reader.heartbeat())
@@ -108,6 +115,7 @@ class EventStream implements StreamConnection {
     this.#isClosed = true
     for (const timer of this.#timers) timer.cancel()
     this.#reader.close()
+    this.#openFeed?.close()
     this.#parts.onStream?.('closed')
     this.#closed.resolve()
   }
@@ -126,6 +134,15 @@ class EventStream implements StreamConnection {
     // A namespace that had no Rollout before: its rights are checked at once, not at the next interval.
     if (!this.#unseen.has(key.namespace)) void this.#recheck()
     this.#unseen.add(key.namespace)
+    return false
+  }
+
+  #mayReadNodes(unbound: ObjectKey | undefined): boolean {
+    if (this.#parts.rights.mayReadNodes(unbound)) return true
+    // A DaemonSet whose rights were not checked: the Rollout has lost its DaemonSet, or names another one.
+    const text = unbound === undefined ? '' : `DaemonSet ${keyText(unbound)}`
+    if (!this.#unseen.has(text)) void this.#recheck()
+    this.#unseen.add(text)
     return false
   }
 

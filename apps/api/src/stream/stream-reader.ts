@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { ObjectKey } from '@tranche/kube-types'
 import { type Positions, toEventId } from './positions.ts'
+import type { NodeCursor } from './node-cursor.ts'
 import { type HubMessage, type HubUpdate, lineOf, type StreamHub } from './stream-hub.ts'
 
 /** Connection of a reader. */
@@ -22,6 +23,8 @@ export interface ReaderParts {
   readonly mayRead: (key: ObjectKey) => boolean
   /** Digest of the reader's rights; part of event ids. */
   readonly digest: string
+  /** Nodes that the reader gets too; undefined without them. */
+  readonly nodes?: NodeCursor | undefined
   /** Time without reading after which the reader is disconnected, in milliseconds. */
   readonly patienceMs: number
 }
@@ -38,6 +41,8 @@ export interface StreamReader {
   drained(): void
   /** Sends a comment line with the current id, unless messages are pending. */
   heartbeat(): void
+  /** Sends the nodes that have changed, unless the connection is blocked; then they follow when it is not. */
+  nodesChanged(): void
   /** Sends messages first after a change of rights, and drops pending messages that the reader may no longer see. */
   push(messages: readonly ReaderMessage[], digest: string): void
   close(): void
@@ -50,7 +55,7 @@ const SLICE = 65_536
  * Sends changes to one reader. While the connection is blocked, nothing is queued for it; afterwards it gets the current state of each
  * Rollout that it missed. So a slow reader needs a bounded amount of memory. A reader that does not read at all is disconnected.
  *
- * Rights are checked when a message is sent, also for pending messages.
+ * Rights are checked when a message is sent, also for pending messages. Nodes are sent after everything else.
  *
  * An id is sent only after everything before it: a client that resumes from it with the same rights misses nothing.
  */
@@ -91,6 +96,10 @@ class BoundedReader implements StreamReader {
     this.#write(`: alive\n${this.#position === null ? '' : this.#idLine(this.#position)}\n`)
   }
 
+  nodesChanged(): void {
+    if (!this.#isClosed) this.#pump()
+  }
+
   push(messages: readonly ReaderMessage[], digest: string): void {
     this.#digest = digest
     this.#left = [...messages, ...this.#allowed(this.#left)]
@@ -122,6 +131,15 @@ class BoundedReader implements StreamReader {
   #pump(): void {
     while (this.#patience === undefined && this.#left.length > 0) this.#write(this.#nextSlice())
     if (this.#patience === undefined && this.#isBehind) this.#catchUp()
+    this.#pumpNodes()
+  }
+
+  #pumpNodes(): void {
+    while (this.#patience === undefined && !this.#isClosed) {
+      const line = this.#parts.nodes?.next()
+      if (line === undefined) return
+      this.#write(`${line}\n\n`)
+    }
   }
 
   #nextSlice(): string {

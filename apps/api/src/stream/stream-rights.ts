@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import type { ObjectKey } from '@tranche/kube-types'
+import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { accessResources, questionText } from '../auth/access.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { RememberedReviews } from '../auth/remembered-reviews.ts'
@@ -12,11 +12,18 @@ import { readVisibility, type Visibility } from '../auth/visibility.ts'
 export interface StreamScope {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
+  /** Rollout whose nodes are streamed too. */
+  readonly nodes?: ObjectKey | undefined
 }
 
 /** Last known rights of a stream's reader. */
 export interface StreamRights {
   mayRead(key: ObjectKey): boolean
+  /**
+   * @param unbound the DaemonSet of the nodes if it is not bound to the Rollout
+   * @returns whether the reader may see the nodes that it asked for
+   */
+  mayReadNodes(unbound: ObjectKey | undefined): boolean
   /** Hash of scope and visible namespaces, in hexadecimal; reveals nothing about them. */
   readonly digest: string
   /**
@@ -31,21 +38,30 @@ export interface StreamRights {
 /** Time for which the last known rights remain valid while the API server does not answer, in milliseconds. */
 const TRUST_MS = 30_000
 
+/** Dependencies of {@link readStreamRights}. */
+export interface StreamRightsParts {
+  readonly reviews: RememberedReviews
+  readonly clock: Clock
+  /** The DaemonSet that a Rollout names but that is not bound to it; undefined without one. */
+  readonly unboundWorkload: (rollout: ObjectKey) => ObjectKey | undefined
+}
+
 /**
  * @param request caller of the stream, and a function that authenticates again (null: the token is no longer valid)
  * @throws {AppError} ACCESS_DENIED if the caller may not see the requested namespace or Rollout; REVIEW_UNAVAILABLE
  */
 export async function readStreamRights(
-  { reviews, clock }: { readonly reviews: RememberedReviews; readonly clock: Clock },
+  { reviews, clock, unboundWorkload }: StreamRightsParts,
   { caller: first, callerNow }: { readonly caller: Caller; readonly callerNow: () => Promise<Caller | null> },
   { scope, namespaces }: { readonly scope: StreamScope; readonly namespaces: ReadonlySet<string> },
 ): Promise<StreamRights> {
   const one = questionOf(scope)
+  const ofNodes = scope.nodes === undefined ? null : getQuestion('rollouts', scope.nodes)
   let caller = first
-  if (one !== null && !(await reviews.isAllowed(caller, one)))
-    throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(one)}`, {
-      hint: 'Ask for a role that grants it.',
-    })
+  for (const question of [one, ofNodes])
+    if (question !== null && !(await reviews.isAllowed(caller, question))) throw accessDenied(caller, question)
+  /** The unbound DaemonSet that the reader may get. A Rollout may name another one later, which needs another review. */
+  let workload = await readableWorkload()
   let visibility = await visibilityNow(namespaces)
   let askedMs = clock.monotonicMs()
 
@@ -54,7 +70,14 @@ export async function readStreamRights(
     return { isEverywhere: false, namespaces: new Set((await reviews.isAllowed(caller, one)) ? [scope.namespace ?? ''] : []) }
   }
 
+  async function readableWorkload(): Promise<ObjectKey | undefined> {
+    const unbound = scope.nodes && unboundWorkload(scope.nodes)
+    if (unbound === undefined) return undefined
+    return (await reviews.isAllowed(caller, getQuestion('daemonsets', unbound))) ? unbound : undefined
+  }
+
   return {
+    mayReadNodes: (unbound) => unbound === undefined || (workload !== undefined && keyText(workload) === keyText(unbound)),
     mayRead: ({ namespace, name }) => isVisible(visibility, namespace) && (scope.name === undefined || scope.name === name),
     get digest() {
       return digestOf(scope, visibility)
@@ -66,6 +89,8 @@ export async function readStreamRights(
         if (now === null || now.username !== first.username) return null
         // The groups of a user can change with the same token.
         caller = now
+        if (ofNodes !== null && !(await reviews.isAllowed(caller, ofNodes))) return null
+        workload = await readableWorkload()
         visibility = await visibilityNow(among)
         askedMs = clock.monotonicMs()
       } catch (error) {
@@ -76,6 +101,16 @@ export async function readStreamRights(
       return { gained: seenIn(among, visibility, before), lost: seenIn(among, before, visibility) }
     },
   }
+}
+
+function accessDenied({ username }: Caller, question: Question): AppError {
+  return new AppError('ACCESS_DENIED', `user ${JSON.stringify(username)} may not ${questionText(question)}`, {
+    hint: 'Ask for a role that grants it.',
+  })
+}
+
+function getQuestion(resource: keyof typeof accessResources, { namespace, name }: ObjectKey): Question {
+  return { kind: 'resource', verb: 'get', ...accessResources[resource], namespace, name }
 }
 
 function isVisible({ isEverywhere, namespaces }: Visibility, namespace: string): boolean {

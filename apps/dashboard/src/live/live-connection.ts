@@ -78,7 +78,7 @@ async function follow({ api, releases, nodes, nowMs, onSignedOut }: LiveOptions,
     const messages = api.stream({
       signal,
       idleMs: IDLE_MS,
-      ...(key !== null && { nodes: textOfKey(key) }),
+      ...(key !== null && { nodes: key }),
       onOpen() {
         heard()
         releases.setLive({ kind: 'live' })

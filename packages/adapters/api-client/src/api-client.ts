@@ -18,6 +18,8 @@ import {
   PAGE_MAX,
   pageOf,
   type Permissions,
+  type PolicyReport,
+  policyReportSchema,
   permissionsSchema,
   type RevisionReport,
   revisionReportSchema,
@@ -87,6 +89,8 @@ export interface ApiClient {
   revision(key: ApiKey, revision: string, options?: ApiCallOptions): Promise<RevisionTemplate>
   history(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   events(key: ApiKey, options?: ApiCallOptions): Promise<readonly EventReport[]>
+  /** Release policy in words. */
+  policy(key: ApiKey, options?: ApiCallOptions): Promise<PolicyReport>
   /** Rights of the user of the token. */
   permissions(key: ApiKey, options?: ApiCallOptions): Promise<Permissions>
   act(key: ApiKey, type: ActionType, body: ActionBody, call?: ActionCall): Promise<ActionAnswer>
@@ -99,8 +103,17 @@ export interface ApiClient {
   me(options?: ApiCallOptions): Promise<Me>
   /** Checks documents in YAML or JSON, as `tranche lint` does. Not retried. */
   validate(manifests: string, options?: ApiCallOptions): Promise<ValidateAnswer>
-  /** Current state, then changes until the signal aborts; of one namespace or one Rollout if given. */
-  stream(options: StreamOptions & { readonly namespace?: string; readonly name?: string }): AsyncGenerator<StreamMessage, void, undefined>
+  /** Current state, then changes until the signal aborts; of one namespace or one Rollout if given. Also the nodes of one Rollout. */
+  stream(options: StreamOptions & StreamFilter): AsyncGenerator<StreamMessage, void, undefined>
+}
+
+/** Filter of a stream. */
+export interface StreamFilter {
+  readonly namespace?: string
+  /** Only this Rollout in the namespace. */
+  readonly name?: string
+  /** Rollout whose nodes are streamed too, whatever the filter is. */
+  readonly nodes?: ApiKey
 }
 
 /** Target revision of a DaemonSet rollback. */
@@ -149,6 +162,7 @@ export function createApiClient(connection: RestConnection): ApiClient {
       get(`${rolloutPath(key)}/revisions/${encodeURIComponent(revision)}`, revisionTemplateSchema, options),
     history: (key, options) => get(`${rolloutPath(key)}/history`, historyReportSchema, options),
     events: (key, options) => items(`${rolloutPath(key)}/events`, eventList, options),
+    policy: (key, options) => get(`${rolloutPath(key)}/policy`, policyReportSchema, options),
     permissions: (key, options) => get(`${rolloutPath(key)}/permissions`, permissionsSchema, options),
     act: (key, type, body, call) => act(`${rolloutPath(key)}/actions/${type}`, body, call),
     plan: (key, body, options) => post(`${rolloutPath(key)}/plan`, body, forecastSchema, options),
@@ -156,8 +170,10 @@ export function createApiClient(connection: RestConnection): ApiClient {
     rollBackDaemonSet: (key, body, call) => act(`${daemonSetPath(key)}/rollback`, body, call),
     me: (options) => get('api/v1/me', meSchema, options),
     validate: (manifests, options) => post('api/v1/validate', { manifests }, validateAnswerSchema, options),
-    stream: ({ namespace, name, ...options }) =>
-      readStream(connection, { method: 'GET', path: withQuery('api/v1/stream', { namespace, name }), isSafe: true }, options),
+    stream: ({ namespace, name, nodes, ...options }) => {
+      const query = { namespace, name, nodes: nodes && `${nodes.namespace}/${nodes.name}` }
+      return readStream(connection, { method: 'GET', path: withQuery('api/v1/stream', query), isSafe: true }, options)
+    },
   }
   return client
 }

@@ -22,6 +22,7 @@ const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => read
   revision: (client) => [client.revision(key, '{revision}')],
   history: (client) => [client.history(key)],
   events: (client) => [client.events(key)],
+  policy: (client) => [client.policy(key)],
   permissions: (client) => [client.permissions(key)],
   act: (client) => actionTypes.map((type) => client.act(key, type, {})),
   plan: (client) => [client.plan(key, {})],

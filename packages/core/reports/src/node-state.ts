@@ -96,7 +96,8 @@ const zonesPerBlock = keptPerBlock<StateQuestion, BlockZones>({
     isSameSet(known.failed, asked.failed),
 })
 
-function comesUpAtMs(pod: FleetPod, question: StateQuestion): number {
+/** Monotonic time at which a Ready pod becomes available by the clock alone; Infinity for any other pod. */
+export function comesUpAtMs(pod: FleetPod, question: StateQuestion): number {
   return pod.ready && !pod.terminating && pod.readyFromMs !== null && !isUpPod(pod, question)
     ? pod.readyFromMs + question.minReadyMs
     : Number.POSITIVE_INFINITY

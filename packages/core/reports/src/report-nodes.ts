@@ -1,16 +1,81 @@
 import type { NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
 import type { FleetPod, NodeView } from '@tranche/fleet'
 import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
-import { nodeState, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
+import { comesUpAtMs, nodeState, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
-/** Reports of all desired nodes, sorted by name. */
+/** Reports of all desired nodes, sorted by name. A node that has not changed keeps its report: the same object as in the last call. */
 export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
+  return reportNodesUntil(facts).nodes
+}
+
+/** Reports of nodes, and how long they are valid while nothing but the time changes. */
+export interface NodeReports {
+  /** @see reportNodes */
+  readonly nodes: readonly NodeReport[]
+  /** Epoch milliseconds at which the clock alone changes a report; Infinity if it changes none. */
+  readonly changesAtMs: number
+}
+
+/** The same as {@link reportNodes}, with the time of the next change by the clock: a pod becomes available, or a deadline passes. */
+export function reportNodesUntil(facts: ReleaseFacts): NodeReports {
   const outline = outlineOf(facts)
   const question = stateQuestion(outline)
   const memory = nodeMemoryOf(outline)
-  return outline.fleet.nodes.flatMap((node) => (node.desired ? [nodeReport(node, question, memory)] : []))
+  const kept = outline.fleet.nodes.flatMap((node) => (node.desired ? [keptReport(node, question, memory)] : []))
+  const upAtMs = kept.reduce((next, { changesAtMs }) => Math.min(next, changesAtMs), Number.POSITIVE_INFINITY)
+  const failsAtMs = Math.min(...memory.deadlines.values())
+  return { nodes: kept.map(({ report }) => report), changesAtMs: Math.min(facts.nowMs + upAtMs - facts.monotonicMs, failsAtMs) }
+}
+
+/** A report, with everything besides the node that it was made from. */
+interface KeptReport {
+  readonly report: NodeReport
+  readonly question: StateQuestion
+  readonly hasFailed: boolean
+  readonly downSince: string | undefined
+  readonly failure: string | undefined
+  readonly failsAtMs: number | undefined
+  /** Monotonic time at which a pod of the node becomes available by the clock alone; Infinity without one. */
+  readonly changesAtMs: number
+}
+
+/** Reports by node: views are immutable, and an unchanged node is the same object in the next view. */
+const keptReports = new WeakMap<NodeView, KeptReport>()
+
+function keptReport(node: NodeView, question: StateQuestion, memory: NodeMemory): KeptReport {
+  const { name } = node
+  const known = keptReports.get(node)
+  const hasFailed = question.failed.has(name)
+  const downSince = memory.watched.get(name)?.downSince
+  const failure = memory.failures.get(name)
+  const failsAtMs = memory.deadlines.get(name)
+  if (
+    known !== undefined &&
+    known.hasFailed === hasFailed &&
+    known.downSince === downSince &&
+    known.failure === failure &&
+    known.failsAtMs === failsAtMs &&
+    isSameQuestion(known, question)
+  )
+    return known
+  const report = nodeReport(node, question, memory)
+  const changesAtMs = node.pods.reduce((next, pod) => Math.min(next, comesUpAtMs(pod, question)), Number.POSITIVE_INFINITY)
+  const made = { report, question, hasFailed, downSince, failure, failsAtMs, changesAtMs }
+  keptReports.set(node, made)
+  return made
+}
+
+function isSameQuestion({ question: known, changesAtMs }: KeptReport, asked: StateQuestion): boolean {
+  return (
+    known.canary === asked.canary &&
+    known.stable === asked.stable &&
+    known.minReadyMs === asked.minReadyMs &&
+    known.scope.rules === asked.scope.rules &&
+    known.monotonicMs <= asked.monotonicMs &&
+    asked.monotonicMs < changesAtMs
+  )
 }
 
 /** Recorded facts about unhealthy and failed nodes, by node. */
@@ -32,13 +97,20 @@ export function nodeMemoryOf(outline: Outline): NodeMemory {
   return { watched, failures: new Map(said), deadlines: deadlinesIn(outline) }
 }
 
-/** Running deadlines; empty without a release. */
+/**
+ * Running deadlines; empty without a release. Leaves out a deadline that moves with the clock: the time of the node has not begun, or does
+ * not run.
+ */
 function deadlinesIn({ facts, fleet, release, minReadyMs }: Outline): NodeMemory['deadlines'] {
   if (release === undefined) return new Map()
   const { watchedNodes: watched = [], stoppedTime } = release.status ?? {}
   const stopped = stoppedTime?.release === judgedRelease(release) ? stoppedTime : undefined
   const { nowMs, monotonicMs } = facts
-  return nodeDeadlines({ release, fleet, minReadyMs, nowMs, monotonicMs, watched, stopped })
+  const given = { release, fleet, minReadyMs, nowMs, monotonicMs, watched, stopped }
+  const deadlines = nodeDeadlines(given)
+  if (deadlines.size === 0) return deadlines
+  const soon = nodeDeadlines({ ...given, nowMs: nowMs + 1 })
+  return new Map([...deadlines].filter(([node, atMs]) => soon.get(node) === atMs))
 }
 
 /** Report of one node in the release. */

@@ -98,6 +98,14 @@ describe('the state of a node in a release', () => {
     for (const other of others) expect(other).not.toHaveProperty('failsAt')
   })
 
+  it('reports no deadline that moves with the clock: the node has no pod, and no controller has recorded since when', () => {
+    const tranche = { release: 'r1', canaryRevision: 'new', stableRevision: 'old' }
+    const stoppedTime = { release: 'r1', startedAt: '2023-11-14T22:00:00Z', seconds: 0 }
+    const [a, b] = reportNodes(aReading({ nodes: 'a:- b:new!', tranche, status: { stoppedTime } }))
+    expect(a).not.toHaveProperty('failsAt')
+    expect(b).toMatchObject({ failsAt: '2023-11-14T22:23:00.000Z' })
+  })
+
   it('omits nodes on which the DaemonSet does not run', () => {
     expect(reportNodes(aReading({ nodes: 'a:old b:old', change: { b: { desired: false } } }))).toHaveLength(1)
   })

@@ -9,6 +9,7 @@ import {
   type ReleaseFacts,
   reportBatches,
   reportNodes,
+  reportNodesUntil,
   reportRevisions,
   reportRollout,
   summarizeRollout,
@@ -52,6 +53,25 @@ describe('reports of any cluster', () => {
       summarizeRollout({ ...facts, monotonicMs: facts.monotonicMs - 3_590_000 })
       reportRollout({ ...facts, monotonicMs: facts.monotonicMs - 3_590_000 })
       expect(reportRollout(facts)).toEqual(reportRollout(fresh))
+    })
+  })
+
+  it('of nodes are the same from scratch and with the reports that were kept', () => {
+    holds((facts) => {
+      reportNodes({ ...facts, monotonicMs: facts.monotonicMs - 59_000, release: undefined })
+      reportNodes({ ...facts, monotonicMs: facts.monotonicMs - 30_000 })
+      expect(reportNodes(facts)).toEqual(reportNodes(fresh(facts)))
+      expect(reportNodes(facts).every((node, at) => node === reportNodes(facts)[at])).toBe(true)
+    })
+  })
+
+  it('of nodes stay the same until the time that they state', () => {
+    holds((facts) => {
+      const { nodes, changesAtMs } = reportNodesUntil(facts)
+      const leftMs = Math.min(changesAtMs - facts.nowMs, 3_600_000)
+      expect(leftMs).toBeGreaterThan(0)
+      expect(reportNodes(fresh(later(facts, leftMs - 1)))).toEqual(nodes)
+      if (changesAtMs < facts.nowMs + 3_600_000) expect(reportNodes(fresh(later(facts, leftMs)))).not.toEqual(nodes)
     })
   })
 
@@ -171,6 +191,15 @@ function holds(check: (facts: ReleaseFacts, cluster: GeneratedCluster) => void):
     fc.property(generatedClusters(), (cluster) => check(toFacts(cluster), cluster)),
     { numRuns: 100 },
   )
+}
+
+/** The same with other objects, for which nothing is kept. */
+function fresh(facts: ReleaseFacts): ReleaseFacts {
+  return { ...facts, fleet: toFleetView((facts.fleet?.nodes ?? []).map((node) => ({ ...node }))) }
+}
+
+function later(facts: ReleaseFacts, ms: number): ReleaseFacts {
+  return { ...facts, nowMs: facts.nowMs + ms, monotonicMs: facts.monotonicMs + ms }
 }
 
 function toFacts(cluster: GeneratedCluster): ReleaseFacts {

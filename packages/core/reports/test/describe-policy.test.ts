@@ -1,0 +1,182 @@
+import type { PolicyReport, ReleasePolicySpec } from '@tranche/api-schema'
+import { describePolicy } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { aReading } from './build-facts.ts'
+
+describe('a policy in words', () => {
+  it('has the defaults without a policy', () => {
+    expect(describePolicy(aReading().rollout, undefined)).toEqual({
+      found: false,
+      sections: [
+        {
+          section: 'nodes',
+          sentences: [
+            'Nodes on a superseded revision come first, unhealthy pods before healthy ones, and NotReady nodes last.',
+            'No node is excluded.',
+            'A node that is NotReady when it is due is skipped, and updated last.',
+          ],
+        },
+        {
+          section: 'maxUnavailable',
+          sentences: [
+            'The number of nodes that may be unavailable at a time is updateStrategy.rollingUpdate.maxUnavailable of the DaemonSet, or 1 without it.',
+          ],
+        },
+        {
+          section: 'failure',
+          sentences: [
+            'The new version counts as bad at the first failed node.',
+            'Then the release stops until a person decides.',
+            'A node fails when it has no available pod for 600 s after its update.',
+            'It also fails when its new pod cannot be scheduled or created for 60 s.',
+            'It also fails after more than 2 restarts of its containers.',
+            'A failed version that is applied again is not released.',
+          ],
+        },
+        {
+          section: 'soak',
+          sentences: ['A step is done as soon as its batch is ready.', 'The release completes when the last batch has been ready for 10s.'],
+        },
+        { section: 'analysis', sentences: ['No metric is measured.'] },
+        { section: 'notify', sentences: ['No receiver is notified.'] },
+      ],
+    })
+  })
+
+  it('has no rules for a policy that does not exist: the defaults do not replace it', () => {
+    expect(describePolicy(named('careful'), undefined)).toEqual({ name: 'careful', found: false, sections: [] })
+  })
+
+  it.each<[Section, ReleasePolicySpec, string]>([
+    [
+      'nodes',
+      { nodes: { order: [{ selector: { matchLabels: { canary: 'true' } } }, { by: 'Newest' }] } },
+      'Among these, nodes with canary=true come first.',
+    ],
+    ['nodes', { nodes: { order: [{ by: 'Name' }, { by: 'Newest' }] } }, 'Then, nodes come in order: the newest pod first.'],
+    [
+      'nodes',
+      { nodes: { exclude: [{ matchExpressions: [{ key: 'spot', operator: 'Exists' }] }] } },
+      'Nodes with the label spot are never updated.',
+    ],
+    [
+      'nodes',
+      { nodes: { exclude: [{ matchLabels: { a: 'b' }, matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['x', 'y'] }] }] } },
+      'Nodes with a=b, zone not in (x, y) are never updated.',
+    ],
+    [
+      'nodes',
+      { nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 2 }] } },
+      'At most 2 nodes with the same zone may be unavailable at a time.',
+    ],
+    ['nodes', { nodes: { notReady: { action: 'Wait' } } }, 'If a node is NotReady when it is due, the batch waits for it.'],
+    [
+      'nodes',
+      { nodes: { notReady: { exempt: '5%' } } },
+      'Up to 5% of the desired nodes that are NotReady and on the old version do not count as unavailable.',
+    ],
+    ['maxUnavailable', { maxUnavailable: 1 }, 'At most 1 node may be unavailable at a time, whatever the DaemonSet states.'],
+    ['failure', { failure: { action: 'Rollback' } }, 'Then the release is rolled back to the stable version.'],
+    ['failure', { failure: { maxFailedNodes: 3 } }, 'The new version counts as bad when more than 3 nodes fail.'],
+    ['failure', { failure: { maxFailedNodesPerBatch: '10%' } }, 'It also counts as bad when more than 10% of its nodes fail in one batch.'],
+    ['failure', { failure: { progressDeadlineSeconds: 300 } }, 'A node fails when it has no available pod for 300 s after its update.'],
+    ['failure', { failure: { maxRestarts: 0 } }, 'It also fails after more than 0 restarts of its containers.'],
+    [
+      'failure',
+      { failure: { ignoreReasons: ['ErrImagePull', 'ImagePullBackOff'] } },
+      'ErrImagePull and ImagePullBackOff of a container fail a node only after the deadline.',
+    ],
+    ['failure', { failure: { onReapply: 'Revert' } }, 'When a failed version is applied again, the stable version is restored.'],
+    ['failure', { failure: { autoResume: '5m' } }, 'A stopped release resumes when no more nodes than tolerated have failed for 5m.'],
+    ['soak', { soak: { step: '10m' } }, 'A step is done when its batch has been ready for 10m.'],
+    ['soak', { soak: { final: '1h' } }, 'The release completes when the last batch has been ready for 1h.'],
+    [
+      'analysis',
+      {
+        analysis: [
+          {
+            name: 'errors',
+            steps: [2, 3],
+            prometheus: { address: 'http://p.example:9090', query: 'up' },
+            successCondition: 'result[0] < 0.5',
+            count: 5,
+          },
+        ],
+      },
+      'errors measures after steps 2 and 3, 5 times, every 30s, with Prometheus at p.example:9090: it succeeds if result[0] < 0.5; no failure is tolerated.',
+    ],
+    [
+      'analysis',
+      {
+        analysis: [
+          {
+            name: 'memory',
+            background: true,
+            dryRun: true,
+            http: { url: 'https://a.example/x', method: 'POST' },
+            failureCondition: 'result > 1',
+          },
+        ],
+      },
+      'memory measures during the whole release, every 30s, with POST a.example: it fails if result > 1; it never affects the release.',
+    ],
+    [
+      'notify',
+      {
+        notify: [
+          { name: 'chat', slack: { url: { name: 'slack', key: 'url' } }, events: ['StepPaused', 'ReleaseFailed'], remindAfter: '1h' },
+        ],
+      },
+      'chat gets StepPaused and ReleaseFailed through Slack, and a reminder every 1h while the release waits for a person.',
+    ],
+    [
+      'notify',
+      { notify: [{ name: 'pager', webhook: { url: 'https://pager.example/T0/secret' } }] },
+      'pager gets every event through a webhook on pager.example.',
+    ],
+  ])('states in %s, for %o: %s', (section, spec, sentence) => {
+    expect(sentencesOf(section, spec)).toContain(sentence)
+  })
+
+  it('takes failureThreshold of the Rollout where the policy tolerates no number of nodes', () => {
+    const rollout = aReading({ rollout: { strategy: { canary: { steps: [], failureThreshold: '10%' } } } }).rollout
+    const { sections } = describePolicy(rollout, undefined)
+    expect(sections.flatMap(({ sentences }) => sentences)).toContain(
+      'The new version counts as bad when more than 10% of the desired nodes fail, which is failureThreshold of the Rollout.',
+    )
+  })
+
+  it('contains no header, body, query, user or path, which may hold credentials', () => {
+    const headers = [{ name: 'Authorization', value: 'secret' }]
+    const spec: ReleasePolicySpec = {
+      analysis: [
+        {
+          name: 'a',
+          http: { url: 'https://secret:secret@a.example/secret?key=secret', headers, body: 'secret' },
+          successCondition: 'true',
+        },
+        { name: 'b', prometheus: { address: 'http://b.example/secret', query: 'secret', headers }, successCondition: 'true' },
+        { name: 'c', http: { url: 'secret' }, successCondition: 'true' },
+      ],
+      notify: [
+        { name: 'd', webhook: { url: 'https://d.example/secret', headers, hmac: { name: 'secret', key: 'secret' } }, template: 'secret' },
+      ],
+    }
+    expect(JSON.stringify(reportOf(spec))).not.toContain('secret')
+  })
+})
+
+type Section = PolicyReport['sections'][number]['section']
+
+function named(name: string): ReturnType<typeof aReading>['rollout'] {
+  const { rollout } = aReading()
+  return { ...rollout, metadata: { ...rollout.metadata, annotations: { 'tranche.dev/release-policy': name } } }
+}
+
+function reportOf(spec: ReleasePolicySpec): PolicyReport {
+  return describePolicy(named('careful'), { metadata: { namespace: 'demo', name: 'careful', uid: 'policy', resourceVersion: '1' }, spec })
+}
+
+function sentencesOf(section: Section, spec: ReleasePolicySpec): readonly string[] {
+  return reportOf(spec).sections.find((one) => one.section === section)?.sentences ?? []
+}
