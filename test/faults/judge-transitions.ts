@@ -4,8 +4,8 @@ import { unlistedOfRelease, unlistedOfRollout } from '../fakes/unlisted-transiti
 import type { Violation } from './judge.ts'
 
 /**
- * Changes of a status by our programs that no state machine lists, once each: the diagrams of docs/release-phases.md are drawn from those
- * lists, so a reader may rely on them.
+ * Changes of a status by our programs that no state machine lists, once each: the diagrams of docs/reference/release-phases.md are drawn
+ * from those lists, so a reader may rely on them.
  *
  * People may write any state (`kubectl kruise rollout approve`), so only our own writes are judged, each against what the API server held
  * before it.

@@ -1,5 +1,5 @@
 import { problemSchema } from '@tranche/api-schema'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { systemClock } from '@tranche/clock'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
