@@ -7,6 +7,7 @@ import { FleetView } from '../views/fleet/fleet-view.tsx'
 const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
 const NodeDetailView = lazy(async () => ({ default: (await import('../views/node/node-detail-view.tsx')).NodeDetailView }))
 const PlanView = lazy(async () => ({ default: (await import('../views/plan/plan-view.tsx')).PlanView }))
+const PolicyRulesView = lazy(async () => ({ default: (await import('../views/policy/policy-rules-view.tsx')).PolicyRulesView }))
 const RecordView = lazy(async () => ({ default: (await import('../views/record/record-view.tsx')).RecordView }))
 
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
@@ -36,6 +37,8 @@ function viewOf(place: Place): ReactNode {
       return <NodeDetailView rollout={place.key} node={place.node} />
     case 'plan':
       return <PlanView rollout={place.key} query={place.query ?? {}} />
+    case 'policy':
+      return <PolicyRulesView rollout={place.key} />
     case 'record':
       return <RecordView query={place.query ?? {}} />
     default:
