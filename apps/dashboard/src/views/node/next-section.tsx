@@ -35,7 +35,7 @@ export function NextSection({ rollout, name, node, explanation }: NextSectionPro
           <PlaceLink to={{ view: 'policy', key: rollout }}>policy</PlaceLink> says what follows.
         </p>
       )}
-      {node === undefined ? null : (
+      {node === undefined || node.state === 'failing' ? null : (
         <p>
           Forecast:{' '}
           {node.role === 'canary' ? null : (

@@ -77,7 +77,7 @@ const NodeRow = memo(function NodeRow({ namespace, rollout, node: { name, batch,
           <bdi>{name}</bdi>
         </PlaceLink>
       </th>
-      <td className="nowrap">{batch === 0 ? 'not updated' : batch}</td>
+      <td className="nowrap">{batch === 0 ? '–' : batch}</td>
       <td className="nowrap">{atSeconds === undefined ? '–' : durationText(atSeconds * 1_000)}</td>
       <td className="plan-reason">
         <LongText>{reason}</LongText>
