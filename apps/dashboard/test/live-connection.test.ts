@@ -84,9 +84,9 @@ describe('the stream of a tab', () => {
     live.showNodes({ namespace: 'demo', name: 'early' })
     live.showNodes({ namespace: 'demo', name: 'agent' })
     live.showNodes(null)
-    expect(opened.map(({ nodes, signal }) => [nodes, signal.aborted])).toEqual([
-      ['demo/early', true],
-      ['demo/agent', true],
+    expect(opened.map(({ nodes, signal }) => [nodes?.name, signal.aborted])).toEqual([
+      ['early', true],
+      ['agent', true],
       [undefined, false],
     ])
   })

@@ -9,6 +9,7 @@ import { type Session, SessionGate } from '../session/session.tsx'
 import { CurrentView } from './current-view.tsx'
 import { Layout } from './layout.tsx'
 import { urlOf, usePlace } from './use-place.ts'
+import { useTitle } from './use-title.ts'
 
 /** The whole page: session, live data, layout and the view of the URL. */
 export function DashboardPage(): ReactNode {
@@ -21,6 +22,7 @@ function SignedIn({ session }: { readonly session: Session }): ReactNode {
   const queries = useMemo(() => createQueries(session), [session])
   const live = useMemo(() => connectLive(session), [session])
   useEffect(() => live.open(), [live])
+  useTitle(place, live.releases)
   const ports = useMemo<DashboardPorts>(
     () => ({ api, releases: live.releases, nodes: live.nodes, showNodes: live.showNodes, nowMs: serverClock.nowMs, urlOf, go }),
     [api, live, serverClock, go],

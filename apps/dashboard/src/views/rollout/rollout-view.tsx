@@ -5,10 +5,14 @@ import { useNodes } from '../../ports/use-nodes.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { ActionBar } from './actions/action-bar.tsx'
+import { AnalysesSection } from './analyses/analyses-section.tsx'
 import { BudgetPicture } from './budget-picture.tsx'
 import { ConditionsSection } from './conditions-section.tsx'
 import { EventsSection } from './events-section.tsx'
+import { HistorySection } from './history/history-section.tsx'
 import { NodesSection } from './nodes/nodes-section.tsx'
+import { PrintReport } from './release-report/print-report.tsx'
+import { RevisionsSection } from './revisions/revisions-section.tsx'
 import { RolloutHeader } from './rollout-header.tsx'
 import { StatusNote } from './status-note.tsx'
 import { StepTrack } from './step-track.tsx'
@@ -37,11 +41,13 @@ export function RolloutView({ rollout, query }: RolloutViewProps): ReactNode {
     )
   return (
     <main id="main" className="rollout">
+      <PrintReport report={report} nodes={nodes} />
       <RolloutHeader report={report} />
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
       <StatusNote report={report} />
       <ActionBar report={report} />
       <StepTrack report={report} />
+      <AnalysesSection report={report} />
       <div className="columns">
         <NodesSection report={report} nodes={nodes} query={query} />
         <aside>
@@ -49,6 +55,8 @@ export function RolloutView({ rollout, query }: RolloutViewProps): ReactNode {
           <UnwellNodes report={report} nodes={nodes} />
         </aside>
       </div>
+      <RevisionsSection report={report} />
+      <HistorySection rollout={rollout} />
       <ConditionsSection report={report} />
       <EventsSection rollout={rollout} />
     </main>

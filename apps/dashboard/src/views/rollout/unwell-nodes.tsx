@@ -3,7 +3,7 @@ import { type ReactNode, useMemo } from 'react'
 import { counted } from '../../format/duration.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { Age } from '../../parts/time.tsx'
-import { groupUnwell, type UnwellGroup } from './group-unwell.ts'
+import { groupUnwell, type UnwellGroup } from './nodes/group-unwell.ts'
 
 /** Properties of {@link UnwellNodes}. */
 interface UnwellNodesProps {

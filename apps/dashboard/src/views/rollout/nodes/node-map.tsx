@@ -1,6 +1,8 @@
 import type { NodeReport } from '@tranche/api-schema'
-import { type MouseEvent, type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import { type MouseEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { nodeLooks } from '../../../format/outcome-text.ts'
+import { useTheme } from '../../../parts/use-theme.ts'
+import { useWidth } from '../../../parts/use-width.ts'
 import { coloursOf, drawMap } from './draw-map.ts'
 import { layOut, type MapLayout, nodeAt } from './map-layout.ts'
 
@@ -58,31 +60,4 @@ function paint(canvas: HTMLCanvasElement, layout: MapLayout, width: number): voi
   canvas.style.width = `${width}px`
   canvas.style.height = `${layout.height}px`
   drawMap(canvas, layout, coloursOf(canvas), ratio)
-}
-
-const FIRST_WIDTH = 600
-
-function useWidth(box: RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(FIRST_WIDTH)
-  useEffect(() => {
-    if (box.current === null) return
-    const observer = new ResizeObserver(([entry]) => entry !== undefined && setWidth(Math.floor(entry.contentRect.width)))
-    observer.observe(box.current)
-    return () => observer.disconnect()
-  }, [box])
-  return width
-}
-
-/** @returns a value that changes with the colours of the page */
-function useTheme(): number {
-  const [changes, setChanges] = useState(0)
-  useEffect(() => {
-    const queries = ['(prefers-color-scheme: dark)', '(forced-colors: active)', `(resolution: ${window.devicePixelRatio}dppx)`].map((one) =>
-      window.matchMedia(one),
-    )
-    const onChange = (): void => setChanges((before) => before + 1)
-    for (const query of queries) query.addEventListener('change', onChange)
-    return () => queries.forEach((query) => query.removeEventListener('change', onChange))
-  }, [])
-  return changes
 }

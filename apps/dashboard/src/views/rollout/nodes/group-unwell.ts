@@ -1,5 +1,5 @@
 import type { Failure, NodeReport } from '@tranche/api-schema'
-import type { Tone } from '../../format/outcome-text.ts'
+import type { Tone } from '../../../format/outcome-text.ts'
 
 type FailedNode = NonNullable<Failure['failedNodes']>[number]
 
