@@ -10,6 +10,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: true,
     rolldownOptions: {
+      // Runs before every other chunk: schemas look for its setting when they are loaded.
+      output: { codeSplitting: { groups: [{ name: 'without-eval', test: /without-eval/ }] } },
       treeshake: { moduleSideEffects: (id) => !/\/packages\/[^/]+\/[^/]+\/src\//.test(id), manualPureFunctions: ['z'] },
     },
   },

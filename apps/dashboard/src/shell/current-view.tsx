@@ -5,6 +5,10 @@ import { pathOf, type Place } from '../ports/place.ts'
 import { FleetView } from '../views/fleet/fleet-view.tsx'
 
 const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
+const NodeDetailView = lazy(async () => ({ default: (await import('../views/node/node-detail-view.tsx')).NodeDetailView }))
+const PlanView = lazy(async () => ({ default: (await import('../views/plan/plan-view.tsx')).PlanView }))
+const PolicyRulesView = lazy(async () => ({ default: (await import('../views/policy/policy-rules-view.tsx')).PolicyRulesView }))
+const RecordView = lazy(async () => ({ default: (await import('../views/record/record-view.tsx')).RecordView }))
 
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
 export function CurrentView({ place }: { readonly place: Place }): ReactNode {
@@ -29,6 +33,14 @@ function viewOf(place: Place): ReactNode {
       return <FleetView query={place.query ?? {}} />
     case 'rollout':
       return <RolloutView rollout={place.key} query={place.query ?? {}} />
+    case 'node':
+      return <NodeDetailView rollout={place.key} node={place.node} />
+    case 'plan':
+      return <PlanView rollout={place.key} query={place.query ?? {}} />
+    case 'policy':
+      return <PolicyRulesView rollout={place.key} />
+    case 'record':
+      return <RecordView query={place.query ?? {}} />
     default:
       return <Nowhere />
   }

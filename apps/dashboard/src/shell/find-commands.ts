@@ -9,7 +9,10 @@ export interface Command {
   readonly place: Place
 }
 
-const pages: readonly Command[] = [{ title: 'All rollouts', detail: 'page', place: { view: 'fleet' } }]
+const pages: readonly Command[] = [
+  { title: 'All rollouts', detail: 'page', place: { view: 'fleet' } },
+  { title: 'Record: who did what', detail: 'page', place: { view: 'record' } },
+]
 /** Results that fit on a screen. */
 const MOST_RESULTS = 12
 

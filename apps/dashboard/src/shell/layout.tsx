@@ -33,6 +33,9 @@ export function Layout({ session, place, children }: LayoutProps): ReactNode {
           <NavLink to={{ view: 'fleet' }} place={place}>
             Rollouts
           </NavLink>
+          <NavLink to={{ view: 'record' }} place={place}>
+            Record
+          </NavLink>
         </nav>
         <LiveNote />
         <button type="button" className="find" onClick={() => setPaletteOpen(true)} aria-keyshortcuts="Control+K /">

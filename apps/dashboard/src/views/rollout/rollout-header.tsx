@@ -1,3 +1,4 @@
+import type { ApiKey } from '@tranche/api-client'
 import type { RolloutReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
 import { lookOf } from '../../format/outcome-text.ts'
@@ -47,21 +48,43 @@ export function RolloutHeader({ report }: { readonly report: RolloutReport }): R
             <Age at={releaseStartedAt ?? createdAt} />
           </dd>
         </div>
-        <div>
-          <dt>Policy</dt>
-          <dd>
-            <PlaceLink to={{ view: 'policy', key }}>
-              <bdi>{policy ?? 'defaults'}</bdi>
-            </PlaceLink>
-          </dd>
-        </div>
-        <div>
-          <dt>Forecast</dt>
-          <dd>
-            <PlaceLink to={{ view: 'plan', key }}>What if…</PlaceLink>
-          </dd>
-        </div>
+        <Links rollout={key} policy={policy} />
       </dl>
     </header>
+  )
+}
+
+/** Properties of {@link Links}. */
+interface LinksProps {
+  readonly rollout: ApiKey
+  /** Name of the policy; undefined: the defaults apply. */
+  readonly policy: string | undefined
+}
+
+/** Views of the same Rollout. */
+function Links({ rollout, policy }: LinksProps): ReactNode {
+  return (
+    <>
+      <div>
+        <dt>Policy</dt>
+        <dd>
+          <PlaceLink to={{ view: 'policy', key: rollout }}>
+            <bdi>{policy ?? 'defaults'}</bdi>
+          </PlaceLink>
+        </dd>
+      </div>
+      <div>
+        <dt>Forecast</dt>
+        <dd>
+          <PlaceLink to={{ view: 'plan', key: rollout }}>What if…</PlaceLink>
+        </dd>
+      </div>
+      <div>
+        <dt>History</dt>
+        <dd>
+          <PlaceLink to={{ view: 'record', query: { rollout: `${rollout.namespace}/${rollout.name}` } }}>Who did what</PlaceLink>
+        </dd>
+      </div>
+    </>
   )
 }
