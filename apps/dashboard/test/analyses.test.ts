@@ -118,7 +118,7 @@ describe('a chart', () => {
     expect(chartDataOf([measured(1, { sample: undefined })], { op: '<', value: 1 })).toBeUndefined()
   })
 
-  it('is told in one sentence', () => {
+  it('has a text that says the same in one sentence', () => {
     const text = chartText(analysis({ limit: { op: '<', value: 5 } }), [measured(1), measured(7, { phase: 'Failed' }), measured(3)])
     expect(text).toBe('errors over time: from 1 to 7, now 3; must be below 5; 1 of 3 failed. The table below has every value.')
     expect(chartText(analysis(), [])).toBe('errors: no number was measured')

@@ -19,7 +19,7 @@ interface AnalysisTileProps {
 /** One metric: its value now, its limit, and its measurements as a chart and as a table. */
 export function AnalysisTile({ analysis, measurements }: AnalysisTileProps): ReactNode {
   const { name, phase, message, limit } = analysis
-  const data = useMemo(() => chartDataOf(measurements, limit), [measurements, limit?.op, limit?.value])
+  const data = useMemo(() => chartDataOf(measurements, limit), [measurements, limit])
   const last = measurements.at(-1)
   return (
     <li className="analysis">

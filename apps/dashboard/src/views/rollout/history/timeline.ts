@@ -13,7 +13,7 @@ export interface TimelineEntry {
   readonly id: string
   /** RFC 3339; absent if the cluster does not know. */
   readonly at?: string | undefined
-  /** What happened. */
+  /** Event in a few words. */
   readonly title: string
   /** Result; absent if it has none, or is unknown. */
   readonly look?: StateLook | undefined

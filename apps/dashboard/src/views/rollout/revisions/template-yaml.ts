@@ -2,8 +2,8 @@
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * Prints a value of JSON as YAML with sorted keys, `name` first: the order of the keys says nothing, so it must not appear as a difference,
- * and an item of a list stays recognisable by its first line.
+ * Prints a value of JSON as YAML with sorted keys: their order says nothing, so it must not appear as a difference. `name` comes first, so
+ * that the first line of an item identifies it.
  *
  * @returns lines without a line break at the end
  */
