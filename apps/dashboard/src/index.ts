@@ -1,4 +1,4 @@
 export { type DashboardPorts, PortsProvider } from './ports/dashboard-ports.ts'
 export type { Place } from './ports/place.ts'
-export { FleetView } from './views/fleet/fleet-view.tsx'
-export { RolloutView } from './views/rollout/rollout-view.tsx'
+export { FleetPage } from './pages/fleet/fleet-page.tsx'
+export { RolloutPage } from './pages/rollout/rollout-page.tsx'

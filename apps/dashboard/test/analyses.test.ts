@@ -11,11 +11,11 @@ import {
   numberText,
   roleText,
   measuredText,
-} from '../src/views/rollout/analyses/analysis-texts.ts'
-import { chartDataOf } from '../src/views/rollout/analyses/chart-data.ts'
-import { collectMeasurements, CHARTED_MEASUREMENTS_MAX, runOf } from '../src/views/rollout/analyses/collect-measurements.ts'
-import { renewalMs } from '../src/views/rollout/analyses/renewal.ts'
-import { soakProgress } from '../src/views/rollout/analyses/soak-progress.ts'
+} from '../src/pages/rollout/analyses/analysis-texts.ts'
+import { chartDataOf } from '../src/pages/rollout/analyses/chart-data.ts'
+import { collectMeasurements, CHARTED_MEASUREMENTS_MAX, runOf } from '../src/pages/rollout/analyses/collect-measurements.ts'
+import { renewalMs } from '../src/pages/rollout/analyses/renewal.ts'
+import { soakProgress } from '../src/pages/rollout/analyses/soak-progress.ts'
 
 const START_MS = Date.parse('2026-11-26T00:00:00Z')
 const timeOf = (second: number): string => new Date(START_MS + second * 1000).toISOString()

@@ -1,6 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { type FleetFilter, filterOf, groupFleet, groupOf, queryOf } from '../src/views/fleet/fleet-filter.ts'
+import { type FleetFilter, filterOf, groupFleet, groupOf, queryOf } from '../src/pages/fleet/fleet-filter.ts'
 import { summary } from './builders.ts'
 
 describe('the group of a rollout', () => {

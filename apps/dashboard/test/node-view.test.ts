@@ -1,7 +1,7 @@
 import type { NodeReport, RolloutReport } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { neighboursOf } from '../src/views/node/neighbours.ts'
-import { inspectCommands, versionsOn } from '../src/views/node/node-texts.ts'
+import { neighboursOf } from '../src/pages/node/neighbours.ts'
+import { inspectCommands, versionsOn } from '../src/pages/node/node-texts.ts'
 import { node, report } from './builders.ts'
 
 describe('the neighbours of a node', () => {

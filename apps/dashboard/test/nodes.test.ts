@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupUnwell } from '../src/views/rollout/nodes/group-unwell.ts'
-import { layOut, nodeAt, ZONE_TITLE } from '../src/views/rollout/nodes/map-layout.ts'
-import { filterNodes, nodeFilterOf, nodeQueryOf } from '../src/views/rollout/nodes/node-filter.ts'
+import { groupUnwell } from '../src/pages/rollout/nodes/group-unwell.ts'
+import { layOut, nodeAt, ZONE_TITLE } from '../src/pages/rollout/nodes/map-layout.ts'
+import { filterNodes, nodeFilterOf, nodeQueryOf } from '../src/pages/rollout/nodes/node-filter.ts'
 import { node } from './builders.ts'
 
 describe('nodes that are not well', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pathOf, type Place, placeOf } from '../src/ports/place.ts'
+import { pathOfPlace, type Place, placeOf } from '../src/ports/place.ts'
 
 const key = { namespace: 'demo', name: 'agent' }
 
@@ -14,7 +14,7 @@ describe('the URL of a place', () => {
     ['a forecast', { view: 'plan', key, query: { image: 'agent:v3' } }, 'rollouts/demo/agent/plan?image=agent%3Av3'],
     ['the record', { view: 'record' }, 'record'],
   ])('names %s', (_title, place, path) => {
-    expect(pathOf(place)).toBe(path)
+    expect(pathOfPlace(place)).toBe(path)
   })
 
   it.each([
@@ -43,7 +43,7 @@ describe('the URL of a place', () => {
           { view: 'rollout', key: { namespace, name: own }, query: words },
           { view: 'node', key: { namespace, name: own }, node: nodeName, query: words },
         ] satisfies Place[]) {
-          const [path = '', ...search] = pathOf(place).split('?')
+          const [path = '', ...search] = pathOfPlace(place).split('?')
           expect(placeOf(path, search.join('?'))).toEqual(place)
         }
       }),

@@ -2,8 +2,8 @@ import { ApiProblemError } from '@tranche/api-client'
 import type { Forecast } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
-import { comparePlans } from '../src/views/plan/compare-plans.ts'
-import { planAdvice } from '../src/views/plan/plan-advice.ts'
+import { comparePlans } from '../src/pages/plan/compare-plans.ts'
+import { planAdvice } from '../src/pages/plan/plan-advice.ts'
 import {
   commandOf,
   faultsOf,
@@ -14,9 +14,9 @@ import {
   planQueryOf,
   requestOf,
   urlQueryOf,
-} from '../src/views/plan/plan-inputs.ts'
-import { lengthOf, rangeText, timelineOf } from '../src/views/plan/plan-timeline.ts'
-import { runPlan } from '../src/views/plan/run-plan.ts'
+} from '../src/pages/plan/plan-inputs.ts'
+import { lengthOf, rangeText, timelineOf } from '../src/pages/plan/plan-timeline.ts'
+import { runPlan } from '../src/pages/plan/run-plan.ts'
 
 /** Three nodes in two batches with a timed pause between them. */
 const forecast: Forecast = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { policyCommand } from '../src/views/policy/policy-commands.ts'
+import { policyCommand } from '../src/pages/policy/policy-commands.ts'
 
 describe('the command about a policy', () => {
   const names = { namespace: 'demo', rollout: 'node-agent' }

@@ -1,10 +1,10 @@
 import type { HistoryReport, RolloutSummary } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { coverageOf } from '../src/views/record/coverage.ts'
-import { createHistoryReader, MOST_READS } from '../src/views/record/history-reader.ts'
-import { readingOrder } from '../src/views/record/reading-order.ts'
-import { entriesOf, lookOfResult, type RecordEntry } from '../src/views/record/record-entry.ts'
-import { csvOf, fileNameOf, jsonOf } from '../src/views/record/record-export.ts'
+import { coverageOf } from '../src/pages/record/coverage.ts'
+import { createHistoryReader, MOST_READS } from '../src/pages/record/history-reader.ts'
+import { readingOrder } from '../src/pages/record/reading-order.ts'
+import { entriesOf, lookOfResult, type RecordEntry } from '../src/pages/record/record-entry.ts'
+import { csvOf, fileNameOf, jsonOf } from '../src/pages/record/record-export.ts'
 import {
   fieldValueOf,
   filterRecord,
@@ -12,7 +12,7 @@ import {
   type RecordFilter,
   recordFilterOf,
   recordQueryOf,
-} from '../src/views/record/record-filter.ts'
+} from '../src/pages/record/record-filter.ts'
 import { summary } from './builders.ts'
 
 const at = '2026-11-26T02:00:00.000Z'
@@ -175,7 +175,7 @@ describe('reading histories', () => {
         asked.set(name, Promise.withResolvers())
         return asked.get(name)!.promise
       },
-      versionOf: () => version,
+      imageVersion: () => version,
     })
     const answer = async (name: string): Promise<void> => {
       asked.get(name)?.resolve([entry({ id: name })])

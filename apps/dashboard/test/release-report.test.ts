@@ -1,10 +1,10 @@
 import type { BatchReport, HistoryReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { groupUnwell } from '../src/views/rollout/nodes/group-unwell.ts'
-import { type BudgetPeak, observePeak } from '../src/views/rollout/release-report/budget-peak.ts'
-import { cutText } from '../src/views/rollout/release-report/cut-text.ts'
-import { PRINTED_NODES_MAX, printedNodes } from '../src/views/rollout/release-report/failed-nodes.ts'
-import { decisionsOf, printedRelease, stepTimes } from '../src/views/rollout/release-report/printed-release.ts'
+import { groupUnwell } from '../src/pages/rollout/nodes/group-unwell.ts'
+import { type BudgetPeak, observePeak } from '../src/pages/rollout/release-report/budget-peak.ts'
+import { cutText } from '../src/pages/rollout/release-report/cut-text.ts'
+import { PRINTED_NODES_MAX, printedNodes } from '../src/pages/rollout/release-report/failed-nodes.ts'
+import { decisionsOf, printedRelease, stepTimes } from '../src/pages/rollout/release-report/printed-release.ts'
 import { node, report } from './builders.ts'
 
 const START_MS = Date.parse('2026-11-26T00:00:00Z')

@@ -2,10 +2,10 @@ import type { RevisionReport } from '@tranche/api-schema'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { compareContainers, compareImages } from '../src/views/rollout/revisions/compare-images.ts'
-import { defaultPair } from '../src/views/rollout/revisions/default-pair.ts'
-import { type DiffRow, diffRows, foldRows } from '../src/views/rollout/revisions/diff-rows.ts'
-import { yamlOf } from '../src/views/rollout/revisions/template-yaml.ts'
+import { compareContainers, compareImages } from '../src/pages/rollout/revisions/compare-images.ts'
+import { defaultPair } from '../src/pages/rollout/revisions/default-pair.ts'
+import { type DiffRow, diffRows, foldRows } from '../src/pages/rollout/revisions/diff-rows.ts'
+import { yamlOf } from '../src/pages/rollout/revisions/template-yaml.ts'
 
 function revision(number: number, changes: Partial<RevisionReport> = {}): RevisionReport {
   return { revision: `r${number}`, number, createdAt: '2026-11-26T00:00:00Z', role: 'none', held: false, nodes: 0, images: [], ...changes }

@@ -1,10 +1,10 @@
 import type { ActionType } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { durationText } from '../src/format/duration.ts'
-import { imageChanges, versionOf } from '../src/format/image-change.ts'
+import { timeSpanText } from '../src/format/duration.ts'
+import { imageChanges, imageVersion } from '../src/format/image-change.ts'
 import { lookOf, nodeLooks } from '../src/format/outcome-text.ts'
-import { createServerClock } from '../src/session/server-clock.ts'
-import { actionOrder, bodyOfAction, textOfAction } from '../src/views/rollout/actions/action-texts.ts'
+import { createServerTime } from '../src/session/server-time.ts'
+import { actionOrder, bodyOfAction, textOfAction } from '../src/pages/rollout/actions/action-texts.ts'
 import { report, summary } from './builders.ts'
 
 describe('a duration', () => {
@@ -15,7 +15,7 @@ describe('a duration', () => {
     [7_800_000, '2h 10m'],
     [273_600_000, '3d 4h'],
   ])('of %d ms is %s', (ms, text) => {
-    expect(durationText(ms)).toBe(text)
+    expect(timeSpanText(ms)).toBe(text)
   })
 })
 
@@ -26,7 +26,7 @@ describe('the version of an image', () => {
     ['agent@sha256:0123456789abcdef0123', '0123456789ab'],
     ['agent:v2@sha256:0123456789abcdef', 'v2'],
   ])('of %s is %s', (image, version) => {
-    expect(versionOf(image)).toBe(version)
+    expect(imageVersion(image)).toBe(version)
   })
 
   it('changes per container, and an added one counts', () => {
@@ -56,7 +56,7 @@ describe('a state', () => {
 
 describe('the clock of the server', () => {
   it('corrects a browser that is an hour wrong, and leaves a difference within the precision of the header', () => {
-    const clock = createServerClock(() => Date.parse('2026-11-26T01:00:00Z'))
+    const clock = createServerTime(() => Date.parse('2026-11-26T01:00:00Z'))
     clock.observe('Thu, 26 Nov 2026 02:00:00 GMT')
     expect(new Date(clock.nowMs()).toISOString()).toBe('2026-11-26T02:00:00.000Z')
     clock.observe('Thu, 26 Nov 2026 01:00:01 GMT')
@@ -64,7 +64,7 @@ describe('the clock of the server', () => {
   })
 
   it.each([null, '', 'yesterday'])('ignores the header %o', (date) => {
-    const clock = createServerClock(() => 5)
+    const clock = createServerTime(() => 5)
     clock.observe(date)
     expect(clock.nowMs()).toBe(5)
   })

@@ -1,9 +1,9 @@
-import { lastEventHeadersSchema, problemSchema, streamMessageSchema, streamQuerySchema } from '@tranche/api-schema'
+import { lastEventHeadersSchema, problemSchema, streamMessageSchema, type StreamQuery, streamQuerySchema } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../http/guard.ts'
-import { parseKey } from '@tranche/kube-types'
+import { type ObjectKey, parseKey } from '@tranche/kube-types'
 import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
 import { createQuota } from '@tranche/connections'
@@ -34,6 +34,12 @@ export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits' | 're
 /** Maximum time to wait until this replica has caught up with the reader's `Last-Event-ID`, in milliseconds; then the stream is reset. */
 const CATCH_UP_MS = 2_000
 
+const DESCRIPTION =
+  'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` the stream begins with a `reset` and every Rollout that the caller may ' +
+  'list. With it, any replica resumes with the changes since that event; if the rights of the caller have changed, the stream begins ' +
+  'with a `reset`. Clients that do not read are disconnected and can resume. With `nodes`, the nodes of one Rollout follow: first a ' +
+  'message with `reset` and every node, then the nodes that have changed, at most once a second. Each request starts with every node, also with `Last-Event-ID`.'
+
 /** Adds the route that streams changes as server-sent events. */
 export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   const connections = new Set<StreamConnection>()
@@ -53,11 +59,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
         tags: tags.stream,
         operationId: 'stream',
         summary: 'Stream changes as server-sent events',
-        description:
-          'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` the stream begins with a `reset` and every Rollout that the caller may ' +
-          'list. With it, any replica resumes with the changes since that event; if the rights of the caller have changed, the stream begins ' +
-          'with a `reset`. Clients that do not read are disconnected and can resume. With `nodes`, the nodes of one Rollout follow: first a ' +
-          'message with `reset` and every node, then the nodes that have changed, at most once a second. Each request starts with every node, also with `Last-Event-ID`.',
+        description: DESCRIPTION,
         querystring: streamQuerySchema,
         headers: lastEventHeadersSchema,
         produces: ['text/event-stream'],
@@ -67,8 +69,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
     async (request, reply) => {
       const stream = parts.stream()
       if (stream === undefined) throw notSeenYet()
-      const { namespace, name, lastEventId } = request.query
-      const nodes = request.query.nodes === undefined ? undefined : parseKey(request.query.nodes)
+      const { namespace, name } = request.query
       if (name !== undefined && namespace === undefined) throw nameAlone()
       if (connections.size + beginning >= parts.limits.streams) throw tooManyStreams(parts.limits.streams)
       const { username } = callerOf(request as FastifyRequest)
@@ -76,22 +77,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       if (leave === null) throw quotaExceeded(username, parts.limits.streamsOfCaller)
       beginning += 1
       try {
-        const session = sessionOf(request as FastifyRequest, parts)
-        const stood = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
-        const rights = await readStreamRights({ ...parts, unboundWorkload: (key) => parts.reads.unboundWorkload(key) }, session, {
-          scope: { namespace, name, nodes },
-          namespaces: stream.hub.namespaces(),
-        })
-        // If the rights have changed since then, the reader misses Rollouts that it may see now, or keeps Rollouts that it may not.
-        const known = stood?.digest === rights.digest ? stood.positions : null
-        const connection = openStreamConnection({
-          ...parts,
-          ...stream,
-          rights,
-          known,
-          reply: reply as FastifyReply,
-          nodes: nodes && { key: nodes, feeds: stream.feeds },
-        })
+        const connection = await openStream(parts, stream, request as FastifyRequest, reply as FastifyReply)
         connections.add(connection)
         void connection.closed.then(() => {
           connections.delete(connection)
@@ -106,6 +92,22 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       return reply
     },
   )
+}
+
+type OpenStream = NonNullable<ReturnType<StreamParts['stream']>>
+
+/** Resumes where the reader left off, if its rights are still the same. */
+async function openStream(parts: StreamParts, stream: OpenStream, request: FastifyRequest, reply: FastifyReply): Promise<StreamConnection> {
+  const { namespace, name, lastEventId, nodes: text } = request.query as StreamQuery
+  const nodes = text === undefined ? undefined : parseKey(text)
+  const header = request.headers['last-event-id']
+  const stood = await reached(stream.source, typeof header === 'string' ? header : lastEventId, parts.clock)
+  const reading = { ...parts, unboundWorkload: (key: ObjectKey) => parts.reads.unboundWorkload(key) }
+  const scope = { namespace, name, nodes }
+  const rights = await readStreamRights(reading, sessionOf(request, parts), { scope, namespaces: stream.hub.namespaces() })
+  // If the rights have changed since then, the reader misses Rollouts that it may see now, or keeps Rollouts that it may not.
+  const known = stood?.digest === rights.digest ? stood.positions : null
+  return openStreamConnection({ ...parts, ...stream, rights, known, reply, nodes: nodes && { key: nodes, feeds: stream.feeds } })
 }
 
 function nameAlone(): AppError {

@@ -1,5 +1,5 @@
 /** @returns a duration with at most two units: `0s`, `59s`, `4m 05s`, `2h 10m`, `3d 4h`; never negative */
-export function durationText(ms: number): string {
+export function timeSpanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   if (seconds < 60) return `${seconds}s`
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${pad(seconds % 60)}s`
@@ -8,7 +8,7 @@ export function durationText(ms: number): string {
 }
 
 /** @returns `1 node`, `2 nodes`; for words whose plural ends in s */
-export function counted(count: number, word: string): string {
+export function countText(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 

@@ -1,5 +1,5 @@
 /** @returns the tag of an image (with the first digits of a digest); the image without its registry if it has neither */
-export function versionOf(image: string): string {
+export function imageVersion(image: string): string {
   const last = image.slice(image.lastIndexOf('/') + 1)
   const [named = '', digest] = last.split('@', 2)
   const tag = named.includes(':') ? named.slice(named.lastIndexOf(':') + 1) : null

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { imageChanges, versionOf } from '../format/image-change.ts'
+import { imageChanges, imageVersion } from '../format/image-change.ts'
 
 /** Properties of {@link ImageChangeText}. */
 interface ImageChangeProps {
@@ -15,13 +15,13 @@ export function ImageChangeText({ from, to }: ImageChangeProps): ReactNode {
   if (first === undefined)
     return (
       <span className="image" title={to.join('\n')}>
-        {to.length === 0 ? '–' : to.map(versionOf).join(', ')}
+        {to.length === 0 ? '–' : to.map(imageVersion).join(', ')}
       </span>
     )
   return (
     <span className="image" title={changes.map(({ from: before, to: after }) => `${before} → ${after}`).join('\n')}>
-      {versionOf(first.from)} <span aria-hidden="true">→</span>
-      <span className="visually-hidden"> to </span> {versionOf(first.to)}
+      {imageVersion(first.from)} <span aria-hidden="true">→</span>
+      <span className="visually-hidden"> to </span> {imageVersion(first.to)}
       {changes.length > 1 ? ` and ${changes.length - 1} more` : ''}
     </span>
   )

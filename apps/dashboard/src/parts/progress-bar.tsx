@@ -1,6 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
-import { counted } from '../format/duration.ts'
+import { countText } from '../format/duration.ts'
 
 /** Ends of the steps of a Rollout, in nodes. */
 interface StepMark {
@@ -24,7 +24,7 @@ export function ProgressBar({ nodes, marks = [] }: ProgressBarProps): ReactNode 
     { tone: 'busy', count: updated - updatedAvailable - bad },
     { tone: 'bad', count: bad },
   ]
-  const text = `${updatedAvailable} of ${counted(desired, 'node')} updated and available${updated > updatedAvailable ? `, ${updated - updatedAvailable} not available yet` : ''}`
+  const text = `${updatedAvailable} of ${countText(desired, 'node')} updated and available${updated > updatedAvailable ? `, ${updated - updatedAvailable} not available yet` : ''}`
   let start = 0
   return (
     <svg className="progress" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label={text}>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { durationText } from '../format/duration.ts'
+import { timeSpanText } from '../format/duration.ts'
 import { clockText, momentText } from '../format/moment.ts'
 import { useNow } from './use-now.ts'
 
@@ -15,7 +15,7 @@ export function Age({ at }: MomentProps): ReactNode {
   if (at === undefined) return <span className="quiet">–</span>
   return (
     <time dateTime={at} title={momentText(at)}>
-      {durationText(nowMs - Date.parse(at))}
+      {timeSpanText(nowMs - Date.parse(at))}
     </time>
   )
 }
@@ -25,7 +25,7 @@ export function Until({ at }: { readonly at: string }): ReactNode {
   const leftMs = Date.parse(at) - useNow()
   return (
     <time dateTime={at} title={momentText(at)}>
-      {leftMs > 0 ? `${durationText(leftMs)} (${clockText(at)})` : 'due'}
+      {leftMs > 0 ? `${timeSpanText(leftMs)} (${clockText(at)})` : 'due'}
     </time>
   )
 }

@@ -9,7 +9,7 @@ export type Place = { readonly query?: Readonly<Record<string, string>> } & (
 )
 
 /** Path of a place below the dashboard's base, without a leading slash. */
-export function pathOf(place: Place): string {
+export function pathOfPlace(place: Place): string {
   const path = segmentsOf(place).map(encodeURIComponent).join('/')
   const query = new URLSearchParams(Object.entries(place.query ?? {}).filter(([, value]) => value !== '')).toString()
   return query === '' ? path : `${path}?${query}`

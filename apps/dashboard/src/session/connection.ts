@@ -1,12 +1,12 @@
 import { type ApiClient, createApiClient, type FetchInit, type FetchResponse } from '@tranche/api-client'
 import type { Clock } from '@tranche/clock'
-import type { ServerClock } from './server-clock.ts'
+import type { ServerTime } from './server-time.ts'
 
 /**
  * How the user is identified: by the session cookie of the API, which scripts cannot read, or by a token that this tab keeps in memory.
  * Neither is ever written to a URL, to the storage of the browser, or to a log.
  */
-export type Credentials =
+export type SignInCredentials =
   | { readonly kind: 'session'; readonly csrfToken?: string | undefined }
   | { readonly kind: 'token'; readonly token: string }
 
@@ -14,8 +14,8 @@ export type Credentials =
 export interface ConnectOptions {
   readonly fetch: typeof globalThis.fetch
   readonly clock: Clock
-  readonly serverClock: ServerClock
-  readonly credentials: Credentials
+  readonly serverClock: ServerTime
+  readonly credentials: SignInCredentials
 }
 
 /** Creates the client of the REST API at the origin of this page. */
@@ -36,7 +36,7 @@ export async function signOut({ fetch, credentials }: Pick<ConnectOptions, 'fetc
   await fetch('/logout', { method: 'POST', credentials: 'same-origin', headers })
 }
 
-function withCsrf({ method, headers }: FetchInit, credentials: Credentials): Record<string, string> {
+function withCsrf({ method, headers }: FetchInit, credentials: SignInCredentials): Record<string, string> {
   if (method === 'GET' || credentials.kind !== 'session' || credentials.csrfToken === undefined) return headers
   return { ...headers, 'x-csrf-token': credentials.csrfToken }
 }

@@ -3,15 +3,15 @@ import { ApiProblemError } from '@tranche/api-client'
 import type { Me } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
-import { connect, type Credentials, signOut } from './connection.ts'
-import { createServerClock, type ServerClock } from './server-clock.ts'
+import { connect, type SignInCredentials, signOut } from './connection.ts'
+import { createServerTime, type ServerTime } from './server-time.ts'
 import { SignIn, type SignedOutWhy } from './sign-in.tsx'
 
 /** A signed-in user. */
-export interface Session {
+export interface UserSession {
   readonly api: ApiClient
   readonly me: Me
-  readonly serverClock: ServerClock
+  readonly serverClock: ServerTime
   /** Ends the session. */
   signOut(): void
   /** Shows the sign-in again, because the server no longer accepts the credentials. */
@@ -21,17 +21,17 @@ export interface Session {
 type SessionState =
   | { readonly kind: 'checking' }
   | { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown }
-  | { readonly kind: 'signedIn'; readonly session: Session }
+  | { readonly kind: 'signedIn'; readonly session: UserSession }
 
-const serverClock = createServerClock(() => Date.now())
+const serverClock = createServerTime(() => Date.now())
 const fetchHere: typeof fetch = (...request) => fetch(...request)
 
 /** Shows its children to a signed-in user, and the sign-in to everyone else. */
-export function SessionGate({ children }: { readonly children: (session: Session) => ReactNode }): ReactNode {
+export function SessionGate({ children }: { readonly children: (session: UserSession) => ReactNode }): ReactNode {
   const [state, setState] = useState<SessionState>({ kind: 'checking' })
   const end = useCallback((why: SignedOutWhy) => setState({ kind: 'signedOut', why }), [])
   const begin = useCallback(
-    (credentials: Credentials, unless: () => boolean = () => false) => {
+    (credentials: SignInCredentials, unless: () => boolean = () => false) => {
       const api = connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials })
       return api.me().then(
         (me) => unless() || setState({ kind: 'signedIn', session: sessionOf(credentials, me, end) }),
@@ -66,8 +66,8 @@ export function SessionGate({ children }: { readonly children: (session: Session
   return children(state.session)
 }
 
-function sessionOf(credentials: Credentials, me: Me, end: (why: SignedOutWhy) => void): Session {
-  const known: Credentials = credentials.kind === 'token' ? credentials : { kind: 'session', csrfToken: me.csrfToken }
+function sessionOf(credentials: SignInCredentials, me: Me, end: (why: SignedOutWhy) => void): UserSession {
+  const known: SignInCredentials = credentials.kind === 'token' ? credentials : { kind: 'session', csrfToken: me.csrfToken }
   return {
     api: connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials: known }),
     me,
@@ -77,7 +77,7 @@ function sessionOf(credentials: Credentials, me: Me, end: (why: SignedOutWhy) =>
   }
 }
 
-function refused(credentials: Credentials, error: unknown): SessionState {
+function refused(credentials: SignInCredentials, error: unknown): SessionState {
   const isUnauthenticated = error instanceof ApiProblemError && error.status === 401
   if (isUnauthenticated) return { kind: 'signedOut', why: credentials.kind === 'token' ? 'refused' : 'none' }
   return { kind: 'signedOut', why: 'unreachable', error }

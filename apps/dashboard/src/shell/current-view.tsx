@@ -1,19 +1,19 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import { PlaceLink } from '../parts/place-link.tsx'
-import { pathOf, type Place } from '../ports/place.ts'
-import { FleetView } from '../views/fleet/fleet-view.tsx'
+import { pathOfPlace, type Place } from '../ports/place.ts'
+import { FleetPage } from '../pages/fleet/fleet-page.tsx'
 
-const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
-const NodeDetailView = lazy(async () => ({ default: (await import('../views/node/node-detail-view.tsx')).NodeDetailView }))
-const PlanView = lazy(async () => ({ default: (await import('../views/plan/plan-view.tsx')).PlanView }))
-const PolicyRulesView = lazy(async () => ({ default: (await import('../views/policy/policy-rules-view.tsx')).PolicyRulesView }))
-const RecordView = lazy(async () => ({ default: (await import('../views/record/record-view.tsx')).RecordView }))
+const RolloutPage = lazy(async () => ({ default: (await import('../pages/rollout/rollout-page.tsx')).RolloutPage }))
+const NodePage = lazy(async () => ({ default: (await import('../pages/node/node-page.tsx')).NodePage }))
+const PlanPage = lazy(async () => ({ default: (await import('../pages/plan/plan-page.tsx')).PlanPage }))
+const PolicyPage = lazy(async () => ({ default: (await import('../pages/policy/policy-page.tsx')).PolicyPage }))
+const RecordPage = lazy(async () => ({ default: (await import('../pages/record/record-page.tsx')).RecordPage }))
 
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
 export function CurrentView({ place }: { readonly place: Place }): ReactNode {
   return (
-    <ErrorBoundary of={pathOf(place)}>
+    <ErrorBoundary of={pathOfPlace(place)}>
       <Suspense
         fallback={
           <p className="page-note" role="status">
@@ -30,17 +30,17 @@ export function CurrentView({ place }: { readonly place: Place }): ReactNode {
 function viewOf(place: Place): ReactNode {
   switch (place.view) {
     case 'fleet':
-      return <FleetView query={place.query ?? {}} />
+      return <FleetPage query={place.query ?? {}} />
     case 'rollout':
-      return <RolloutView rollout={place.key} query={place.query ?? {}} />
+      return <RolloutPage rollout={place.key} query={place.query ?? {}} />
     case 'node':
-      return <NodeDetailView rollout={place.key} node={place.node} />
+      return <NodePage rollout={place.key} node={place.node} />
     case 'plan':
-      return <PlanView rollout={place.key} query={place.query ?? {}} />
+      return <PlanPage rollout={place.key} query={place.query ?? {}} />
     case 'policy':
-      return <PolicyRulesView rollout={place.key} />
+      return <PolicyPage rollout={place.key} />
     case 'record':
-      return <RecordView query={place.query ?? {}} />
+      return <RecordPage query={place.query ?? {}} />
     default:
       return <Nowhere />
   }

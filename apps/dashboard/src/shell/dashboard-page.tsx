@@ -5,7 +5,7 @@ import { createLiveConnection } from '../live/live-connection.ts'
 import { createNodeStore } from '../live/node-store.ts'
 import { createReleaseStore } from '../live/release-store.ts'
 import { type DashboardPorts, PortsProvider } from '../ports/dashboard-ports.ts'
-import { type Session, SessionGate } from '../session/session.tsx'
+import { type UserSession, SessionGate } from '../session/session.tsx'
 import { CurrentView } from './current-view.tsx'
 import { Layout } from './layout.tsx'
 import { urlOf, usePlace } from './use-place.ts'
@@ -16,7 +16,7 @@ export function DashboardPage(): ReactNode {
   return <SessionGate>{(session) => <SignedIn key={session.me.username} session={session} />}</SessionGate>
 }
 
-function SignedIn({ session }: { readonly session: Session }): ReactNode {
+function SignedIn({ session }: { readonly session: UserSession }): ReactNode {
   const { place, go } = usePlace()
   const { api, serverClock } = session
   const queries = useMemo(() => createQueries(session), [session])
@@ -39,7 +39,7 @@ function SignedIn({ session }: { readonly session: Session }): ReactNode {
 }
 
 /** Reads are repeated by the client itself, and renewed by the stream. */
-function createQueries({ expire }: Session): QueryClient {
+function createQueries({ expire }: UserSession): QueryClient {
   const onError = (error: unknown): boolean => {
     if (error instanceof ApiProblemError && error.status === 401) expire()
     return false
@@ -53,7 +53,7 @@ interface Live extends Pick<DashboardPorts, 'releases' | 'nodes' | 'showNodes'> 
   readonly open: () => () => void
 }
 
-function connectLive({ api, serverClock, expire }: Session): Live {
+function connectLive({ api, serverClock, expire }: UserSession): Live {
   const releases = createReleaseStore((callback) => requestAnimationFrame(callback))
   const nodes = createNodeStore()
   const { open, showNodes } = createLiveConnection({ api, releases, nodes, nowMs: serverClock.nowMs, onSignedOut: expire })

@@ -4,14 +4,14 @@ import { zoneText } from '../format/moment.ts'
 import { PlaceLink } from '../parts/place-link.tsx'
 import { useNow } from '../parts/use-now.ts'
 import type { Place } from '../ports/place.ts'
-import type { Session } from '../session/session.tsx'
+import type { UserSession } from '../session/session.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { LiveNote } from './live-note.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 
 /** Properties of {@link Layout}. */
 interface LayoutProps {
-  readonly session: Session
+  readonly session: UserSession
   readonly place: Place
   readonly children: ReactNode
 }
@@ -60,7 +60,7 @@ function NavLink({ to, place, children }: { readonly to: Place; readonly place: 
   )
 }
 
-function User({ session: { me, signOut } }: { readonly session: Session }): ReactNode {
+function User({ session: { me, signOut } }: { readonly session: UserSession }): ReactNode {
   return (
     <details className="user">
       <summary title={me.username}>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { clockText } from '../format/moment.ts'
-import { durationText } from '../format/duration.ts'
+import { timeSpanText } from '../format/duration.ts'
 import { useFleet } from '../ports/use-fleet.ts'
 import { useNow } from '../parts/use-now.ts'
 
@@ -26,7 +26,7 @@ export function LiveNote(): ReactNode {
       return (
         <span className="live tone-bad" role="status" title={live.why}>
           <span aria-hidden="true">○</span> {live.kind === 'ended' ? 'Not live' : 'Reconnecting'}: data of{' '}
-          {clockText(new Date(live.staleSinceMs).toISOString())}, {durationText(nowMs - live.staleSinceMs)} old
+          {clockText(new Date(live.staleSinceMs).toISOString())}, {timeSpanText(nowMs - live.staleSinceMs)} old
         </span>
       )
   }

@@ -1,7 +1,7 @@
 import { lookOf } from '../format/outcome-text.ts'
 import { type FleetSnapshot, textOfKey } from '../live/release-store.ts'
 import type { Place } from '../ports/place.ts'
-import { groupOf } from '../views/fleet/fleet-filter.ts'
+import { groupOf } from '../pages/fleet/fleet-filter.ts'
 
 /** Title of a tab without state, as in index.html. */
 export const PRODUCT = 'Tranche'

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react'
-import { pathOf, type Place, placeOf } from '../ports/place.ts'
+import { pathOfPlace, type Place, placeOf } from '../ports/place.ts'
 
 /** Path of the dashboard on its origin, with slashes at both ends. */
 export const BASE = '/dashboard/'
@@ -27,7 +27,7 @@ export interface Navigation {
 
 /** @returns the URL of a place */
 export function urlOf(place: Place): string {
-  return BASE + pathOf(place)
+  return BASE + pathOfPlace(place)
 }
 
 /** Reads the place from the URL, and changes it. A new view begins at its top. */

@@ -186,7 +186,7 @@ export {
   rolloutReportSchema,
 } from './rest/report.ts'
 export { type Need, type Outcome, outcomes, type RolloutSummary, rolloutSummarySchema } from './rest/summary.ts'
-export { lastEventHeadersSchema, type StreamMessage, streamMessageSchema, streamQuerySchema } from './rest/stream.ts'
+export { lastEventHeadersSchema, type StreamMessage, streamMessageSchema, type StreamQuery, streamQuerySchema } from './rest/stream.ts'
 export {
   daemonSetRollbackSchema,
   REASON_MAX,

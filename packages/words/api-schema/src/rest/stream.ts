@@ -58,6 +58,9 @@ export const streamQuerySchema = z.strictObject({
     .meta({ description: 'Same as the header `Last-Event-ID`, for clients that cannot set headers.' }),
 })
 
+/** @see streamQuerySchema */
+export type StreamQuery = Frozen<z.infer<typeof streamQuerySchema>>
+
 /** Header from which a stream resumes. */
 export const lastEventHeadersSchema = z.object({
   'last-event-id': z.string().max(400).optional().meta({ description: 'Id of the last event that the client received.' }),

@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ApiKey } from '@tranche/api-client'
+import type { PolicyReport } from '@tranche/api-schema'
+import { type ReactNode, useId } from 'react'
+import { Crumbs } from '../../parts/crumbs.tsx'
+import { LongText } from '../../parts/long-text.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { usePorts } from '../../ports/dashboard-ports.ts'
+import { queryKeyOf, useReport } from '../../ports/use-report.ts'
+import { POLICY_ANNOTATION, policyCommand } from './policy-commands.ts'
+
+/** The rules of a Rollout in words, and where they are set. */
+export function PolicyPage({ rollout }: { readonly rollout: ApiKey }): ReactNode {
+  const { api } = usePorts()
+  // Keeps the rules current: they are read again when the Rollout changes.
+  useReport(rollout)
+  const { data, error, refetch } = useQuery({
+    queryKey: [...queryKeyOf(rollout), 'policy'],
+    queryFn: ({ signal }) => api.policy(rollout, { signal }),
+  })
+  return (
+    <main id="main" className="policy">
+      <header className="rollout-header">
+        <Crumbs rollout={rollout} />
+        <h1>
+          Policy <bdi className="quiet">{data?.name ?? ''}</bdi>
+        </h1>
+      </header>
+      {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null ? <p role="status">Reading the policy…</p> : null}
+      {data === undefined ? null : <Rules rollout={rollout} policy={data} />}
+    </main>
+  )
+}
+
+type SectionName = PolicyReport['sections'][number]['section']
+
+const sectionTitles: Readonly<Record<SectionName, string>> = {
+  nodes: 'Nodes and their order',
+  maxUnavailable: 'Nodes down at a time',
+  failure: 'A bad version',
+  soak: 'Soak',
+  analysis: 'Analyses',
+  notify: 'Notifications',
+}
+
+/** Properties of {@link Rules}. */
+interface RulesProps {
+  readonly rollout: ApiKey
+  readonly policy: PolicyReport
+}
+
+function Rules({ rollout, policy }: RulesProps): ReactNode {
+  const { sections } = policy
+  return (
+    <>
+      <Origin rollout={rollout} policy={policy} />
+      <div className="halves">
+        {sections
+          .filter(({ sentences }) => sentences.length > 0)
+          .map(({ section, sentences }) => (
+            <Section key={section} title={sectionTitles[section]} sentences={sentences} />
+          ))}
+      </div>
+    </>
+  )
+}
+
+/** Where the rules are set. */
+function Origin({ rollout, policy: { name, found } }: RulesProps): ReactNode {
+  const { namespace, name: rolloutName } = rollout
+  return (
+    <section aria-labelledby="origin-title">
+      <h2 id="origin-title">Where it is set</h2>
+      {name === undefined ? (
+        <p>
+          The Rollout names no ReleasePolicy, so the defaults apply. To change them, create a ReleasePolicy in namespace{' '}
+          <bdi>{namespace}</bdi> and name it in the annotation <code>{POLICY_ANNOTATION}</code> of the Rollout.
+        </p>
+      ) : (
+        <p>
+          ReleasePolicy <strong className="prose">{name}</strong> in namespace <bdi>{namespace}</bdi>, which the Rollout names in its
+          annotation <code>{POLICY_ANNOTATION}</code>.
+        </p>
+      )}
+      {name !== undefined && !found ? (
+        <p className="tone-bad" role="alert">
+          <strong>✕ It does not exist.</strong> No pod is deleted until it does.
+        </p>
+      ) : null}
+      <pre className="command">
+        <code>{policyCommand({ namespace, rollout: rolloutName, policy: name })}</code>
+      </pre>
+    </section>
+  )
+}
+
+function Section({ title, sentences }: { readonly title: string; readonly sentences: readonly string[] }): ReactNode {
+  const id = useId()
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <ul className="rules">
+        {sentences.map((sentence) => (
+          <li key={sentence}>
+            <LongText>{sentence}</LongText>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,38 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { ApiKey } from '@tranche/api-client'
+import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { textOfKey } from '../../live/release-store.ts'
+import { usePorts } from '../../ports/dashboard-ports.ts'
+import { queryKeyOf } from '../../ports/use-report.ts'
+import { createHistoryReader, type HistoryReader, type ReaderSnapshot } from './history-reader.ts'
+import { entriesOf } from './record-entry.ts'
+
+/** The record as far as it was read, and the reader of the rest. */
+export interface RecordState extends ReaderSnapshot {
+  readonly reader: HistoryReader
+}
+
+/** Reads the histories of these Rollouts while the calling part is on the screen. */
+export function useRecord(wanted: readonly ApiKey[]): RecordState {
+  const { api, releases } = usePorts()
+  const client = useQueryClient()
+  const reader = useMemo(
+    () =>
+      createHistoryReader({
+        read: async (key) => {
+          const queryFn = async () => api.history(key)
+          return entriesOf(key, await client.fetchQuery({ queryKey: [...queryKeyOf(key), 'history'], queryFn, staleTime: 0 }))
+        },
+        imageVersion: (key) => releases.snapshot().rollouts.get(textOfKey(key))?.resourceVersion,
+      }),
+    [api, client, releases],
+  )
+  const keys = wanted.map(textOfKey).join('\n')
+  useEffect(() => {
+    reader.want(wanted)
+    return () => reader.stop()
+    // The list is another object with each change of the fleet; its texts say whether it differs.
+  }, [reader, keys])
+  const snapshot = useSyncExternalStore(reader.subscribe, reader.snapshot)
+  return { ...snapshot, reader }
+}

@@ -1,0 +1,139 @@
+import type { ActionBody, ActionType, RolloutReport } from '@tranche/api-schema'
+import { countText } from '../../../format/duration.ts'
+import { imageVersion } from '../../../format/image-change.ts'
+
+/** Texts of an action's confirmation. */
+export interface ActionText {
+  /** Text of its button. */
+  readonly label: string
+  /** Question of its confirmation. */
+  readonly question: string
+  /** Its effects on the release, one sentence each. */
+  readonly effects: readonly string[]
+  /** Whether the user must type the name of the Rollout: the action reaches every node, or puts another version on them. */
+  readonly mustTypeName: boolean
+  /** Whether a forecast shows what would happen. */
+  readonly hasForecast: boolean
+}
+
+/** Order of the buttons: those that continue the release, those that stop it, those that change the version. */
+export const actionOrder: readonly ActionType[] = ['approve', 'resume', 'retry', 'pause', 'promote', 'jump', 'abort', 'undo', 'restart']
+
+const withName: readonly ActionType[] = ['promote', 'abort', 'undo', 'restart']
+const withForecast: readonly ActionType[] = ['approve', 'resume', 'retry', 'promote', 'restart']
+
+/** Says what an action would do to a Rollout now. @param isFull whether a promote also skips soak and analysis */
+export function textOfAction(type: ActionType, report: RolloutReport, isFull = false): ActionText {
+  return {
+    label: labels[type],
+    ...wordings[type](report, isFull),
+    mustTypeName: withName.includes(type),
+    hasForecast: withForecast.includes(type),
+  }
+}
+
+const labels: Readonly<Record<ActionType, string>> = {
+  approve: 'Approve',
+  resume: 'Resume',
+  retry: 'Retry',
+  pause: 'Pause',
+  promote: 'Promote…',
+  jump: 'Jump…',
+  abort: 'Abort…',
+  undo: 'Roll back…',
+  restart: 'Restart…',
+}
+
+type Wording = Pick<ActionText, 'question' | 'effects'>
+
+const wordings: Readonly<Record<ActionType, (report: RolloutReport, isFull: boolean) => Wording>> = {
+  approve: (report) => ({ question: `Approve step ${report.step?.index ?? 1} of ${report.name}?`, effects: [nextStepText(report)] }),
+  resume: (report) => ({
+    question: `Resume ${report.name}?`,
+    effects: [`The release of ${versionsOf(report.images)} continues where it paused.`],
+  }),
+  retry: ({ name, images }) => ({
+    question: `Retry ${versionsOf(images)} on ${name}?`,
+    effects: ['The stop is lifted. Failures so far no longer count; new ones do.', `The release of ${versionsOf(images)} continues.`],
+  }),
+  pause: ({ name }) => ({
+    question: `Pause ${name}?`,
+    effects: ['Nothing more is deleted, also in the current batch. Pods that are already stopping come back with the new version.'],
+  }),
+  promote: (report, isFull) => ({
+    question: isFull ? `Promote ${report.name} in full?` : `Promote ${report.name} without its remaining pauses?`,
+    effects: [
+      `The remaining ${countText(leftOf(report), 'node')} get ${versionsOf(report.images)} without asking again.`,
+      isFull ? 'Soak and analysis are skipped too.' : 'Each step must be available before the next begins; soak and analysis stay.',
+      'The budget of unavailable nodes always applies.',
+    ],
+  }),
+  jump: ({ name }) => ({ question: `Go to another step of ${name}?`, effects: ['Nodes that are updated stay updated.'] }),
+  abort: ({ images, stableImages, nodes }) => ({
+    question: `Abort the release of ${versionsOf(images)} and roll back?`,
+    effects: [
+      `${countText(nodes.updated, 'node')} with ${versionsOf(images)} go back${stableImages === undefined ? '' : ` to ${versionsOf(stableImages)}`}, unhealthy ones first, within the budget and without pauses.`,
+      `${versionsOf(images)} is blocked: applying it again does not release it until a person retries.`,
+    ],
+  }),
+  undo: ({ name }) => ({
+    question: `Roll ${name} back to an earlier revision?`,
+    effects: ['The pod template of that revision is applied again, as an ordinary release with its steps.'],
+  }),
+  restart: ({ name, nodes }) => ({
+    question: `Restart every pod of ${name}?`,
+    effects: [`All ${countText(nodes.desired, 'pod')} are replaced with the same version, in batches with the pauses of the steps.`],
+  }),
+}
+
+function nextStepText(report: RolloutReport): string {
+  const { step, steps, images } = report
+  const next = step === undefined ? undefined : steps.find(({ index }) => index === step.index + 1)
+  if (next === undefined) return `The remaining ${countText(leftOf(report), 'node')} get ${versionsOf(images)}.`
+  return `Step ${next.index} begins: up to ${countText(next.nodes, 'node')} run ${versionsOf(images)}.`
+}
+
+function leftOf({ nodes }: RolloutReport): number {
+  return Math.max(0, nodes.desired - nodes.updated)
+}
+
+function versionsOf(images: readonly string[]): string {
+  return images.map(imageVersion).join(', ')
+}
+
+/** Choices of a user for an action. */
+export interface ActionChoice {
+  readonly reason: string
+  readonly isFull: boolean
+  /** Target of a jump. */
+  readonly step: number | null
+  /** Target of an undo: controller-revision-hash. */
+  readonly toRevision: string | null
+}
+
+/**
+ * Builds the body of an action for the release as the user saw it when the dialog opened: if it has moved on since, the server refuses it.
+ *
+ * @param seen report at that moment
+ * @param templateRevision revision of the current template of the DaemonSet, for an undo
+ */
+export function bodyOfAction(
+  type: ActionType,
+  seen: RolloutReport,
+  choice: ActionChoice,
+  templateRevision: string | undefined,
+): ActionBody {
+  const { step, canaryRevision } = seen
+  const reason = choice.reason.trim()
+  const isForStep = type === 'approve' || type === 'jump' || type === 'promote'
+  const isForRevision = isForStep || type === 'abort' || type === 'retry'
+  return {
+    ...(reason !== '' && { reason }),
+    ...(isForStep && step !== undefined && { expectedStep: step.index }),
+    ...(isForRevision && canaryRevision !== undefined && { revision: canaryRevision }),
+    ...(type === 'promote' && choice.isFull && { full: true }),
+    ...(type === 'jump' && choice.step !== null && { step: choice.step }),
+    ...(type === 'undo' && choice.toRevision !== null && { toRevision: choice.toRevision }),
+    ...(type === 'undo' && templateRevision !== undefined && { revision: templateRevision }),
+  }
+}

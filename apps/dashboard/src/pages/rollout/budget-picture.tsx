@@ -1,0 +1,70 @@
+import type { RolloutReport } from '@tranche/api-schema'
+import type { ReactNode } from 'react'
+import { countText } from '../../format/duration.ts'
+
+/** Maximum number of places drawn one by one; more are drawn in proportion. */
+const MOST_CELLS = 60
+
+/** The budget of unavailable nodes: how many may be down, and who uses it. */
+export function BudgetPicture({ report: { budget } }: { readonly report: RolloutReport }): ReactNode {
+  if (budget === undefined) return null
+  const { limit, ours, others, unreachable } = budget
+  const parts = [
+    { tone: 'busy', glyph: '▶', count: ours, text: `${ours} being updated` },
+    { tone: 'wait', glyph: '!', count: others, text: `${others} old and not available` },
+    { tone: 'quiet', glyph: '?', count: unreachable, text: `${unreachable} NotReady` },
+  ]
+  const used = ours + others + unreachable
+  const free = Math.max(0, limit - used)
+  const cells = Math.max(limit, used)
+  return (
+    <section aria-labelledby="budget-title" className="budget">
+      <h2 id="budget-title">Budget</h2>
+      <p>
+        {used > limit ? (
+          <strong className="tone-bad">
+            {countText(used, 'node')} down, and only {limit} allowed
+          </strong>
+        ) : (
+          <>
+            {used} of {limit} allowed {limit === 1 ? 'node is' : 'nodes are'} down{used === limit ? ': used up' : ''}
+          </>
+        )}
+      </p>
+      <div className="budget-bar" role="img" aria-label={parts.map(({ text }) => text).join(', ')}>
+        {parts.map(({ tone, glyph, count }) => (
+          <Cells key={tone} className={`cell fill-${tone}`} glyph={glyph} count={count} of={cells} />
+        ))}
+        <Cells className="cell free" glyph="" count={free} of={cells} />
+      </div>
+      <ul className="legend">
+        {parts
+          .filter(({ count }) => count > 0)
+          .map(({ tone, glyph, text }) => (
+            <li key={tone}>
+              <span className={`cell fill-${tone}`} aria-hidden="true">
+                {glyph}
+              </span>{' '}
+              {text}
+            </li>
+          ))}
+      </ul>
+    </section>
+  )
+}
+
+interface CellsProps {
+  readonly className: string
+  readonly glyph: string
+  readonly count: number
+  readonly of: number
+}
+
+function Cells({ className, glyph, count, of }: CellsProps): ReactNode {
+  const drawn = of <= MOST_CELLS ? count : Math.round((count / of) * MOST_CELLS)
+  return Array.from({ length: drawn }, (_, at) => (
+    <span key={at} className={className} aria-hidden="true">
+      {glyph}
+    </span>
+  ))
+}

@@ -1,0 +1,78 @@
+import type { ApiKey } from '@tranche/api-client'
+import type { ReactNode } from 'react'
+import { useFleet, useSummary } from '../../ports/use-fleet.ts'
+import { useNodes } from '../../ports/use-nodes.ts'
+import { PlaceLink } from '../../parts/place-link.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { ActionBar } from './actions/action-bar.tsx'
+import { AnalysesSection } from './analyses/analyses-section.tsx'
+import { BudgetPicture } from './budget-picture.tsx'
+import { ConditionsSection } from './conditions-section.tsx'
+import { EventsSection } from './events-section.tsx'
+import { HistorySection } from './history/history-section.tsx'
+import { NodesSection } from './nodes/nodes-section.tsx'
+import { PrintReport } from './release-report/print-report.tsx'
+import { RevisionsSection } from './revisions/revisions-section.tsx'
+import { RolloutHeader } from './rollout-header.tsx'
+import { StatusNote } from './status-note.tsx'
+import { StepTrack } from './step-track.tsx'
+import { UnwellNodes } from './unwell-nodes.tsx'
+import { useReport } from '../../ports/use-report.ts'
+
+/** Properties of {@link RolloutPage}. */
+interface RolloutPageProps {
+  readonly rollout: ApiKey
+  readonly query: Readonly<Record<string, string>>
+}
+
+/** One Rollout: its release, its health, its wait, and the actions of the user. */
+export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
+  const { data: report, error, refetch } = useReport(rollout)
+  const nodes = useNodes(rollout)
+  const summary = useSummary(rollout)
+  const { isComplete } = useFleet()
+
+  if (isComplete && summary === undefined && report !== undefined) return <Gone rollout={rollout} />
+  if (report === undefined)
+    return (
+      <main id="main" className="page-note">
+        {error === null ? <p role="status">Reading {rollout.name}…</p> : <ProblemNote error={error} retry={() => void refetch()} />}
+      </main>
+    )
+  return (
+    <main id="main" className="rollout">
+      <PrintReport report={report} nodes={nodes} />
+      <RolloutHeader report={report} />
+      {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
+      <StatusNote report={report} />
+      <ActionBar report={report} />
+      <StepTrack report={report} />
+      <AnalysesSection report={report} />
+      <div className="columns">
+        <NodesSection report={report} nodes={nodes} query={query} />
+        <aside>
+          <BudgetPicture report={report} />
+          <UnwellNodes report={report} nodes={nodes} />
+        </aside>
+      </div>
+      <RevisionsSection report={report} />
+      <HistorySection rollout={rollout} />
+      <ConditionsSection report={report} />
+      <EventsSection rollout={rollout} />
+    </main>
+  )
+}
+
+function Gone({ rollout }: { readonly rollout: ApiKey }): ReactNode {
+  return (
+    <main id="main" className="empty">
+      <h1>
+        <bdi>{rollout.name}</bdi> is gone
+      </h1>
+      <p>The Rollout was deleted, or you may no longer see it. Its nodes keep the pods that they have.</p>
+      <p>
+        <PlaceLink to={{ view: 'fleet' }}>All rollouts</PlaceLink>
+      </p>
+    </main>
+  )
+}
