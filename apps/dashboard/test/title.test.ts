@@ -15,7 +15,7 @@ describe('the title of the tab', () => {
   it.each<[string, Partial<RolloutSummary>]>([
     ['✕ agent failed · Tranche', { outcome: 'Failed' }],
     ['▶ agent running · Tranche', { outcome: 'Running' }],
-    ['⏸ agent paused · Tranche', { outcome: 'Waiting', paused: true }],
+    ['‖ agent paused · Tranche', { outcome: 'Waiting', paused: true }],
     ['↩ agent rolling back · Tranche', { outcome: 'Running', rollbackFrom: 'bad' }],
     ['✓ agent done · Tranche', {}],
   ])('is %s', (text, changes) => {

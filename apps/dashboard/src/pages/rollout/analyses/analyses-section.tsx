@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { RolloutReport } from '@tranche/api-schema'
 import { type ReactNode, useState } from 'react'
-import { PlaceLink } from '../../../parts/place-link.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../../ports/use-report.ts'
 import { AnalysisTile } from './analysis-tile.tsx'
@@ -11,22 +10,16 @@ import { SoakCountdown } from './soak-countdown.tsx'
 
 /** What the release measures: the soak, and a tile for each analysis. Nothing without a release. */
 export function AnalysesSection({ report }: { readonly report: RolloutReport }): ReactNode {
-  const { analyses = [], releaseStartedAt, namespace, name } = report
+  const { analyses = [] } = report
   useMeasuredReport(report)
   const [kept, setKept] = useState<KeptMeasurements>(new Map())
   const collected = collectMeasurements(kept, analyses)
   if (collected !== kept) setKept(collected)
-  if (analyses.length === 0 && releaseStartedAt === undefined) return null
+  if (analyses.length === 0 && report.remaining?.of !== 'soak') return null
   return (
     <section aria-labelledby="analyses-title" className="analyses">
       <h2 id="analyses-title">Analyses {analyses.length === 0 ? null : <span className="count">{analyses.length}</span>}</h2>
       <SoakCountdown report={report} />
-      {analyses.length === 0 ? (
-        <p className="quiet">
-          No metric is measured during this release. The <PlaceLink to={{ view: 'policy', key: { namespace, name } }}>policy</PlaceLink> can
-          name some.
-        </p>
-      ) : null}
       <ul className="analysis-tiles">
         {analyses.map((analysis) => (
           <AnalysisTile key={runOf(analysis)} analysis={analysis} measurements={collected.get(runOf(analysis)) ?? []} />
