@@ -97,7 +97,7 @@ const badNames = [
 ] as const
 
 /**
- * @param images of all containers, including init containers; one bad tag decides, the worst first
+ * @param images of all containers, including init containers; the worst tag decides
  * @param mayFail false when `bad-nodes` excludes this node
  */
 export function lifeCycleOf(images: readonly string[], mayFail: boolean): LifeCycleName {

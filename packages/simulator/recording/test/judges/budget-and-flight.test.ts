@@ -177,9 +177,9 @@ describe('nodes in flight', () => {
       ['G2 d'],
     ],
     ['never begin on a node that is gone', (s) => s.removeNode('a').del('a1').del('b1').del('c1'), []],
-    ['may be as many as the largest limit since the oldest', (s) => s.record({ limit: 1 }).del('a1').del('b1'), []],
+    ['may reach the largest limit since the oldest one began', (s) => s.record({ limit: 1 }).del('a1').del('b1'), []],
     [
-      'may not be as many if the oldest is younger',
+      'may not reach a limit that was lowered before the oldest one began',
       (s) => s.record({ limit: 1 }, '').pod('a1').pod('b1').record({}, 'a1 b1').del('a1').del('b1'),
       ['G2 b'],
     ],

@@ -84,7 +84,7 @@ describe('no mutating webhook', () => {
     expect(json.metadata.deletionTimestamp).toBeUndefined()
   })
 
-  it('changes the status of an object with a write to the object, or the object with a write to its status', async () => {
+  it('changes the status in a write to the object, or the object in a write to its status', async () => {
     const { server, send } = setUp()
     await send('POST', SETS, set)
     await addHook(server, 'Mutating', await startHook(() => patchOf(...meddling)), { rules })
