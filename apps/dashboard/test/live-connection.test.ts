@@ -50,15 +50,19 @@ describe('the stream of a tab', () => {
     expect(releases.snapshot().rollouts.size).toBe(1)
   })
 
-  it('reports its data as stale since the last message of the server', () => {
+  it('reports its data as stale since the server last confirmed them, also with another stream, and one that opens', () => {
     const { live, opened, releases, setTime } = started()
     live.open()
     opened[0]!.onOpen!()
     setTime(5_000)
-    opened[0]!.onComplete!()
+    opened[0]!.onCurrent!()
     setTime(60_000)
     opened[0]!.onLost!(new Error('the connection was reset'))
     expect(releases.snapshot().live).toEqual({ kind: 'reconnecting', staleSinceMs: 5_000, why: 'the connection was reset' })
+    live.showNodes({ namespace: 'demo', name: 'agent' })
+    opened[1]!.onOpen!()
+    opened[1]!.onLost!(new Error('the stream sent nothing'))
+    expect(releases.snapshot().live).toEqual({ kind: 'reconnecting', staleSinceMs: 5_000, why: 'the stream sent nothing' })
   })
 
   it('ends with a sign-out if the server no longer accepts the credentials', async () => {

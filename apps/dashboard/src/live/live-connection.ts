@@ -32,9 +32,16 @@ const IDLE_MS = 20_000
 export function createLiveConnection(options: LiveOptions): LiveConnection {
   let shown: ApiKey | null = null
   let running: AbortController | null = null
+  // Shared by all streams: opening another one makes no data newer.
+  const freshness: Freshness = { confirmedMs: options.nowMs() }
+  const start = (): AbortController => {
+    const ending = new AbortController()
+    void follow(options, freshness, shown, ending.signal)
+    return ending
+  }
   return {
     open() {
-      running = start(options, shown)
+      running = start()
       return () => {
         running?.abort()
         running = null
@@ -46,7 +53,7 @@ export function createLiveConnection(options: LiveOptions): LiveConnection {
       options.nodes.show(key)
       if (running === null) return
       running.abort()
-      running = start(options, key)
+      running = start()
     },
   }
 }
@@ -55,19 +62,16 @@ function isSame(a: ApiKey | null, b: ApiKey | null): boolean {
   return a === null || b === null ? a === b : textOfKey(a) === textOfKey(b)
 }
 
-function start(options: LiveOptions, nodes: ApiKey | null): AbortController {
-  const ending = new AbortController()
-  void follow(options, nodes, ending.signal)
-  return ending
+/** Age of the data in the stores. */
+interface Freshness {
+  /** Time at which the server last confirmed that it had sent everything, in epoch milliseconds of the server. */
+  confirmedMs: number
 }
 
-async function follow({ api, releases, nodes, nowMs, onSignedOut }: LiveOptions, key: ApiKey | null, signal: AbortSignal): Promise<void> {
-  let heardMs = nowMs()
-  const heard = (): void => {
-    heardMs = nowMs()
-  }
+async function follow(options: LiveOptions, freshness: Freshness, key: ApiKey | null, signal: AbortSignal): Promise<void> {
+  const { api, releases, nodes, nowMs, onSignedOut } = options
   const stale = (error: unknown): { readonly staleSinceMs: number; readonly why: string } => ({
-    staleSinceMs: heardMs,
+    staleSinceMs: freshness.confirmedMs,
     why: error instanceof Error ? error.message : String(error),
   })
   const take = (message: StreamMessage): void => {
@@ -79,13 +83,10 @@ async function follow({ api, releases, nodes, nowMs, onSignedOut }: LiveOptions,
       signal,
       idleMs: IDLE_MS,
       ...(key !== null && { nodes: key }),
-      onOpen() {
-        heard()
-        releases.setLive({ kind: 'live' })
-      },
-      onComplete() {
-        heard()
-        releases.complete()
+      onOpen: () => releases.setLive({ kind: 'live' }),
+      onComplete: () => releases.complete(),
+      onCurrent() {
+        freshness.confirmedMs = nowMs()
       },
       onLost: (error) => releases.setLive({ kind: 'reconnecting', ...stale(error) }),
     })

@@ -16,6 +16,8 @@ const LONGEST_EVENT = 4_194_304
 export interface EventParser {
   /** @returns the events that end in `text`, without comments (such as heartbeats) and without events that have no data */
   push(text: string): readonly ServerEvent[]
+  /** Number of blocks so far that sent an id, also those without data: each confirms that everything before it was sent. */
+  readonly marks: number
   /** Id for the next connection: that of the last complete block, even if it had no data. */
   readonly lastId: string
 }
@@ -33,7 +35,11 @@ export function createEventParser(lastId = ''): EventParser {
   let size = 0
   let isMark = false
   let retryMs: number | null = null
+  let marks = 0
   return {
+    get marks() {
+      return marks
+    },
     push(text) {
       const lines = `${rest}${text}`.split(/\r\n|\n|\r(?!$)/)
       rest = lines.pop() ?? ''
@@ -67,6 +73,7 @@ export function createEventParser(lastId = ''): EventParser {
     size = 0
     lastId = id
     const isMarked = isMark
+    if (isMarked) marks += 1
     isMark = false
     if (said.length === 0) return []
     const event = { data: said.join('\n'), id, isMark: isMarked, retryMs }

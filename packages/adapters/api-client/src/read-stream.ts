@@ -17,6 +17,8 @@ export interface StreamOptions {
   readonly onOpen?: () => void
   /** Called after the last message of a group: once the state is complete, and after each change. */
   readonly onComplete?: () => void
+  /** Called when the server confirms that it has sent everything up to now: after each group, and with each heartbeat. */
+  readonly onCurrent?: () => void
 }
 
 const DEFAULT_IDLE_MS = 45_000
@@ -68,7 +70,7 @@ function isFinal(error: unknown): boolean {
 async function* readOnce(
   connection: RestConnection,
   request: ApiRequest,
-  { signal, idleMs = DEFAULT_IDLE_MS, onOpen, onComplete }: StreamOptions,
+  { signal, idleMs = DEFAULT_IDLE_MS, onOpen, onComplete, onCurrent }: StreamOptions,
   state: StreamState,
 ): AsyncGenerator<StreamMessage, void, undefined> {
   const lost = new AbortController()
@@ -81,6 +83,7 @@ async function* readOnce(
     const decoder = new TextDecoder()
     for await (const bytes of chunksOf(body, both)) {
       watch.heard()
+      const { marks } = parser
       for (const { data, id, isMark, retryMs } of parser.push(decoder.decode(bytes, { stream: true }))) {
         state.waitMs = retryMs ?? FIRST_WAIT_MS
         const message = messageOf(data)
@@ -89,6 +92,7 @@ async function* readOnce(
         if (isMark) onComplete?.()
       }
       state.lastId = parser.lastId
+      if (parser.marks > marks) onCurrent?.()
     }
   } finally {
     watch.stop()

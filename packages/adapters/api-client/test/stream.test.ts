@@ -132,6 +132,32 @@ it('a stream says when it is open, and after each group of messages', async () =
   expect(calls).toEqual(['open', 'reset', 'gone', 'complete'])
 })
 
+it('a stream says when the server confirms that it has sent everything, with heartbeats too', async () => {
+  const calls: string[] = []
+  const encoder = new TextEncoder()
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield encoder.encode('retry: 2000\n\n')
+    calls.push('retry sent')
+    yield encoder.encode('data: {"type":"reset"}\n\n')
+    calls.push('reset sent')
+    yield encoder.encode(': alive\nid: 1\n\n')
+    calls.push('heartbeat sent')
+    yield encoder.encode(': alive\nid: 1\n\n')
+    end.abort(new Error('enough'))
+  }
+  const answering: FetchLike = async () => ({ status: 200, headers: { get: () => null }, text: async () => '', body: chunks() })
+  const end = new AbortController()
+  const stream = createApiClient({ fetch: answering, baseUrl: 'http://tranche.example', clock: new VirtualClock() }).stream({
+    signal: end.signal,
+    onCurrent: () => void calls.push('current'),
+  })
+  const read = async (): Promise<void> => {
+    for await (const _ of stream);
+  }
+  await expect(read()).rejects.toThrow('enough')
+  expect(calls).toEqual(['retry sent', 'reset sent', 'current', 'heartbeat sent', 'current'])
+})
+
 it('a stream skips messages of newer servers, and invalid ones', async () => {
   const messages = await read((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
