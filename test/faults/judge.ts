@@ -3,6 +3,7 @@ import { findBrokenAnswers } from './judge-answers.ts'
 import { findWrongRefusals } from './judge-refusals.ts'
 import { findUnreported } from './judge-unreported.ts'
 import { findPassed } from './judge-admission.ts'
+import { findUnlisted } from './judge-transitions.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Standing } from './admission-control.ts'
 import type { Asked } from './callers.ts'
@@ -10,7 +11,7 @@ import { findForgotten } from './find-forgotten.ts'
 
 /** A guarantee that a run has broken. */
 export interface Violation {
-  /** `G1`…`G12`. */
+  /** `G1`…`G12`, or `states`: the lists of transitions from which the diagrams of the docs are drawn. */
   readonly guarantee: string
   /** When, in epoch milliseconds by the recording's clock. */
   readonly atMs: number
@@ -64,5 +65,5 @@ export function judge(
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
   const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { quiescentFromMs, stalls })]
   const unreported = hasChangeObserver ? findUnreported(writes, { quiescentFromMs, endMs }) : []
-  return [...breaches, ...g7, ...answers, ...unreported, ...findPassed(recording.writes, admitted), ...g6]
+  return [...breaches, ...g7, ...answers, ...unreported, ...findPassed(recording.writes, admitted), ...findUnlisted(writes, isOurs), ...g6]
 }
