@@ -31,7 +31,7 @@ export interface NodeFeed {
   /** @see FedNodes.unbound */
   readonly unbound: ObjectKey | undefined
   /**
-   * @returns the message with the changes since the state of `version`; null if the feed cannot tell, or if the whole state is simpler
+   * @returns the message with the changes since the state of `version`; null if the feed does not know them, or if the whole state is simpler
    */
   since(version: number): string | null
   /**

@@ -9,7 +9,7 @@ import { stepSizes } from './step-sizes.ts'
 const FEWEST_NODES = 2
 
 /**
- * What the release waits for that ends by itself, and when; undefined if a person has to decide, or if the end cannot be told. Reads no
+ * What the release waits for that ends by itself, and when; undefined if a person has to decide, or if the end is unknown. Reads no
  * message. The end of a batch is an estimate from its speed so far.
  */
 export function remainingOf(outline: Outline, outcome: Outcome): RolloutSummary['remaining'] {

@@ -99,7 +99,7 @@ export const rolloutSummarySchema = z
       description: 'Start time of the running release; of a rollback, start of the release that it rolls back. Absent if none runs.',
     }),
     remaining: remainingSchema.optional().meta({
-      description: 'What ends by itself, and when. Absent if a person has to decide, or if the end is unknown.',
+      description: 'The wait that ends by itself, with its end. Absent if a person has to decide, or if the end is unknown.',
     }),
     resourceVersion: z.string().meta({ description: 'resourceVersion of the Rollout that this summary was read from.' }),
   })
