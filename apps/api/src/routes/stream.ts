@@ -42,9 +42,9 @@ const schema = {
   description:
     'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` the stream begins with a `reset` and every Rollout that the caller may ' +
     'list. With it, any replica resumes with the changes since that event; if the rights of the caller have changed, the stream begins ' +
-    'with a `reset`. Clients that do not read are disconnected and can resume. With `nodes`, the nodes of one Rollout follow: first a ' +
-    'message with `reset` and every node (in several parts if there are many), then the nodes that have changed, at most once a second. ' +
-    'Each request starts with every node, also with `Last-Event-ID`.',
+    'with a `reset`. Clients that do not read are disconnected and can resume. With `nodes`, the nodes of one Rollout follow. The ' +
+    'first message has `reset` and every node, in several parts if there are many. Later ones have the nodes that have changed, at most ' +
+    'once a second. Each request starts with every node, also with `Last-Event-ID`.',
   querystring: streamQuerySchema,
   headers: lastEventHeadersSchema,
   produces: ['text/event-stream'],
