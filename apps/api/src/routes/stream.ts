@@ -34,11 +34,22 @@ export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits' | 're
 /** Maximum time to wait until this replica has caught up with the reader's `Last-Event-ID`, in milliseconds; then the stream is reset. */
 const CATCH_UP_MS = 2_000
 
-const DESCRIPTION =
-  'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` the stream begins with a `reset` and every Rollout that the caller may ' +
-  'list. With it, any replica resumes with the changes since that event; if the rights of the caller have changed, the stream begins ' +
-  'with a `reset`. Clients that do not read are disconnected and can resume. With `nodes`, the nodes of one Rollout follow: first a ' +
-  'message with `reset` and every node, then the nodes that have changed, at most once a second. Each request starts with every node, also with `Last-Event-ID`.'
+/** Description of the route, and its schemas. */
+const schema = {
+  tags: tags.stream,
+  operationId: 'stream',
+  summary: 'Stream changes as server-sent events',
+  description:
+    'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` the stream begins with a `reset` and every Rollout that the caller may ' +
+    'list. With it, any replica resumes with the changes since that event; if the rights of the caller have changed, the stream begins ' +
+    'with a `reset`. Clients that do not read are disconnected and can resume. With `nodes`, the nodes of one Rollout follow. The ' +
+    'first message has `reset` and every node, in several parts if there are many. Later ones have the nodes that have changed, at most ' +
+    'once a second. Each request starts with every node, also with `Last-Event-ID`.',
+  querystring: streamQuerySchema,
+  headers: lastEventHeadersSchema,
+  produces: ['text/event-stream'],
+  response: { 200: streamMessageSchema, default: problemSchema },
+} as const
 
 /** Adds the route that streams changes as server-sent events. */
 export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
@@ -55,16 +66,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       // A HEAD request would open a stream that sends nothing and never ends.
       exposeHeadRoute: false,
       config: { access: { kind: 'filtered' } },
-      schema: {
-        tags: tags.stream,
-        operationId: 'stream',
-        summary: 'Stream changes as server-sent events',
-        description: DESCRIPTION,
-        querystring: streamQuerySchema,
-        headers: lastEventHeadersSchema,
-        produces: ['text/event-stream'],
-        response: { 200: streamMessageSchema, default: problemSchema },
-      },
+      schema,
     },
     async (request, reply) => {
       const stream = parts.stream()

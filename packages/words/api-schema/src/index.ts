@@ -153,7 +153,7 @@ export { type ManifestFinding, type Me, meSchema, type ValidateAnswer, validateA
 export { type Permissions, permissionsSchema } from './rest/permissions.ts'
 export { type PolicyReport, policyReportSchema } from './rest/policy.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'
-export { type AnalysisReport } from './rest/analysis.ts'
+export type { AnalysisReport } from './rest/analysis.ts'
 export {
   type BatchReport,
   batchReportSchema,
