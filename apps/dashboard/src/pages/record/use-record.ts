@@ -12,7 +12,7 @@ export interface RecordState extends ReaderSnapshot {
   readonly reader: HistoryReader
 }
 
-/** Reads the histories of these Rollouts while the calling part is on the screen. */
+/** Reads the histories of these Rollouts, the same list until it changes, while the calling part is on the screen. */
 export function useRecord(wanted: readonly ApiKey[]): RecordState {
   const { api, releases } = usePorts()
   const client = useQueryClient()
@@ -27,12 +27,8 @@ export function useRecord(wanted: readonly ApiKey[]): RecordState {
       }),
     [api, client, releases],
   )
-  const keys = wanted.map(textOfKey).join('\n')
-  useEffect(() => {
-    reader.want(wanted)
-    return () => reader.stop()
-    // The list is another object with each change of the fleet; its texts say whether it differs.
-  }, [reader, keys])
+  useEffect(() => reader.want(wanted), [reader, wanted])
+  useEffect(() => () => reader.stop(), [reader])
   const snapshot = useSyncExternalStore(reader.subscribe, reader.snapshot)
   return { ...snapshot, reader }
 }
