@@ -175,7 +175,7 @@ describe('reading histories', () => {
         asked.set(name, Promise.withResolvers())
         return asked.get(name)!.promise
       },
-      imageVersion: () => version,
+      resourceVersionOf: () => version,
     })
     const answer = async (name: string): Promise<void> => {
       asked.get(name)?.resolve([entry({ id: name })])

@@ -38,14 +38,14 @@ export interface HistoryReader {
 export interface HistoryReaderOptions {
   readonly read: (key: ApiKey) => Promise<readonly RecordEntry[]>
   /** State of a Rollout now; undefined if it is not known. */
-  readonly imageVersion: (key: ApiKey) => string | undefined
+  readonly resourceVersionOf: (key: ApiKey) => string | undefined
 }
 
 /** Requests at a time: the record of a large fleet must not crowd out other users of the API. */
 export const MOST_READS = 4
 
 /** Creates a reader that has read nothing. */
-export function createHistoryReader({ read, imageVersion }: HistoryReaderOptions): HistoryReader {
+export function createHistoryReader({ read, resourceVersionOf }: HistoryReaderOptions): HistoryReader {
   const listeners = new Set<() => void>()
   const running = new Set<string>()
   const queue = createReadQueue()
@@ -63,7 +63,7 @@ export function createHistoryReader({ read, imageVersion }: HistoryReaderOptions
 
   async function readOne(key: ApiKey): Promise<void> {
     const text = textOfKey(key)
-    const resourceVersion = imageVersion(key)
+    const resourceVersion = resourceVersionOf(key)
     running.add(text)
     const history = await read(key).then(
       (entries): ReadHistory => ({ key, entries, resourceVersion }),

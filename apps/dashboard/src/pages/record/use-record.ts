@@ -23,7 +23,7 @@ export function useRecord(wanted: readonly ApiKey[]): RecordState {
           const queryFn = async () => api.history(key)
           return entriesOf(key, await client.fetchQuery({ queryKey: [...queryKeyOf(key), 'history'], queryFn, staleTime: 0 }))
         },
-        imageVersion: (key) => releases.snapshot().rollouts.get(textOfKey(key))?.resourceVersion,
+        resourceVersionOf: (key) => releases.snapshot().rollouts.get(textOfKey(key))?.resourceVersion,
       }),
     [api, client, releases],
   )

@@ -1,9 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ApiKey } from '@tranche/api-client'
+import { sleep, systemClock } from '@tranche/clock'
 import { type ReactNode, useState } from 'react'
 import { countText, timeSpanText } from '../../../format/duration.ts'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
+import { runPlan } from '../../plan/run-plan.ts'
+
+const wait = async (ms: number, signal: AbortSignal): Promise<void> => sleep(systemClock, ms, signal)
 
 /** Forecast of the release, computed on request: the server plays the whole release, which can take seconds. */
 export function ActionForecast({ rollout: { namespace, name } }: { readonly rollout: ApiKey }): ReactNode {
@@ -11,7 +15,7 @@ export function ActionForecast({ rollout: { namespace, name } }: { readonly roll
   const [isWanted, setWanted] = useState(false)
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['forecast', namespace, name],
-    queryFn: ({ signal }) => api.plan({ namespace, name }, {}, { signal }),
+    queryFn: ({ signal }) => runPlan({ namespace, name }, {}, { api, signal, wait }),
     enabled: isWanted,
     staleTime: 0,
   })
