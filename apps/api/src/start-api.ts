@@ -61,8 +61,8 @@ export interface UnboundApiOptions {
   /** Browser login. @default off */
   readonly login?: LoginOptions | undefined
   /**
-   * The credentials of `exchange` are those of the only user, who logs in by `link`: the rights of these credentials decide, bearer tokens are
-   * refused, and actions are written and recorded as by the command line. @default false: the API has an account of its own
+   * Whether the credentials of `exchange` belong to the only user, who logs in by `link`. Their rights decide, and bearer tokens are
+   * refused. Actions are written and recorded as by the command line. @default false: the API has an account of its own
    */
   readonly ownUser?: boolean
   /** Whether the account may list and watch events; without it, none are shown. @default true */
