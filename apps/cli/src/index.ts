@@ -1,4 +1,4 @@
-export { type CommandIo, type InputStream, wantsColors, wantsUnicode } from './process/command-io.ts'
+export { type CommandIo, wantsColors, wantsUnicode } from './process/command-io.ts'
 export { type ExitCode, exitCodes } from './process/exit-codes.ts'
 export { listenForStop, StopRequested, whenAborted } from './process/stop-signals.ts'
 export { userAgent, VERSION } from './process/version.ts'
