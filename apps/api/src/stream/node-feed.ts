@@ -6,7 +6,7 @@ import type { ObjectKey } from '@tranche/kube-types'
 export interface FedNodes {
   /** Sorted by name. An unchanged node may be the same object as before. */
   readonly nodes: readonly NodeReport[]
-  /** Epoch milliseconds at which the clock alone changes a node; Infinity if it changes none. */
+  /** Epoch milliseconds from which the clock alone may change a node; Infinity if it changes none. */
   readonly changesAtMs: number
   /** The DaemonSet if it is not bound to the Rollout: then only a reader that may get it may see its nodes. */
   readonly unbound: ObjectKey | undefined

@@ -14,11 +14,11 @@ export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
 export interface NodeReports {
   /** @see reportNodes */
   readonly nodes: readonly NodeReport[]
-  /** Epoch milliseconds at which the clock alone changes a report; Infinity if it changes none. */
+  /** Epoch milliseconds from which the clock alone may change a report; Infinity if it changes none. */
   readonly changesAtMs: number
 }
 
-/** The same as {@link reportNodes}, with the time of the next change by the clock: a pod becomes available, or a deadline passes. */
+/** The same as {@link reportNodes}, with the time of the next possible change by the clock: a pod becomes available, or a deadline passes. */
 export function reportNodesUntil(facts: ReleaseFacts): NodeReports {
   const outline = outlineOf(facts)
   const question = stateQuestion(outline)

@@ -65,13 +65,12 @@ describe('reports of any cluster', () => {
     })
   })
 
-  it('of nodes stay the same until the time that they state', () => {
+  it('of nodes stay the same at least until the time that they state', () => {
     holds((facts) => {
       const { nodes, changesAtMs } = reportNodesUntil(facts)
       const leftMs = Math.min(changesAtMs - facts.nowMs, 3_600_000)
       expect(leftMs).toBeGreaterThan(0)
       expect(reportNodes(fresh(later(facts, leftMs - 1)))).toEqual(nodes)
-      if (changesAtMs < facts.nowMs + 3_600_000) expect(reportNodes(fresh(later(facts, leftMs)))).not.toEqual(nodes)
     })
   })
 
