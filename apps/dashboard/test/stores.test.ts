@@ -76,6 +76,15 @@ describe('the store of nodes', () => {
     expect([...store.snapshot().nodes!.values()]).toEqual([node('b', { state: 'failing' })])
   })
 
+  it('shows a state that arrives in parts once it is whole', () => {
+    const store = createNodeStore()
+    store.show(key)
+    store.apply({ type: 'nodes', ...key, reset: true, nodes: [node('a')], gone: [], more: true })
+    expect(store.snapshot().nodes).toBeUndefined()
+    store.apply({ type: 'nodes', ...key, reset: false, nodes: [node('b')], gone: [] })
+    expect([...store.snapshot().nodes!.keys()]).toEqual(['a', 'b'])
+  })
+
   it('ignores a late message about another rollout', () => {
     const store = createNodeStore()
     store.show({ ...key, name: 'other' })

@@ -93,7 +93,10 @@ async function follow(options: LiveOptions, freshness: Freshness, key: ApiKey | 
     for await (const message of messages) take(message)
   } catch (error) {
     if (signal.aborted) return
+    const status = error instanceof ApiProblemError ? error.status : null
+    // The right to the nodes may be withdrawn while that to the fleet stays.
+    if (status === 403 && key !== null) return follow(options, freshness, null, signal)
     releases.setLive({ kind: 'ended', ...stale(error) })
-    if (error instanceof ApiProblemError && error.status === 401) onSignedOut()
+    if (status === 401) onSignedOut()
   }
 }

@@ -23,12 +23,14 @@ export interface WritableNodeStore extends NodeStore {
   apply(message: Extract<StreamMessage, { type: 'nodes' }>): void
 }
 
-/** Creates a store without nodes. */
+/** Creates a store without nodes. A state that arrives in parts is shown once it is whole. */
 export function createNodeStore(): WritableNodeStore {
   const listeners = new Set<() => void>()
   let current: NodesSnapshot = { rollout: null, nodes: undefined }
+  let draft: Map<string, NodeReport> | null = null
   const set = (next: NodesSnapshot): void => {
     current = next
+    draft = null
     for (const listener of listeners) listener()
   }
   return {
@@ -41,10 +43,11 @@ export function createNodeStore(): WritableNodeStore {
     apply(message) {
       // The last message of a stream that was replaced.
       if (textOfKey(message) !== current.rollout) return
-      const nodes = new Map(message.reset ? [] : current.nodes)
-      for (const node of message.nodes) nodes.set(node.name, node)
-      for (const name of message.gone) nodes.delete(name)
-      set({ ...current, nodes })
+      if (message.reset) draft = new Map()
+      draft ??= new Map(current.nodes)
+      for (const node of message.nodes) draft.set(node.name, node)
+      for (const name of message.gone) draft.delete(name)
+      if (message.more !== true) set({ ...current, nodes: draft })
     },
   }
 }
