@@ -29,11 +29,23 @@ interface ChangeProps {
 }
 
 function Change({ from, to }: ChangeProps): ReactNode {
-  if (from === undefined) return <>is added with {to === undefined ? 'no image' : versionOf(to)}</>
-  if (to === undefined) return <>is removed; it had {versionOf(from)}</>
+  if (from === undefined) return <>is added with {to === undefined ? 'no image' : <bdi>{versionOf(to)}</bdi>}</>
+  if (to === undefined)
+    return (
+      <>
+        is removed; it had <bdi>{versionOf(from)}</bdi>
+      </>
+    )
   return (
     <>
-      changes from <strong>{versionOf(from)}</strong> to <strong>{versionOf(to)}</strong>
+      changes from{' '}
+      <strong>
+        <bdi>{versionOf(from)}</bdi>
+      </strong>{' '}
+      to{' '}
+      <strong>
+        <bdi>{versionOf(to)}</bdi>
+      </strong>
     </>
   )
 }
