@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 /** @param program path of chromium */
@@ -43,6 +43,47 @@ export async function signIn(page: Page, { api, token }: { readonly api: string;
   await page.goto(`${api}/dashboard/${path}`)
   await page.getByLabel('Token').fill(token)
   await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** The part of the header that says whether the page is live. */
+export function liveNote(page: Page, text: RegExp): Locator {
+  return page.locator('header.top').getByRole('status').filter({ hasText: text })
+}
+
+/** Expects that the page fits into the width of the window: only parts of it may scroll sideways. */
+export async function expectNoSideScroll(page: Page): Promise<void> {
+  await expect.poll(() => widerThanPage(page), { timeout: 10_000 }).toEqual([])
+}
+
+function widerThanPage(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    if (scrollWidth <= clientWidth) return []
+    const isClipped = (element: Element): boolean => {
+      for (let parent = element.parentElement; parent !== null; parent = parent.parentElement)
+        if (getComputedStyle(parent).overflowX !== 'visible') return true
+      return false
+    }
+    const all = [...document.body.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().right > clientWidth && !isClipped(one))
+    return [`${scrollWidth} > ${clientWidth}`, ...all.map((one) => one.outerHTML.slice(0, 120)).slice(-3)]
+  })
+}
+
+/** Session of a browser, for further contexts. */
+export type BrowserSession = NonNullable<BrowserContextOptions['storageState']>
+
+/** Uses up the one-time link of a stage. @returns the session that it opens */
+export async function sessionOfLink(browser: Browser, link: string): Promise<BrowserSession> {
+  const context = await browser.newContext()
+  await context.request.get(link, { maxRedirects: 0 })
+  const session = await context.storageState()
+  await context.close()
+  return session
+}
+
+/** Closes all pages: pages of earlier tests would take part in the stream. */
+export async function closePages(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()))
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -16,6 +16,12 @@ export interface DevStage {
   readonly kubeconfig: string
   /** Runs kubectl. @returns what it printed */
   kubectl(...args: readonly string[]): string
+  /** Creates or changes objects, as a tenant would with kubectl. */
+  apply(...objects: readonly object[]): void
+  /** Reads the REST API as the user with all rights. */
+  get(path: string): Promise<unknown>
+  /** Sends an action, as another user of the REST API would. @returns the status of the answer */
+  act(rollout: string, action: string, body: object): Promise<number>
   dispose(): void
 }
 
@@ -38,12 +44,26 @@ export async function startDev(...args: readonly string[]): Promise<DevStage> {
   ended.catch(() => {})
   await Promise.race([untilExists(folder, readyFile), ended])
   const { api, apiToken, dashboard, kubeconfig } = JSON.parse(readFileSync(readyFile, 'utf8')) as ReadyFile
+  const kubectl = (command: readonly string[], input?: string): string =>
+    execFileSync('kubectl', ['--kubeconfig', kubeconfig, ...command], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+      ...(input !== undefined && { input }),
+    })
+  const headers = { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' }
   return {
     api,
     token: apiToken,
     link: dashboard,
     kubeconfig,
-    kubectl: (...command) => execFileSync('kubectl', ['--kubeconfig', kubeconfig, ...command], { encoding: 'utf8' }),
+    kubectl: (...command) => kubectl(command),
+    apply: (...items) => void kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items })),
+    get: async (path) => (await fetch(`${api}/api/v1/${path}`, { headers })).json(),
+    async act(rollout, action, body) {
+      const [namespace, name] = rollout.split('/')
+      const url = `${api}/api/v1/namespaces/${namespace}/rollouts/${name}/actions/${action}?wait=20`
+      return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).status
+    },
     dispose() {
       child.kill('SIGTERM')
       rmSync(folder, { recursive: true, force: true })

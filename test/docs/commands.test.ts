@@ -30,7 +30,8 @@ describe('commands of the pages', () => {
     expect(files.filter(({ file }) => file !== '-' && !existsSync(file))).toEqual([])
   })
 
-  it('use subcommands and flags that the tranche command has', () => {
+  // One process per subcommand.
+  it('use subcommands and flags that the tranche command has', { timeout: 120_000 }, () => {
     const wrong = commands.flatMap((line) => {
       const args = trancheArguments(line.command)
       return args === null ? [] : faultsOf(line, args)

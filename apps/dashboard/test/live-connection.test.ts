@@ -81,6 +81,16 @@ describe('the stream of a tab', () => {
     expect([releases.snapshot().live.kind, signedOut()]).toEqual(['ended', 0])
   })
 
+  it('continues without the nodes if the right to them is withdrawn', async () => {
+    const { live, opened, releases } = started()
+    live.showNodes({ namespace: 'demo', name: 'agent' })
+    live.open()
+    opened[0]!.fail(new ApiProblemError('GET /api/v1/stream', { status: 403, body: '', retryAfter: null }))
+    await turn()
+    opened[1]!.onOpen!()
+    expect([opened[1]!.nodes, releases.snapshot().live.kind]).toEqual([undefined, 'live'])
+  })
+
   it('runs once: other nodes replace it, and the same nodes do not', () => {
     const { live, opened } = started()
     live.showNodes({ namespace: 'demo', name: 'early' })

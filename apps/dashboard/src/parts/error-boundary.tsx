@@ -5,6 +5,8 @@ import { ProblemNote } from './problem-note.tsx'
 interface ErrorBoundaryProps {
   /** Another value shows the children again. */
   readonly of: string
+  /** Called once the failure is on the screen. */
+  readonly onFailure: () => void
   readonly children: ReactNode
 }
 
@@ -27,6 +29,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
 
   override componentDidCatch(error: Error, { componentStack }: ErrorInfo): void {
     console.error('a view failed', error, componentStack)
+    this.props.onFailure()
   }
 
   override render(): ReactNode {

@@ -15,13 +15,13 @@ export function ImageChangeText({ from, to }: ImageChangeProps): ReactNode {
   if (first === undefined)
     return (
       <span className="image" title={to.join('\n')}>
-        {to.length === 0 ? '–' : to.map(imageVersion).join(', ')}
+        <bdi>{to.length === 0 ? '–' : to.map(imageVersion).join(', ')}</bdi>
       </span>
     )
   return (
     <span className="image" title={changes.map(({ from: before, to: after }) => `${before} → ${after}`).join('\n')}>
-      {imageVersion(first.from)} <span aria-hidden="true">→</span>
-      <span className="visually-hidden"> to </span> {imageVersion(first.to)}
+      <bdi>{imageVersion(first.from)}</bdi> <span aria-hidden="true">→</span>
+      <span className="visually-hidden"> to </span> <bdi>{imageVersion(first.to)}</bdi>
       {changes.length > 1 ? ` and ${changes.length - 1} more` : ''}
     </span>
   )

@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { ApiProblemError } from '@tranche/api-client'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { createLiveConnection } from '../live/live-connection.ts'
@@ -40,12 +40,13 @@ function SignedIn({ session }: { readonly session: UserSession }): ReactNode {
 
 /** Reads are repeated by the client itself, and renewed by the stream. */
 function createQueries({ expire }: UserSession): QueryClient {
-  const onError = (error: unknown): boolean => {
+  const onError = (error: unknown): void => {
     if (error instanceof ApiProblemError && error.status === 401) expire()
-    return false
   }
   return new QueryClient({
-    defaultOptions: { queries: { retry: (_count, error) => onError(error), staleTime: 10_000, refetchOnWindowFocus: true } },
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: { queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: true } },
   })
 }
 

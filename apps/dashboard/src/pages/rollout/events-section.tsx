@@ -29,7 +29,7 @@ export function EventsSection({ rollout }: { readonly rollout: ApiKey }): ReactN
             </span>
             <strong>
               {type === 'Warning' ? '! ' : ''}
-              {reason}
+              <bdi>{reason}</bdi>
             </strong>
             <span className="prose">
               {message}

@@ -34,7 +34,13 @@ export function StatusNote({ report }: { readonly report: RolloutReport }): Reac
       {lastAction?.result === 'Refused' ? (
         <p className="tone-bad prose">
           The last action, {lastAction.type}
-          {lastAction.by === undefined ? '' : ` by ${lastAction.by}`}, was rejected: {lastAction.reason}
+          {lastAction.by === undefined ? null : (
+            <>
+              {' '}
+              by <bdi>{lastAction.by}</bdi>
+            </>
+          )}
+          , was rejected: <bdi>{lastAction.reason}</bdi>
         </p>
       ) : null}
     </section>

@@ -34,7 +34,7 @@ function Group({ group, report }: { readonly group: UnwellGroup; readonly report
   return (
     <div className="unwell-group">
       <h3 className={`tone-${tone}`}>
-        {title} <span className="count">{countText(nodes.length, 'node')}</span>
+        <bdi>{title}</bdi> <span className="count">{countText(nodes.length, 'node')}</span>
       </h3>
       {example === undefined ? null : (
         <p className="prose">

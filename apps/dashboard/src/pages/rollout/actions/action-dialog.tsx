@@ -98,6 +98,11 @@ function useSend(
   })
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => api.act(key, type, bodyOfAction(type, seen, choice, revisions?.[0]?.revision), { waitMs: WAIT_MS, idempotencyKey }),
+    onError(failure) {
+      // The rights have changed since they were read: the buttons must show it.
+      if (failure instanceof ApiProblemError && failure.status === 403)
+        void queries.invalidateQueries({ queryKey: [...queryKeyOf(key), 'permissions'] })
+    },
     onSuccess({ state, message }) {
       void queries.invalidateQueries({ queryKey: queryKeyOf(key) })
       onClose(state === 'acknowledged' ? message : `${message} The controller has not answered yet; its answer appears above.`)

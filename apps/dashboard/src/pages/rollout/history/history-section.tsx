@@ -56,7 +56,10 @@ function Entry({ entry: { at, title, look, who, why, detail } }: { readonly entr
       <span className="quiet timeline-time">{at === undefined ? 'time unknown' : <Moment at={at} />}</span>
       <div className="timeline-event">
         <span>
-          <strong className="timeline-title">{title}</strong> {look === undefined ? null : <StateBadge look={look} />}
+          <strong className="timeline-title">
+            <bdi>{title}</bdi>
+          </strong>{' '}
+          {look === undefined ? null : <StateBadge look={look} />}
         </span>
         {who === undefined ? null : (
           <span>

@@ -29,11 +29,23 @@ interface ChangeProps {
 }
 
 function Change({ from, to }: ChangeProps): ReactNode {
-  if (from === undefined) return <>is added with {to === undefined ? 'no image' : imageVersion(to)}</>
-  if (to === undefined) return <>is removed; it had {imageVersion(from)}</>
+  if (from === undefined) return <>is added with {to === undefined ? 'no image' : <bdi>{imageVersion(to)}</bdi>}</>
+  if (to === undefined)
+    return (
+      <>
+        is removed; it had <bdi>{imageVersion(from)}</bdi>
+      </>
+    )
   return (
     <>
-      changes from <strong>{imageVersion(from)}</strong> to <strong>{imageVersion(to)}</strong>
+      changes from{' '}
+      <strong>
+        <bdi>{imageVersion(from)}</bdi>
+      </strong>{' '}
+      to{' '}
+      <strong>
+        <bdi>{imageVersion(to)}</bdi>
+      </strong>
     </>
   )
 }
