@@ -2,12 +2,12 @@ import { type Caller, readOwnUser, type RunningApi, startApi } from '@tranche/ap
 import {
   type ClusterSource,
   type CommandIo,
+  connectCluster,
+  explainClusterError,
   type ExitCode,
   exitCodes,
-  explained,
   listenForStop,
   type OpenCluster,
-  openCluster,
   VERSION,
   whenAborted,
 } from '@tranche/cli'
@@ -42,7 +42,7 @@ export async function openDashboard(options: DashboardOptions, io: CommandIo): P
 async function serveOwn({ source, ...options }: DashboardOptions & { readonly source: ClusterSource }, io: CommandIo): Promise<ExitCode> {
   const page = findDashboard()
   if (page === undefined) throw notBuilt()
-  await using open = await openCluster(source, io)
+  await using open = await connectCluster(source, io)
   const stop = listenForStop(STOP_GRACE_MS)
   try {
     const user = await readUser(open, options.namespace)
@@ -79,7 +79,7 @@ async function readUser({ client, cluster }: OpenCluster, namespace: string | un
     await checkRights(client, { caller, namespace })
     return { caller, events: await mayWatchEvents(client, { caller, namespace }) }
   } catch (error) {
-    throw explained(error, cluster)
+    throw await explainClusterError(error, cluster)
   }
 }
 
