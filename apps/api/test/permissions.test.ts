@@ -40,8 +40,8 @@ const bodies: Readonly<Record<string, object>> = {
   sendToHook: { id: 'one', action: 'pause' },
   validate: { manifests: '' },
 }
-/** Operations that need a browser and an OpenID provider. */
-const elsewhere = ['finishLogin', 'logIn', 'logOut']
+/** Operations that need a browser and an OpenID provider, or a link of `tranche dev`. */
+const elsewhere = ['finishLogin', 'followLink', 'logIn', 'logOut']
 
 /** Rights that the simulator does not report, because it answers reviews first; without them every request would be refused. */
 const reviews = ['create authentication.k8s.io/tokenreviews', 'create authorization.k8s.io/subjectaccessreviews']
