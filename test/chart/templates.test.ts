@@ -20,7 +20,7 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     'distributed',
     'every option',
     'two namespaces',
-    'nothing but processes',
+    'no object but processes',
     'a webhook',
     'a webhook by cert-manager',
   ])('renders %s as checked in', async (name) => {
