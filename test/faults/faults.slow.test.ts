@@ -46,7 +46,7 @@ it.each(sabotages)(
   async (sabotage) => {
     expect(await firstSeedThatBreaks(sabotage, 20)).not.toBeNull()
   },
-  2 * MINUTE,
+  5 * MINUTE,
 )
 
 describe('upgrades', () => {
@@ -59,7 +59,7 @@ describe('upgrades', () => {
       expect(results.reduce((sum, { upgraded }) => sum + upgraded, 0)).toBeGreaterThanOrEqual(20)
       expect(results.reduce((sum, { answered }) => sum + answered, 0)).toBeGreaterThanOrEqual(20)
     },
-    2 * MINUTE,
+    5 * MINUTE,
   )
 
   it.each([...upgradeSabotages, ...apiSabotages])(
@@ -67,7 +67,7 @@ describe('upgrades', () => {
     async (sabotage) => {
       expect(await firstSeedThatBreaks(sabotage, 20, sabotage.upgrades)).not.toBeNull()
     },
-    2 * MINUTE,
+    5 * MINUTE,
   )
 })
 
