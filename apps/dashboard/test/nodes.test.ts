@@ -37,6 +37,17 @@ describe('nodes that are not well', () => {
     expect(groupUnwell(failure, []).flatMap(({ nodes }) => nodes.map(({ name }) => name))).toEqual(['n1', 'n2', 'n9'])
   })
 
+  it('are absent after the rollback of the version that failed, which the status still names', () => {
+    const back = [
+      node('n1', { role: 'stable' }),
+      node('n2', { role: 'stable', state: 'old' }),
+      node('n9', { role: 'stable', state: 'down' }),
+    ]
+    expect(groupUnwell(failure, back).map(({ title, nodes }) => [title, nodes.map(({ name }) => name)])).toEqual([
+      ['Old pod is not available', ['n9']],
+    ])
+  })
+
   it('are absent if all nodes are well', () => {
     expect(groupUnwell(undefined, [node('n1'), node('n2', { state: 'old' })])).toEqual([])
   })

@@ -36,6 +36,9 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
   if (report === undefined)
     return (
       <main id="main" className="page-note">
+        <h1>
+          <bdi>{rollout.name}</bdi>
+        </h1>
         {error === null ? <p role="status">Reading {rollout.name}…</p> : <ProblemNote error={error} retry={() => void refetch()} />}
       </main>
     )

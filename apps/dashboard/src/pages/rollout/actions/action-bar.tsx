@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ActionType, RolloutReport } from '@tranche/api-schema'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../../ports/use-report.ts'
 import { ActionDialog } from './action-dialog.tsx'
@@ -40,14 +40,7 @@ export function ActionBar({ report }: { readonly report: RolloutReport }): React
       {missing.length === 0 ? null : (
         <MissingRights missing={missing.map(({ permission }) => permission)} isReadOnly={missing.length === possible.length} />
       )}
-      {result === null ? null : (
-        <p role="status" className="action-result">
-          {result}{' '}
-          <button type="button" className="link" onClick={() => setResult(null)}>
-            Dismiss
-          </button>
-        </p>
-      )}
+      {result === null ? null : <ActionResult key={result} text={result} onDismiss={() => setResult(null)} />}
       {open === null ? null : (
         <ActionDialog
           type={open.type}
@@ -60,6 +53,20 @@ export function ActionBar({ report }: { readonly report: RolloutReport }): React
         />
       )}
     </section>
+  )
+}
+
+/** Outcome of an action. It takes the focus: the dialog is gone, and often the button too. */
+function ActionResult({ text, onDismiss }: { readonly text: string; readonly onDismiss: () => void }): ReactNode {
+  const note = useRef<HTMLParagraphElement>(null)
+  useEffect(() => note.current?.focus(), [])
+  return (
+    <p ref={note} role="status" tabIndex={-1} className="action-result">
+      <bdi>{text}</bdi>{' '}
+      <button type="button" className="link" onClick={onDismiss}>
+        Dismiss
+      </button>
+    </p>
   )
 }
 

@@ -13,31 +13,37 @@ export interface UnwellGroup {
   readonly example?: FailedNode | undefined
 }
 
-/** Groups nodes by why they are not well: those that fail by the reason of the status, others by their state. Largest group first. */
-export function groupUnwell(failure: Failure | undefined, nodes: Iterable<NodeReport>): readonly UnwellGroup[] {
+type LiveNode = Pick<NodeReport, 'name' | 'state' | 'role' | 'since'>
+
+/**
+ * Groups nodes by why they are not well: those that fail by the reason of the status, others by their state. Largest group first. The status
+ * keeps the failure after a rollback; a node without a pod of the failed version does not count for it.
+ */
+export function groupUnwell(failure: Failure | undefined, nodes: Iterable<LiveNode>): readonly UnwellGroup[] {
   const details = new Map((failure?.failedNodes ?? []).map((one) => [one.node, one]))
   const named = new Set(failure?.nodes ?? [])
-  const unwell = [...nodes].filter(({ name, state }) => named.has(name) || state === 'failing' || state === 'down' || state === 'notReady')
-  const listed = new Set(unwell.map(({ name }) => name))
-  const unlisted = [...named].filter((name) => !listed.has(name)).map((name) => ({ name, state: 'failing' as const }))
-  const groups = Map.groupBy([...unwell, ...unlisted], (node) => titleOf(node, details.get(node.name), failure))
+  const hasFailed = ({ name, role }: Pick<LiveNode, 'name' | 'role'>): boolean => named.has(name) && role === 'canary'
+  const listed = [...nodes]
+  const known = new Set(listed.map(({ name }) => name))
+  const unwell = listed.filter((node) => hasFailed(node) || node.state === 'failing' || node.state === 'down' || node.state === 'notReady')
+  const unlisted = [...named]
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, state: 'failing' as const, role: 'canary' as const }))
+  const failedOf = (node: Pick<LiveNode, 'name' | 'role'>): FailedNode | undefined => (hasFailed(node) ? details.get(node.name) : undefined)
+  const groups = Map.groupBy([...unwell, ...unlisted], (node) => titleOf(node, failedOf(node), hasFailed(node) ? failure : undefined))
   return [...groups]
     .map(([title, members]) => ({
       title,
-      tone: members.some(({ state, name }) => state === 'failing' || named.has(name)) ? ('bad' as const) : ('wait' as const),
+      tone: members.some((node) => node.state === 'failing' || hasFailed(node)) ? ('bad' as const) : ('wait' as const),
       nodes: members,
-      example: members.map(({ name }) => details.get(name)).find((one) => one !== undefined),
+      example: members.map(failedOf).find((one) => one !== undefined),
     }))
     .sort((a, b) => Number(a.tone !== 'bad') - Number(b.tone !== 'bad') || b.nodes.length - a.nodes.length)
 }
 
-function titleOf(
-  { name, state }: Pick<NodeReport, 'name' | 'state'>,
-  detail: FailedNode | undefined,
-  failure: Failure | undefined,
-): string {
+function titleOf({ state }: Pick<NodeReport, 'state'>, detail: FailedNode | undefined, failure: Failure | undefined): string {
   if (detail !== undefined) return detail.reason
-  if (failure?.nodes.includes(name) === true) return failure.reason
+  if (failure !== undefined) return failure.reason
   if (state === 'failing') return 'New pod does not run'
   return state === 'notReady' ? 'Node is NotReady' : 'Old pod is not available'
 }
