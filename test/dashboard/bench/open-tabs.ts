@@ -13,15 +13,15 @@ export interface TabRequests {
   readonly stream: string
   /** Reads when the page opens. */
   readonly first: readonly string[]
-  /** Reads that follow each change of the Rollout, at most once a second. */
-  readonly again: readonly string[]
+  /** Reads that the tab repeats, and their average interval in milliseconds. */
+  readonly again: readonly { readonly path: string; readonly everyMs: number }[]
 }
 
 /** Cost of many tabs. */
 export interface TabsCost {
   readonly tabs: number
-  /** Reads that one tab repeats when its Rollout changes. */
-  readonly again: readonly string[]
+  /** @see TabRequests.again */
+  readonly again: TabRequests['again']
   /** Processor time of the API per tab and second, in milliseconds: less the time without tabs. */
   readonly cpuMs: number
   /** Memory of the API per tab, in MiB: less the memory without tabs. */
@@ -33,40 +33,46 @@ export interface TabsCost {
   /** Repeated reads per tab and second, and the duration that 95 % of them did not exceed. */
   readonly readsPerSecond: number
   readonly readP95Ms: number
+  /** Part of the repeated reads that the API refused with 503, because it was busy. */
+  readonly refusedShare: number
   /** Bytes that a tab received per second, in kilobytes (10³ bytes). */
   readonly kilobytesPerSecond: number
 }
 
-const AGAIN_MS = 1_000
-/** A read counts as repeated if a tab sends it this often. */
-const REPEATED = 3
+/** Time in which a page reads everything once, in milliseconds. */
+const FIRST_MS = 4_000
 
 /** Records the requests of a tab in the browser. */
 export async function recordTab(browser: Browser, cluster: LargeCluster, path: string, seconds: number): Promise<TabRequests> {
   const tab = await openTab(browser, cluster)
   await tab.open(path)
+  await sleep(FIRST_MS)
+  const isRead = (one: string): boolean => !one.startsWith('/api/v1/stream')
+  const stream = tab.requests.findLast((one) => !isRead(one)) ?? '/api/v1/stream'
+  const first = [...new Set(tab.requests.filter(isRead))]
+  const before = tab.requests.length
   await sleep(seconds * 1_000)
-  const requests = tab.requests.filter((one) => !one.startsWith('/api/v1/stream'))
-  const counts = Map.groupBy(requests, (one) => one)
-  const stream = tab.requests.filter((one) => one.startsWith('/api/v1/stream')).at(-1) ?? '/api/v1/stream'
+  const repeated = Map.groupBy(tab.requests.slice(before).filter(isRead), (one) => one)
   await tab.close()
-  return { stream, first: [...counts.keys()], again: [...counts].filter(([, times]) => times.length >= REPEATED).map(([one]) => one) }
+  return { stream, first, again: [...repeated].map(([one, times]) => ({ path: one, everyMs: (seconds * 1_000) / times.length })) }
 }
 
 /** Opens the tabs, and measures the API before and while they are open. */
 export async function measureTabs(cluster: LargeCluster, requests: TabRequests, tabs: number, seconds: number): Promise<TabsCost> {
   const pid = cluster.process.pid!
   const before = { busy: await busyFor(pid, seconds), mebibytes: residentMebibytes(pid) }
-  const counts: Counts = { reads: [], bytes: 0 }
+  const counts: Counts = { reads: [], bytes: 0, refusals: 0, failures: [] }
   await using cleanup = new AsyncDisposableStack()
   for (let tab = 0; tab < tabs; tab++) {
     const token = cluster.viewers[tab % cluster.viewers.length]!
-    cleanup.defer(await openClient({ url: cluster.api, token, requests, counts }))
+    cleanup.defer(await openClient({ url: cluster.api, token, requests, counts, at: tab / tabs }))
   }
   await sleep(5_000)
   counts.reads = []
   counts.bytes = 0
+  counts.refusals = 0
   const busy = await busyFor(pid, seconds)
+  if (counts.failures.length > 0) throw new Error(`${counts.failures.length} reads failed: ${counts.failures[0]}`)
   return {
     tabs,
     again: requests.again,
@@ -76,6 +82,7 @@ export async function measureTabs(cluster: LargeCluster, requests: TabRequests, 
     idleProcessors: before.busy,
     readsPerSecond: counts.reads.length / tabs / seconds,
     readP95Ms: counts.reads.toSorted((a, b) => a - b)[Math.floor(counts.reads.length * 0.95)] ?? 0,
+    refusedShare: counts.refusals / Math.max(1, counts.reads.length),
     kilobytesPerSecond: counts.bytes / tabs / seconds / 1_000,
   }
 }
@@ -92,6 +99,10 @@ interface Counts {
   /** Durations of repeated reads, in milliseconds. */
   reads: number[]
   bytes: number
+  /** Reads that were answered with 503, because the API was busy. */
+  refusals: number
+  /** Why tabs have stopped. */
+  failures: string[]
 }
 
 interface ClientOptions {
@@ -99,10 +110,12 @@ interface ClientOptions {
   readonly token: string
   readonly requests: TabRequests
   readonly counts: Counts
+  /** Part of the interval after which the first repeated read is sent: people open their tabs at different times. */
+  readonly at: number
 }
 
 /** @returns function that closes it */
-async function openClient({ url, token, requests, counts }: ClientOptions): Promise<() => void> {
+async function openClient({ url, token, requests, counts, at }: ClientOptions): Promise<() => void> {
   // As many connections to one host as a browser has.
   const agent = new Agent({ keepAlive: true, maxSockets: 5 })
   const ask = (path: string, options: { readonly agent: Agent | false }): Promise<IncomingMessage> =>
@@ -110,51 +123,38 @@ async function openClient({ url, token, requests, counts }: ClientOptions): Prom
       `an answer to GET ${path}`,
       new Promise((resolve, reject) => {
         const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip, deflate, br' }
-        get(`${url}${path}`, { ...options, headers }, (answer) =>
-          answer.statusCode === 200 ? resolve(answer) : reject(new Error(`GET ${path} was answered with ${answer.statusCode}`)),
-        ).on('error', reject)
+        get(`${url}${path}`, { ...options, headers }, (answer) => {
+          if (answer.statusCode === 200 || answer.statusCode === 503) resolve(answer)
+          else reject(new Error(`GET ${path} was answered with ${answer.statusCode}`))
+        }).on('error', reject)
       }),
       { withinSeconds: 60 },
     )
   const read = async (path: string): Promise<void> => {
-    for await (const chunk of await ask(path, { agent })) counts.bytes += (chunk as Buffer).length
+    const answer = await ask(path, { agent })
+    if (answer.statusCode !== 200) counts.refusals += 1
+    for await (const chunk of answer) counts.bytes += (chunk as Buffer).length
   }
-  let isOver = false
-  let timer: NodeJS.Timeout | undefined
-  let lastMs = Number.NEGATIVE_INFINITY
-  let isReading = false
-  const readAgain = async (): Promise<void> => {
-    timer = undefined
-    lastMs = performance.now()
-    // A read in progress is replaced in the browser; here it ends, and the next change repeats it.
-    if (isReading || isOver) return
-    isReading = true
-    await Promise.all(
-      requests.again.map(async (path) => {
-        const startMs = performance.now()
-        await read(path)
-        counts.reads.push(performance.now() - startMs)
-      }),
-    ).catch((error: unknown) => {
-      if (!isOver) throw error
-    })
-    isReading = false
+  const over = new AbortController()
+  const readAgain = async ({ path, everyMs }: TabRequests['again'][number]): Promise<void> => {
+    await sleep(at * everyMs, undefined, { signal: over.signal })
+    while (!over.signal.aborted) {
+      const startMs = performance.now()
+      await read(path)
+      counts.reads.push(performance.now() - startMs)
+      await sleep(Math.max(0, startMs + everyMs - performance.now()), undefined, { signal: over.signal })
+    }
   }
   await Promise.all(requests.first.map(read))
   const stream = await ask(requests.stream, { agent: false })
-  const shown = /nodes=[^&]*(?:%2F|\/)([^&]+)/.exec(requests.stream)?.[1]
-  let rest = ''
   stream.on('error', () => {})
-  stream.setEncoding('latin1').on('data', (text: string) => {
-    counts.bytes += text.length
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    const isChanged = lines.some((line) => line.startsWith('data: {"type":"rollout"') && line.slice(0, 200).includes(`"name":"${shown}"`))
-    if (isChanged && timer === undefined) timer = setTimeout(() => void readAgain(), Math.max(0, lastMs + AGAIN_MS - performance.now()))
-  })
+  stream.on('data', (chunk: Buffer) => (counts.bytes += chunk.length))
+  for (const one of requests.again)
+    readAgain(one).catch((error: unknown) => {
+      if (!over.signal.aborted) counts.failures.push(String(error))
+    })
   return () => {
-    isOver = true
-    clearTimeout(timer)
+    over.abort()
     stream.destroy()
     agent.destroy()
   }

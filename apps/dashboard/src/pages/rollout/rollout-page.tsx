@@ -1,6 +1,6 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { ReactNode } from 'react'
-import { useFleet, useSummary } from '../../ports/use-fleet.ts'
+import { useIsFleetComplete, useSummary } from '../../ports/use-fleet.ts'
 import { useNodes } from '../../ports/use-nodes.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -30,7 +30,7 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
   const { data: report, error, refetch } = useReport(rollout)
   const nodes = useNodes(rollout)
   const summary = useSummary(rollout)
-  const { isComplete } = useFleet()
+  const isComplete = useIsFleetComplete()
 
   if (isComplete && summary === undefined && report !== undefined) return <Gone rollout={rollout} />
   if (report === undefined)
