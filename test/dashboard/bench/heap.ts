@@ -1,26 +1,10 @@
 /** The heap of a tab that shows one release after another. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
+import type { HeapGrowth } from '../../../scripts/bench/dashboard-figures.ts'
 import { AGENTS, agentObjects, setVersion, waitFor } from '../agent-objects.ts'
 import type { DevStage } from '../dev-stage.ts'
 import { openTab, type Tab } from './tab.ts'
-
-/** Growth of a tab. */
-export interface HeapGrowth {
-  readonly minutes: number
-  readonly samples: number
-  /** Releases that have ended in this time. */
-  readonly releases: number
-  /** Retained heap at the start and at the end of the fitted line, in kilobytes (10³ bytes). */
-  readonly startKilobytes: number
-  readonly endKilobytes: number
-  /** Fitted growth of the retained heap. */
-  readonly kilobytesPerMinute: number
-  /** Fitted growth of the number of nodes of the document. */
-  readonly domNodesPerMinute: number
-  /** Most streams that the tab had open at the same time. */
-  readonly mostStreams: number
-}
 
 const NAME = 'live'
 const SAMPLE_MS = 5_000
@@ -70,7 +54,10 @@ export async function measureHeap(browser: Browser, stage: DevStage, minutes: nu
 function releaseAgain(stage: DevStage, signal: AbortSignal): { readonly ended: Promise<void>; readonly count: () => number } {
   let count = 0
   const isDone = async (): Promise<boolean> => {
-    const { outcome, images } = (await stage.get(`namespaces/${AGENTS}/rollouts/${NAME}`)) as { outcome?: string; images?: readonly string[] }
+    const { outcome, images } = (await stage.get(`namespaces/${AGENTS}/rollouts/${NAME}`)) as {
+      outcome?: string
+      images?: readonly string[]
+    }
     return outcome === 'Done' && images?.some((image) => image.endsWith(`:v${count + 2}`)) === true
   }
   const work = async (): Promise<void> => {

@@ -48,7 +48,19 @@ export async function startLargeCluster(size: FleetSize, cleanup: AsyncDisposabl
 }
 
 async function withController(kubeconfig: string, work: () => Promise<void>): Promise<void> {
-  const args = ['all-in-one', '--kubeconfig', kubeconfig, '--identity', 'bench', '--metrics-port', '0', '--health-port', '0', '--api-port', '0']
+  const args = [
+    'all-in-one',
+    '--kubeconfig',
+    kubeconfig,
+    '--identity',
+    'bench',
+    '--metrics-port',
+    '0',
+    '--health-port',
+    '0',
+    '--api-port',
+    '0',
+  ]
   const controller = spawn(process.execPath, [cli, ...args], { stdio: 'ignore' })
   try {
     await work()
@@ -58,7 +70,9 @@ async function withController(kubeconfig: string, work: () => Promise<void>): Pr
 }
 
 async function startApi(kubeconfig: string, cleanup: AsyncDisposableStack): Promise<Pick<LargeCluster, 'api' | 'process'>> {
-  const child = spawn(process.execPath, [cli, 'api', '--kubeconfig', kubeconfig, '--api-port', '0'], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [cli, 'api', '--kubeconfig', kubeconfig, '--api-port', '0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   cleanup.defer(() => end(child))
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString().slice(0, 100_000 - said.length)))

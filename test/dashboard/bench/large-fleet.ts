@@ -49,7 +49,10 @@ export async function createFleet(client: KubeClient, size: FleetSize): Promise<
   await untilScheduled(client, size.nodes)
   await atOnce(small, async ({ namespace, name, index }) => {
     const node = `node-${String((index % size.nodes) + 1).padStart(Math.max(3, String(size.nodes).length), '0')}`
-    await client.create(resourcePaths.daemonSets, daemonSet({ namespace, name, tag: 'v1', nodeSelector: { 'kubernetes.io/hostname': node } }))
+    await client.create(
+      resourcePaths.daemonSets,
+      daemonSet({ namespace, name, tag: 'v1', nodeSelector: { 'kubernetes.io/hostname': node } }),
+    )
     await client.create(resourcePaths.rollouts, rollout({ namespace, name, disabled: index % 20 === 7 }))
   })
 }
@@ -83,7 +86,12 @@ interface Status {
   readonly message?: string
 }
 
-async function untilAll(client: KubeClient, what: string, ones: readonly Pick<Small, 'name'>[], isDone: (status: Status) => boolean): Promise<void> {
+async function untilAll(
+  client: KubeClient,
+  what: string,
+  ones: readonly Pick<Small, 'name'>[],
+  isDone: (status: Status) => boolean,
+): Promise<void> {
   const wanted = new Set(ones.map(({ name }) => name))
   const look = async (): Promise<true | string> => {
     let done = 0

@@ -2,6 +2,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
+import type { TabsCost } from '../../../scripts/bench/dashboard-figures.ts'
 import { within } from '../../../scripts/bench/until.ts'
 import type { LargeCluster } from './large-cluster.ts'
 import { busySeconds, residentMebibytes } from './machine.ts'
@@ -15,28 +16,6 @@ export interface TabRequests {
   readonly first: readonly string[]
   /** Reads that the tab repeats, and their average interval in milliseconds. */
   readonly again: readonly { readonly path: string; readonly everyMs: number }[]
-}
-
-/** Cost of many tabs. */
-export interface TabsCost {
-  readonly tabs: number
-  /** @see TabRequests.again */
-  readonly again: TabRequests['again']
-  /** Processor time of the API per tab and second, in milliseconds: less the time without tabs. */
-  readonly cpuMs: number
-  /** Memory of the API per tab, in MiB: less the memory without tabs. */
-  readonly mebibytes: number
-  /** Processors that the API used altogether. */
-  readonly processors: number
-  /** Processors that the API used without tabs. */
-  readonly idleProcessors: number
-  /** Repeated reads per tab and second, and the duration that 95 % of them did not exceed. */
-  readonly readsPerSecond: number
-  readonly readP95Ms: number
-  /** Part of the repeated reads that the API refused with 503, because it was busy. */
-  readonly refusedShare: number
-  /** Bytes that a tab received per second, in kilobytes (10³ bytes). */
-  readonly kilobytesPerSecond: number
 }
 
 /** Time in which a page reads everything once, in milliseconds. */

@@ -1,21 +1,8 @@
 /** How much the first page loads, and how soon it is there. */
 import { gzipSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
+import type { PageLoad } from '../../../scripts/bench/dashboard-figures.ts'
 import { openTab, type Tab, type TabUser } from './tab.ts'
-
-/** Figures of loads with an empty cache. Times are milliseconds from the start of the navigation. */
-export interface PageLoad {
-  /** Scripts of the first page, compressed with gzip, in kilobytes (10³ bytes). */
-  readonly scriptKilobytes: number
-  /** First contentful paint. */
-  readonly firstPaintMs: readonly number[]
-  /** First contentful paint of a page of the same server without a script. */
-  readonly plainPaintMs: readonly number[]
-  /** Until the first rows of the fleet are painted and no long task has followed for half a second. */
-  readonly interactiveMs: readonly number[]
-  /** The same, with a slower processor. */
-  readonly slowInteractiveMs: readonly number[]
-}
 
 /** Slowdown of the processor for the first paint. */
 export const SLOWDOWN = 4
@@ -29,9 +16,11 @@ export async function measureLoad(browser: Browser, user: TabUser, runs: number)
   return {
     scriptKilobytes: Math.max(...loads.map(({ scriptKilobytes }) => scriptKilobytes)),
     firstPaintMs: slow.map(({ paintMs }) => paintMs),
+    paintCpuMs: loads.map(({ paintCpuMs }) => paintCpuMs),
     plainPaintMs: plain,
     interactiveMs: loads.map(({ interactiveMs }) => interactiveMs),
     slowInteractiveMs: slow.map(({ interactiveMs }) => interactiveMs),
+    interactiveCpuMs: loads.map(({ cpuMs }) => cpuMs),
   }
 }
 
@@ -44,7 +33,9 @@ async function repeated<T>(count: number, work: () => Promise<T>): Promise<reado
 interface Load {
   readonly scriptKilobytes: number
   readonly paintMs: number
+  readonly paintCpuMs: number
   readonly interactiveMs: number
+  readonly cpuMs: number
 }
 
 async function load(browser: Browser, user: TabUser, slowdown: number): Promise<Load> {
@@ -54,13 +45,22 @@ async function load(browser: Browser, user: TabUser, slowdown: number): Promise<
     if (response.request().resourceType() === 'script') scripts.push(response.body().then((body) => gzipSync(body, { level: 9 }).length))
   })
   await tab.page.addInitScript(observeLoad)
+  await tab.devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
   await tab.devtools.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
-  await tab.open('')
-  const interactiveMs = await untilInteractive(tab)
+  await tab.page.goto(`${user.api}/dashboard/`, { waitUntil: 'commit' })
   const paintMs = await firstPaint(tab)
+  const paintCpuMs = await mainThreadMs(tab)
+  const interactiveMs = await untilInteractive(tab)
+  const cpuMs = await mainThreadMs(tab)
   const bytes = (await Promise.all(scripts)).reduce((sum, length) => sum + length, 0)
   await tab.close()
-  return { scriptKilobytes: bytes / 1_000, paintMs, interactiveMs }
+  return { scriptKilobytes: bytes / 1_000, paintMs, paintCpuMs, interactiveMs, cpuMs }
+}
+
+/** @returns processor time of the main thread since the start of the navigation */
+async function mainThreadMs({ devtools }: Tab): Promise<number> {
+  const { metrics } = await devtools.send('Performance.getMetrics')
+  return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1_000
 }
 
 async function plainPaint(browser: Browser, user: TabUser): Promise<number> {

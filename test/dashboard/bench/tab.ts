@@ -34,9 +34,11 @@ export async function openTab(browser: Browser, { api, token }: TabUser, options
     const { pathname, search } = new URL(request.url())
     if (!pathname.startsWith('/api/')) return
     requests.push(pathname + search)
-    if (pathname !== '/api/v1/stream') return
-    streams.add(request)
-    most = Math.max(most, streams.size)
+    if (pathname === '/api/v1/stream') streams.add(request)
+  })
+  // Counted once the server has accepted a stream: the end of the one that it replaces is reported later than its request.
+  page.on('response', (response) => {
+    if (streams.has(response.request())) most = Math.max(most, streams.size)
   })
   page.on('requestfinished', (request) => streams.delete(request))
   page.on('requestfailed', (request) => streams.delete(request))

@@ -1,17 +1,9 @@
 /** A tour of all pages in one tab: it has one stream, whatever it shows. */
 import type { Browser } from 'playwright-core'
+import type { Tour } from '../../../scripts/bench/dashboard-figures.ts'
 import { until } from '../../../scripts/bench/until.ts'
 import { BUSY, NAMESPACE } from './large-fleet.ts'
 import { openTab, type TabUser } from './tab.ts'
-
-/** Streams of a tab on a tour. */
-export interface Tour {
-  readonly pages: number
-  /** Most streams that were open at the same time. */
-  readonly mostStreams: number
-  /** Streams that were opened on the whole tour. */
-  readonly streams: number
-}
 
 const rollout = `rollouts/${NAMESPACE}/${BUSY}`
 

@@ -32,10 +32,7 @@ function reportKeyOf(key: ApiKey): readonly string[] {
 function useRenewal({ namespace, name }: ApiKey): void {
   const client = useQueryClient()
   const summary = useSummary({ namespace, name })
-  const report = useCallback(
-    () => client.invalidateQueries({ queryKey: reportKeyOf({ namespace, name }) }),
-    [client, namespace, name],
-  )
+  const report = useCallback(() => client.invalidateQueries({ queryKey: reportKeyOf({ namespace, name }) }), [client, namespace, name])
   const all = useCallback(() => client.invalidateQueries({ queryKey: queryKeyOf({ namespace, name }) }), [client, namespace, name])
   useRenewedAfter(summary, AGAIN_MS, report)
   useRenewedAfter(summary, OTHERS_AGAIN_MS, all)
