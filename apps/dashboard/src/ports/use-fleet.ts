@@ -16,10 +16,13 @@ export function useSummary(key: ApiKey): RolloutSummary | undefined {
   return useSyncExternalStore(releases.subscribe, () => releases.snapshot().rollouts.get(textOfKey(key)))
 }
 
-/** @returns whether the whole fleet has arrived; renews the calling part only when that changes */
-export function useIsFleetComplete(): boolean {
+/** @returns whether the whole fleet has arrived without this Rollout; renews the calling part only when that changes */
+export function useIsGone(key: ApiKey): boolean {
   const { releases } = usePorts()
-  return useSyncExternalStore(releases.subscribe, () => releases.snapshot().isComplete)
+  return useSyncExternalStore(releases.subscribe, () => {
+    const { isComplete, rollouts } = releases.snapshot()
+    return isComplete && !rollouts.has(textOfKey(key))
+  })
 }
 
 /** @returns the state of the stream; renews the calling part only when that changes */

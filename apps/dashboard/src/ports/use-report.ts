@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query'
 import type { ApiKey } from '@tranche/api-client'
-import type { RolloutReport } from '@tranche/api-schema'
+import type { RolloutReport, RolloutSummary } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
-import { useCallback, useEffect, useRef } from 'react'
-import { useSummary } from './use-fleet.ts'
+import { useEffect } from 'react'
+import { textOfKey } from '../live/release-store.ts'
 import { usePorts } from './dashboard-ports.ts'
 import { createRenewer, type Renewer } from './renewer.ts'
 import { turningPointOf } from './turning-point.ts'
@@ -29,28 +29,32 @@ function reportKeyOf(key: ApiKey): readonly string[] {
   return [...queryKeyOf(key), 'report']
 }
 
+/** Renders nothing: a large fleet changes ten times a second. */
 function useRenewal({ namespace, name }: ApiKey): void {
   const client = useQueryClient()
-  const summary = useSummary({ namespace, name })
-  const report = useCallback(() => client.invalidateQueries({ queryKey: reportKeyOf({ namespace, name }) }), [client, namespace, name])
-  const all = useCallback(() => client.invalidateQueries({ queryKey: queryKeyOf({ namespace, name }) }), [client, namespace, name])
-  useRenewedAfter(summary, AGAIN_MS, report)
-  useRenewedAfter(summary, OTHERS_AGAIN_MS, all)
-  useRenewedAfter(summary && turningPointOf(summary), AGAIN_MS, all)
-}
-
-/** Calls `renew` after each change of `value`. */
-function useRenewedAfter(value: unknown, apartMs: number, renew: () => Promise<unknown>): void {
-  const renewer = useRef<Renewer | null>(null)
-  const known = useRef(value)
+  const { releases } = usePorts()
   useEffect(() => {
-    const created = createRenewer({ clock: systemClock, apartMs, renew })
-    renewer.current = created
-    return () => created.stop()
-  }, [apartMs, renew])
-  useEffect(() => {
-    if (value === known.current) return
-    known.current = value
-    renewer.current?.changed()
-  }, [value])
+    const key = { namespace, name }
+    const renewer = (apartMs: number, queryKey: readonly string[]): Renewer =>
+      createRenewer({ clock: systemClock, apartMs, renew: () => client.invalidateQueries({ queryKey }) })
+    const report = renewer(AGAIN_MS, reportKeyOf(key))
+    const others = renewer(OTHERS_AGAIN_MS, queryKeyOf(key))
+    const all = renewer(AGAIN_MS, queryKeyOf(key))
+    const read = (): RolloutSummary | undefined => releases.snapshot().rollouts.get(textOfKey(key))
+    let known = read()
+    const unsubscribe = releases.subscribe(() => {
+      const summary = read()
+      if (summary === known) return
+      // The first summary is no news: the page has just read everything.
+      const isTurn = known !== undefined && turningPointOf(summary) !== turningPointOf(known)
+      known = summary
+      report.changed()
+      others.changed()
+      if (isTurn) all.changed()
+    })
+    return () => {
+      unsubscribe()
+      for (const one of [report, others, all]) one.stop()
+    }
+  }, [client, releases, namespace, name])
 }

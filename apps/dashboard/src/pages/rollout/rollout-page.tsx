@@ -1,6 +1,6 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { ReactNode } from 'react'
-import { useIsFleetComplete, useSummary } from '../../ports/use-fleet.ts'
+import { useIsGone } from '../../ports/use-fleet.ts'
 import { useNodes } from '../../ports/use-nodes.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -29,10 +29,9 @@ interface RolloutPageProps {
 export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
   const { data: report, error, refetch } = useReport(rollout)
   const nodes = useNodes(rollout)
-  const summary = useSummary(rollout)
-  const isComplete = useIsFleetComplete()
+  const isGone = useIsGone(rollout)
 
-  if (isComplete && summary === undefined && report !== undefined) return <Gone rollout={rollout} />
+  if (isGone && report !== undefined) return <Gone rollout={rollout} />
   if (report === undefined)
     return (
       <main id="main" className="page-note">
