@@ -49,7 +49,7 @@ describe('a renewer', () => {
     expect(starts()).toEqual([1_000, 6_000])
   })
 
-  it('goes on after a failed read', async () => {
+  it('continues after a failed read', async () => {
     const { clock, reads, renewer, starts } = started()
     renewer.changed()
     await clock.advanceAsync(1_000)

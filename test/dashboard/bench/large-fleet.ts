@@ -67,7 +67,7 @@ export async function settleFleet(client: KubeClient, size: FleetSize): Promise<
     const body = { spec: { template: { spec: { containers } } } }
     await client.patch(resourcePaths.daemonSets, { namespace, name }, { type: 'strategic', body })
   })
-  await untilAll(client, 'wait for someone', released, ({ message = '' }) => /approv|fail/i.test(message))
+  await untilAll(client, 'wait for a decision', released, ({ message = '' }) => /approv|fail/i.test(message))
 }
 
 /** The simulated cluster is too busy for anything else until then. */

@@ -1,5 +1,5 @@
 /** A tab of the dashboard whose requests are counted. */
-import { type Browser, type BrowserContextOptions, type CDPSession, type Page, type Request } from 'playwright-core'
+import type { Browser, BrowserContextOptions, CDPSession, Page, Request } from 'playwright-core'
 
 /** Server and user of a tab. */
 export interface TabUser {
