@@ -8,8 +8,8 @@ import { openTab, type Tab } from './tab.ts'
 
 const NAME = 'live'
 const SAMPLE_MS = 5_000
-/** Caches of the tab keep what is not shown for five minutes. */
-const WARM_UP_MS = 60_000
+/** Quick releases before the first sample: the history shows the last ten, and the list of events is full then. */
+const QUICK_RELEASES = 12
 
 /** A sample after a garbage collection. */
 interface Sample {
@@ -20,17 +20,17 @@ interface Sample {
 
 /** Releases one version after another, and samples the heap of a tab on that Rollout. */
 export async function measureHeap(browser: Browser, stage: DevStage, minutes: number): Promise<HeapGrowth> {
-  const steps = [{ replicas: '10%', pause: { duration: 5 } }, { replicas: '50%', pause: { duration: 5 } }, { replicas: '100%' }]
+  const steps = [{ replicas: '10%', pause: { duration: 1 } }, { replicas: '50%', pause: { duration: 1 } }, { replicas: '100%' }]
   stage.apply(...agentObjects(NAME, { steps }))
   waitFor(stage, `rollout/${NAME}`, '{.status.phase}=Healthy')
   const tab = await openTab(browser, stage)
   await tab.open(`rollouts/${AGENTS}/${NAME}`)
   await tab.page.getByRole('heading', { name: /^Nodes/ }).waitFor()
   const over = new AbortController()
+  setMaxUnavailable(stage, '100%')
+  for (let release = 0; release < QUICK_RELEASES; release++) await releaseNext(stage, release, over.signal)
+  setMaxUnavailable(stage, 2)
   const releasing = releaseAgain(stage, over.signal)
-  const warm = performance.now() + WARM_UP_MS
-  while (performance.now() < warm) await sleep(SAMPLE_MS)
-  const before = releasing.count()
   const samples = await sampleHeap(tab, minutes)
   over.abort()
   await releasing.ended
@@ -41,7 +41,7 @@ export async function measureHeap(browser: Browser, stage: DevStage, minutes: nu
   return {
     minutes,
     samples: samples.length,
-    releases: releasing.count() - before,
+    releases: releasing.count(),
     startKilobytes: heap.at(0),
     endKilobytes: heap.at(minutes),
     kilobytesPerMinute: heap.slope,
@@ -50,23 +50,31 @@ export async function measureHeap(browser: Browser, stage: DevStage, minutes: nu
   }
 }
 
+function setMaxUnavailable(stage: DevStage, maxUnavailable: number | string): void {
+  const patch = { spec: { updateStrategy: { rollingUpdate: { maxUnavailable } } } }
+  stage.kubectl('-n', AGENTS, 'patch', 'daemonset', NAME, '--type=merge', '-p', JSON.stringify(patch))
+}
+
 /** Releases the next version as soon as one has ended. */
 function releaseAgain(stage: DevStage, signal: AbortSignal): { readonly ended: Promise<void>; readonly count: () => number } {
   let count = 0
+  const work = async (): Promise<void> => {
+    for (; !signal.aborted; count++) await releaseNext(stage, QUICK_RELEASES + count, signal)
+  }
+  return { ended: work(), count: () => count }
+}
+
+async function releaseNext(stage: DevStage, index: number, signal: AbortSignal): Promise<void> {
+  const version = `v${index + 2}`
+  setVersion(stage, NAME, version)
   const isDone = async (): Promise<boolean> => {
     const { outcome, images } = (await stage.get(`namespaces/${AGENTS}/rollouts/${NAME}`)) as {
       outcome?: string
       images?: readonly string[]
     }
-    return outcome === 'Done' && images?.some((image) => image.endsWith(`:v${count + 2}`)) === true
+    return outcome === 'Done' && images?.some((image) => image.endsWith(`:${version}`)) === true
   }
-  const work = async (): Promise<void> => {
-    for (; !signal.aborted; count++) {
-      setVersion(stage, NAME, `v${count + 2}`)
-      while (!signal.aborted && !(await isDone())) await sleep(1_000)
-    }
-  }
-  return { ended: work(), count: () => count }
+  while (!signal.aborted && !(await isDone())) await sleep(500)
 }
 
 async function sampleHeap({ devtools }: Tab, minutes: number): Promise<readonly Sample[]> {

@@ -57,13 +57,13 @@ export async function createFleet(client: KubeClient, size: FleetSize): Promise<
   })
 }
 
-/** Waits until each Rollout has a status; then begins releases of a quarter of them, and waits until these wait for approval or have failed. */
+/** Waits until each Rollout has a status; then begins releases of a tenth of them, and waits until these wait for approval or have failed. */
 export async function settleFleet(client: KubeClient, size: FleetSize): Promise<void> {
   const small = smallOnes(size)
   await untilAll(client, 'have a status', [{ name: BUSY }, ...small], ({ phase }) => phase !== undefined && phase !== 'Initial')
-  const released = small.filter(({ index }) => index % 4 === 0)
+  const released = small.filter(({ index }) => index % 10 === 0)
   await atOnce(released, async ({ namespace, name, index }) => {
-    const containers = [{ name: 'agent', image: imageOf(name, index % 20 === 0 ? 'v2-bad-crash' : 'v2') }]
+    const containers = [{ name: 'agent', image: imageOf(name, index % 50 === 0 ? 'v2-bad-crash' : 'v2') }]
     const body = { spec: { template: { spec: { containers } } } }
     await client.patch(resourcePaths.daemonSets, { namespace, name }, { type: 'strategic', body })
   })
