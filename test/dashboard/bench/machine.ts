@@ -1,6 +1,5 @@
 /** Processor time of the machine and of single processes. */
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 
 const clockTicksPerSecond = 100
 
@@ -8,7 +7,6 @@ const clockTicksPerSecond = 100
 export interface MachineTime {
   readonly totalSeconds: number
   readonly idleSeconds: number
-  readonly atMs: number
 }
 
 /** @see proc_stat(5) */
@@ -18,7 +16,7 @@ export function machineTime(): MachineTime {
     .split(' ')
     .map((ticks) => Number(ticks) / clockTicksPerSecond)
   const busy = user + nice + system + irq + softirq + steal
-  return { totalSeconds: busy + idle + iowait, idleSeconds: idle + iowait, atMs: performance.now() }
+  return { totalSeconds: busy + idle + iowait, idleSeconds: idle + iowait }
 }
 
 /** @returns the idle part of all processors since `before`, from 0 to 1 */
@@ -26,9 +24,6 @@ export function idleShareSince(before: MachineTime): number {
   const now = machineTime()
   return (now.idleSeconds - before.idleSeconds) / (now.totalSeconds - before.totalSeconds)
 }
-
-/** Processors of the machine. */
-export const processors = availableParallelism()
 
 /** @returns processor time that a process has used so far, in seconds. @see proc_pid_stat(5) */
 export function busySeconds(pid: number): number {
