@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query'
 import { type Clock, systemClock } from '@tranche/clock'
 import { createNodeStore, createReleaseStore, type DashboardPorts } from '@tranche/dashboard'
 import { createKubeClient, type KubeClient, onServerClock } from '@tranche/kube-client'
-import type { ObjectKey } from '@tranche/kube-types'
+import { fieldManagers, type ObjectKey } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { createHostClient } from '../client/host-client.ts'
@@ -16,7 +16,7 @@ import { createHostStatus, type HostStatusStore } from './host-status.ts'
 export interface HostConnection {
   /** Carries requests to the Kubernetes API with the rights of the host's user. */
   readonly exchange: Exchange
-  /** Component that the record of an action names: `tranche-headlamp`. */
+  /** Component that the event of an action names: `tranche-headlamp`. */
   readonly component: string
   /** @param client sends with the rights of the user */
   readonly username: (client: KubeClient) => Promise<string>
@@ -41,7 +41,8 @@ export function createHostServices(connection: HostConnection): HostServices {
     urgentExchange: connection.exchange,
     clock: systemClock,
   })
-  const userAgent = `${connection.component}/0.1.0`
+  // The field manager of the command line: the change observer leaves out its recorded actions.
+  const userAgent = `${fieldManagers.cli}/0.1.0`
   const client = createKubeClient({ exchange, clock, userAgent, log: silentLogger })
   const reader = { client, clock }
   const cache = createReleaseCache((key) => readRelease(reader, key), clock)

@@ -6,10 +6,8 @@ import { HostFrame, HostView } from '../frame/host-frame.tsx'
 import { headlampExchange } from './headlamp-exchange.ts'
 import { headlampLib } from './headlamp-lib.ts'
 import { NamespaceChoice } from './namespace-choice.tsx'
+import { baseOf, urlBelow } from './plugin-path.ts'
 import { createNamespaceStore, type NamespaceStore } from './namespace-store.ts'
-
-/** Path of the plugin below the URL of a cluster. */
-export const PLUGIN_PATH = '/tranche'
 
 const missing: MissingParts = {
   plan: 'A forecast runs the whole system on a copy of the cluster, which a page cannot: use tranche plan or the dashboard.',
@@ -70,7 +68,7 @@ export function useHeadlamp(): HeadlampState {
   const history = ReactRouter.useHistory()
   const base = baseOf(pathname)
   const links = useMemo(() => {
-    const pathTo = (place: Place): string => `${base}/${pathOfPlace(place)}`
+    const pathTo = (place: Place): string => urlBelow(base, pathOfPlace(place))
     return {
       urlOf: (place: Place): string => {
         const [path = '', query] = pathTo(place).split('?', 2)
@@ -81,10 +79,4 @@ export function useHeadlamp(): HeadlampState {
   }, [base, history])
   const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length + 1) : ''
   return { ...links, scheme: mode, place: placeOf(path, search) }
-}
-
-/** @param pathname of Headlamp, such as `/c/CLUSTER/tranche/record`. @returns path of the plugin in that cluster */
-export function baseOf(pathname: string): string {
-  const cluster = /^\/c\/[^/]+/.exec(pathname)?.[0] ?? ''
-  return `${cluster}${PLUGIN_PATH}`
 }

@@ -1,5 +1,6 @@
-import { HeadlampPage, PLUGIN_PATH } from './headlamp-page.tsx'
 import { headlampLib } from './headlamp-lib.ts'
+import { HeadlampPage } from './headlamp-page.tsx'
+import { PLUGIN_PATH } from './plugin-path.ts'
 import { ReleaseSection } from './release-section.tsx'
 
 const { registerDetailsViewSection, registerRoute, registerSidebarEntry } = headlampLib()

@@ -1,8 +1,9 @@
 import { lookOf, PlaceLink, ProgressBar, StateBadge, useNodes, useSummary } from '@tranche/dashboard'
-import { daemonSetAnnotations, type ObjectKey } from '@tranche/kube-types'
+import type { ObjectKey } from '@tranche/kube-types'
 import type { ReactNode } from 'react'
 import { HostFrame } from '../frame/host-frame.tsx'
 import { headlampLib, type HeadlampDetails } from './headlamp-lib.ts'
+import { rolloutOf } from './rollout-of.ts'
 import { useClusterServices, useHeadlamp } from './headlamp-page.tsx'
 
 /** Section in the page of a Rollout, or of a DaemonSet that has one: the state of its release, and the way to its page. */
@@ -12,16 +13,6 @@ export function ReleaseSection({ resource }: HeadlampDetails): ReactNode {
   return cluster === null || key === null ? null : (
     <Section key={`${cluster} ${key.namespace} ${key.name}`} cluster={cluster} rollout={key} />
   )
-}
-
-/** @returns the Rollout that an object is, or is released by; null: none */
-export function rolloutOf(resource: HeadlampDetails['resource']): ObjectKey | null {
-  if (resource === null) return null
-  const { apiVersion = '', metadata } = resource.jsonData
-  const { namespace = '', name, annotations = {} } = metadata
-  if (resource.kind === 'Rollout' && apiVersion.startsWith('rollouts.kruise.io/')) return { namespace, name }
-  const rollout = resource.kind === 'DaemonSet' ? annotations[daemonSetAnnotations.rollout] : undefined
-  return rollout === undefined ? null : { namespace, name: rollout }
 }
 
 function Section({ cluster, rollout }: { readonly cluster: string; readonly rollout: ObjectKey }): ReactNode {
