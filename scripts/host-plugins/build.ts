@@ -15,8 +15,6 @@ interface HostPlugin {
   readonly entry: string
   /** Global of the host by module. */
   readonly globals: Readonly<Record<string, string>>
-  /** Files in place of modules that the host has no global for. */
-  readonly own?: Readonly<Record<string, string>>
   /** Largest size in kB, compressed with gzip. */
   readonly budgetKb: number
 }
@@ -35,9 +33,8 @@ const plugins: readonly HostPlugin[] = [
     folder: 'argo-cd/tranche',
     file: 'extension-tranche.js',
     entry: 'src/argo-cd/main.tsx',
-    // A member: an older Argo CD has no ReactDOM, and a missing variable would be an error.
-    globals: { react: 'window.React', 'react-dom': 'window.ReactDOM' },
-    own: { 'react/jsx-runtime': 'src/argo-cd/jsx-runtime.ts' },
+    // Members: Argo CD before 3.5 has only React, and a missing variable would be an error.
+    globals: { react: 'window.React', 'react-dom': 'window.ReactDOM', 'react/jsx-runtime': 'window.ReactJSXRuntime' },
     budgetKb: 310,
   },
 ]
@@ -70,7 +67,7 @@ export function kb(bytes: number): number {
   return Math.ceil(bytes / 1_000)
 }
 
-async function buildOne({ file, entry, globals, own = {}, budgetKb }: HostPlugin, outDir: string): Promise<BuiltPlugin> {
+async function buildOne({ file, entry, globals, budgetKb }: HostPlugin, outDir: string): Promise<BuiltPlugin> {
   const root = resolve(app)
   const environment = process.env['NODE_ENV']
   // Any other value, as in a test, would build the development version of the libraries.
@@ -83,7 +80,6 @@ async function buildOne({ file, entry, globals, own = {}, budgetKb }: HostPlugin
       logLevel: 'error',
       define: { 'process.env.NODE_ENV': '"production"' },
       plugins: [hostStyles(root)],
-      resolve: { alias: Object.entries(own).map(([find, path]) => ({ find, replacement: join(root, path) })) },
       oxc: { jsx: { runtime: 'automatic' } },
       build: {
         outDir,

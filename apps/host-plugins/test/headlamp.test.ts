@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { headlampExchange } from '../src/headlamp/headlamp-exchange.ts'
 import { createNamespaceStore, namespacesIn } from '../src/headlamp/namespace-store.ts'
 import { baseOf, urlBelow } from '../src/headlamp/plugin-path.ts'
-import { rolloutOf } from '../src/headlamp/rollout-of.ts'
+import { releasedRollout } from '../src/headlamp/released-rollout.ts'
 import type { ReadRelease } from '../src/reading/read-release.ts'
 import { createReleaseCache, FRESH_MS } from '../src/reading/release-cache.ts'
 
@@ -83,7 +83,7 @@ describe('the pages of Headlamp', () => {
     ['no other DaemonSet', 'DaemonSet', 'apps/v1', {}, null],
     ['no other kind', 'Pod', 'v1', { 'tranche.dev/rollout': 'other' }, null],
   ])('show the release of %s', (_what, kind, apiVersion, annotations, rollout) => {
-    expect(rolloutOf({ kind, jsonData: { apiVersion, metadata: { ...metadata, annotations } } })).toEqual(rollout)
+    expect(releasedRollout({ kind, jsonData: { apiVersion, metadata: { ...metadata, annotations } } })).toEqual(rollout)
   })
 
   it('remember the namespaces of each cluster', () => {

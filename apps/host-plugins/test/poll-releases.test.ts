@@ -112,7 +112,7 @@ describe('the poll of a host', () => {
     close()
   })
 
-  it('says since when its data are old, and goes on', async () => {
+  it('says since when its data are old, and continues', async () => {
     const errors: unknown[] = []
     const close = start({ onError: (error) => errors.push(error) }).open()
     await clock.advanceAsync(0)

@@ -1,9 +1,11 @@
 /**
  * Plays Argo CD for one extension: gives it the globals of the host, loads its file as Argo CD does, and shows the tab that it registers for
- * a Rollout. Written after the documentation and the behaviour of Argo CD 3.
+ * a Rollout. Written after the documentation and the behaviour of Argo CD 3.5.
  */
 import * as React from 'react'
+import * as ReactDOM from 'react-dom'
 import { createRoot } from 'react-dom/client'
+import * as ReactJSXRuntime from 'react/jsx-runtime'
 
 interface TabProps {
   readonly resource: object
@@ -17,8 +19,8 @@ const search = new URLSearchParams(window.location.search)
 const { useSyncExternalStore: _, ...older } = React
 
 Object.assign(window, {
-  // Only React: versions before 3.5 give no other module.
-  React: search.has('old') ? older : React,
+  // Before 3.5: React 16, and no other module.
+  ...(search.has('old') ? { React: { ...older, version: '16.14.0' } } : { React, ReactDOM, ReactJSXRuntime }),
   extensionsAPI: {
     registerResourceExtension(component: React.ComponentType<TabProps>, group: string, kind: string, title: string) {
       tabs.push({ component, group, kind, title })

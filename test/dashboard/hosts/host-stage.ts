@@ -37,11 +37,10 @@ export interface HostFiles {
   dispose(): void
 }
 
-/** Hosts with the version of React that each brings: Headlamp 18, Argo CD 19 since its version 3.5 and 18 in others. */
+/** Hosts with the version of React that each brings. */
 const hosts = [
-  { name: 'headlamp', entry: 'headlamp', react: 18 },
-  { name: 'argo-cd', entry: 'argo-cd', react: 19 },
-  { name: 'argo-cd-react-18', entry: 'argo-cd', react: 18 },
+  { name: 'headlamp', react: 18 },
+  { name: 'argo-cd', react: 19 },
 ] as const
 
 /** Name of a page that plays a host. */
@@ -60,7 +59,7 @@ function reactOf(version: 18 | 19): { readonly find: RegExp; readonly replacemen
 export async function buildHosts(): Promise<HostFiles> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-hosts-'))
   await buildHostPlugins(join(folder, 'plugins'))
-  for (const { name, entry, react } of hosts)
+  for (const { name, react } of hosts)
     await build({
       root: resolve('test/dashboard'),
       configFile: false,
@@ -71,7 +70,7 @@ export async function buildHosts(): Promise<HostFiles> {
       build: {
         outDir: join(folder, name),
         minify: false,
-        lib: { entry: resolve(`test/dashboard/hosts/${entry}.ts`), formats: ['iife'], name: 'host', fileName: () => 'host.js' },
+        lib: { entry: resolve(`test/dashboard/hosts/${name}.ts`), formats: ['iife'], name: 'host', fileName: () => 'host.js' },
       },
     })
   const read = (path: string): string => readFileSync(join(folder, path), 'utf8')

@@ -28,85 +28,97 @@ export interface ArgoExchangeOptions {
  * API server answers a user without the right.
  */
 export function argoExchange(options: ArgoExchangeOptions): Exchange {
-  const { api, nowMs } = options
-  /** Objects that do not change, by uid and version. */
-  const kept = new Map<string, KubeObject>()
-  const treeNow = sharedTree(options)
+  const source = new ArgoSource(options)
   return async (request, signal) => {
     try {
-      const path = parseKubePath(request.path)
-      if (isWatch(request.path) || path === null) return refused(request)
-      if (request.method === 'GET') return path.name === '' ? await list(path, signal) : await read(path, signal)
-      if (request.method === 'PATCH') return await patch(path, request, signal)
-      if (request.method === 'POST' && path.plural === 'selfsubjectreviews') return await whoAmI()
-      return refused(request)
+      return await source.answer(request, signal)
     } catch (error) {
       if (error instanceof ArgoError) return errorResponse(statusFor(request, error), request.method, error.message)
       throw error
     }
   }
+}
 
-  async function whoAmI(): Promise<WireResponse> {
-    return jsonResponse({ status: { userInfo: { username: await api.username() } } }, 201)
+class ArgoSource {
+  readonly #api: ArgoApi
+  readonly #nowMs: () => number
+  readonly #tree: (signal: AbortSignal) => Promise<ArgoTree>
+  /** Objects that do not change, by uid and version. */
+  readonly #kept = new Map<string, KubeObject>()
+
+  constructor(options: ArgoExchangeOptions) {
+    this.#api = options.api
+    this.#nowMs = options.nowMs
+    this.#tree = sharedTree(options)
   }
 
-  async function read(path: KubePath, signal: AbortSignal): Promise<WireResponse> {
+  async answer(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+    const path = parseKubePath(request.path)
+    if (isWatch(request.path) || path === null) return refused(request)
+    if (request.method === 'GET') return path.name === '' ? this.#list(path, signal) : this.#read(path, signal)
+    if (request.method === 'PATCH') return this.#patch(path, request, signal)
+    if (request.method === 'POST' && path.plural === 'selfsubjectreviews')
+      return jsonResponse({ status: { userInfo: { username: await this.#api.username() } } }, 201)
+    return refused(request)
+  }
+
+  async #read(path: KubePath, signal: AbortSignal): Promise<WireResponse> {
     const ref = refOf(path)
     if (ref === null) return outside('GET', path.name)
-    const text = await inTree(ref, signal, () => api.resource(ref, signal))
-    return text ?? errorResponse(path.plural === 'batchreleases' || path.plural === 'rollouts' ? 404 : 403, 'GET', notPart(path.name))
+    const found = await this.#inTree(ref, signal, () => this.#api.resource(ref, signal))
+    // Argo CD lists every child of a Rollout, so a BatchRelease that is not listed does not exist.
+    const isWhole = path.plural === 'batchreleases' || path.plural === 'rollouts'
+    return found ?? errorResponse(isWhole ? 404 : 403, 'GET', notPart(path.name))
   }
 
-  async function patch(path: KubePath, { body = '', headers }: WireRequest, signal: AbortSignal): Promise<WireResponse> {
+  async #patch(path: KubePath, { body = '', headers }: WireRequest, signal: AbortSignal): Promise<WireResponse> {
     const ref = refOf(path)
     if (ref === null) return outside('PATCH', path.name)
     const type = headers['content-type'] ?? ''
-    const text = await inTree(ref, signal, () => api.patch(ref, { type, body }, signal))
-    return text ?? errorResponse(403, 'PATCH', notPart(path.name))
+    const found = await this.#inTree(ref, signal, () => this.#api.patch(ref, { type, body }, signal))
+    return found ?? errorResponse(403, 'PATCH', notPart(path.name))
   }
 
   /** @returns the answer for an object; null if the object is not part of the application */
-  async function inTree(ref: ArgoRef, signal: AbortSignal, ask: () => Promise<string>): Promise<WireResponse | null> {
-    if (find(await treeNow(signal), ref) === undefined) return null
+  async #inTree(ref: ArgoRef, signal: AbortSignal, ask: () => Promise<string>): Promise<WireResponse | null> {
+    if (find(await this.#tree(signal), ref) === undefined) return null
     return jsonResponse(JSON.parse(await ask()))
   }
 
-  async function list(path: KubePath, signal: AbortSignal): Promise<WireResponse> {
-    const { nodes = [] } = await treeNow(signal)
-    switch (path.plural) {
+  async #list(path: KubePath, signal: AbortSignal): Promise<WireResponse> {
+    const { nodes = [] } = await this.#tree(signal)
+    const { namespace, plural } = path
+    switch (plural) {
       case 'pods': {
-        const one = async (pod: ArgoNode): Promise<KubeObject | null> => (await liveObjects([pod], signal))[0] ?? null
-        return listOf(await podsOfTree(daemonSetPods(nodes, path.namespace), one, new Date(nowMs()).toISOString()))
+        const one = async (pod: ArgoNode): Promise<KubeObject | null> => (await this.#liveObjects([pod], signal))[0] ?? null
+        return listOf(await podsOfTree(daemonSetPods(nodes, namespace), one, new Date(this.#nowMs()).toISOString()))
       }
-      case 'controllerrevisions':
-        return listOf(
-          await liveObjects(
-            nodes.filter((node) => node.kind === 'ControllerRevision' && node.namespace === path.namespace),
-            signal,
-          ),
-        )
+      case 'controllerrevisions': {
+        const revisions = nodes.filter((node) => node.kind === 'ControllerRevision' && node.namespace === namespace)
+        return listOf(await this.#liveObjects(revisions, signal))
+      }
       case 'events':
-        return listOf(await events(nodes, path, signal))
+        return listOf(await this.#events(nodes, path, signal))
       default:
-        return outside('GET', path.plural)
+        return outside('GET', plural)
     }
   }
 
-  async function events(nodes: readonly ArgoNode[], { namespace, query }: KubePath, signal: AbortSignal): Promise<readonly object[]> {
+  async #events(nodes: readonly ArgoNode[], { namespace, query }: KubePath, signal: AbortSignal): Promise<readonly object[]> {
     const name = /involvedObject\.name=([^,]+)/.exec(query.get('fieldSelector') ?? '')?.[1]
     const about = nodes.filter((node) => node.namespace === namespace && node.name === name && node.kind !== 'Pod')
-    return (await Promise.all(about.map(async (node) => (await api.events(node, signal)).items ?? []))).flat()
+    return (await Promise.all(about.map(async (node) => (await this.#api.events(node, signal)).items ?? []))).flat()
   }
 
   /** Objects that still exist. */
-  async function liveObjects(nodes: readonly ArgoNode[], signal: AbortSignal): Promise<readonly KubeObject[]> {
+  async #liveObjects(nodes: readonly ArgoNode[], signal: AbortSignal): Promise<readonly KubeObject[]> {
     const all = await Promise.all(
       nodes.map(async (node) => {
         const id = `${node.uid} ${node.resourceVersion}`
-        const known = kept.get(id)
+        const known = this.#kept.get(id)
         if (known !== undefined) return known
-        const object = await api.resource(node, signal).then((text) => JSON.parse(text) as KubeObject, nullIfGone)
-        if (object !== null && node.kind === 'ControllerRevision') kept.set(id, object)
+        const object = await this.#api.resource(node, signal).then((text) => JSON.parse(text) as KubeObject, nullIfGone)
+        if (object !== null && node.kind === 'ControllerRevision') this.#kept.set(id, object)
         return object
       }),
     )

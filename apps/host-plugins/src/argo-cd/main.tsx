@@ -14,9 +14,9 @@ interface ExtensionsApi {
   ): void
 }
 
-/** Says what is missing where Argo CD has a React without the hooks of version 18. */
+/** Says what is missing where Argo CD has React 16, as all versions before 3.5. */
 function TooOld(): ReactNode {
-  return createElement('p', null, `This tab needs React 18, and this Argo CD has React ${React.version}: use the dashboard of Tranche.`)
+  return createElement('p', null, `This tab needs Argo CD 3.5 or later: this one has React ${React.version}. Use the dashboard of Tranche.`)
 }
 
 const { extensionsAPI } = globalThis as { readonly extensionsAPI?: ExtensionsApi }

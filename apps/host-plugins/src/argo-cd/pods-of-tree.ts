@@ -28,7 +28,7 @@ export async function podsOfTree(
   return pods.flatMap((pod) => (whole.has(pod) ? (whole.get(pod) ?? []) : [podOf(pod, now)]))
 }
 
-/** Pod with the fields that the tree tells. Its Ready condition counts from its creation, since the tree does not say from when. */
+/** Pod with the fields that the tree has. Its Ready condition counts from its creation, since the tree does not say from when. */
 function podOf(pod: ArgoNode, now: string): object {
   const { name, namespace, uid, createdAt, resourceVersion = '0' } = pod
   const reason = infoOf(pod, 'Status Reason') ?? ''

@@ -3,13 +3,13 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { ReactNode } from 'react'
 import { HostFrame } from '../frame/host-frame.tsx'
 import { headlampLib, type HeadlampDetails } from './headlamp-lib.ts'
-import { rolloutOf } from './rollout-of.ts'
+import { releasedRollout } from './released-rollout.ts'
 import { useClusterServices, useHeadlamp } from './headlamp-page.tsx'
 
 /** Section in the page of a Rollout, or of a DaemonSet that has one: the state of its release, and the way to its page. */
 export function ReleaseSection({ resource }: HeadlampDetails): ReactNode {
   const cluster = headlampLib().K8s.useCluster()
-  const key = rolloutOf(resource)
+  const key = releasedRollout(resource)
   return cluster === null || key === null ? null : (
     <Section key={`${cluster} ${key.namespace} ${key.name}`} cluster={cluster} rollout={key} />
   )

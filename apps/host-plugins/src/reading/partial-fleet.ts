@@ -7,7 +7,7 @@ export interface FleetParts {
   readonly pods: readonly FleetPod[] | undefined
 }
 
-/** Revisions of a release, which tell the pods of a count apart. */
+/** Revisions of a release, between which the pods of a count are divided. */
 export interface CountedRevisions {
   readonly update: string
   readonly stable: string

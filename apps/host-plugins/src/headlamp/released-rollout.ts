@@ -2,7 +2,7 @@ import { daemonSetAnnotations, type ObjectKey } from '@tranche/kube-types'
 import type { HeadlampDetails } from './headlamp-lib.ts'
 
 /** @returns the Rollout that an object is, or is released by; null: none */
-export function rolloutOf(resource: HeadlampDetails['resource']): ObjectKey | null {
+export function releasedRollout(resource: HeadlampDetails['resource']): ObjectKey | null {
   if (resource === null) return null
   const { apiVersion = '', metadata } = resource.jsonData
   const { namespace = '', name, annotations = {} } = metadata
