@@ -85,6 +85,7 @@ export function createHostClient(options: HostClientOptions): ApiClient {
       }
     },
     me: async () => ({ username: await username(), groups: [] }),
+    loginMethods: notHere,
     plan: notHere,
     daemonSetHistory: notHere,
     rollBackDaemonSet: notHere,

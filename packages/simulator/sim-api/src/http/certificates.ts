@@ -60,11 +60,7 @@ async function createAuthority(keys: KeyPair): Promise<X509Certificate> {
   })
 }
 
-async function createLeaf(
-  keys: KeyPair,
-  authority: X509Certificate,
-  authorityKeys: KeyPair,
-): Promise<X509Certificate> {
+async function createLeaf(keys: KeyPair, authority: X509Certificate, authorityKeys: KeyPair): Promise<X509Certificate> {
   return X509CertificateGenerator.create({
     serialNumber: '02',
     subject: 'CN=tranche-simulator',
