@@ -2,12 +2,13 @@
  * Measures the speed of the command, the simulator and the job queue, and prints a table.
  *
  * ```text
- * pnpm bench            everything below, except --tests, --failures and --paced
+ * pnpm bench            everything below, except --dashboard, --tests, --failures and --paced
  * pnpm bench --queue    only the queue, in process and on Redis
  * pnpm bench --api      only the REST API: requests, streams; 1 minute; API, simulated cluster and sender share the processors
  * pnpm bench --cli      only the response time of the bundled command
  * pnpm bench --tests    adds the whole test suite
  * pnpm bench --plan     only forecasts of 1,000 and 5,000 nodes
+ * pnpm bench --dashboard only the dashboard in Chromium: load, map of 5,000 nodes, 100 tabs, heap; --minutes 30 of heap instead of 3
  * pnpm bench --memory   only memory, start and leader change of controller, executor and API on a large cluster: 16 minutes
  * pnpm bench --failures adds how soon everything stops when a version fails, and how many nodes it hits: 3 minutes more
  * pnpm bench --paced    adds releases of 300 and 1,000 nodes on the real clock: 12 minutes more
@@ -24,6 +25,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { idleCommands, inProcessLatency, redisLatency } from './bench-queue.ts'
+import { dashboardRows } from './bench/dashboard-rows.ts'
 import { measureHttpsLoad } from './bench/https-load.ts'
 import type { CommandStart } from './bench/command-start.ts'
 import type { ForecastRun } from './bench/forecast-run.ts'
@@ -33,16 +35,9 @@ import type { MemoryRun, ProcessFigures, Round } from './bench/memory-run.ts'
 import type { NodesHit } from './bench/nodes-hit.ts'
 import type { PacedRelease } from './bench/paced-release.ts'
 import type { RestLoad } from './bench/rest-load.ts'
+import type { Row } from './bench/row.ts'
 import { end, untilReady } from './bench/started-process.ts'
 import type { VirtualRelease } from './bench/virtual-release.ts'
-
-/** One line of the table: the values of all runs, and the limit of their median. */
-interface Row {
-  readonly name: string
-  readonly unit: string
-  readonly values: readonly number[]
-  readonly limit: { readonly atMost: number } | { readonly atLeast: number }
-}
 
 const cli = 'apps/launcher/bin/tranche.mjs'
 const flag = { type: 'boolean', default: false } as const
@@ -55,6 +50,8 @@ const { values: options } = parseArgs({
     cli: flag,
     plan: flag,
     memory: flag,
+    dashboard: flag,
+    minutes: { type: 'string', default: '3' },
     paced: flag,
     failures: flag,
     output: { type: 'string', short: 'o', default: 'table' },
@@ -72,6 +69,7 @@ function chosen(): Promise<readonly Row[]> {
   if (options.api) return restLoad()
   if (options.cli) return commandStarts()
   if (options.plan) return forecasts()
+  if (options.dashboard) return dashboardRows(Number(options.minutes))
   return options.memory ? memory() : everything()
 }
 

@@ -48,6 +48,13 @@ describe('nodes that are not well', () => {
     ])
   })
 
+  it('are those whose pod is not available once the release is over, and not those that it updates', () => {
+    const nodes = [node('n1', { state: 'updating' }), node('n2')]
+    const groups = (isOver: boolean): unknown =>
+      groupUnwell(undefined, nodes, isOver).map(({ title, nodes: members }) => [title, members.length])
+    expect([groups(true), groups(false)]).toEqual([[['Pod is not available', 1]], []])
+  })
+
   it('are absent if all nodes are well', () => {
     expect(groupUnwell(undefined, [node('n1'), node('n2', { state: 'old' })])).toEqual([])
   })

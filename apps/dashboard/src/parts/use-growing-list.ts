@@ -1,5 +1,7 @@
 import { type RefCallback, useEffect, useState } from 'react'
 
+/** Rows at first: more than a large screen shows, and few enough to appear at once. */
+const FIRST = 40
 /** Rows that are added when the end comes into view. */
 const MORE = 100
 
@@ -9,7 +11,7 @@ const MORE = 100
  * @returns the number of items to show, and the ref of an element after the last one
  */
 export function useGrowingList(length: number): { readonly shown: number; readonly end: RefCallback<Element> } {
-  const [limit, setLimit] = useState(MORE)
+  const [limit, setLimit] = useState(FIRST)
   const [element, setElement] = useState<Element | null>(null)
   useEffect(() => {
     if (element === null) return

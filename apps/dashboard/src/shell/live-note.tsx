@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
 import { clockText } from '../format/moment.ts'
 import { timeSpanText } from '../format/duration.ts'
-import { useFleet } from '../ports/use-fleet.ts'
+import { useLiveState } from '../ports/use-fleet.ts'
 import { useNow } from '../parts/use-now.ts'
 
 /** Whether the page is live; if not, since when its data are stale, and why. */
 export function LiveNote(): ReactNode {
-  const { live } = useFleet()
+  const live = useLiveState()
   const nowMs = useNow()
   switch (live.kind) {
     case 'connecting':

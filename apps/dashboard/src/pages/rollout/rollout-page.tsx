@@ -1,7 +1,7 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { ReactNode } from 'react'
 import { PageMain } from '../../parts/page-main.tsx'
-import { useFleet, useSummary } from '../../ports/use-fleet.ts'
+import { useIsGone } from '../../ports/use-fleet.ts'
 import { useNodes } from '../../ports/use-nodes.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -31,11 +31,10 @@ interface RolloutPageProps {
 export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
   const { data: report, error, refetch } = useReport(rollout)
   const nodes = useNodes(rollout)
-  const summary = useSummary(rollout)
-  const { isComplete } = useFleet()
+  const isGone = useIsGone(rollout)
   const missing = useMissing()
 
-  if (isComplete && summary === undefined && report !== undefined) return <Gone rollout={rollout} />
+  if (isGone && report !== undefined) return <Gone rollout={rollout} />
   if (report === undefined)
     return (
       <PageMain className="page-note">

@@ -13,7 +13,9 @@ interface UnwellNodesProps {
 
 /** Nodes that are not well, by reason: how many, an example with exit code and last message, and their names. */
 export function UnwellNodes({ report, nodes }: UnwellNodesProps): ReactNode {
-  const groups = useMemo(() => groupUnwell(report.failure, nodes?.values() ?? []), [report.failure, nodes])
+  const { failure, outcome } = report
+  const isOver = outcome === 'Done' || outcome === 'RolledBack'
+  const groups = useMemo(() => groupUnwell(failure, nodes?.values() ?? [], isOver), [failure, nodes, isOver])
   return (
     <section aria-labelledby="unwell-title" className="unwell">
       <h2 id="unwell-title">Not well</h2>

@@ -18,14 +18,18 @@ type LiveNode = Pick<NodeReport, 'name' | 'state' | 'role' | 'since'>
 /**
  * Groups nodes by why they are not well: those that fail by the reason of the status, others by their state. Largest group first. The status
  * keeps the failure after a rollback; a node without a pod of the failed version does not count for it.
+ *
+ * @param isOver whether no release runs: nothing is being updated then, and a node in that state has no available pod
  */
-export function groupUnwell(failure: Failure | undefined, nodes: Iterable<LiveNode>): readonly UnwellGroup[] {
+export function groupUnwell(failure: Failure | undefined, nodes: Iterable<LiveNode>, isOver = false): readonly UnwellGroup[] {
   const details = new Map((failure?.failedNodes ?? []).map((one) => [one.node, one]))
   const named = new Set(failure?.nodes ?? [])
   const hasFailed = ({ name, role }: Pick<LiveNode, 'name' | 'role'>): boolean => named.has(name) && role === 'canary'
   const listed = [...nodes]
   const known = new Set(listed.map(({ name }) => name))
-  const unwell = listed.filter((node) => hasFailed(node) || node.state === 'failing' || node.state === 'down' || node.state === 'notReady')
+  const isUnwell = ({ state }: LiveNode): boolean =>
+    state === 'failing' || state === 'down' || state === 'notReady' || (isOver && state === 'updating')
+  const unwell = listed.filter((node) => hasFailed(node) || isUnwell(node))
   const unlisted = [...named]
     .filter((name) => !known.has(name))
     .map((name) => ({ name, state: 'failing' as const, role: 'canary' as const }))
@@ -45,5 +49,6 @@ function titleOf({ state }: Pick<NodeReport, 'state'>, detail: FailedNode | unde
   if (detail !== undefined) return detail.reason
   if (failure !== undefined) return failure.reason
   if (state === 'failing') return 'New pod does not run'
+  if (state === 'updating') return 'Pod is not available'
   return state === 'notReady' ? 'Node is NotReady' : 'Old pod is not available'
 }

@@ -1,0 +1,95 @@
+import { FakeClock } from '@tranche/clock'
+import { describe, expect, it } from 'vitest'
+import { createRenewer } from '../src/ports/renewer.ts'
+import { turningPointOf } from '../src/ports/turning-point.ts'
+import { summary } from './builders.ts'
+
+describe('a renewer', () => {
+  function started() {
+    const clock = new FakeClock()
+    const reads: { readonly atMs: number; readonly arrive: () => void; readonly fail: () => void }[] = []
+    const startMs = clock.monotonicMs()
+    const renew = (): Promise<void> =>
+      new Promise((resolve, reject) =>
+        reads.push({ atMs: clock.monotonicMs() - startMs, arrive: resolve, fail: () => reject(new Error('no answer')) }),
+      )
+    const renewer = createRenewer({ clock, apartMs: 1_000, renew })
+    const starts = (): readonly number[] => reads.map(({ atMs }) => atMs)
+    return { clock, reads, renewer, starts }
+  }
+
+  it('reads nothing while nothing changes', async () => {
+    const { clock, starts } = started()
+    await clock.advanceAsync(10_000)
+    expect(starts()).toEqual([])
+  })
+
+  it('reads once for many changes, at most once in its time', async () => {
+    const { clock, reads, renewer, starts } = started()
+    for (let at = 0; at < 25; at++) {
+      renewer.changed()
+      await clock.advanceAsync(100)
+      reads.at(-1)?.arrive()
+    }
+    await clock.advanceAsync(5_000)
+    expect(starts()).toEqual([1_000, 2_000, 3_000])
+  })
+
+  it('waits for a slow answer instead of asking again, and then asks again for what has changed meanwhile', async () => {
+    const { clock, reads, renewer, starts } = started()
+    renewer.changed()
+    await clock.advanceAsync(1_000)
+    for (let at = 0; at < 5; at++) {
+      renewer.changed()
+      await clock.advanceAsync(1_000)
+    }
+    expect(starts()).toEqual([1_000])
+    reads[0]!.arrive()
+    await clock.advanceAsync(0)
+    expect(starts()).toEqual([1_000, 6_000])
+  })
+
+  it('continues after a failed read', async () => {
+    const { clock, reads, renewer, starts } = started()
+    renewer.changed()
+    await clock.advanceAsync(1_000)
+    reads[0]!.fail()
+    await clock.advanceAsync(500)
+    renewer.changed()
+    await clock.advanceAsync(5_000)
+    expect(starts()).toEqual([1_000, 2_000])
+  })
+
+  it('reads nothing once it is stopped', async () => {
+    const { clock, reads, renewer, starts } = started()
+    renewer.changed()
+    await clock.advanceAsync(1_000)
+    renewer.changed()
+    renewer.stop()
+    reads[0]!.arrive()
+    await clock.advanceAsync(5_000)
+    expect(starts()).toEqual([1_000])
+  })
+})
+
+describe('the turning point of a release', () => {
+  const nodes = summary().nodes
+  const before = turningPointOf(summary())
+
+  it.each([
+    { change: 'counts of healthy nodes', to: summary({ nodes: { ...nodes, updated: 3, unavailable: 2 }, message: '3 nodes' }) },
+    { change: 'the status was written again', to: summary({ resourceVersion: '2' }) },
+  ])('stays when $change', ({ to }) => {
+    expect(turningPointOf(to)).toBe(before)
+  })
+
+  it.each([
+    { change: 'the phase', to: summary({ phase: 'Progressing' }) },
+    { change: 'the step', to: summary({ step: { index: 1, count: 2, state: 'StepPaused' } }) },
+    { change: 'the version', to: summary({ canaryRevision: 'other' }) },
+    { change: 'the number of failed nodes', to: summary({ nodes: { ...nodes, failed: 1 } }) },
+    { change: 'the pause of the spec', to: summary({ paused: true }) },
+  ])('changes with $change', ({ to }) => {
+    expect(turningPointOf(to)).not.toBe(before)
+  })
+})
