@@ -188,7 +188,7 @@ describe('an API that listens', () => {
 })
 
 describe('the ways to log in', () => {
-  it('are listed for everybody, as far as the server has them', async () => {
+  it('are listed without a token, as far as the server has them', async () => {
     expect((await ask('/api/v1/login-methods')).json()).toEqual({ methods: ['token', 'link'] })
   })
 

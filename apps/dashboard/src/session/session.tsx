@@ -91,7 +91,10 @@ function readMethods(): Promise<readonly LoginMethod[]> {
   )
 }
 
-function refusalOf(credentials: SignInCredentials, error: unknown): { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown } {
+function refusalOf(
+  credentials: SignInCredentials,
+  error: unknown,
+): { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown } {
   const isUnauthenticated = error instanceof ApiProblemError && error.status === 401
   if (isUnauthenticated) return { kind: 'signedOut', why: credentials.kind === 'token' ? 'refused' : 'none' }
   return { kind: 'signedOut', why: 'unreachable', error }

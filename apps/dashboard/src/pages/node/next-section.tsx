@@ -17,12 +17,12 @@ interface NextSectionProps {
   readonly explanation: Explanation | undefined
 }
 
-/** What happens next on a node, and where to find out more. */
+/** Next steps on a node, and where to find out more. */
 export function NextSection({ rollout, name, node, explanation }: NextSectionProps): ReactNode {
   const missing = useMissing()
   return (
     <section aria-labelledby="next-title" className="outlook">
-      <h2 id="next-title">What happens next</h2>
+      <h2 id="next-title">Next steps</h2>
       {explanation === undefined ? null : explanation.next === undefined ? (
         <p className="quiet">The release leaves the node as it is.</p>
       ) : (
