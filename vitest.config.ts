@@ -4,11 +4,11 @@ import { testsOfPackage } from './scripts/tests-of-package.ts'
 
 /** Every folder that holds tests. */
 const folders = ['packages/*/*/test', 'apps/*/test', 'test']
-const slow = folders.map((folder) => `${folder}/**/*.slow.test.ts`)
+const named = (suffix: string): readonly string[] => folders.map((folder) => `${folder}/**/*.${suffix}.test.ts`)
 
 /**
- * Two tiers, told apart by the name of the file: `pnpm test` runs `fast`, and `pnpm test:slow` runs `slow`, whose tests start processes,
- * install charts, or play many seeds.
+ * Three tiers, told apart by the name of the file. `pnpm test` runs `fast`. `pnpm test:slow` runs `slow`, whose tests start processes, install
+ * charts, or play many seeds. `pnpm test:dashboard` runs `browser`, whose tests take a person's way through the dashboard.
  */
 export default defineConfig({
   test: {
@@ -18,13 +18,16 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: folders.map((folder) => `${folder}/**/*.test.ts`),
-          exclude: [...configDefaults.exclude, ...slow],
+          exclude: [...configDefaults.exclude, ...named('slow'), ...named('browser')],
+          // Files of one thread share their modules: loading and compiling those again for each file takes half of the time.
+          isolate: false,
         },
       },
-      { extends: true, test: { name: 'slow', include: slow } },
+      { extends: true, test: { name: 'slow', include: [...named('slow')] } },
+      { extends: true, test: { name: 'browser', include: [...named('browser')] } },
     ],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: 'threads',
     // Most tests compute, in virtual time: a core that waits is lost.
     maxWorkers: '100%',

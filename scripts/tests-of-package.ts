@@ -14,7 +14,9 @@ const root = `${import.meta.dirname}/..`
 export function testsOfPackage(file: string): string[] | undefined {
   const [, folder = '', inner] = /^((?:packages\/[^/]+|apps)\/[^/]+)\/(?:src|test)\/(.*)$/.exec(relative(root, file)) ?? []
   if (inner === undefined || file.endsWith('.test.ts')) return undefined
-  const all = globSync('**/*.test.ts', { cwd: `${root}/${folder}/test` }).filter((test) => !/\.(property|slow)\.test\.ts$/.test(test))
+  const all = globSync('**/*.test.ts', { cwd: `${root}/${folder}/test` }).filter(
+    (test) => !/\.(property|slow|browser)\.test\.ts$/.test(test),
+  )
   const named = all.filter((test) => basename(test, '.test.ts') === basename(inner, '.ts'))
   const chosen = new Set([...named, ...testsBeside(all, dirname(inner))])
   return [...chosen].map((test) => resolve(root, folder, 'test', test))

@@ -10,11 +10,11 @@ interface Tier {
   readonly exclude: readonly string[]
 }
 
-it('every test file runs in exactly one tier: *.slow.test.ts in slow, every other in fast', () => {
+it('every test file runs in exactly one tier: *.slow.test.ts in slow, *.browser.test.ts in browser, every other in fast', () => {
   const found = testFiles().map((file) => ({ file, tiers: tiersOf(file) }))
-  const wanted = testFiles().map((file) => ({ file, tiers: [file.endsWith('.slow.test.ts') ? 'slow' : 'fast'] }))
+  const wanted = testFiles().map((file) => ({ file, tiers: [/\.(slow|browser)\.test\.ts$/.exec(file)?.[1] ?? 'fast'] }))
   expect(found).toEqual(wanted)
-  expect(new Set(found.flatMap(({ tiers }) => tiers))).toEqual(new Set(['fast', 'slow']))
+  expect(new Set(found.flatMap(({ tiers }) => tiers))).toEqual(new Set(['fast', 'slow', 'browser']))
 })
 
 /** Files with the name of a test, including untracked ones. */

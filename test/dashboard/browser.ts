@@ -88,21 +88,23 @@ export async function closePages(browser: Browser): Promise<void> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Checks the page as it is now with axe: WCAG 2.2 A and AA, and best practices. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Checks the page as it is now with axe: WCAG 2.2 A and AA, and best practices. @param within selector of the part to check @default all */
+export async function expectAccessible(page: Page, within = 'html'): Promise<void> {
   // The policy of the page forbids scripts from outside; a debugger may evaluate.
   await page.evaluate(axe)
-  const findings = await page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
+  const findings = await page.evaluate(async (part) => {
+    const { axe: checker } = globalThis as unknown as {
+      axe: { run(within: string, options: object): Promise<{ violations: Violation[] }> }
+    }
     interface Violation {
       readonly id: string
       readonly help: string
       readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
     }
-    const { violations } = await checker.run({
+    const { violations } = await checker.run(part, {
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
     })
     return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`))
-  })
+  }, within)
   expect(findings).toEqual([])
 }

@@ -194,8 +194,8 @@ function inReading(fault: string, breaks: readonly string[], change: (reading: E
         read(key) {
           const reading = read(key)
           if (reading === null) return null
-          const { limit, partition, state, holds, scope } = reading.release.status?.flight ?? {}
-          stored = { limit, partition, state, holds, ...(scope !== undefined && { scope }) } as Partial<FlightRecord>
+          const { limit, size, partition, state, holds, scope } = reading.release.status?.flight ?? {}
+          stored = { limit, size, partition, state, holds, ...(scope !== undefined && { scope }) } as Partial<FlightRecord>
           return change(reading)
         },
         writeRecord: (release, record, signal) => writeRecord(release, { ...record, ...stored }, signal),

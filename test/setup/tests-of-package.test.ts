@@ -20,7 +20,7 @@ describe('testsOfPackage', () => {
 
   it('leaves out other folders, property tests and slow tests', () => {
     const tests = testsOfPackage(resolve(`${core}/planner/src/rollout/states/resting-state.ts`)) ?? []
-    expect(tests.filter((test) => !test.includes('/planner/test/rollout/') || /\.(property|slow)\./.test(test))).toEqual([])
+    expect(tests.filter((test) => !test.includes('/planner/test/rollout/') || /\.(property|slow|browser)\./.test(test))).toEqual([])
   })
 
   it.each([`${core}/fence/test/pass/plan-pass.property.test.ts`, 'test/scenarios/stage.ts', 'scripts/verify.ts'])(

@@ -191,6 +191,7 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
     link,
+    acceptsTokens: !ownUser,
     stream: () => (state.hub === undefined ? undefined : { hub: state.hub, source, feeds }),
     clock,
     log,

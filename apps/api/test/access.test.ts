@@ -17,6 +17,7 @@ afterAll(() => stage.end())
 
 /** All routes that need no token; the code states the reason of each. */
 const open = [
+  '/api/v1/login-methods',
   '/login',
   '/login/callback',
   '/login/link',

@@ -186,3 +186,21 @@ describe('an API that listens', () => {
     await expect(startApi({ ...common, host: '0.0.0.0', link })).rejects.toThrow('links with codes are only for 127.0.0.1')
   })
 })
+
+describe('the ways to log in', () => {
+  it('are listed without a token, as far as the server has them', async () => {
+    expect((await ask('/api/v1/login-methods')).json()).toEqual({ methods: ['token', 'link'] })
+  })
+
+  it('do not list a token where the API accepts none', async () => {
+    const own = await startTestApi(readsOf([aSummary()]), {
+      withParts: ({ clock }) => ({
+        acceptsTokens: false,
+        link: createLinkLogin({ caller: { username: 'viewer', groups: [] }, hint: HINT }, { clock, origin: () => ORIGIN }),
+      }),
+    })
+    const answer = await own.app.inject({ method: 'GET', url: '/api/v1/login-methods' })
+    expect(answer.json()).toEqual({ methods: ['link'] })
+    await own.end()
+  })
+})

@@ -192,6 +192,10 @@ describe('a login with a browser', () => {
     expect((await get('/api/v1/me', cookie)).json()).toMatchObject({ code: 'TOKEN_INVALID', status: 401 })
   })
 
+  it('is listed among the ways to log in', async () => {
+    expect((await get('/api/v1/login-methods')).json()).toEqual({ methods: ['token', 'openIdConnect'] })
+  })
+
   it('is not accepted from a forged cookie, nor from the cookie of a login in progress', async () => {
     const cookie = await logIn()
     const at = cookie.length - 40

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, errorCatalog, isAppError } from '@tranche/errors'
-import { problemSchema } from '@tranche/api-schema'
+import { type LoginMethods, loginMethodsSchema, problemSchema } from '@tranche/api-schema'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { ApiServer } from '../http/create-server.ts'
@@ -15,6 +15,8 @@ export interface LoginParts {
   readonly login?: Login | undefined
   /** Login by links with one-time codes; undefined: off. */
   readonly link?: LinkLogin | undefined
+  /** Whether the API accepts bearer tokens. @default true */
+  readonly acceptsTokens?: boolean
   /** Sessions of either login. */
   readonly sessions?: Sessions | undefined
 }
@@ -23,9 +25,32 @@ const away = { 302: z.null().meta({ description: 'Redirect to the next page.' })
 
 /** Adds the routes for login, through an OpenID provider or by a link, and for logout. */
 export function addLoginRoutes(app: ApiServer, parts: LoginParts): void {
+  addMethodsRoute(app, parts)
   addProviderRoutes(app, parts)
   addLinkRoute(app, parts)
   addLogoutRoute(app, parts)
+}
+
+function addMethodsRoute(app: ApiServer, { login, link, acceptsTokens = true }: LoginParts): void {
+  const methods: LoginMethods['methods'] = [
+    ...(acceptsTokens ? (['token'] as const) : []),
+    ...(login === undefined ? [] : (['openIdConnect'] as const)),
+    ...(link === undefined ? [] : (['link'] as const)),
+  ]
+  app.get(
+    '/api/v1/login-methods',
+    {
+      config: { access: { kind: 'public', why: 'the sign-in page needs it before there is a user, and it names no secret' } },
+      schema: {
+        tags: tags.login,
+        operationId: 'listLoginMethods',
+        summary: 'List the ways to log in',
+        security: [],
+        response: { 200: loginMethodsSchema, default: problemSchema },
+      },
+    },
+    () => ({ methods }),
+  )
 }
 
 function addProviderRoutes(app: ApiServer, { login, link }: LoginParts): void {

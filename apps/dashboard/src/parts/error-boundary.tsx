@@ -1,4 +1,5 @@
 import { Component, type ErrorInfo, type ReactNode } from 'react'
+import { PageMain } from './page-main.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
 /** Properties of {@link ErrorBoundary}. */
@@ -36,10 +37,10 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
     const { error } = this.state
     if (error === null) return this.props.children
     return (
-      <main id="main">
+      <PageMain>
         <h1>This view failed</h1>
         <ProblemNote error={error} retry={() => this.setState({ error: null })} />
-      </main>
+      </PageMain>
     )
   }
 }

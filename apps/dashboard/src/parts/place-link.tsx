@@ -1,5 +1,5 @@
 import type { MouseEvent, ReactNode } from 'react'
-import { usePorts } from '../ports/dashboard-ports.ts'
+import { useMissing, usePorts } from '../ports/dashboard-ports.ts'
 import type { Place } from '../ports/place.ts'
 
 /** Properties of {@link PlaceLink}. */
@@ -9,14 +9,24 @@ interface PlaceLinkProps {
   readonly children: ReactNode
 }
 
-/** A link to another view. A plain click changes the view in place; the browser handles all others, such as *open in a new tab*. */
+/**
+ * A link to another view. A plain click changes the view in place; the browser handles all others, such as *open in a new tab*. Plain text
+ * if the host lacks that view.
+ */
 export function PlaceLink({ to, className, children }: PlaceLinkProps): ReactNode {
   const { urlOf, go } = usePorts()
+  const missing = useMissing()[to.view]
   const onClick = (event: MouseEvent): void => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     go(to)
   }
+  if (missing !== undefined)
+    return (
+      <span className={className} title={missing}>
+        {children}
+      </span>
+    )
   return (
     <a href={urlOf(to)} className={className} onClick={onClick}>
       {children}

@@ -4,6 +4,12 @@ import type { Place } from './place.ts'
 import type { NodeStore } from '../live/node-store.ts'
 import type { ReleaseStore } from '../live/release-store.ts'
 
+/** Views and parts of views that a host may lack. */
+export type HostPart = Place['view'] | 'events' | 'print'
+
+/** Parts that a host cannot show, each with the reason as a sentence. */
+export type MissingParts = Partial<Readonly<Record<HostPart, string>>>
+
 /** Services that a view gets from the page around it; another host, such as a plugin, brings its own. */
 export interface DashboardPorts {
   readonly api: ApiClient
@@ -19,9 +25,12 @@ export interface DashboardPorts {
   urlOf(place: Place): string
   /** @param how `replace`: without a new entry in the history of the browser, as while a user types. @default 'push' */
   go(place: Place, how?: 'push' | 'replace'): void
+  /** Present in a host that shows single pages of the dashboard inside its own: what is left out there. */
+  readonly missing?: MissingParts
 }
 
-const PortsContext = createContext<DashboardPorts | null>(null)
+/** Context of {@link usePorts}; null outside a page. */
+export const PortsContext = createContext<DashboardPorts | null>(null)
 
 /** Provides {@link usePorts}. */
 export const PortsProvider = PortsContext.Provider
@@ -32,3 +41,10 @@ export function usePorts(): DashboardPorts {
   if (ports === null) throw new Error('a view needs a PortsProvider around it')
   return ports
 }
+
+/** @returns parts that the host cannot show; none in the dashboard itself */
+export function useMissing(): MissingParts {
+  return usePorts().missing ?? NOTHING
+}
+
+const NOTHING: MissingParts = {}

@@ -1,6 +1,6 @@
 import type { ApiClient } from '@tranche/api-client'
 import { ApiProblemError } from '@tranche/api-client'
-import type { Me } from '@tranche/api-schema'
+import type { LoginMethod, Me } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
 import { connect, type SignInCredentials, signOut } from './connection.ts'
@@ -20,7 +20,7 @@ export interface UserSession {
 
 type SessionState =
   | { readonly kind: 'checking' }
-  | { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown }
+  | { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown; readonly methods: readonly LoginMethod[] }
   | { readonly kind: 'signedIn'; readonly session: UserSession }
 
 const serverClock = createServerTime(() => Date.now())
@@ -29,13 +29,17 @@ const fetchHere: typeof fetch = (...request) => fetch(...request)
 /** Shows its children to a signed-in user, and the sign-in to everyone else. */
 export function SessionGate({ children }: { readonly children: (session: UserSession) => ReactNode }): ReactNode {
   const [state, setState] = useState<SessionState>({ kind: 'checking' })
-  const end = useCallback((why: SignedOutWhy) => setState({ kind: 'signedOut', why }), [])
+  const end = useCallback((why: SignedOutWhy) => void readMethods().then((methods) => setState({ kind: 'signedOut', why, methods })), [])
   const begin = useCallback(
     (credentials: SignInCredentials, unless: () => boolean = () => false) => {
       const api = connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials })
       return api.me().then(
         (me) => unless() || setState({ kind: 'signedIn', session: sessionOf(credentials, me, end) }),
-        (error: unknown) => unless() || setState(refused(credentials, error)),
+        async (error: unknown) => {
+          const refused = refusalOf(credentials, error)
+          const methods = await readMethods()
+          if (!unless()) setState({ ...refused, methods })
+        },
       )
     },
     [end],
@@ -59,6 +63,7 @@ export function SessionGate({ children }: { readonly children: (session: UserSes
       <SignIn
         why={state.why}
         error={state.error}
+        methods={state.methods}
         onToken={(token) => begin({ kind: 'token', token })}
         onRetry={() => begin({ kind: 'session' })}
       />
@@ -77,7 +82,19 @@ function sessionOf(credentials: SignInCredentials, me: Me, end: (why: SignedOutW
   }
 }
 
-function refused(credentials: SignInCredentials, error: unknown): SessionState {
+/** @returns the ways to log in; a token if the server does not answer, because it may when the user submits one */
+function readMethods(): Promise<readonly LoginMethod[]> {
+  const { loginMethods } = connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials: { kind: 'session' } })
+  return loginMethods().then(
+    ({ methods }) => methods,
+    () => ['token'],
+  )
+}
+
+function refusalOf(
+  credentials: SignInCredentials,
+  error: unknown,
+): { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown } {
   const isUnauthenticated = error instanceof ApiProblemError && error.status === 401
   if (isUnauthenticated) return { kind: 'signedOut', why: credentials.kind === 'token' ? 'refused' : 'none' }
   return { kind: 'signedOut', why: 'unreachable', error }

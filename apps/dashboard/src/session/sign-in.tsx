@@ -1,3 +1,4 @@
+import type { LoginMethod } from '@tranche/api-schema'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { ProblemNote } from '../parts/problem-note.tsx'
 
@@ -16,12 +17,32 @@ const notes: Readonly<Record<SignedOutWhy, string | null>> = {
 interface SignInProps {
   readonly why: SignedOutWhy
   readonly error?: unknown
+  /** Ways to log in that the server has. */
+  readonly methods: readonly LoginMethod[]
   readonly onToken: (token: string) => Promise<unknown>
   readonly onRetry: () => Promise<unknown>
 }
 
-/** Sign-in by a token of the cluster, which stays in the memory of this tab, or by the OpenID provider of the API. */
-export function SignIn({ why, error, onToken, onRetry }: SignInProps): ReactNode {
+/** Sign-in by the ways that the server has: a token of the cluster, which stays in the memory of this tab, OpenID Connect, or a link. */
+export function SignIn({ why, error, methods, onToken, onRetry }: SignInProps): ReactNode {
+  return (
+    <main className="sign-in">
+      <h1>Tranche</h1>
+      {why === 'unreachable' ? <ProblemNote error={error} retry={() => void onRetry()} /> : null}
+      {notes[why] === null ? null : <p role="status">{notes[why]}</p>}
+      {methods.includes('token') ? <TokenForm onToken={onToken} /> : null}
+      {methods.includes('openIdConnect') ? <ProviderLink isOnly={!methods.includes('token')} /> : null}
+      {methods.includes('link') ? (
+        <p>
+          {methods.includes('token') ? 'Or open' : 'Open'} the link that <code>tranche</code> prints in its terminal. It works once; Enter
+          prints another.
+        </p>
+      ) : null}
+    </main>
+  )
+}
+
+function TokenForm({ onToken }: Pick<SignInProps, 'onToken'>): ReactNode {
   const [token, setToken] = useState('')
   const [isBusy, setBusy] = useState(false)
   const submit = (event: FormEvent): void => {
@@ -29,35 +50,36 @@ export function SignIn({ why, error, onToken, onRetry }: SignInProps): ReactNode
     setBusy(true)
     void onToken(token.trim()).finally(() => setBusy(false))
   }
+  return (
+    <form onSubmit={submit}>
+      <label htmlFor="token">Token</label>
+      <input
+        id="token"
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        required
+        aria-describedby="token-help"
+        value={token}
+        onChange={(event) => setToken(event.target.value)}
+      />
+      <p id="token-help" className="hint">
+        A bearer token of the cluster, for example from <code>kubectl create token NAME</code>. This tab forgets it when you reload or close
+        it.
+      </p>
+      <button type="submit" className="primary" disabled={isBusy}>
+        {isBusy ? 'Signing in…' : 'Sign in'}
+      </button>
+    </form>
+  )
+}
+
+function ProviderLink({ isOnly }: { readonly isOnly: boolean }): ReactNode {
   const back = `/login?return_to=${encodeURIComponent(window.location.pathname + window.location.search)}`
   return (
-    <main className="sign-in">
-      <h1>Tranche</h1>
-      {why === 'unreachable' ? <ProblemNote error={error} retry={() => void onRetry()} /> : null}
-      {notes[why] === null ? null : <p role="status">{notes[why]}</p>}
-      <form onSubmit={submit}>
-        <label htmlFor="token">Token</label>
-        <input
-          id="token"
-          type="password"
-          autoComplete="off"
-          spellCheck={false}
-          required
-          aria-describedby="token-help"
-          value={token}
-          onChange={(event) => setToken(event.target.value)}
-        />
-        <p id="token-help" className="hint">
-          A bearer token of the cluster, for example from <code>kubectl create token NAME</code>. This tab forgets it when you reload or
-          close it.
-        </p>
-        <button type="submit" className="primary" disabled={isBusy}>
-          {isBusy ? 'Signing in…' : 'Sign in'}
-        </button>
-      </form>
-      <p>
-        Or <a href={back}>sign in with OpenID Connect</a>, if the installation has it.
-      </p>
-    </main>
+    <p>
+      {isOnly ? null : 'Or '}
+      <a href={back}>{isOnly ? 'Sign' : 'sign'} in with OpenID Connect</a>
+    </p>
   )
 }

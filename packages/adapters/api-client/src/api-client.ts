@@ -10,6 +10,8 @@ import {
   forecastSchema,
   type HistoryReport,
   historyReportSchema,
+  type LoginMethods,
+  loginMethodsSchema,
   type Me,
   meSchema,
   type NodeReport,
@@ -99,6 +101,8 @@ export interface ApiClient {
   /** History of a DaemonSet, with or without a Rollout. */
   daemonSetHistory(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   rollBackDaemonSet(key: ApiKey, body: DaemonSetRollback, call?: ActionCall): Promise<ActionAnswer>
+  /** Ways to log in that the server has. Needs no token. */
+  loginMethods(options?: ApiCallOptions): Promise<LoginMethods>
   /** User of the token. */
   me(options?: ApiCallOptions): Promise<Me>
   /** Checks documents in YAML or JSON, as `tranche lint` does. Not retried. */
@@ -168,6 +172,7 @@ export function createApiClient(connection: RestConnection): ApiClient {
     plan: (key, body, options) => post(`${rolloutPath(key)}/plan`, body, forecastSchema, options),
     daemonSetHistory: (key, options) => get(`${daemonSetPath(key)}/history`, historyReportSchema, options),
     rollBackDaemonSet: (key, body, call) => act(`${daemonSetPath(key)}/rollback`, body, call),
+    loginMethods: (options) => get('api/v1/login-methods', loginMethodsSchema, options),
     me: (options) => get('api/v1/me', meSchema, options),
     validate: (manifests, options) => post('api/v1/validate', { manifests }, validateAnswerSchema, options),
     stream: ({ namespace, name, nodes, ...options }) => {

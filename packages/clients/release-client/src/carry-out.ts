@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Rollout, ActionAnswer } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
 import { readSchemaGap } from '@tranche/cluster'
@@ -64,8 +63,13 @@ function untilWritten({ timeUp, ...options }: CarryOptions): ReadOptions {
 
 function toAction({ idempotencyKey, ...order }: ActionOrder): Action {
   const { type, body, by, via, from, seen, repeatableSinceMs, trace } = order
-  const id = idempotencyKey === undefined ? `${via}-${randomBytes(8).toString('hex')}` : keyedActionId(via, by, idempotencyKey)
+  const id = idempotencyKey === undefined ? `${via}-${randomHex()}` : keyedActionId(via, by, idempotencyKey)
   return { id, type, body, by, via, from, seen, repeatableSinceMs, trace }
+}
+
+/** @returns sixteen hexadecimal digits. Web Crypto, because this package runs in browsers too. */
+function randomHex(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function answer({ id, type }: Action, state: ActionAnswer['state'], message: string): ActionAnswer {

@@ -149,7 +149,17 @@ export {
   rolloutsQuerySchema,
   waitQuerySchema,
 } from './rest/queries.ts'
-export { type ManifestFinding, type Me, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from './rest/check.ts'
+export {
+  type LoginMethod,
+  type LoginMethods,
+  loginMethodsSchema,
+  type ManifestFinding,
+  type Me,
+  meSchema,
+  type ValidateAnswer,
+  validateAnswerSchema,
+  validateRequestSchema,
+} from './rest/check.ts'
 export { type Permissions, permissionsSchema } from './rest/permissions.ts'
 export { type PolicyReport, policyReportSchema } from './rest/policy.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'

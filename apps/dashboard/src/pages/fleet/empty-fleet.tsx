@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { PageMain } from '../../parts/page-main.tsx'
 
 const example = `apiVersion: rollouts.kruise.io/v1beta1
 kind: Rollout
@@ -22,7 +23,7 @@ spec:
 /** The fleet without a Rollout: says how to begin, and names other possible reasons. */
 export function EmptyFleet(): ReactNode {
   return (
-    <main id="main" className="empty">
+    <PageMain className="empty">
       <h1>No rollouts yet</h1>
       <p>
         A Rollout tells Tranche to release a DaemonSet in batches. Apply one beside a DaemonSet of yours; nothing restarts until its next
@@ -38,6 +39,6 @@ export function EmptyFleet(): ReactNode {
         You see only namespaces in which you may <code>list rollouts.rollouts.kruise.io</code>. If you expected some, ask for the role{' '}
         <code>tranche-viewer</code> there.
       </p>
-    </main>
+    </PageMain>
   )
 }

@@ -1,5 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import { type ReactNode, useDeferredValue, useMemo } from 'react'
+import { PageMain } from '../../parts/page-main.tsx'
 import { countText } from '../../format/duration.ts'
 import { useFleet } from '../../ports/use-fleet.ts'
 import { useGrowingList } from '../../parts/use-growing-list.ts'
@@ -38,7 +39,7 @@ export function FleetPage({ query }: FleetPageProps): ReactNode {
     )
   if (rollouts.size === 0) return <EmptyFleet />
   return (
-    <main id="main">
+    <PageMain>
       <h1 className="visually-hidden">Rollouts</h1>
       <FleetFilters filter={filter} rollouts={rollouts} onChange={onChange} />
       {groups.length === 0 ? (
@@ -52,7 +53,7 @@ export function FleetPage({ query }: FleetPageProps): ReactNode {
       {groups.map(({ group, rollouts: members }) => (
         <FleetTable key={group} group={group} rollouts={members} />
       ))}
-    </main>
+    </PageMain>
   )
 }
 

@@ -2,6 +2,7 @@ import type { ApiKey } from '@tranche/api-client'
 import type { Explanation, NodeReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
 import { LongText } from '../../parts/long-text.tsx'
+import { useMissing } from '../../ports/dashboard-ports.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { Until } from '../../parts/time.tsx'
 import { inspectCommands } from './node-texts.ts'
@@ -16,11 +17,12 @@ interface NextSectionProps {
   readonly explanation: Explanation | undefined
 }
 
-/** What happens next on a node, and where to find out more. */
+/** Next steps on a node, and where to find out more. */
 export function NextSection({ rollout, name, node, explanation }: NextSectionProps): ReactNode {
+  const missing = useMissing()
   return (
     <section aria-labelledby="next-title" className="outlook">
-      <h2 id="next-title">What happens next</h2>
+      <h2 id="next-title">Next steps</h2>
       {explanation === undefined ? null : explanation.next === undefined ? (
         <p className="quiet">The release leaves the node as it is.</p>
       ) : (
@@ -35,7 +37,7 @@ export function NextSection({ rollout, name, node, explanation }: NextSectionPro
           <PlaceLink to={{ view: 'policy', key: rollout }}>policy</PlaceLink> says what follows.
         </p>
       )}
-      {node === undefined || node.state === 'failing' ? null : (
+      {node === undefined || node.state === 'failing' || missing.plan !== undefined ? null : (
         <p>
           Forecast:{' '}
           {node.role === 'canary' ? null : (

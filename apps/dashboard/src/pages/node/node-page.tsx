@@ -3,6 +3,7 @@ import type { ApiKey } from '@tranche/api-client'
 import type { Explanation, NodeReport } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { type ReactNode, useEffect } from 'react'
+import { PageMain } from '../../parts/page-main.tsx'
 import { nodeLooks } from '../../format/outcome-text.ts'
 import { useNodes } from '../../ports/use-nodes.ts'
 import { Crumbs } from '../../parts/crumbs.tsx'
@@ -30,7 +31,7 @@ export function NodePage({ rollout, node: name }: NodePageProps): ReactNode {
   const explained = useExplanation(rollout, name, node)
 
   return (
-    <main id="main" className="node-view">
+    <PageMain className="node-view">
       <header className="rollout-header">
         <Crumbs rollout={rollout} />
         <h1>
@@ -47,7 +48,7 @@ export function NodePage({ rollout, node: name }: NodePageProps): ReactNode {
           <NextSection rollout={rollout} name={name} node={node} explanation={explained.data} />
         </div>
       )}
-    </main>
+    </PageMain>
   )
 }
 

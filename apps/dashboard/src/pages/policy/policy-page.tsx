@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ApiKey } from '@tranche/api-client'
 import type { PolicyReport } from '@tranche/api-schema'
 import { type ReactNode, useId } from 'react'
+import { PageMain } from '../../parts/page-main.tsx'
 import { Crumbs } from '../../parts/crumbs.tsx'
 import { LongText } from '../../parts/long-text.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -19,7 +20,7 @@ export function PolicyPage({ rollout }: { readonly rollout: ApiKey }): ReactNode
     queryFn: ({ signal }) => api.policy(rollout, { signal }),
   })
   return (
-    <main id="main" className="policy">
+    <PageMain className="policy">
       <header className="rollout-header">
         <Crumbs rollout={rollout} />
         <h1>
@@ -29,7 +30,7 @@ export function PolicyPage({ rollout }: { readonly rollout: ApiKey }): ReactNode
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
       {data === undefined && error === null ? <p role="status">Reading the policy…</p> : null}
       {data === undefined ? null : <Rules rollout={rollout} policy={data} />}
-    </main>
+    </PageMain>
   )
 }
 

@@ -1,6 +1,7 @@
 import type { ApiKey } from '@tranche/api-client'
 import { RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
+import { PageMain } from '../../parts/page-main.tsx'
 import { useFleet } from '../../ports/use-fleet.ts'
 import { textOfKey } from '../../live/release-store.ts'
 import { usePorts } from '../../ports/dashboard-ports.ts'
@@ -35,7 +36,7 @@ export function RecordPage({ query }: RecordPageProps): ReactNode {
   const change = (next: RecordFilter): void => go({ view: 'record', query: recordQueryOf(next) }, 'replace')
   const coverage = useMemo(() => coverageOf(matching, record.histories, rollouts), [matching, record.histories, rollouts])
   return (
-    <main id="main" className="record">
+    <PageMain className="record">
       <h1>Record</h1>
       <p className="hint">
         Of each Rollout the cluster keeps the last {RECORDED_ACTIONS_MAX} actions, as many changes that were written directly, and the last
@@ -55,7 +56,7 @@ export function RecordPage({ query }: RecordPageProps): ReactNode {
       )}
       <RecordExports entries={entries} filter={recordQueryOf(filter)} coverage={coverage} />
       <RecordTable entries={entries} isComplete={isComplete && record.pending === 0} hasFilter={Object.keys(query).length > 0} />
-    </main>
+    </PageMain>
   )
 }
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ApiKey } from '@tranche/api-client'
+import { isAppError } from '@tranche/errors'
 import type { ReactNode } from 'react'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { Age } from '../../parts/time.tsx'
@@ -19,7 +20,11 @@ export function EventsSection({ rollout }: { readonly rollout: ApiKey }): ReactN
   return (
     <section aria-labelledby="events-title">
       <h2 id="events-title">Events</h2>
-      {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
+      {error === null ? null : isAppError(error) && error.code === 'ACCESS_DENIED' ? (
+        <p className="quiet prose">{error.message}</p>
+      ) : (
+        <ProblemNote error={error} retry={() => void refetch()} />
+      )}
       {data?.length === 0 ? <p className="quiet">No event within the last hour.</p> : null}
       <ol className="events">
         {data?.slice(0, MOST_EVENTS).map(({ at, type, reason, object, message, count }) => (

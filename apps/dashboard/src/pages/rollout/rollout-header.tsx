@@ -1,6 +1,7 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { RolloutReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
+import { useMissing } from '../../ports/dashboard-ports.ts'
 import { lookOf } from '../../format/outcome-text.ts'
 import { ImageChangeText } from '../../parts/image-change.tsx'
 import { PlaceLink } from '../../parts/place-link.tsx'
@@ -63,6 +64,7 @@ interface LinksProps {
 
 /** Views of the same Rollout. */
 function Links({ rollout, policy }: LinksProps): ReactNode {
+  const missing = useMissing()
   return (
     <>
       <div>
@@ -73,18 +75,22 @@ function Links({ rollout, policy }: LinksProps): ReactNode {
           </PlaceLink>
         </dd>
       </div>
-      <div>
-        <dt>Forecast</dt>
-        <dd>
-          <PlaceLink to={{ view: 'plan', key: rollout }}>What if…</PlaceLink>
-        </dd>
-      </div>
-      <div>
-        <dt>History</dt>
-        <dd>
-          <PlaceLink to={{ view: 'record', query: { rollout: `${rollout.namespace}/${rollout.name}` } }}>Who did what</PlaceLink>
-        </dd>
-      </div>
+      {missing.plan === undefined ? (
+        <div>
+          <dt>Forecast</dt>
+          <dd>
+            <PlaceLink to={{ view: 'plan', key: rollout }}>What if…</PlaceLink>
+          </dd>
+        </div>
+      ) : null}
+      {missing.record === undefined ? (
+        <div>
+          <dt>History</dt>
+          <dd>
+            <PlaceLink to={{ view: 'record', query: { rollout: `${rollout.namespace}/${rollout.name}` } }}>Who did what</PlaceLink>
+          </dd>
+        </div>
+      ) : null}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { ReactNode } from 'react'
+import { PageMain } from '../../parts/page-main.tsx'
 import { useIsGone } from '../../ports/use-fleet.ts'
 import { useNodes } from '../../ports/use-nodes.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
@@ -17,6 +18,7 @@ import { RolloutHeader } from './rollout-header.tsx'
 import { StatusNote } from './status-note.tsx'
 import { StepTrack } from './step-track.tsx'
 import { UnwellNodes } from './unwell-nodes.tsx'
+import { useMissing } from '../../ports/dashboard-ports.ts'
 import { useReport } from '../../ports/use-report.ts'
 
 /** Properties of {@link RolloutPage}. */
@@ -30,20 +32,21 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
   const { data: report, error, refetch } = useReport(rollout)
   const nodes = useNodes(rollout)
   const isGone = useIsGone(rollout)
+  const missing = useMissing()
 
   if (isGone && report !== undefined) return <Gone rollout={rollout} />
   if (report === undefined)
     return (
-      <main id="main" className="page-note">
+      <PageMain className="page-note">
         <h1>
           <bdi>{rollout.name}</bdi>
         </h1>
         {error === null ? <p role="status">Reading {rollout.name}…</p> : <ProblemNote error={error} retry={() => void refetch()} />}
-      </main>
+      </PageMain>
     )
   return (
-    <main id="main" className="rollout">
-      <PrintReport report={report} nodes={nodes} />
+    <PageMain className="rollout">
+      {missing.print === undefined ? <PrintReport report={report} nodes={nodes} /> : null}
       <RolloutHeader report={report} />
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
       <StatusNote report={report} />
@@ -60,14 +63,14 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
       <RevisionsSection report={report} />
       <HistorySection rollout={rollout} />
       <ConditionsSection report={report} />
-      <EventsSection rollout={rollout} />
-    </main>
+      {missing.events === undefined ? <EventsSection rollout={rollout} /> : null}
+    </PageMain>
   )
 }
 
 function Gone({ rollout }: { readonly rollout: ApiKey }): ReactNode {
   return (
-    <main id="main" className="empty">
+    <PageMain className="empty">
       <h1>
         <bdi>{rollout.name}</bdi> is gone
       </h1>
@@ -75,6 +78,6 @@ function Gone({ rollout }: { readonly rollout: ApiKey }): ReactNode {
       <p>
         <PlaceLink to={{ view: 'fleet' }}>All rollouts</PlaceLink>
       </p>
-    </main>
+    </PageMain>
   )
 }

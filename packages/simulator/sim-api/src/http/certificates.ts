@@ -1,5 +1,4 @@
 import 'reflect-metadata' // needed by @peculiar/x509, before it is loaded
-import type { webcrypto } from 'node:crypto'
 import { systemClock } from '@tranche/clock'
 import {
   AuthorityKeyIdentifierExtension,
@@ -22,6 +21,8 @@ export interface ServerCertificate {
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+/** Of the platform: Node.js and browsers declare the types of Web Crypto differently. */
+type KeyPair = Awaited<ReturnType<typeof createKeys>>
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
@@ -40,11 +41,11 @@ export async function createServerCertificate(): Promise<ServerCertificate> {
   }
 }
 
-function createKeys(): Promise<webcrypto.CryptoKeyPair> {
+function createKeys() {
   return crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
 }
 
-async function createAuthority(keys: webcrypto.CryptoKeyPair): Promise<X509Certificate> {
+async function createAuthority(keys: KeyPair): Promise<X509Certificate> {
   return X509CertificateGenerator.createSelfSigned({
     serialNumber: '01',
     name: 'CN=tranche-simulator-ca',
@@ -59,11 +60,7 @@ async function createAuthority(keys: webcrypto.CryptoKeyPair): Promise<X509Certi
   })
 }
 
-async function createLeaf(
-  keys: webcrypto.CryptoKeyPair,
-  authority: X509Certificate,
-  authorityKeys: webcrypto.CryptoKeyPair,
-): Promise<X509Certificate> {
+async function createLeaf(keys: KeyPair, authority: X509Certificate, authorityKeys: KeyPair): Promise<X509Certificate> {
   return X509CertificateGenerator.create({
     serialNumber: '02',
     subject: 'CN=tranche-simulator',
@@ -91,7 +88,7 @@ function validity(): { readonly notBefore: Date; readonly notAfter: Date } {
   return { notBefore: new Date(nowMs - dayMs), notAfter: new Date(nowMs + 365 * dayMs) }
 }
 
-async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
+async function privateKeyPem(key: KeyPair['privateKey']): Promise<string> {
   const base64 = Buffer.from(await crypto.subtle.exportKey('pkcs8', key)).toString('base64')
   return `-----BEGIN PRIVATE KEY-----\n${base64.replace(/.{64}/g, '$&\n')}\n-----END PRIVATE KEY-----\n`
 }

@@ -29,6 +29,20 @@ export const validateAnswerSchema = z
 /** @see validateAnswerSchema */
 export type ValidateAnswer = Frozen<z.infer<typeof validateAnswerSchema>>
 
+/** Ways to log in that this server has. */
+export const loginMethodsSchema = z
+  .object({
+    methods: z.array(z.enum(['token', 'openIdConnect', 'link'])).meta({
+      description:
+        '`token`: a bearer token of the cluster. `openIdConnect`: `/login` redirects to the OpenID provider. `link`: a link with a one-time code that `tranche dev` or `tranche dashboard` prints.',
+    }),
+  })
+  .meta({ id: 'LoginMethods' })
+/** @see loginMethodsSchema */
+export type LoginMethods = Frozen<z.infer<typeof loginMethodsSchema>>
+/** @see loginMethodsSchema */
+export type LoginMethod = LoginMethods['methods'][number]
+
 /** User that sends the request, as the API server identifies it. */
 export const meSchema = z
   .object({

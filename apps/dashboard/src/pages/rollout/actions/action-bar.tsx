@@ -38,7 +38,10 @@ export function ActionBar({ report }: { readonly report: RolloutReport }): React
         )
       })}
       {missing.length === 0 ? null : (
-        <MissingRights missing={missing.map(({ permission }) => permission)} isReadOnly={missing.length === possible.length} />
+        <MissingRights
+          missing={[...new Set(missing.map(({ permission }) => permission))]}
+          isReadOnly={missing.length === possible.length}
+        />
       )}
       {result === null ? null : <ActionResult key={result} text={result} onDismiss={() => setResult(null)} />}
       {open === null ? null : (

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiProblemError } from '@tranche/api-client'
 import type { ActionType, RolloutReport } from '@tranche/api-schema'
+import { isAppError } from '@tranche/errors'
 import { type FormEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
-import { usePorts } from '../../../ports/dashboard-ports.ts'
+import { useMissing, usePorts } from '../../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../../ports/use-report.ts'
 import { ActionForecast } from './action-forecast.tsx'
 import { type ActionChoice, type ActionText, bodyOfAction, textOfAction } from './action-texts.ts'
@@ -30,6 +31,7 @@ export function ActionDialog({ type, seen, now, onClose }: ActionDialogProps): R
   const [choice, setChoice] = useState<ActionChoice>({ reason: '', isFull: false, step: null, toRevision: null })
   const [typedName, setTypedName] = useState('')
   useEffect(() => dialog.current?.showModal(), [])
+  const missing = useMissing()
   const text = textOfAction(type, seen, choice.isFull)
   const { send, isPending, error } = useSend(type, seen, choice, onClose)
   const isComplete =
@@ -51,7 +53,7 @@ export function ActionDialog({ type, seen, now, onClose }: ActionDialogProps): R
         {type === 'promote' ? <PromoteChoice choice={choice} onChange={setChoice} /> : null}
         {type === 'jump' ? <JumpChoice report={seen} choice={choice} onChange={setChoice} /> : null}
         {type === 'undo' ? <RevisionChoice report={seen} choice={choice} onChange={setChoice} /> : null}
-        {text.hasForecast ? <ActionForecast rollout={seen} /> : null}
+        {text.hasForecast && missing.plan === undefined ? <ActionForecast rollout={seen} /> : null}
         <label className="block">
           Reason <span className="hint">(kept on record)</span>
           <textarea
@@ -140,7 +142,7 @@ function NameField({
 }
 
 function ActionError({ error }: { readonly error: unknown }): ReactNode {
-  if (error instanceof ApiProblemError && error.code === 'MOVED_ON')
+  if (isAppError(error) && error.code === 'MOVED_ON')
     return (
       <p role="alert" className="tone-bad prose">
         Nothing was done: {error.message} Close this dialog and look again.

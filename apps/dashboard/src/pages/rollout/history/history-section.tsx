@@ -7,7 +7,7 @@ import { PlaceLink } from '../../../parts/place-link.tsx'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { StateBadge } from '../../../parts/state-badge.tsx'
 import { Moment } from '../../../parts/time.tsx'
-import { usePorts } from '../../../ports/dashboard-ports.ts'
+import { useMissing, usePorts } from '../../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../../ports/use-report.ts'
 import { type TimelineEntry, historyTimeline } from './timeline.ts'
 
@@ -24,6 +24,7 @@ export function useHistory(key: ApiKey): UseQueryResult<HistoryReport> {
 export function HistorySection({ rollout }: { readonly rollout: ApiKey }): ReactNode {
   const { data, error, refetch } = useHistory(rollout)
   const [isWhole, setWhole] = useState(false)
+  const missing = useMissing()
   const entries = useMemo(() => (data === undefined ? undefined : historyTimeline(data)), [data])
   const shown = isWhole ? entries : entries?.slice(0, FIRST_ENTRIES)
   return (
@@ -43,8 +44,14 @@ export function HistorySection({ rollout }: { readonly rollout: ApiKey }): React
         </button>
       ) : null}
       <p className="hint">
-        The cluster keeps the last ten releases and the last sixteen actions. The{' '}
-        <PlaceLink to={{ view: 'record', query: { rollout: textOfKey(rollout) } }}>record of this Rollout</PlaceLink> can be exported.
+        The cluster keeps the last ten releases and the last sixteen actions.
+        {missing.record === undefined ? (
+          <>
+            {' '}
+            The <PlaceLink to={{ view: 'record', query: { rollout: textOfKey(rollout) } }}>record of this Rollout</PlaceLink> can be
+            exported.
+          </>
+        ) : null}
       </p>
     </section>
   )

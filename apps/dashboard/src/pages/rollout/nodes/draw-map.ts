@@ -9,12 +9,19 @@ export interface MapColours {
   readonly background: string
 }
 
-/** @returns the colours of the theme that an element has */
-export function coloursOf(element: Element): MapColours {
-  const style = getComputedStyle(element)
-  const value = (name: string): string => style.getPropertyValue(name).trim()
+/** @returns the colours of the theme within an element, as a canvas takes them: the value of a token itself may be a function of CSS */
+export function coloursOf(box: Element): MapColours {
+  const probe = box.ownerDocument.createElement('span')
+  box.append(probe)
+  const style = getComputedStyle(probe)
+  const value = (name: string): string => {
+    probe.style.color = `var(${name})`
+    return style.color
+  }
   const tones = { good: value('--good'), busy: value('--busy'), wait: value('--wait'), bad: value('--bad'), quiet: value('--quiet') }
-  return { tones, text: style.color, background: value('--surface') }
+  const colours = { tones, text: value('--text'), background: value('--surface') }
+  probe.remove()
+  return colours
 }
 
 /** Draws a map. Each state has a shape of its own beside its colour. The canvas is `ratio` times as fine as the page. */

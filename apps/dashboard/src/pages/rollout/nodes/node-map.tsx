@@ -59,5 +59,5 @@ function paint(canvas: HTMLCanvasElement, layout: MapLayout, width: number): voi
   if (canvas.height !== high) canvas.height = high
   canvas.style.width = `${width}px`
   canvas.style.height = `${layout.height}px`
-  drawMap(canvas, layout, coloursOf(canvas), ratio)
+  drawMap(canvas, layout, coloursOf(canvas.parentElement ?? canvas), ratio)
 }

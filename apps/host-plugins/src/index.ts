@@ -1,0 +1,1 @@
+export { createHostClient, type HostClientOptions } from './client/host-client.ts'
