@@ -34,12 +34,16 @@ export function PrintReport({ report, nodes }: PrintReportProps): ReactNode {
   )
 }
 
+/** Time for which the batches of an earlier point are kept, in milliseconds: no page shows them again. */
+const OLD_BATCHES_MS = 10_000
+
 /** Reads the batches again when the release is at another point: not with every node. */
 function useBatches({ namespace, name, canaryRevision, step, outcome }: RolloutReport): readonly BatchReport[] {
   const { api } = usePorts()
   const { data = [] } = useQuery({
     queryKey: ['batches', namespace, name, canaryRevision, step?.index, step?.state, outcome],
     queryFn: ({ signal }) => api.batches({ namespace, name }, { signal }),
+    gcTime: OLD_BATCHES_MS,
   })
   return data
 }
