@@ -36,7 +36,7 @@ export async function measureHeap(browser: Browser, stage: DevStage, minutes: nu
   await releasing.ended
   const mostStreams = tab.mostStreams()
   await tab.close()
-  // The browser compiles the page's functions in the first minutes, which fills the heap too.
+  // The heap grows most in the first minutes; the cause is not known.
   const later = samples.filter(({ minute }) => minute >= minutes / 3)
   const heap = fit(later.map(({ minute, kilobytes }) => [minute, kilobytes]))
   const dom = fit(later.map(({ minute, domNodes }) => [minute, domNodes]))
