@@ -9,7 +9,7 @@ const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 const admitDaemonSet = 'packages/core/admission/src/admit-daemon-set.ts'
 
 const releasePassTests = 'packages/shells/controllers/test/release-pass.test.ts'
-const twoExecutorsTests = 'test/scenarios/two-executors.test.ts'
+const twoExecutorsTests = 'test/scenarios/two-executors.slow.test.ts'
 const executorPassTests = 'packages/shells/partition-executor/test/executor-pass.test.ts'
 const clusterTests = 'packages/clients/cluster/test/cluster.test.ts'
 const admitDaemonSetTests = 'packages/core/admission/test/admit-daemon-set.test.ts'

@@ -16,7 +16,7 @@ const answerActionTests = 'packages/core/planner/test/rollout/answer-action.test
 const heldRevisionsTests = 'packages/core/planner/test/rollout/held-revisions.test.ts'
 const heldRevisionsProperties = 'packages/core/planner/test/rollout/held-revisions.property.test.ts'
 const leftBehindTests = 'packages/core/planner/test/rollout/left-behind.test.ts'
-const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.test.ts'
+const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.slow.test.ts'
 const failedStateTests = 'packages/core/planner/test/rollout/failed-state.test.ts'
 const reapplyTests = 'packages/core/planner/test/rollout/reapply.test.ts'
 const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.test.ts'
@@ -161,7 +161,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     find: 'Math.max(1, Math.min(fitting + 1, opened.step))',
     replace:
       'Math.max(1, steps.findLastIndex((_, at) => stepReach(view, at + 1).nodes.filter((node) => updatedPod(node, revision) !== undefined).length >= stepReach(view, at + 1).size) + 1)',
-    tests: ['test/scenarios/change-of-mind.test.ts'],
+    tests: ['test/scenarios/change-of-mind.slow.test.ts'],
   },
   {
     rule: 'G12',
