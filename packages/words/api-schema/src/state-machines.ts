@@ -48,6 +48,8 @@ export const progressingTransitions = transitions<ProgressingReason>([
   [null, 'Initializing', 'first release'],
   [null, 'InRolling', 'bound in mid-release'],
   [null, 'Finalising', 'bound when no step is left'],
+  [null, 'Cancelling', 'enabled again in mid-rollback'],
+  [null, 'Paused', 'enabled again in mid-rollback, with spec.strategy.paused'],
   ['Initializing', 'InRolling', 'revisions known'],
   ['Initializing', 'Paused', 'spec.strategy.paused'],
   ['Initializing', 'Finalising', 'no step is left'],
