@@ -27,7 +27,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
         file: rolloutPort,
         find: updateStatus,
         replace:
-          "const written = await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body: { status } as never }, { subresource: 'status', signal })",
+          "const written = await client.patch<Rollout>(resourcePaths.rollouts, keyOf(rollout), { type: 'json', body: [{ op: 'add', path: '/status', value: status }] as never }, { subresource: 'status', signal })",
       },
     ],
     worlds: 'people',
