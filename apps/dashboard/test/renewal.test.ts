@@ -1,5 +1,8 @@
+import { QueryClient, QueryObserver } from '@tanstack/react-query'
 import { FakeClock } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
+import { createReleaseStore } from '../src/live/release-store.ts'
+import { renewWhenChanged, reportKeyOf } from '../src/ports/renew-when-changed.ts'
 import { createRenewer } from '../src/ports/renewer.ts'
 import { turningPointOf } from '../src/ports/turning-point.ts'
 import { summary } from './builders.ts'
@@ -69,6 +72,35 @@ describe('a renewer', () => {
     reads[0]!.arrive()
     await clock.advanceAsync(5_000)
     expect(starts()).toEqual([1_000])
+  })
+})
+
+describe('the report of a rollout', () => {
+  it('arrives from an API that needs longer than the time between two steps of the release', async () => {
+    const clock = new FakeClock()
+    const releases = createReleaseStore((callback) => callback())
+    const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+    const answers: (() => void)[] = []
+    let read = 0
+    let arrived = 0
+    const observer = new QueryObserver(queries, {
+      queryKey: reportKeyOf(summary()),
+      initialData: 0,
+      staleTime: Number.POSITIVE_INFINITY,
+      queryFn: () => new Promise<number>((resolve) => answers.push(() => resolve(++read))),
+    })
+    const end = observer.subscribe(({ data = 0 }) => (arrived = data))
+    releases.apply({ type: 'rollout', rollout: summary() })
+    const stop = renewWhenChanged({ queries, releases, clock }, summary())
+    for (let index = 1; index <= 12; index++) {
+      releases.apply({ type: 'rollout', rollout: summary({ step: { index, count: 12, state: 'StepUpgrade' } }) })
+      if (index % 3 === 0) answers.shift()?.()
+      await clock.advanceAsync(1_000)
+    }
+    expect(answers.length).toBeLessThanOrEqual(1)
+    expect(arrived).toBeGreaterThanOrEqual(3)
+    for (const off of [stop, end]) off()
+    queries.clear()
   })
 })
 

@@ -20,7 +20,7 @@ export interface UserSession {
 
 type SessionState =
   | { readonly kind: 'checking' }
-  | { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown; readonly methods: readonly LoginMethod[] }
+  | { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown }
   | { readonly kind: 'signedIn'; readonly session: UserSession }
 
 const serverClock = createServerTime(() => Date.now())
@@ -29,17 +29,13 @@ const fetchHere: typeof fetch = (...request) => fetch(...request)
 /** Shows its children to a signed-in user, and the sign-in to everyone else. */
 export function SessionGate({ children }: { readonly children: (session: UserSession) => ReactNode }): ReactNode {
   const [state, setState] = useState<SessionState>({ kind: 'checking' })
-  const end = useCallback((why: SignedOutWhy) => void readMethods().then((methods) => setState({ kind: 'signedOut', why, methods })), [])
+  const end = useCallback((why: SignedOutWhy) => setState({ kind: 'signedOut', why }), [])
   const begin = useCallback(
     (credentials: SignInCredentials, unless: () => boolean = () => false) => {
       const api = connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials })
       return api.me().then(
         (me) => unless() || setState({ kind: 'signedIn', session: sessionOf(credentials, me, end) }),
-        async (error: unknown) => {
-          const refused = refusalOf(credentials, error)
-          const methods = await readMethods()
-          if (!unless()) setState({ ...refused, methods })
-        },
+        (error: unknown) => unless() || setState(refused(credentials, error)),
       )
     },
     [end],
@@ -63,7 +59,7 @@ export function SessionGate({ children }: { readonly children: (session: UserSes
       <SignIn
         why={state.why}
         error={state.error}
-        methods={state.methods}
+        readMethods={readMethods}
         onToken={(token) => begin({ kind: 'token', token })}
         onRetry={() => begin({ kind: 'session' })}
       />
@@ -82,19 +78,13 @@ function sessionOf(credentials: SignInCredentials, me: Me, end: (why: SignedOutW
   }
 }
 
-/** @returns the ways to log in; a token if the server does not answer, because it may when the user submits one */
-function readMethods(): Promise<readonly LoginMethod[]> {
+/** Reads the ways to log in that the server has. */
+async function readMethods(): Promise<readonly LoginMethod[]> {
   const { loginMethods } = connect({ fetch: fetchHere, clock: systemClock, serverClock, credentials: { kind: 'session' } })
-  return loginMethods().then(
-    ({ methods }) => methods,
-    () => ['token'],
-  )
+  return (await loginMethods()).methods
 }
 
-function refusalOf(
-  credentials: SignInCredentials,
-  error: unknown,
-): { readonly kind: 'signedOut'; readonly why: SignedOutWhy; readonly error?: unknown } {
+function refused(credentials: SignInCredentials, error: unknown): SessionState {
   const isUnauthenticated = error instanceof ApiProblemError && error.status === 401
   if (isUnauthenticated) return { kind: 'signedOut', why: credentials.kind === 'token' ? 'refused' : 'none' }
   return { kind: 'signedOut', why: 'unreachable', error }

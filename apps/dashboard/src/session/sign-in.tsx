@@ -1,5 +1,5 @@
 import type { LoginMethod } from '@tranche/api-schema'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { ProblemNote } from '../parts/problem-note.tsx'
 
 /** Why the sign-in is shown. */
@@ -17,14 +17,15 @@ const notes: Readonly<Record<SignedOutWhy, string | null>> = {
 interface SignInProps {
   readonly why: SignedOutWhy
   readonly error?: unknown
-  /** Ways to log in that the server has. */
-  readonly methods: readonly LoginMethod[]
+  /** Reads the ways to log in that the server has. */
+  readonly readMethods: () => Promise<readonly LoginMethod[]>
   readonly onToken: (token: string) => Promise<unknown>
   readonly onRetry: () => Promise<unknown>
 }
 
 /** Sign-in by the ways that the server has: a token of the cluster, which stays in the memory of this tab, OpenID Connect, or a link. */
-export function SignIn({ why, error, methods, onToken, onRetry }: SignInProps): ReactNode {
+export function SignIn({ why, error, readMethods, onToken, onRetry }: SignInProps): ReactNode {
+  const methods = useMethods(readMethods)
   return (
     <main className="sign-in">
       <h1>Tranche</h1>
@@ -40,6 +41,21 @@ export function SignIn({ why, error, methods, onToken, onRetry }: SignInProps): 
       ) : null}
     </main>
   )
+}
+
+/** @returns the ways to log in: none until the server answers, and a token if it does not, because it may when a user submits one */
+function useMethods(read: SignInProps['readMethods']): readonly LoginMethod[] {
+  const [methods, setMethods] = useState<readonly LoginMethod[]>([])
+  useEffect(() => {
+    let isGone = false
+    read()
+      .catch((): readonly LoginMethod[] => ['token'])
+      .then((found) => isGone || setMethods(found))
+    return () => {
+      isGone = true
+    }
+  }, [read])
+  return methods
 }
 
 function TokenForm({ onToken }: Pick<SignInProps, 'onToken'>): ReactNode {

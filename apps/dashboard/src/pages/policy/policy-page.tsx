@@ -7,7 +7,8 @@ import { Crumbs } from '../../parts/crumbs.tsx'
 import { LongText } from '../../parts/long-text.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { usePorts } from '../../ports/dashboard-ports.ts'
-import { queryKeyOf, useReport } from '../../ports/use-report.ts'
+import { queryKeyOf } from '../../ports/renew-when-changed.ts'
+import { useReport } from '../../ports/use-report.ts'
 import { POLICY_ANNOTATION, policyCommand } from './policy-commands.ts'
 
 /** The rules of a Rollout in words, and where they are set. */

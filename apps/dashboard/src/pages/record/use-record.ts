@@ -3,7 +3,7 @@ import type { ApiKey } from '@tranche/api-client'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import { textOfKey } from '../../live/release-store.ts'
 import { usePorts } from '../../ports/dashboard-ports.ts'
-import { queryKeyOf } from '../../ports/use-report.ts'
+import { queryKeyOf } from '../../ports/renew-when-changed.ts'
 import { createHistoryReader, type HistoryReader, type ReaderSnapshot } from './history-reader.ts'
 import { entriesOf } from './record-entry.ts'
 

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { Age } from '../../parts/time.tsx'
 import { usePorts } from '../../ports/dashboard-ports.ts'
-import { queryKeyOf } from '../../ports/use-report.ts'
+import { queryKeyOf } from '../../ports/renew-when-changed.ts'
 
 /** Maximum number of shown events; the API server keeps them for an hour. */
 const MOST_EVENTS = 50

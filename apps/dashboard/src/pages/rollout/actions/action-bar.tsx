@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ActionType, RolloutReport } from '@tranche/api-schema'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
-import { queryKeyOf } from '../../../ports/use-report.ts'
+import { queryKeyOf } from '../../../ports/renew-when-changed.ts'
 import { ActionDialog } from './action-dialog.tsx'
 import { actionOrder, textOfAction } from './action-texts.ts'
 

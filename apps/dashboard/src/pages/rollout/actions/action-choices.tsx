@@ -5,7 +5,7 @@ import { countText } from '../../../format/duration.ts'
 import { imageVersion } from '../../../format/image-change.ts'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
-import { queryKeyOf } from '../../../ports/use-report.ts'
+import { queryKeyOf } from '../../../ports/renew-when-changed.ts'
 import type { ActionChoice } from './action-texts.ts'
 
 /** Properties of the choices of an action. */

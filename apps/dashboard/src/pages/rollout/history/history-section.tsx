@@ -8,7 +8,7 @@ import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { StateBadge } from '../../../parts/state-badge.tsx'
 import { Moment } from '../../../parts/time.tsx'
 import { useMissing, usePorts } from '../../../ports/dashboard-ports.ts'
-import { queryKeyOf } from '../../../ports/use-report.ts'
+import { queryKeyOf } from '../../../ports/renew-when-changed.ts'
 import { type TimelineEntry, historyTimeline } from './timeline.ts'
 
 /** Entries that are shown at first. */

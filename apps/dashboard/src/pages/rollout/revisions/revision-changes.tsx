@@ -4,7 +4,7 @@ import type { RevisionReport, RevisionTemplate, RolloutReport } from '@tranche/a
 import { lazy, type ReactNode, Suspense } from 'react'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
-import { queryKeyOf } from '../../../ports/use-report.ts'
+import { queryKeyOf } from '../../../ports/renew-when-changed.ts'
 import { compareContainers, compareImages } from './compare-images.ts'
 import { ImageChanges } from './image-changes.tsx'
 

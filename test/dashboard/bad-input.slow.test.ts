@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumForTests } from '../../scripts/chromium-for-tests.ts'
 import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
 import { AGENTS, createAgents, releaseToPause, setVersion } from './agent-objects.ts'
-import { type BrowserSession, closePages, expectNoSideScroll, launchBrowser, liveNote, openPage, sessionOfLink } from './browser.ts'
+import { type BrowserSession, closePages, expectNoSideScroll, launchBrowser, liveNote, openPage, sessionOfLink, signIn } from './browser.ts'
 import { type DevStage, startDev } from './dev-stage.ts'
 import { type FaultyRelay, startRelay } from './faulty-relay.ts'
 import { type TenantPlace, tenantPages, writeTenantTexts } from './tenant-texts.ts'
@@ -123,6 +123,19 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard', { timeout: 120
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('button', { name: /old/, pressed: true }).waitFor()
       expect(page.url()).toBe(url)
+    })
+
+    it('shows nothing more as soon as a user signs out while the API is down', async () => {
+      const { page } = await openPage(browser)
+      await signIn(page, { api: relay.url, token: stage.token })
+      await page.getByRole('link', { name: 'steady' }).waitFor()
+      await relay.refuse()
+      await page.locator('details.user summary').click()
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByText('You are signed out').waitFor({ timeout: 2_000 })
+      expect(await page.getByRole('link', { name: 'steady' }).count()).toBe(0)
+      await page.getByLabel('Token').waitFor()
+      await relay.accept()
     })
 
     it('asks for another sign-in also when an action finds out', async () => {
