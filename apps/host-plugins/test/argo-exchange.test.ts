@@ -100,8 +100,8 @@ describe('a release as Argo CD shows it', () => {
   it('reads the pods that are not well, for their reasons', async () => {
     const sick: ArgoApi = {
       ...argo,
-      async tree(signal) {
-        const { nodes = [] } = await argo.tree(signal)
+      async tree() {
+        const { nodes = [] } = await argo.tree()
         const [first] = nodes.filter(({ kind }) => kind === 'Pod')
         return { nodes: nodes.map((node) => (node === first ? { ...node, info: [{ name: 'Containers', value: '0/1' }] } : node)) }
       },
@@ -151,7 +151,7 @@ describe('an exchange that Argo CD carries', () => {
     let isBroken = true
     const broken: ArgoApi = {
       ...argo,
-      tree: (signal) => (isBroken ? Promise.reject(new ArgoError(403, 'permission denied')) : argo.tree(signal)),
+      tree: () => (isBroken ? Promise.reject(new ArgoError(403, 'permission denied')) : argo.tree()),
     }
     const client = clientOf(broken)
     await expect(client.get(resourcePaths.rollouts, key)).rejects.toMatchObject({ status: 403 })
@@ -173,11 +173,11 @@ describe('the API of Argo CD', () => {
 
   it('is found below the base of the page, and takes a patch as a JSON string', async () => {
     requests.length = 0
-    const api = createArgoApi(application, 'https://argo.example/root/', answering(200, { manifest: '{}' }))
+    const api = createArgoApi(application, 'https://argo.example/argo-cd/', answering(200, { manifest: '{}' }))
     expect(await api.patch(ref, { type: 'application/json-patch+json', body: '[]' }, signal)).toBe('{}')
     const { url, init } = requests[0]!
     const { pathname, searchParams } = new URL(url)
-    expect(pathname).toBe('/root/api/v1/applications/agents/resource')
+    expect(pathname).toBe('/argo-cd/api/v1/applications/agents/resource')
     expect(Object.fromEntries(searchParams)).toEqual({
       ...{ appNamespace: 'argocd', project: 'default', namespace: 'demo', resourceName: 'agent-1' },
       ...{ version: 'v1', kind: 'Pod', group: '', patchType: 'application/json-patch+json' },
@@ -187,7 +187,7 @@ describe('the API of Argo CD', () => {
 
   it('rejects with the message of Argo CD', async () => {
     const api = createArgoApi(application, 'https://argo.example/', answering(403, { code: 7, message: 'permission denied' }))
-    await expect(api.tree(signal)).rejects.toEqual(new ArgoError(403, 'permission denied'))
+    await expect(api.tree()).rejects.toEqual(new ArgoError(403, 'permission denied'))
   })
 
   it('asks for the right to update the application, under its name in rules', async () => {

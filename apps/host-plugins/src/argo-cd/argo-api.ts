@@ -2,7 +2,8 @@ import type { ArgoApplication, ArgoRef, ArgoTree } from './argo-types.ts'
 
 /** REST API of Argo CD for one application, with the session of its user. */
 export interface ArgoApi {
-  tree(signal: AbortSignal): Promise<ArgoTree>
+  /** Several readers share one answer, so none of them can abort it. */
+  tree(): Promise<ArgoTree>
   /** @returns the live object as JSON. Rejects with 400 if it is not part of the application */
   resource(ref: ArgoRef, signal: AbortSignal): Promise<string>
   /** Patches a live object. @returns the object as JSON */
@@ -47,7 +48,7 @@ export function createArgoApi(application: ArgoApplication, base: string, send: 
   const manifest = async (path: string, init: RequestInit): Promise<string> =>
     (await call<{ readonly manifest: string }>(path, init)).manifest
   return {
-    tree: (signal) => call(`${own}/resource-tree?${query({ appNamespace, project: application.spec.project })}`, { signal }),
+    tree: () => call(`${own}/resource-tree?${query({ appNamespace, project: application.spec.project })}`, {}),
     resource: (ref, signal) => manifest(`${own}/resource?${query(queryOf(ref))}`, { signal }),
     patch: (ref, { type, body }, signal) =>
       manifest(`${own}/resource?${query({ ...queryOf(ref), patchType: type })}`, {

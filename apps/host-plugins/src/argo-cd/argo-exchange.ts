@@ -42,7 +42,7 @@ export function argoExchange(options: ArgoExchangeOptions): Exchange {
 class ArgoSource {
   readonly #api: ArgoApi
   readonly #nowMs: () => number
-  readonly #tree: (signal: AbortSignal) => Promise<ArgoTree>
+  readonly #tree: () => Promise<ArgoTree>
   /** Objects that do not change, by uid and version. */
   readonly #kept = new Map<string, KubeObject>()
 
@@ -65,7 +65,7 @@ class ArgoSource {
   async #read(path: KubePath, signal: AbortSignal): Promise<WireResponse> {
     const ref = refOf(path)
     if (ref === null) return outside('GET', path.name)
-    const found = await this.#inTree(ref, signal, () => this.#api.resource(ref, signal))
+    const found = await this.#inTree(ref, () => this.#api.resource(ref, signal))
     // Argo CD lists every child of a Rollout, so a BatchRelease that is not listed does not exist.
     const isWhole = path.plural === 'batchreleases' || path.plural === 'rollouts'
     return found ?? errorResponse(isWhole ? 404 : 403, 'GET', notPart(path.name))
@@ -75,18 +75,18 @@ class ArgoSource {
     const ref = refOf(path)
     if (ref === null) return outside('PATCH', path.name)
     const type = headers['content-type'] ?? ''
-    const found = await this.#inTree(ref, signal, () => this.#api.patch(ref, { type, body }, signal))
+    const found = await this.#inTree(ref, () => this.#api.patch(ref, { type, body }, signal))
     return found ?? errorResponse(403, 'PATCH', notPart(path.name))
   }
 
   /** @returns the answer for an object; null if the object is not part of the application */
-  async #inTree(ref: ArgoRef, signal: AbortSignal, ask: () => Promise<string>): Promise<WireResponse | null> {
-    if (find(await this.#tree(signal), ref) === undefined) return null
+  async #inTree(ref: ArgoRef, ask: () => Promise<string>): Promise<WireResponse | null> {
+    if (find(await this.#tree(), ref) === undefined) return null
     return jsonResponse(JSON.parse(await ask()))
   }
 
   async #list(path: KubePath, signal: AbortSignal): Promise<WireResponse> {
-    const { nodes = [] } = await this.#tree(signal)
+    const { nodes = [] } = await this.#tree()
     const { namespace, plural } = path
     switch (plural) {
       case 'pods': {
@@ -130,13 +130,13 @@ class ArgoSource {
 const TREE_FRESH_MS = 1_000
 
 /** @returns function that reads the tree, once for all who ask within {@link TREE_FRESH_MS} */
-function sharedTree({ api, nowMs }: ArgoExchangeOptions): (signal: AbortSignal) => Promise<ArgoTree> {
+function sharedTree({ api, nowMs }: ArgoExchangeOptions): () => Promise<ArgoTree> {
   let last: { readonly tree: Promise<ArgoTree>; readonly atMs: number } | null = null
-  return async (signal) => {
+  return async () => {
     if (last !== null && nowMs() - last.atMs < TREE_FRESH_MS) return last.tree
-    const next = { tree: api.tree(signal), atMs: nowMs() }
+    const next = { tree: api.tree(), atMs: nowMs() }
     last = next
-    // Aborted, or refused: the next request asks again.
+    // Refused: the next request asks again.
     next.tree.catch(() => {
       if (last === next) last = null
     })
