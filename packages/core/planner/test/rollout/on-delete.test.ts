@@ -1,4 +1,4 @@
-import type { HeldBy } from '@tranche/api-schema'
+import { type HeldBy, isListed, progressingTransitions } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { isStopAsked, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
@@ -286,6 +286,30 @@ it.each([8, 10, 12, 14])(
     expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Succeeded', status: 'False' }))
   },
 )
+
+it.each([
+  { paused: false, reasons: ['Cancelling', 'Completed'] },
+  { paused: true, reasons: ['Paused'] },
+] as const)(
+  'a rollback that was left by disabling the Rollout continues once it is enabled again, with paused: $paused',
+  ({ paused: isPaused, reasons }) => {
+    const fake = paused()
+    fake.setImage('v1')
+    while (reasonOf(fake) !== 'Cancelling') act(fake)
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    while (fake.rollout?.status?.phase !== 'Disabling') act(fake)
+    expect(reasonOf(fake)).toBeUndefined()
+    fake.editRollout((spec) => ({ ...spec, disabled: false, strategy: { ...spec.strategy, paused: isPaused } }))
+    const seen: (string | undefined)[] = []
+    settle(fake, () => seen.push(reasonOf(fake)))
+    expect(isListed(progressingTransitions, undefined, reasons[0])).toBe(true)
+    expect([...new Set(seen)].filter((reason) => reason !== undefined)).toEqual(reasons)
+  },
+)
+
+function reasonOf(fake: FakeCluster): string | undefined {
+  return fake.rollout?.status?.conditions?.find(({ type }) => type === 'Progressing')?.reason
+}
 
 function healthy(options: FakeClusterOptions = {}): FakeCluster {
   const fake = new FakeCluster({ steps, ...options })
