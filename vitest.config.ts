@@ -26,8 +26,8 @@ export default defineConfig({
       { extends: true, test: { name: 'slow', include: [...named('slow')] } },
       { extends: true, test: { name: 'browser', include: [...named('browser')] } },
     ],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     pool: 'threads',
     // Most tests compute, in virtual time: a core that waits is lost.
     maxWorkers: '100%',
