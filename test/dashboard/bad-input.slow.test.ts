@@ -125,17 +125,15 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard', { timeout: 120
       expect(page.url()).toBe(url)
     })
 
-    it('shows nothing more as soon as a user signs out while the API is down', async () => {
+    it('shows nothing more as soon as a user signs out while the API does not answer', async () => {
       const { page } = await openPage(browser)
       await signIn(page, { api: relay.url, token: stage.token })
       await page.getByRole('link', { name: 'steady' }).waitFor()
-      await relay.refuse()
+      await page.route('**/login-methods', () => {})
       await page.locator('details.user summary').click()
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.getByText('You are signed out').waitFor({ timeout: 2_000 })
       expect(await page.getByRole('link', { name: 'steady' }).count()).toBe(0)
-      await page.getByLabel('Token').waitFor()
-      await relay.accept()
     })
 
     it('asks for another sign-in also when an action finds out', async () => {
