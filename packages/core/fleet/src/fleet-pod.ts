@@ -153,9 +153,18 @@ function nodeOf(pod: Pod): string | undefined {
 
 function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | undefined, observedAt: ObservationTime): number {
   if (previous?.uid === uid && previous.readyStamp === stamp && previous.readyFromMs !== null) return previous.readyFromMs
-  // A timestamp in the future (clocks differ) counts: the pod becomes available only after it.
-  const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - observedAt.nowMs
-  return aheadMs > 0 ? observedAt.monotonicMs + aheadMs : observedAt.monotonicMs
+  return observedFromMs(stamp, observedAt)
+}
+
+/**
+ * Moment from which a condition counts: its first observation, or its own timestamp where that is in the future because clocks differ.
+ *
+ * @param stamp `lastTransitionTime` in RFC 3339
+ * @returns monotonic milliseconds
+ */
+export function observedFromMs(stamp: string | undefined, { nowMs, monotonicMs }: ObservationTime): number {
+  const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - nowMs
+  return aheadMs > 0 ? monotonicMs + aheadMs : monotonicMs
 }
 
 /** Maximum characters kept of a container message. */

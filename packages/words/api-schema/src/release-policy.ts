@@ -38,7 +38,13 @@ const notReadySchema = z.object({
     .meta({ description: 'How to handle a node that is NotReady when it is due: Skip (update it last), Wait or Fail. Default Skip.' }),
   exempt: intOrString()
     .optional()
-    .meta({ description: 'Number of NotReady nodes, or percentage of desired nodes, that do not count as unavailable. Default 0.' }),
+    .meta({
+      description:
+        'Number of dead nodes, or percentage of desired nodes, that do not count as unavailable: nodes that do not answer, or are in maintenance, before their turn. If more are dead, all of them count. Default 10%.',
+    }),
+  after: duration()
+    .optional()
+    .meta({ description: 'Time after which a node whose kubelet reports it NotReady counts as dead. Default 5m.' }),
 })
 
 /** Which nodes a batch may update, in which order, and how many per zone or rack at a time. */

@@ -1,4 +1,4 @@
-import type { NodeSelector, ReleaseNodeRules, NotReadyAction } from '@tranche/api-schema'
+import { durationMs, type NodeSelector, type NotReadyAction, type ReleaseNodeRules } from '@tranche/api-schema'
 import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
 
 /** The parsed node rules. */
@@ -9,8 +9,10 @@ export interface NodeScope {
   readonly spread: readonly number[]
   /** What a due NotReady node means. */
   readonly notReady: NotReadyAction
-  /** NotReady nodes with an old pod that do not count as unavailable: a number, or a percentage of the desired nodes. */
+  /** Maximum number of dead nodes that do not count as unavailable: a number, or a percentage of the desired nodes. */
   readonly exempt: number | string
+  /** How long a node whose kubelet reports it NotReady must have been so to count as dead, in milliseconds. */
+  readonly deadAfterMs: number
   /** Whether any step selects its nodes. */
   readonly hasSteps: boolean
   /** @returns what the rules say about a node with these labels */
@@ -59,6 +61,17 @@ export function toNodeScope(rules: ReleaseNodeRules | undefined): NodeScope {
   return scope
 }
 
+/** Share of the desired nodes that may be dead without a cost: one of ten, at least one. */
+const DEFAULT_EXEMPT = '10%'
+/** As long as a taint-based eviction waits by default. */
+const DEFAULT_DEAD_AFTER_MS = 300_000
+
+/** An unreadable duration, which validation rejects, gets the default. */
+function deadAfterOf(text: string | undefined): number {
+  const ms = text === undefined ? DEFAULT_DEAD_AFTER_MS : durationMs(text)
+  return Number.isFinite(ms) ? ms : DEFAULT_DEAD_AFTER_MS
+}
+
 const SCOPES_KEPT = 256
 const scopes = new Map<string, NodeScope>()
 
@@ -101,7 +114,8 @@ function readRules(rules: ReleaseNodeRules): NodeScope {
     digest: sha256Hex(canonicalJson(rules)).slice(0, 16),
     spread: spread.map(({ maxUnavailable }) => Math.max(1, maxUnavailable)),
     notReady: notReady?.action ?? 'Skip',
-    exempt: notReady?.exempt ?? 0,
+    exempt: notReady?.exempt ?? DEFAULT_EXEMPT,
+    deadAfterMs: deadAfterOf(notReady?.after),
     hasSteps: steps.length > 0,
     factsOf,
     keyOf: (labels) => {
@@ -169,7 +183,8 @@ const everyNode: NodeScope = {
   digest: '',
   spread: [],
   notReady: 'Skip',
-  exempt: 0,
+  exempt: DEFAULT_EXEMPT,
+  deadAfterMs: DEFAULT_DEAD_AFTER_MS,
   hasSteps: false,
   factsOf: () => anyFacts,
   keyOf: () => undefined,

@@ -22,7 +22,8 @@ export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
 /** The view of a pass that has read every pod; nodes and pods arrive in the order in which the cluster lists them. */
 export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []): PassView {
   const index = new FleetIndex()
-  for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node))
+  for (const node of cluster.nodes)
+    index.nodeChanged(undefined, toFleetNode(node, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenNotReadyMs(node.metadata.name) }))
   for (const { pod, seenForMs } of cluster.pods) {
     index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenForMs })!)
   }
@@ -39,6 +40,11 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
   }
 }
 
+/** For how long the process has seen a node NotReady: every second one for longer than five minutes. */
+export function seenNotReadyMs(name: string): number {
+  return Number(/\d+$/.exec(name)?.[0]) % 2 === 0 ? 301_000 : 299_000
+}
+
 /** The truth about one node, in the words of the guarantees. */
 export interface NodeTruth {
   readonly desired: boolean
@@ -46,6 +52,8 @@ export interface NodeTruth {
   /** The node is Ready, or its kubelet answers and it runs a superseded revision. */
   readonly inReach: boolean
   readonly pods: readonly SeenPod[]
+  /** The node does not answer, or has been NotReady for five minutes, and was not updated; a release would not bring it back. */
+  readonly dead: boolean
   /** The node has an available, non-terminating pod. */
   readonly available: boolean
   /** The node has a standing pod on a revision other than the record's. */
@@ -60,14 +68,19 @@ export function truthOf({ nodes, pods, record, minReadySeconds }: GeneratedClust
       const node = nodes.find(({ metadata }) => metadata.name === name)
       const here = pods.filter(({ pod }) => nodeOfPod(pod) === name)
       const health = node?.status?.conditions?.[0]?.status
+      const inReach =
+        health === 'True' || (health === 'False' && here.some(({ pod }) => stands(pod) && !['old', 'new'].includes(hashOf(pod) ?? '')))
+      const available = here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000)
+      const old = here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision)
+      const isSilent = health === 'Unknown' || (health === 'False' && seenNotReadyMs(name) >= 300_000)
       const truth: NodeTruth = {
         desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
         isReady: health === 'True',
-        inReach:
-          health === 'True' || (health === 'False' && here.some(({ pod }) => stands(pod) && !['old', 'new'].includes(hashOf(pod) ?? ''))),
+        inReach,
         pods: here,
-        available: here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000),
-        old: here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision),
+        dead: isSilent && !inReach && old && !available,
+        available,
+        old,
       }
       return [name, truth]
     }),

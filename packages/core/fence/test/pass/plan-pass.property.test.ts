@@ -317,7 +317,10 @@ function forEveryPlan(check: (pass: GeneratedPass, plan: PassPlan) => void): voi
 function downBeside(cluster: GeneratedCluster, own: string, place: number): readonly string[] {
   const truth = truthOf(cluster)
   const taken = cluster.record.permits.filter((permit, at) => (at < place && !isSettled(permit, truth)) || isFlying(permit, truth))
-  const unavailable = [...truth].filter(([, node]) => node.desired && !node.available).map(([name]) => name)
+  const desired = [...truth].filter(([, node]) => node.desired)
+  const dead = desired.filter(([, node]) => node.dead).length
+  const areExempt = dead <= Math.ceil(desired.length / 10)
+  const unavailable = desired.filter(([, node]) => !node.available && !(node.dead && areExempt)).map(([name]) => name)
   return [...new Set([...taken.map(({ node }) => node), ...unavailable])].filter((node) => node !== own)
 }
 

@@ -86,7 +86,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   }
   const lack = lackText(progress.effectiveSize - progress.updated)
   if (progress.unavailable.length < limit) return heldByRules(view, wanted, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
-  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${wayOut(progress, limit)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 
@@ -134,6 +134,13 @@ function heldByRules(
 
 function lackText(nodes: number): string {
   return nodes === 1 ? '1 more node is to be updated' : `${nodes} more nodes are to be updated`
+}
+
+/** Dead nodes cost no budget while there are few of them; says when there are more. */
+function tooManyDead({ exemption: { dead, most } }: BatchProgress): string {
+  if (dead.length <= most) return ''
+  const count = dead.length === 1 ? '1 of them is dead' : `${dead.length} of them are dead`
+  return `; ${count}, and nodes.notReady.exempt leaves out at most ${most}`
 }
 
 /** More nodes are down than the limit allows, for instance after it was lowered: says what ends the wait. */
