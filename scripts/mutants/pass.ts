@@ -9,6 +9,7 @@ const permitChange = 'packages/core/fence/src/pass/permit-change.ts'
 const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
 const spreadHolds = 'packages/core/fence/src/pass/spread-holds.ts'
 const batchScope = 'packages/core/fence/src/nodes/batch-scope.ts'
+const exemptNodes = 'packages/core/fence/src/nodes/exempt-nodes.ts'
 const oldNodes = 'packages/core/fence/src/nodes/old-nodes.ts'
 const candidateOrder = 'packages/core/fence/src/pass/candidate-order.ts'
 
@@ -128,8 +129,8 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a pod whose read did not confirm the permit is not read again before another event',
     file: planPass,
-    find: 'const readMs = nextReadMs(fence)',
-    replace: 'const readMs = nextReadMs(fence) === null ? null : nextAvailableMs',
+    find: '[nextReadMs(fence), ',
+    replace: '[',
     tests: [planPassTests],
   },
   {
@@ -502,18 +503,58 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G1',
-    fault: 'a broken node is exempt from the budget though it is Ready',
-    file: budget,
-    find: '!ready && pods.some(',
-    replace: 'pods.some(',
+    fault: 'a node that a release may bring back is exempt from the budget',
+    file: exemptNodes,
+    find: 'if (isInReach(node, revisions)) return null',
+    replace: '',
     tests: [nodeRulesTests],
   },
   {
     rule: 'G1',
     fault: 'a node whose pod Tranche has deleted is exempt from the budget',
-    file: budget,
-    find: '!terminating && hash !== record.revision',
-    replace: 'hash !== record.revision',
+    file: exemptNodes,
+    find: 'if (!hasOldPod(node, revisions.canary)) return null',
+    replace: '',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G1',
+    fault: 'dead nodes are exempt from the budget however many there are',
+    file: exemptNodes,
+    find: 'dead.length > most ? [] : dead',
+    replace: 'dead',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G1',
+    fault: 'as many dead nodes as the policy exempts are exempt from the budget where more are dead',
+    file: exemptNodes,
+    find: 'dead.length > most ? [] : dead',
+    replace: 'dead.slice(0, most)',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G1',
+    fault: 'a node is exempt from the budget as soon as it is NotReady',
+    file: exemptNodes,
+    find: 'node.notReadyFromMs + deadAfterMs',
+    replace: 'node.notReadyFromMs',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G6',
+    fault: 'a node in maintenance costs budget',
+    file: exemptNodes,
+    find: 'if (node.maintenance !== undefined) return Number.NEGATIVE_INFINITY',
+    replace: '',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'nothing wakes a pass when a NotReady node counts as dead',
+    file: planPass,
+    find: ', fence.exemption.nextAtMs]',
+    replace: ']',
     tests: [nodeRulesTests],
   },
   {

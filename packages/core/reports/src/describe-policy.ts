@@ -38,7 +38,7 @@ function orElse(sentences: readonly string[], otherwise: string): readonly strin
 }
 
 function nodeSentences({ order = [], exclude = [], spread = [], notReady }: NodeRules = {}): readonly string[] {
-  const exempt = notReady?.exempt ?? 0
+  const { exempt = '10%', after = '5m' } = notReady ?? {}
   return [
     'Nodes on a superseded revision come first, unhealthy pods before healthy ones, and NotReady nodes last.',
     ...order.map(({ selector, by }, at) => `${at === 0 ? 'Among these' : 'Then'}, ${orderText(selector, by)}.`),
@@ -50,9 +50,9 @@ function nodeSentences({ order = [], exclude = [], spread = [], notReady }: Node
         `At most ${nodesText(maxUnavailable)} with the same ${topologyKey} may be unavailable at a time.`,
     ),
     notReadySentences[notReady?.action ?? 'Skip'] ?? '',
-    ...(exempt === 0 || exempt === '0%'
-      ? []
-      : [`Up to ${nodesText(exempt)} that are NotReady and on the old version do not count as unavailable.`]),
+    exempt === 0 || exempt === '0%'
+      ? 'Dead nodes count as unavailable.'
+      : `Up to ${nodesText(exempt)} that do not answer, are in maintenance, or have been NotReady for ${after} before their update do not count as unavailable. If there are more, all of them count.`,
   ]
 }
 

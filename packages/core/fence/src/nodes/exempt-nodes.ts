@@ -29,7 +29,7 @@ export interface ExemptionQuestion {
 
 /**
  * G1: dead nodes cost no budget, up to the number that the policy exempts. Where more are dead, all of them count: so many failures at
- * once are no longer those of single machines, and the release should not add to them.
+ * once are no longer those of single machines, and the release should not add to them (L28).
  */
 export function exemptNodes({ unavailable, revisions, rules, desired, monotonicMs }: ExemptionQuestion): Exemption {
   const most = Math.max(0, scaleIntOrPercent(rules.exempt, desired) ?? 0)

@@ -1,6 +1,6 @@
 import type { NodeStory } from '../world/node-story.ts'
 import type { Deletion } from '../world/world.ts'
-import { followDeadNodes } from './dead-nodes.ts'
+import { followDeadNodes } from '../world/dead-nodes.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { limitFor } from './limit-for.ts'
 

@@ -1,8 +1,8 @@
 import type { RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
-import { inNodes } from '../world/resolve-limit.ts'
-import type { NodeStory, PodStory } from '../world/node-story.ts'
-import type { Cause, Decision, Observations } from '../world/observations.ts'
-import type { Deletion } from '../world/world.ts'
+import { inNodes } from './resolve-limit.ts'
+import type { NodeStory, PodStory } from './node-story.ts'
+import type { Cause, Decision, Observations } from './observations.ts'
+import type { Deletion } from './world.ts'
 
 /** Nodes that cost no budget because they died before their update (G1). */
 export interface DeadNodes {
