@@ -74,7 +74,9 @@ describe('nodes that were dead before the release, without a policy', () => {
     await stage.until('it is reported', async () => (await stage.release())?.status?.waiting?.reason === 'BudgetUsedUp')
     await stage.pass(10 * 60_000)
     expect(await nodesOn(stage, 'v2')).toEqual([])
-    expect((await stage.release())?.status?.waiting?.message).toContain('3 of them are dead, and nodes.notReady.exempt leaves out at most 2')
+    expect((await stage.release())?.status?.waiting?.message).toContain(
+      '3 of them are dead, and nodes.notReady.exempt leaves out at most 2',
+    )
     await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
     await untilNodesOn(stage, 'v2', 18)
     for (const node of dead.slice(1)) await drive(stage.clock, stage.simulator.nodes.revive(node))

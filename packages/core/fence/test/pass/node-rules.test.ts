@@ -175,7 +175,11 @@ describe('the pods that an executor permits and deletes under the node rules of 
       { nodes: 'a:old b:old c?:old!', rules: { notReady: { action: 'Wait' } }, partition: 1, limit: 3 },
       'append a b',
     ],
-    ['a dead node costs budget if the policy exempts none', { nodes: 'a?:old! b:old', rules: { notReady: { exempt: 0 } }, permits: 'b' }, 'wait for budget'],
+    [
+      'a dead node costs budget if the policy exempts none',
+      { nodes: 'a?:old! b:old', rules: { notReady: { exempt: 0 } }, permits: 'b' },
+      'wait for budget',
+    ],
     ['a dead node costs no budget without a policy (G1)', { nodes: 'a?:old! b:old', permits: 'b' }, 'execute b'],
     ['two dead nodes of three cost budget without a policy (G1)', { nodes: 'a?:old! b:old c?:old!', permits: 'b' }, 'wait for budget'],
     [
@@ -208,15 +212,11 @@ describe('the pods that an executor permits and deletes under the node rules of 
       { nodes: 'a&:old! b:old', permits: 'b' },
       'execute b',
     ],
-    [
-      'a node in maintenance with an available pod is taken like any other',
-      { nodes: 'a&:old b:old', permits: 'a' },
-      'execute a',
-    ],
+    ['a node in maintenance with an available pod is taken like any other', { nodes: 'a&:old b:old', permits: 'a' }, 'execute a'],
     [
       'a NotReady node with a superseded revision costs budget while its kubelet answers: a release may bring it back (G1)',
-      { nodes: 'a¿:bad! b:old c:old', rules: { notReady: { after: '0s', exempt: '100%' } }, permits: 'a b' },
-      'execute a',
+      { nodes: 'a¿:bad! b:old', rules: { notReady: { after: '0s', exempt: '100%' } }, permits: 'b' },
+      'withdraw b',
     ],
     [
       'an updated node that is dead is never exempt (G1)',

@@ -30,13 +30,19 @@ export function followDeadNodes(observations: Observations): DeadNodes {
   const outages = new Map<string, { readonly state: string; readonly by: Cause }>()
 
   /** Whether a node may have looked dead to the deciding process, and whether it must have. */
-  function lookOf(node: NodeStory, { daemonSet, decision, atMs }: Deletion, afterMs: number): { readonly may: boolean; readonly must: boolean } {
+  function lookOf(
+    node: NodeStory,
+    { daemonSet, decision, atMs }: Deletion,
+    afterMs: number,
+  ): { readonly may: boolean; readonly must: boolean } {
     const { revision } = daemonSet.orders
     const pods = [...node.pods.values()]
     const outage = outages.get(node.name)
     if (node.node === undefined || outage === undefined || !pods.some((pod) => mayLookOld(pod, revision, decision))) return neither
     if (!observations.hasSeen(decision, outage.by)) return { may: true, must: false }
-    const isOld = pods.some(({ ended, last, rv }) => ended === null && last.hash !== revision && observations.hasSeen(decision, podWrite(rv, atMs)))
+    const isOld = pods.some(
+      ({ ended, last, rv }) => ended === null && last.hash !== revision && observations.hasSeen(decision, podWrite(rv, atMs)),
+    )
     if (isInMaintenance(node.node) || node.node.ready === 'Unknown') return { may: true, must: isOld }
     if (node.node.ready !== 'False') return neither
     const seenMs = observations.deliveredAtMs(decision.actor, outage.by)

@@ -46,15 +46,13 @@ describe('a limit of the policy', () => {
 
 describe('nodes that died before their update', () => {
   const dead = (notReady: Fields, fields: Fields = { ready: 'Unknown' }): (() => Script) => {
-    return () =>
-      under({ nodes: { notReady } })
-        .node('d', fields)
-        .pod('d1', { ready: false })
-        .seen()
-        .wait(2_000)
+    return () => under({ nodes: { notReady } }).node('d', fields).pod('d1', { ready: false }).seen().wait(2_000)
   }
   const delBoth = (s: Script): Script => s.del('a1').del('b1')
-  const wait = (ms: number) => (s: Script): Script => delBoth(s.wait(ms))
+  const wait =
+    (ms: number) =>
+    (s: Script): Script =>
+      delBoth(s.wait(ms))
 
   judgeEach('G1', [['do not count as down, up to a tenth of the nodes', delBoth, []]], { begin: dead({}) })
   judgeEach('G1', [['count as down if the policy exempts none', delBoth, ['G1 b']]], { begin: dead({ exempt: 0 }) })
@@ -89,9 +87,13 @@ describe('nodes that died before their update', () => {
     ],
     { begin: dead({}, { ready: 'False' }) },
   )
-  judgeEach('G1', [['have been NotReady for as long as the policy says', wait(1_000), []]], { begin: dead({ after: '2s' }, { ready: 'False' }) })
+  judgeEach('G1', [['have been NotReady for as long as the policy says', wait(1_000), []]], {
+    begin: dead({ after: '2s' }, { ready: 'False' }),
+  })
   judgeEach('G1', [['are in maintenance, even if Ready', delBoth, []]], { begin: dead({}, { conditions: ['DrainInProgress'] }) })
-  judgeEach('G1', [['have a condition that takes them out of service', delBoth, ['G1 b']]], { begin: dead({}, { conditions: ['DiskPressure'] }) })
+  judgeEach('G1', [['have a condition that takes them out of service', delBoth, ['G1 b']]], {
+    begin: dead({}, { conditions: ['DiskPressure'] }),
+  })
 })
 
 describe('the node rules of a policy', () => {
