@@ -1,0 +1,3 @@
+export { type Amounts, amountsOf, type Demand, type DemandingSpec, demandOf, type HostPort, isWithin } from './demand.ts'
+export { type DemandingPod, type NodeRoom, roomWithout, type Shortage, shortagesIn, type Taker, takerIn } from './room.ts'
+export { shortageText } from './shortage-text.ts'
