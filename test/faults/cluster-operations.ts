@@ -18,6 +18,8 @@ export async function changeCluster(world: World, operation: ClusterOperation): 
     case 'removeNode':
     case 'silenceNode':
       return changeMachines(world, operation)
+    case 'maintain':
+      return maintain(world, operation)
     case 'cordon':
     case 'taint':
       return markNode(world, operation)
@@ -52,6 +54,25 @@ async function changeMachines(
   world.later(operation.forMs, async () => {
     world.note(`the kubelet of ${name} is back`)
     await nodes.revive(name).catch(() => {})
+  })
+}
+
+async function maintain(world: World, operation: Extract<ClusterOperation, { readonly kind: 'maintain' }>): Promise<void> {
+  const name = pickByName(await nodesOf(world), operation.pick)?.metadata.name
+  if (name === undefined) return
+  const { condition, isSilent, forMs } = operation
+  const { nodes } = world.simulator
+  const set = (status: 'True' | 'False'): Promise<unknown> => {
+    const body = { status: { conditions: [{ type: condition, status }] } }
+    return world.people.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'strategic', body }, { subresource: 'status' })
+  }
+  world.note(`node ${name} has ${condition} for ${durationText(forMs)}${isSilent ? ', and its kubelet is silent' : ''}`)
+  await set('True')
+  if (isSilent) await nodes.kill(name)
+  world.later(forMs, async () => {
+    world.note(`node ${name} is back in service`)
+    await set('False').catch(() => {})
+    if (isSilent) await nodes.revive(name).catch(() => {})
   })
 }
 
