@@ -40,7 +40,7 @@ const notReadySchema = z.object({
     .optional()
     .meta({
       description:
-        'Number of dead nodes, or percentage of desired nodes, that do not count as unavailable: nodes that do not answer, or are in maintenance, before their turn. If more are dead, all of them count. Default 10%.',
+        'Number of dead nodes, or percentage of desired nodes, that do not count as unavailable. Dead are nodes on the old version that do not answer, are in maintenance, or are NotReady for long. If more are dead, all of them count. Default 10%.',
     }),
   after: duration()
     .optional()

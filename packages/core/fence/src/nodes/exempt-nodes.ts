@@ -28,8 +28,8 @@ export interface ExemptionQuestion {
 }
 
 /**
- * G1: dead nodes cost no budget, up to the number that the policy exempts. Where more are dead, all of them count: so many failures at
- * once are no longer those of single machines, and the release should not add to them (L28).
+ * G1: dead nodes cost no budget, up to the number that the policy exempts. Where more are dead, all of them count: they may have failed
+ * for one common reason, and the release should not add to them (L28).
  */
 export function exemptNodes({ unavailable, revisions, rules, desired, monotonicMs }: ExemptionQuestion): Exemption {
   const most = Math.max(0, scaleIntOrPercent(rules.exempt, desired) ?? 0)
@@ -45,9 +45,9 @@ export function exemptNodes({ unavailable, revisions, rules, desired, monotonicM
 }
 
 /**
- * Since when (monotonic) a node without an available pod is dead: its old pod stands, no deletion of ours is the reason, and nothing that
- * a release does would bring it back. It is dead at once where its kubelet does not answer or it is in maintenance, and after
- * `deadAfterMs` where its kubelet reports it NotReady.
+ * Since when (monotonic) a node without an available pod is dead. It has an old pod that is not terminating, and a release would not
+ * bring it back. It is dead at once where its kubelet does not answer or it is in maintenance, and after `deadAfterMs` where its kubelet
+ * reports it NotReady.
  *
  * @returns null for a node that is not dead, and will not be by the clock alone
  */
