@@ -1,43 +1,55 @@
 import type { ObjectKey } from '@tranche/kube-types'
-import type { AccountSign } from './account-signs.ts'
+import type { AccountSign, TooManyRights } from './account-signs.ts'
+import type { Denied } from './guarded-reads.ts'
 import type { InstalledPod } from './installed-signs.ts'
 import type { ReleaseSign } from './release-signs.ts'
 import type { RolloutSign } from './rollout-signs.ts'
 import type { WebhookSign } from './webhook-signs.ts'
 
-/** Facts about a cluster; `forbidden` if the caller lacks the permission. */
+/** Facts about a cluster; {@link Denied} where a right is missing to read them. */
 export interface ClusterSigns {
+  /** Name of the API server, for messages: `https://10.0.0.1:6443 (context production)`. */
   readonly server: string
-  readonly context: string
-  readonly version: { readonly major: string; readonly minor: string; readonly gitVersion: string }
+  readonly version: ServerVersion | Denied
   /** Tranche resources, and whether the API server serves them. */
-  readonly served: Readonly<Record<string, boolean>>
+  readonly served: Readonly<Record<string, boolean>> | Denied
   /** Description of the fields that the served schema would drop; null: none. */
-  readonly schemaGap: string | null
-  readonly rights: readonly Right[]
+  readonly schemaGap: string | null | Denied
+  readonly rights: readonly Right[] | Denied
+  /** Namespace in which the rights were checked; empty: all namespaces. */
+  readonly rightsNamespace: string
   /** Null if there is none. */
-  readonly leader: LeaseSign | null | 'forbidden'
+  readonly leader: LeaseSign | null | Denied
   /** Namespace of the Lease of controllers. */
   readonly leaseNamespace: string
   /** Rollouts of DaemonSets. */
-  readonly rollouts: readonly RolloutSign[] | 'forbidden'
+  readonly rollouts: readonly RolloutSign[] | Denied
+  /** Namespaces whose Rollouts were read; null: all. */
+  readonly rolloutNamespaces: readonly string[] | null
   /** DaemonSets on `OnDelete` whose pods only Tranche replaces. */
-  readonly daemonSets: readonly ObjectKey[] | 'forbidden'
-  readonly kruise: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'
+  readonly daemonSets: readonly ObjectKey[] | Denied
+  readonly kruise: { readonly webhook: boolean; readonly lease: LeaseSign | null } | Denied
   /** Names of the Tranche policies and webhooks that admit updates of DaemonSets. */
-  readonly admission: readonly string[] | 'forbidden'
+  readonly admission: readonly string[] | Denied
   /** Pods of the chart; empty if Tranche was not installed by it. */
-  readonly installed: readonly InstalledPod[] | 'forbidden'
-  /** Service accounts of these pods and their permissions; `forbidden` if the caller may not check them. */
-  readonly accounts: readonly AccountSign[] | 'forbidden'
-  readonly releases: readonly ReleaseSign[] | 'forbidden'
+  readonly installed: readonly InstalledPod[] | Denied
+  /** Service accounts of these pods and their permissions. */
+  readonly accounts: readonly AccountSign[] | TooManyRights | Denied
+  readonly releases: readonly ReleaseSign[] | Denied
   /** Configurations of the Tranche webhooks; empty with other admission modes. */
-  readonly webhooks: readonly WebhookSign[] | 'forbidden'
-  readonly redis: RedisSign
+  readonly webhooks: readonly WebhookSign[] | Denied
+  readonly redis: RedisSign | Denied
   /** Time of the API server minus local time, in milliseconds; null if it reports none. */
   readonly skewMs: number | null
   /** Local time, epoch milliseconds. */
   readonly nowMs: number
+}
+
+/** Version of the API server, as at `/version`. */
+export interface ServerVersion {
+  readonly major: string
+  readonly minor: string
+  readonly gitVersion: string
 }
 
 /**
@@ -70,7 +82,7 @@ export interface LeaseSign {
   readonly lengthMs: number
 }
 
-/** One permission of the caller. */
+/** One permission of the user. */
 export interface Right {
   readonly verb: string
   /** `pods`, `rollouts.rollouts.kruise.io`. */

@@ -1,7 +1,10 @@
-import { durationText } from '../view/duration-text.ts'
-import type { ClusterSigns } from './cluster-signs.ts'
-import type { DoctorFinding } from './finding.ts'
-import type { InstalledPod } from './installed-signs.ts'
+import type { DoctorFinding } from '@tranche/api-schema'
+import { durationText } from '@tranche/clock'
+import type { ClusterSigns } from '../signs/cluster-signs.ts'
+import { deniedText, isDenied } from '../signs/guarded-reads.ts'
+import type { InstalledPod } from '../signs/installed-signs.ts'
+import type { Examiner } from './examiner.ts'
+import { notLookedAt } from './not-looked-at.ts'
 
 /** Maximum age of an executor's last write that shows that it runs, in milliseconds. */
 const LATELY_MS = 120_000
@@ -11,7 +14,7 @@ const IDLE_MS = 120_000
 /** Checks whether an executor runs, by its pods, else by its writes to releases. Pure. */
 export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterSigns): DoctorFinding {
   const start = 'Start one: tranche executor, or tranche all-in-one; docs/operations/processes.md says how they share work.'
-  const pods = installed === 'forbidden' ? [] : installed.filter(({ component }) => component === 'executor' || component === 'all-in-one')
+  const pods = isDenied(installed) ? [] : installed.filter(({ component }) => component === 'executor' || component === 'all-in-one')
   const ready = pods.filter(({ isReady }) => isReady).length
   if (ready > 0) return { check: 'executor', state: 'ok', message: `${ready} of ${pods.length} executors ready` }
   if (pods.length > 0)
@@ -21,7 +24,7 @@ export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterS
       message: `none of ${pods.length} executors is ready: releases do not progress`,
       fix: 'Check the pod with kubectl describe and kubectl logs.',
     }
-  if (releases === 'forbidden') return { check: 'executor', state: 'unknown', message: 'you may not list BatchReleases' }
+  if (isDenied(releases)) return notLookedAt('executor', releases)
   const serverMs = nowMs + (skewMs ?? 0)
   const lately = releases.find(({ executorMs }) => executorMs !== null && serverMs - executorMs < LATELY_MS)
   if (lately !== undefined) {
@@ -34,38 +37,35 @@ export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterS
       check: 'executor',
       state: 'problem',
       message: `the batch of ${idle.namespace}/${idle.name} has nodes to update, but made no progress for ${durationText(serverMs - idle.writtenMs)}: no executor seems to run`,
-      fix: `${start} tranche explain rollout/${idle.name} -n ${idle.namespace} shows whether it waits for something else.`,
+      fix: `${start} Check whether it waits for something else:`,
+      command: `tranche explain rollout/${idle.name} -n ${idle.namespace}`,
     }
-  const why = installed === 'forbidden' ? 'you may not list its pods' : 'the chart has no pods here'
+  const why = isDenied(installed) ? deniedText(installed) : 'the chart has no pods here'
   return {
     check: 'executor',
-    state: installed === 'forbidden' ? 'unknown' : 'note',
+    state: isDenied(installed) ? 'unknown' : 'note',
     message: `unknown whether one runs: ${why}, and no release in progress shows it`,
   }
 }
 
-/**
- * Checks that the pods of the chart and this command have the same version. Pure.
- *
- * @param own version of this command
- */
-export function versionsFinding({ installed }: ClusterSigns, own: string): DoctorFinding {
-  if (installed === 'forbidden') return { check: 'versions', state: 'unknown', message: 'you may not list the pods of the chart' }
+/** Checks that the pods of the chart and the program that checks have the same version. Pure. */
+export function versionsFinding({ installed }: ClusterSigns, { name, version: own }: Examiner): DoctorFinding {
+  if (isDenied(installed)) return notLookedAt('versions', installed)
   if (installed.length === 0)
     return {
       check: 'versions',
       state: 'note',
-      message: `this command is ${own}; the chart has no pods here to compare with`,
+      message: `${name} is ${own}; the chart has no pods here to compare with`,
     }
   const running = Map.groupBy(installed, ({ version }) => version ?? 'of unknown version')
   const text = [...running].map(([version, pods]) => `${componentsText(pods)} ${version}`).join(', ')
   const versions = [...running.keys(), own]
-  if (versions.every((version) => version === own)) return { check: 'versions', state: 'ok', message: `${text}, like this command` }
+  if (versions.every((version) => version === own)) return { check: 'versions', state: 'ok', message: `${text}, like ${name}` }
   const isTooFar = versions.some((one) => versions.some((other) => !mayStandBeside(one, other)))
   return {
     check: 'versions',
     state: isTooFar ? 'problem' : 'note',
-    message: `${text}, and this command is ${own}`,
+    message: `${text}, and ${name} is ${own}`,
     fix: 'Use one version; docs/operations/upgrade.md says which may run together.',
   }
 }
@@ -84,6 +84,7 @@ function mayStandBeside(one: string, other: string): boolean {
 
 /** Reports on the Redis of the options, else on that of the pods. Pure. */
 export function redisFinding({ redis }: ClusterSigns): DoctorFinding {
+  if (isDenied(redis)) return notLookedAt('redis', redis)
   switch (redis.kind) {
     case 'asked':
       if (redis.problem !== null) return { check: 'redis', state: 'problem', ...redis.problem }
@@ -101,7 +102,7 @@ export function redisFinding({ redis }: ClusterSigns): DoctorFinding {
         check: 'redis',
         state: 'unknown',
         message: `${redis.name} was not checked: ${redis.why}`,
-        fix: 'helm test checks it from inside the cluster; or name it with --redis URL or TRANCHE_REDIS_URL.',
+        fix: 'helm test checks it from inside the cluster; tranche doctor --redis URL checks it from your machine.',
       }
     case 'none':
       return { check: 'redis', state: 'ok', message: 'no pod of the chart uses Redis' }
@@ -110,7 +111,7 @@ export function redisFinding({ redis }: ClusterSigns): DoctorFinding {
         check: 'redis',
         state: 'note',
         message: 'not checked: the chart has no pods here that could name a Redis',
-        fix: 'Name it with --redis URL or TRANCHE_REDIS_URL to check it.',
+        fix: 'tranche doctor checks it if --redis URL or TRANCHE_REDIS_URL names it.',
       }
   }
 }

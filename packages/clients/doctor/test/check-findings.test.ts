@@ -1,45 +1,70 @@
 import { AppError } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
-import { checkFindings } from '../src/doctor/check-findings.ts'
-import type { ClusterSigns } from '../src/doctor/cluster-signs.ts'
-import type { InstalledPod } from '../src/doctor/installed-signs.ts'
-import { toHeldDaemonSet } from '../src/doctor/left-signs.ts'
-import { readRedisSign } from '../src/doctor/read-redis-sign.ts'
-import { type ReleaseSign, toReleaseSign } from '../src/doctor/release-signs.ts'
-import { ill, pod, rolloutSign, well } from './doctor-signs.ts'
-import { NOW_MS } from './release-pictures.ts'
+import { checkFindings } from '../src/checks/check-findings.ts'
+import type { ClusterSigns } from '../src/signs/cluster-signs.ts'
+import type { InstalledPod } from '../src/signs/installed-signs.ts'
+import { toHeldDaemonSet } from '../src/signs/left-signs.ts'
+import { readRedisSign } from '../src/signs/read-redis-sign.ts'
+import { type ReleaseSign, toReleaseSign } from '../src/signs/release-signs.ts'
+import { toRolloutSign } from '../src/signs/rollout-signs.ts'
+import { command, denied, ill, NOW_MS, pod, rolloutSign, well } from './doctor-signs.ts'
 
-describe('tranche doctor', () => {
+describe('the doctor', () => {
   const states = (signs: ClusterSigns): Record<string, string> =>
-    Object.fromEntries(checkFindings(signs, '0.1.0').map(({ check, state }) => [check, state]))
+    Object.fromEntries(checkFindings(signs, command).map(({ check, state }) => [check, state]))
+
+  it.each([
+    ['where all is well', well],
+    ['where nothing is', ill],
+  ])('reports sentences with their fixes: %s', async (name, signs) => {
+    const lines = checkFindings(signs, command).flatMap(({ check, state, message, fix = '', command: line = '' }) =>
+      [`${state} ${check}: ${message}`, `  ${fix}`, `  $ ${line}`].filter((text) => !/^ +\$? *$/.test(text)),
+    )
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.txt`)
+  })
 
   it('finds no problem in a healthy cluster', () => {
     expect(new Set(Object.values(states(well)))).toEqual(new Set(['ok']))
   })
 
   it('suggests a fix for every problem', () => {
-    for (const { state, fix } of checkFindings(ill, '0.1.0')) if (state !== 'ok') expect(fix).toMatch(/\.$/)
+    for (const { state, fix, command: line } of checkFindings(ill, command))
+      if (state !== 'ok') expect(fix).toMatch(line === undefined ? /\.$/ : /:$/)
   })
 
-  it('distinguishes missing permissions from problems', () => {
-    expect(
-      states({
-        ...well,
-        leader: 'forbidden',
-        kruise: 'forbidden',
-        admission: 'forbidden',
-        installed: 'forbidden',
-        skewMs: null,
-        accounts: 'forbidden',
-      }),
-    ).toMatchObject({
-      accounts: 'unknown',
-      executor: 'unknown',
-      versions: 'unknown',
-      controller: 'unknown',
-      openkruise: 'unknown',
-      admission: 'unknown',
-      clock: 'unknown',
+  it('reports what it may not read as unknown, with the missing right', () => {
+    const signs = Object.fromEntries(readSigns.map((name) => [name, denied]))
+    const found = checkFindings({ ...well, ...signs, rolloutNamespaces: [], skewMs: null }, command)
+    expect(new Set(found.map(({ state }) => state))).toEqual(new Set(['unknown']))
+    expect(found.filter(({ message }) => !message.includes('you may not list things.example'))).toEqual([])
+  })
+
+  it('names the account that lacks a right', () => {
+    const found = checkFindings({ ...well, kruise: { ...denied, who: 'the service account of the REST API' } }, command)
+    expect(found).toContainEqual({
+      check: 'openkruise',
+      state: 'unknown',
+      message: 'the service account of the REST API may not list things.example',
+    })
+  })
+
+  it('names the program that checks, and reports missing rights for the command line as a note if that program does not need them', () => {
+    const api = { name: 'the REST API', machine: 'the REST API', version: '0.2.0', needsRights: false }
+    const found = Object.fromEntries(checkFindings({ ...ill, rightsNamespace: '' }, api).map(({ check, ...one }) => [check, one]))
+    expect(found['clock']?.message).toBe('the clock of the REST API is 1m35s ahead of the API server')
+    expect(found['versions']?.message).toBe('controller is 0.1.0, executor is 0.4.0, and the REST API is 0.2.0')
+    expect(found['rights']).toMatchObject({
+      state: 'note',
+      message:
+        'in all namespaces, you may not list rollouts.rollouts.kruise.io, patch daemonsets.apps: commands without --server need that',
+    })
+  })
+
+  it('checks no endless number of permissions', () => {
+    expect(checkFindings({ ...well, accounts: { tooMany: 10_000 } }, command)).toContainEqual({
+      check: 'accounts',
+      state: 'unknown',
+      message: 'not checked: pods with the labels of the chart need more than 10000 permissions',
     })
   })
 
@@ -75,7 +100,7 @@ describe('tranche doctor', () => {
       says: /^an executor wrote the record of demo\/node-agent 5s ago$/,
     },
     'a batch without an executor': {
-      signs: { installed: 'forbidden', releases: [release] },
+      signs: { installed: denied, releases: [release] },
       state: 'problem',
       says: /^the batch of demo\/node-agent has nodes to update, but made no progress for 5m00s: no executor seems to run$/,
     },
@@ -85,14 +110,14 @@ describe('tranche doctor', () => {
       says: /^unknown whether one runs: the chart has no pods here, and no release/,
     },
     'nothing that the user may read': {
-      signs: { installed: [], releases: 'forbidden' },
+      signs: { installed: [], releases: denied },
       state: 'unknown',
-      says: /^you may not list BatchReleases$/,
+      says: /^you may not list things\.example$/,
     },
   }
 
   it.each(Object.entries(executors))('says of executors: %s', (_what, { signs, state, says }) => {
-    const found = checkFindings({ ...well, ...signs }, '0.1.0').find(({ check }) => check === 'executor')
+    const found = checkFindings({ ...well, ...signs }, command).find(({ check }) => check === 'executor')
     expect(found).toMatchObject({ state, message: expect.stringMatching(says) as string })
   })
 
@@ -102,7 +127,7 @@ describe('tranche doctor', () => {
     ['0.3.0', 'problem'],
     ['1.1.0', 'problem'],
   ])('compares versions that run together: with 0.1.0, %s is %s', (own, state) => {
-    expect(checkFindings(well, own).find(({ check }) => check === 'versions')).toMatchObject({ state })
+    expect(checkFindings(well, { ...command, version: own }).find(({ check }) => check === 'versions')).toMatchObject({ state })
   })
 
   it('detects a release without an executor by its status and field managers', () => {
@@ -130,6 +155,9 @@ describe('tranche doctor', () => {
     const closed = { kind: 'url', url: 'redis://me:secret@127.0.0.1:1', hasPassword: false } as const
     await expect(look(null)).resolves.toEqual({ kind: 'none' })
     await expect(look()).resolves.toEqual({ kind: 'unknown' })
+    await expect(readRedisSign({ named: null, prepareRedisCheck, installed: denied, signal })).resolves.toEqual(denied)
+    const without = { named: null, prepareRedisCheck: null, installed: [pod('executor', { redis: closed })], signal }
+    await expect(readRedisSign(without)).resolves.toMatchObject({ kind: 'hidden', why: 'only controllers and executors connect to it' })
     const unreached = await look(closed, closed)
     expect(unreached).toMatchObject({ kind: 'hidden', name: 'Redis redis://127.0.0.1:1' })
     expect(JSON.stringify(unreached)).not.toContain('secret')
@@ -163,20 +191,35 @@ describe('tranche doctor', () => {
       { daemonSets: Array.from({ length: 7 }, (_, at) => ({ namespace: 'other', name: `agent-${at}` })) },
       [['note', /^left on OnDelete by a deleted Rollout: DaemonSet other\/agent-0, .*, other\/agent-4 and 2 more$/]],
     ],
-    ['nothing without permission to list Rollouts', { rollouts: 'forbidden', daemonSets: [{ namespace: 'demo', name: 'agent' }] }, []],
+    [
+      'no DaemonSet whose Rollout may be in a namespace that was not read',
+      {
+        rolloutNamespaces: ['demo'],
+        daemonSets: [
+          { namespace: 'demo', name: 'left' },
+          { namespace: 'other', name: 'agent' },
+        ],
+      },
+      [['note', /^left on OnDelete by a deleted Rollout: DaemonSet demo\/left$/]],
+    ],
+    [
+      'nothing without the right to list Rollouts',
+      { rollouts: denied, daemonSets: [{ namespace: 'demo', name: 'agent' }] },
+      [['unknown', /^you may not list things\.example$/]],
+    ],
   ])('reports what is left behind: %s', (_what, signs, expected) => {
-    const found = checkFindings({ ...well, ...signs }, '0.1.0').filter(({ check }) => check === 'left')
+    const found = checkFindings({ ...well, ...signs }, command).filter(({ check }) => check === 'left')
     expect(found).toEqual(
       expected.map(([state, says]) => expect.objectContaining({ state, message: expect.stringMatching(says) as string })),
     )
   })
 
   it('names existing objects in suggested commands', () => {
-    const [{ fix } = {}] = checkFindings(
+    const [{ command: line } = {}] = checkFindings(
       { ...well, leader: null, rollouts: [rolloutSign({ isLeaving: true, isAnswered: false })] },
-      '0.1.0',
+      command,
     ).filter(({ check }) => check === 'left')
-    expect(fix).toContain('kubectl patch rollouts.rollouts.kruise.io node-agent -n demo --type=merge')
+    expect(line).toContain('kubectl patch rollouts.rollouts.kruise.io node-agent -n demo --type=merge')
   })
 
   it('distinguishes DaemonSets of a Rollout from others on OnDelete', () => {
@@ -192,4 +235,29 @@ describe('tranche doctor', () => {
     const ours = { ...well, nowMs: NOW_MS + 600_000, skewMs: -600_000 }
     expect(states(ours)).toMatchObject({ controller: 'ok', clock: 'problem' })
   })
+
+  it('does not count a Rollout of another workload as unanswered by the controller', () => {
+    const rolloutOf = (kind: string, status?: object) =>
+      toRolloutSign({ metadata: { generation: 2 }, spec: { workloadRef: { apiVersion: 'apps/v1', kind, name: 'agent' } }, status } as never)
+    const rollouts = [rolloutOf('Deployment'), rolloutOf('DaemonSet', { observedGeneration: 2 }), rolloutOf('DaemonSet')]
+    expect(rollouts.map((sign) => sign?.isAnswered)).toEqual([undefined, true, false])
+  })
 })
+
+/** Signs that are read with a right of the user. */
+const readSigns = [
+  'version',
+  'served',
+  'schemaGap',
+  'rights',
+  'leader',
+  'rollouts',
+  'daemonSets',
+  'kruise',
+  'admission',
+  'installed',
+  'accounts',
+  'releases',
+  'webhooks',
+  'redis',
+] as const satisfies readonly (keyof ClusterSigns)[]

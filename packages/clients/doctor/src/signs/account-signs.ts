@@ -1,18 +1,7 @@
-import type { KubeClient, ResourcePath } from '@tranche/kube-client'
+import type { NeededRight } from './access-right.ts'
+import type { GuardedReads } from './guarded-reads.ts'
 import type { Component, InstalledPod } from './installed-signs.ts'
 import rulesOfPrograms from './process-rules.generated.json' with { type: 'json' }
-
-/** One permission that the service account of a process needs. */
-export interface NeededRight {
-  readonly verb: string
-  readonly group: string
-  /** `pods`, `rollouts/status`. */
-  readonly resource: string
-  /** Name of the only object; absent: any object. */
-  readonly name?: string
-  /** Absent: all namespaces, or a cluster-scoped resource. */
-  readonly namespace?: string
-}
 
 /** Permissions of one service account, as the API server reports them. */
 export interface AccountSign {
@@ -24,6 +13,14 @@ export interface AccountSign {
   readonly asked: number
   readonly missing: readonly NeededRight[]
 }
+
+/** The pods need more permissions than are checked. */
+export interface TooManyRights {
+  readonly tooMany: number
+}
+
+/** Maximum number of permissions that are checked: those of the three programs in a hundred namespaces. */
+const MOST_RIGHTS = 10_000
 
 /** RBAC rule. */
 interface Rule {
@@ -41,37 +38,39 @@ interface Place {
 
 /** No namespace: cluster-scoped, or all namespaces. */
 const everywhere: Place = { namespaces: [undefined] }
-const reviews: ResourcePath = { group: 'authorization.k8s.io', version: 'v1', plural: 'subjectaccessreviews', namespaced: false }
 
 /**
  * Checks the permissions of the service accounts of pods against docs/operations/permissions.md.
  *
- * @throws {AppError} API_REFUSED if the caller may not create SubjectAccessReviews
+ * @throws {ReadDenied} if the user may not create SubjectAccessReviews
  */
 export async function readAccounts(
-  client: KubeClient,
-  options: { readonly installed: readonly InstalledPod[]; readonly signal: AbortSignal },
-): Promise<readonly AccountSign[]> {
-  const byAccount = Map.groupBy(options.installed, ({ namespace, account }) => `${namespace}/${account}`)
-  return Promise.all([...byAccount].map(([account, pods]) => readAccount(client, { account, pods, signal: options.signal })))
+  reads: GuardedReads,
+  installed: readonly InstalledPod[],
+): Promise<readonly AccountSign[] | TooManyRights> {
+  const needs: AccountNeeds[] = []
+  let sum = 0
+  for (const [account, pods] of Map.groupBy(installed, ({ namespace, account: name }) => `${namespace}/${name}`)) {
+    const needed = new Map<string, NeededRight>()
+    for (const pod of pods) {
+      for (const right of neededRights(pod)) needed.set(JSON.stringify(right), right)
+      if (sum + needed.size > MOST_RIGHTS) return { tooMany: MOST_RIGHTS }
+    }
+    sum += needed.size
+    needs.push({ account, pods, needed: [...needed.values()] })
+  }
+  return Promise.all(needs.map((one) => readAccount(reads, one)))
 }
 
-async function readAccount(
-  client: KubeClient,
-  { account, pods, signal }: { readonly account: string; readonly pods: readonly InstalledPod[]; readonly signal: AbortSignal },
-): Promise<AccountSign> {
-  const needed = [...new Map(pods.flatMap(neededRights).map((right) => [JSON.stringify(right), right])).values()]
+interface AccountNeeds {
+  readonly account: string
+  readonly pods: readonly InstalledPod[]
+  readonly needed: readonly NeededRight[]
+}
+
+async function readAccount(reads: GuardedReads, { account, pods, needed }: AccountNeeds): Promise<AccountSign> {
   const [namespace = '', name = ''] = account.split('/')
-  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
-  const answers = needed.map(async (right) => {
-    const { resource: path, ...where } = right
-    const [resource, subresource] = path.split('/')
-    const resourceAttributes = { ...where, resource, ...(subresource !== undefined && { subresource }) }
-    const spec = { user: `system:serviceaccount:${namespace}:${name}`, groups, resourceAttributes }
-    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec }
-    const { status } = (await client.create(reviews, review, { signal })) as { readonly status?: { readonly allowed?: boolean } }
-    return status?.allowed === true ? [] : [right]
-  })
+  const answers = needed.map(async (right) => ((await reads.mayAccount({ namespace, name }, right)) ? [] : [right]))
   const components = [...new Set(pods.map(({ component }) => component))]
   return { account, components, asked: needed.length, missing: (await Promise.all(answers)).flat() }
 }

@@ -1,23 +1,29 @@
-import type { AccountSign } from '../src/doctor/account-signs.ts'
-import type { ClusterSigns } from '../src/doctor/cluster-signs.ts'
-import type { InstalledPod } from '../src/doctor/installed-signs.ts'
-import type { RolloutSign } from '../src/doctor/rollout-signs.ts'
-import { NOW_MS } from './release-pictures.ts'
+import type { Examiner } from '../src/checks/examiner.ts'
+import type { AccountSign } from '../src/signs/account-signs.ts'
+import type { ClusterSigns, Right } from '../src/signs/cluster-signs.ts'
+import type { Denied } from '../src/signs/guarded-reads.ts'
+import type { InstalledPod } from '../src/signs/installed-signs.ts'
+import type { RolloutSign } from '../src/signs/rollout-signs.ts'
+
+/** Time of all signs. */
+export const NOW_MS = Date.parse('2026-03-04T12:00:00Z')
+/** The command line. */
+export const command: Examiner = { name: 'this command', machine: 'this machine', version: '0.1.0', needsRights: true }
+/** A sign that the user may not read. */
+export const denied: Denied = { who: 'you', denied: { verb: 'list', group: 'example', resource: 'things' } }
 
 /** A cluster on which nothing is wrong. */
 export const well: ClusterSigns = {
-  server: 'https://10.0.0.1:6443',
-  context: 'production',
+  server: 'https://10.0.0.1:6443 (context production)',
   version: { major: '1', minor: '34', gitVersion: 'v1.34.2' },
   served: { 'rollouts.rollouts.kruise.io': true, 'batchreleases.rollouts.kruise.io': true, 'releasepolicies.tranche.dev': true },
   schemaGap: null,
-  rights: [
-    { verb: 'list', resource: 'rollouts.rollouts.kruise.io', needed: true, allowed: true },
-    { verb: 'patch', resource: 'daemonsets.apps', needed: false, allowed: true },
-  ],
+  rights: rights(true),
+  rightsNamespace: 'demo',
   leaseNamespace: 'kube-system',
   leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 2_000, lengthMs: 15_000 },
   rollouts: [rolloutSign()],
+  rolloutNamespaces: null,
   daemonSets: [],
   kruise: { webhook: false, lease: null },
   admission: ['tranche-daemonsets'],
@@ -41,6 +47,13 @@ export function rolloutSign(more: Partial<RolloutSign> = {}): RolloutSign {
   return { namespace: 'demo', name: 'node-agent', workload: 'node-agent', isAnswered: true, isLeaving: false, ...more }
 }
 
+function rights(allowed: boolean): readonly Right[] {
+  return [
+    { verb: 'list', resource: 'rollouts.rollouts.kruise.io', needed: true, allowed },
+    { verb: 'patch', resource: 'daemonsets.apps', needed: false, allowed },
+  ]
+}
+
 function account(name: string, component: InstalledPod['component'], missing: AccountSign['missing'] = []): AccountSign {
   return { account: `tranche-system/${name}`, components: [component], asked: 20, missing }
 }
@@ -50,7 +63,7 @@ export const ill: ClusterSigns = {
   ...well,
   version: { major: '1', minor: '24', gitVersion: 'v1.24.0' },
   served: { ...well.served, 'releasepolicies.tranche.dev': false },
-  rights: well.rights.map((right) => ({ ...right, allowed: false })),
+  rights: rights(false),
   leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 600_000, lengthMs: 15_000 },
   kruise: { webhook: true, lease: { holder: 'kruise-rollout-5c', renewedMs: NOW_MS - 3_000, lengthMs: 15_000 } },
   admission: [],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { type InstalledPod, toInstalledPod } from '../src/doctor/installed-signs.ts'
+import { type InstalledPod, toInstalledPod } from '../src/signs/installed-signs.ts'
 
 interface DeploymentObject {
   readonly kind: string
@@ -44,6 +44,15 @@ describe('the facts that doctor reads from a pod of the chart', () => {
   it('include the name of the Secret with the Redis URL, without its content', () => {
     const env = [{ name: 'TRANCHE_REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } }]
     expect(pod({ env })?.redis).toEqual({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })
+  })
+
+  it('are null for a pod with more arguments than the chart writes, whoever created it', () => {
+    const args = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `--watch-namespace=namespace-${at}`)
+    expect(pod({ args: args(1_000) })).not.toBeNull()
+    expect(pod({ args: args(10_000) })).toBeNull()
+    expect(pod({ args: [`--redis=redis://${'x'.repeat(1_000)}`] })?.redis).toMatchObject({
+      url: expect.stringMatching(/^.{253}$/) as string,
+    })
   })
 
   it('are null for a terminating pod and for another program', () => {

@@ -1,7 +1,7 @@
-import { chartRules } from '../../../scripts/chart-rules.ts'
+import { chartRules } from '../../../../scripts/chart-rules.ts'
 import { describe, expect, it } from 'vitest'
-import { neededRights } from '../src/doctor/account-signs.ts'
-import type { InstalledPod } from '../src/doctor/installed-signs.ts'
+import { neededRights } from '../src/signs/account-signs.ts'
+import type { InstalledPod } from '../src/signs/installed-signs.ts'
 
 const page = chartRules()
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { isForbidden, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { isNotFound, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
+import { type Denied, type GuardedReads, isDenied, unlessDenied } from './guarded-reads.ts'
 
 /** Facts about one webhook configuration. */
 export interface WebhookSign {
@@ -15,10 +16,12 @@ export interface WebhookSign {
   readonly certificate: SecretCertificate
 }
 
-/** Content of that Secret; `unseen` if there is none named, or it may not be read. */
+/** Content of that Secret; `unseen` if there is none named, or a right is missing to read it. */
 export type SecretCertificate =
   /** PEM; empty if the Secret has none. */
-  { readonly kind: 'found'; readonly cert: string } | { readonly kind: 'missing' } | { readonly kind: 'unseen' }
+  | { readonly kind: 'found'; readonly cert: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unseen'; readonly why: Denied | null }
 
 /** Annotation with the Secret of the certificate. */
 const SECRET_ANNOTATION = 'tranche.dev/webhook-secret'
@@ -33,24 +36,16 @@ interface Configuration extends KubeObject {
   }[]
 }
 
-/** @param options filter of the configurations, and the abort signal */
-export async function readWebhooks(
-  client: KubeClient,
-  options: { readonly labelSelector: string; readonly signal: AbortSignal },
-): Promise<readonly WebhookSign[]> {
+/** Reads the webhook configurations that the selector matches, and their certificates. */
+export async function readWebhooks(reads: GuardedReads, labelSelector: string): Promise<readonly WebhookSign[]> {
   const lists = configurations.map(async ([kind, resource]) => {
-    const { items } = await client.list<Configuration>(resource, options)
-    return Promise.all(items.map((item) => toSign(client, kind, item, options.signal)))
+    const { items } = await reads.list<Configuration>(resource, { labelSelector })
+    return Promise.all(items.map((item) => toSign(reads, kind, item)))
   })
   return (await Promise.all(lists)).flat()
 }
 
-async function toSign(
-  client: KubeClient,
-  kind: string,
-  { metadata, webhooks = [] }: Configuration,
-  signal: AbortSignal,
-): Promise<WebhookSign> {
+async function toSign(reads: GuardedReads, kind: string, { metadata, webhooks = [] }: Configuration): Promise<WebhookSign> {
   const secret = metadata.annotations?.[SECRET_ANNOTATION] ?? null
   const services = webhooks.flatMap(({ clientConfig }) => clientConfig?.service ?? [])
   return {
@@ -58,25 +53,24 @@ async function toSign(
     bundles: webhooks.map(({ clientConfig }) => textOf(clientConfig?.caBundle)),
     names: [...new Set(services.map(({ namespace, name }) => `${name}.${namespace}.svc`))],
     secret,
-    certificate: secret === null ? { kind: 'unseen' } : await readCertificate(client, secret, signal),
+    certificate: secret === null ? { kind: 'unseen', why: null } : await readCertificate(reads, secret),
   }
 }
 
 /** Keeps only the certificate of the Secret. */
-async function readCertificate(client: KubeClient, secret: string, signal: AbortSignal): Promise<SecretCertificate> {
+async function readCertificate(reads: GuardedReads, secret: string): Promise<SecretCertificate> {
   const [namespace = '', name = ''] = secret.split('/')
   try {
-    const { data } = await client.get<{ readonly data?: Readonly<Record<string, string>> }>(
-      resourcePaths.secrets,
-      { namespace, name },
-      { signal },
-    )
-    return { kind: 'found', cert: textOf(data?.['tls.crt']) }
+    const found = await unlessDenied(reads.get<SecretObject>(resourcePaths.secrets, { namespace, name }))
+    return isDenied(found) ? { kind: 'unseen', why: found } : { kind: 'found', cert: textOf(found.data?.['tls.crt']) }
   } catch (error) {
-    if (isForbidden(error)) return { kind: 'unseen' }
     if (isNotFound(error)) return { kind: 'missing' }
     throw error
   }
+}
+
+interface SecretObject {
+  readonly data?: Readonly<Record<string, string>>
 }
 
 function textOf(value: string | undefined): string {

@@ -1,14 +1,17 @@
+import type { DoctorFinding } from '@tranche/api-schema'
 import { certificatesIn, EXPIRES_SOON_MS, goodUntilMs, whyDistrusted } from '@tranche/certificates'
-import type { ClusterSigns } from './cluster-signs.ts'
-import type { DoctorFinding } from './finding.ts'
-import type { WebhookSign } from './webhook-signs.ts'
+import type { ClusterSigns } from '../signs/cluster-signs.ts'
+import { isDenied } from '../signs/guarded-reads.ts'
+import type { WebhookSign } from '../signs/webhook-signs.ts'
+import { notLookedAt } from './not-looked-at.ts'
 
 const FIX =
   'Look for "failed to maintain the webhook certificate" in the log of the leading controller; if cert-manager issues it, check cert-manager and its CA injector.'
 
 /** Checks the Tranche webhooks and their certificate; no finding if there are none. Pure. */
 export function webhookFindings({ webhooks, nowMs }: Pick<ClusterSigns, 'webhooks' | 'nowMs'>): readonly DoctorFinding[] {
-  if (webhooks === 'forbidden' || webhooks.length === 0) return []
+  if (isDenied(webhooks)) return [notLookedAt('webhook', webhooks)]
+  if (webhooks.length === 0) return []
   const problem = webhooks.map((sign) => problemOf(sign, nowMs)).find((text) => text !== null)
   if (problem !== undefined) return [{ check: 'webhook', state: 'problem', message: problem, fix: FIX }]
   if (webhooks.length === 1)
@@ -21,10 +24,9 @@ export function webhookFindings({ webhooks, nowMs }: Pick<ClusterSigns, 'webhook
       },
     ]
   const [{ secret, certificate }] = webhooks as [WebhookSign]
+  if (certificate.kind === 'unseen' && certificate.why !== null) return [notLookedAt('webhook', certificate.why)]
   if (certificate.kind !== 'found')
-    return [
-      { check: 'webhook', state: 'unknown', message: `you may not read the Secret ${secret ?? ''} with the certificate of the webhook` },
-    ]
+    return [{ check: 'webhook', state: 'unknown', message: 'the webhooks do not name the Secret with their certificate' }]
   const endMs = goodUntilMs(certificate)
   const message = `the API server trusts the certificate in the Secret ${secret}, which is valid until ${new Date(endMs).toISOString()}`
   return endMs - nowMs < EXPIRES_SOON_MS

@@ -1,5 +1,6 @@
 import { isAppError } from '@tranche/errors'
 import type { ClusterSigns, RedisFault, RedisSign } from './cluster-signs.ts'
+import { isDenied } from './guarded-reads.ts'
 import type { RedisOfPod } from './installed-signs.ts'
 import type { PrepareRedisCheck, RedisCheck } from './redis-check.ts'
 
@@ -7,15 +8,17 @@ import type { PrepareRedisCheck, RedisCheck } from './redis-check.ts'
 export interface RedisQuestion {
   /** Check of the Redis that the options name; null if they name none. */
   readonly named: RedisCheck | null
-  readonly prepareRedisCheck: PrepareRedisCheck
+  /** Null: this program cannot connect to Redis. */
+  readonly prepareRedisCheck: PrepareRedisCheck | null
   readonly installed: ClusterSigns['installed']
   readonly signal: AbortSignal
 }
 
 /** Checks the Redis of the options, else that of the pods if it is reachable from here. Reads no Secret. */
-export async function readRedisSign({ named, prepareRedisCheck, installed, signal }: RedisQuestion): Promise<RedisSign> {
+export async function readRedisSign({ named, prepareRedisCheck, installed, signal }: RedisQuestion): Promise<ClusterSigns['redis']> {
   if (named !== null) return { kind: 'asked', of: '', ...(await lookAt(named, signal)) }
-  if (installed === 'forbidden' || installed.length === 0) return { kind: 'unknown' }
+  if (isDenied(installed)) return installed
+  if (installed.length === 0) return { kind: 'unknown' }
   const all = new Map(installed.flatMap(({ redis }) => (redis === null ? [] : [[nameOf(redis), redis] as const])))
   const [[name, redis] = ['', undefined], another] = [...all]
   if (another !== undefined) return { kind: 'several', names: [...all.keys()] }
@@ -30,6 +33,7 @@ async function lookFromHere(
   { prepareRedisCheck, signal }: Pick<RedisQuestion, 'prepareRedisCheck' | 'signal'>,
 ): Promise<RedisSign> {
   const hidden = (why: string): RedisSign => ({ kind: 'hidden', name, why })
+  if (prepareRedisCheck === null) return hidden('only controllers and executors connect to it')
   if (redis.hasPassword) return hidden('only the pods know the password')
   try {
     const check = await prepareRedisCheck(

@@ -1,7 +1,7 @@
 import { issueCertificate } from '@tranche/certificates'
 import { describe, expect, it } from 'vitest'
-import { webhookFindings } from '../src/doctor/check-webhooks.ts'
-import type { WebhookSign } from '../src/doctor/webhook-signs.ts'
+import { webhookFindings } from '../src/checks/check-webhooks.ts'
+import type { WebhookSign } from '../src/signs/webhook-signs.ts'
 
 const DAY_MS = 24 * 3_600_000
 const nowMs = Date.UTC(2026, 10, 22)
@@ -67,8 +67,18 @@ describe('the webhook finding of doctor', () => {
     ])
   })
 
-  it('is unknown without permission to read the Secret', () => {
-    expect(findings({ certificate: { kind: 'unseen' } })).toMatchObject([{ state: 'unknown' }])
+  it('is unknown without the right to read the Secret, or the webhooks', () => {
+    const right = { verb: 'get', group: '', resource: 'secrets', name: 'tranche-webhook', namespace: 'tranche-system' }
+    const finding = { check: 'webhook', state: 'unknown', message: 'you may not get secrets tranche-webhook in tranche-system' }
+    const why = { who: 'you', denied: right }
+    expect(findings({ certificate: { kind: 'unseen', why } })).toEqual([finding])
+    expect(webhookFindings({ webhooks: why, nowMs })).toEqual([finding])
+  })
+
+  it('is unknown if the webhooks name no Secret', () => {
+    expect(findings({ secret: null, certificate: { kind: 'unseen', why: null } })).toMatchObject([
+      { state: 'unknown', message: 'the webhooks do not name the Secret with their certificate' },
+    ])
   })
 })
 

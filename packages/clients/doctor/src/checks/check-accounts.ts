@@ -1,6 +1,9 @@
-import type { AccountSign, NeededRight } from './account-signs.ts'
-import type { ClusterSigns } from './cluster-signs.ts'
-import type { DoctorFinding } from './finding.ts'
+import type { DoctorFinding } from '@tranche/api-schema'
+import { rightText } from '../signs/access-right.ts'
+import type { AccountSign } from '../signs/account-signs.ts'
+import type { ClusterSigns } from '../signs/cluster-signs.ts'
+import { isDenied } from '../signs/guarded-reads.ts'
+import { notLookedAt } from './not-looked-at.ts'
 
 /** Maximum number of missing permissions that are listed; the rest is counted. */
 const MOST_LISTED = 6
@@ -9,14 +12,11 @@ const FIX =
 
 /** Checks the permissions of the service accounts; no finding if the chart has no pods. Pure. */
 export function accountFindings({ accounts }: Pick<ClusterSigns, 'accounts'>): readonly DoctorFinding[] {
-  if (accounts === 'forbidden')
-    return [
-      {
-        check: 'accounts',
-        state: 'unknown',
-        message: 'you may not check the permissions of the service accounts (create subjectaccessreviews.authorization.k8s.io)',
-      },
-    ]
+  if (isDenied(accounts)) return [notLookedAt('accounts', accounts)]
+  if ('tooMany' in accounts) {
+    const message = `not checked: pods with the labels of the chart need more than ${accounts.tooMany} permissions`
+    return [{ check: 'accounts', state: 'unknown', message }]
+  }
   if (accounts.length === 0) return []
   const lacking = accounts.filter(({ missing }) => missing.length > 0)
   if (lacking.length > 0) return [{ check: 'accounts', state: 'problem', message: lacking.map(lackText).join('; '), fix: FIX }]
@@ -31,10 +31,4 @@ function lackText({ account, components, missing, asked }: AccountSign): string 
   const listed = missing.slice(0, MOST_LISTED).map(rightText)
   const more = missing.length - listed.length
   return `${subject} may not ${listed.join(', ')}${more === 0 ? '' : ` and ${more} more`}`
-}
-
-/** `patch rollouts/status.rollouts.kruise.io in agents` */
-function rightText({ verb, group, resource, name, namespace }: NeededRight): string {
-  const what = `${verb} ${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` ${name}`}`
-  return namespace === undefined ? what : `${what} in ${namespace}`
 }

@@ -1,4 +1,3 @@
-import type { CommandIo } from '../process/command-io.ts'
 import type { RedisFault } from './cluster-signs.ts'
 
 /** Redis options of the command line, unparsed. */
@@ -23,4 +22,4 @@ export type RedisCheck = (signal: AbortSignal) => Promise<RedisFault | null>
  * @returns null if they name none
  * @throws {AppError} OPTION_INVALID; its message never contains a password
  */
-export type PrepareRedisCheck = (options: RedisOptions, env: CommandIo['env']) => Promise<RedisCheck | null>
+export type PrepareRedisCheck = (options: RedisOptions, env: Readonly<Record<string, string | undefined>>) => Promise<RedisCheck | null>
