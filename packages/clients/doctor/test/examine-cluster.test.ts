@@ -19,7 +19,7 @@ describe('an examination of a cluster', () => {
   it.each([
     [-10, 'behind'],
     [10, 'ahead of'],
-  ])('tells the age of a Lease by the clock of the API server, on a machine whose clock is wrong by %d min', async (minutes, text) => {
+  ])('computes the age of a Lease by the clock of the API server, on a machine whose clock is wrong by %d min', async (minutes, text) => {
     await writeLease()
     const found = await examined({ skewMs: minutes * MINUTE_MS })
     expect(found['controller']).toMatchObject({ state: 'ok' })

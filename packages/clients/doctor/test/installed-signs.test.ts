@@ -46,7 +46,7 @@ describe('the facts that doctor reads from a pod of the chart', () => {
     expect(pod({ env })?.redis).toEqual({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })
   })
 
-  it('are null for a pod with more arguments than the chart writes, whoever created it', () => {
+  it('are null for a pod with more arguments than the chart writes', () => {
     const args = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `--watch-namespace=namespace-${at}`)
     expect(pod({ args: args(1_000) })).not.toBeNull()
     expect(pod({ args: args(10_000) })).toBeNull()

@@ -13,7 +13,7 @@ export interface Behalf {
 
 /** A right that is missing for a read. */
 export interface Denied {
-  /** Who lacks it: `you`, or the account of {@link Behalf}. */
+  /** Account that lacks it: `you`, or that of {@link Behalf}. */
   readonly who: string
   readonly denied: AccessRight
 }
@@ -35,7 +35,7 @@ export class ReadDenied extends AppError implements Denied {
  * The only access of the checks to a cluster.
  *
  * `get`, `list` and `text` reject with {@link ReadDenied} without the right for the read. On behalf of a user, the right of the user is
- * checked before each read, so that no check can tell a user what the user may not read.
+ * checked before each read, so that no check reports to a user what the user may not read.
  */
 export interface GuardedReads extends Pick<KubeClient, 'get' | 'list' | 'text'> {
   /** @returns whether the user has a right: of the client, or the one on whose behalf it reads */
