@@ -137,7 +137,7 @@ describe('the doctor', () => {
     expect(messageOf(items, 'controller')).toBe(
       'the service account of the REST API may not get leases.coordination.k8s.io tranche-controller in kube-system',
     )
-    expect(messageOf(items, 'versions')).toBe('the service account of the REST API may not list pods')
+    expect(messageOf(items, 'versions')).toBe('the service account of the REST API may not list pods in all namespaces')
     expect(items.filter(({ state }) => state === 'unknown').map(({ check }) => check)).toEqual([
       'accounts',
       'controller',
@@ -159,7 +159,7 @@ describe('the doctor', () => {
         .sort(),
     ).toEqual(['batchreleases', 'daemonsets', 'pods', 'rollouts'])
     expect(items.filter(({ check }) => check === 'left')).toEqual([])
-    expect(messageOf(items, 'versions')).toBe('the service account of the REST API may not list pods')
+    expect(messageOf(items, 'versions')).toBe('the service account of the REST API may not list pods in all namespaces')
   })
 
   it('runs once at a time for a user', async () => {

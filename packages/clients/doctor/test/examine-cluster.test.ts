@@ -31,7 +31,7 @@ describe('an examination of a cluster', () => {
     const mayUser = async (right: object): Promise<boolean> =>
       !('resource' in right) || ('namespace' in right && right.namespace === 'demo')
     const found = await examined({ behalf: { mayUser, account: 'the account' }, namespaces: ['demo'] })
-    expect(found['versions']).toEqual({ check: 'versions', state: 'unknown', message: 'you may not list pods' })
+    expect(found['versions']).toEqual({ check: 'versions', state: 'unknown', message: 'you may not list pods in all namespaces' })
   })
 
   it('asks for no more permissions of service accounts than an installation needs', async () => {
@@ -45,7 +45,8 @@ describe('an examination of a cluster', () => {
   it('is not failed by definitions that are missing', async () => {
     const found = await examined()
     expect(found['resources']).toMatchObject({ state: 'problem', command: expect.stringMatching(/^kubectl apply /) as string })
-    const mayUser = async (right: object): Promise<boolean> => !('resource' in right) || 'namespace' in right
+    const mayUser = async (right: object): Promise<boolean> =>
+      !('resource' in right) || ('namespace' in right && right.namespace === 'demo')
     const limited = await examined({ behalf: { mayUser, account: 'the account' }, namespaces: ['demo'] })
     expect(limited['resources']).toMatchObject({ state: 'problem' })
   })

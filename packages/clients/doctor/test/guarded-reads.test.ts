@@ -9,10 +9,13 @@ const policies = { group: 'admissionregistration.k8s.io', version: 'v1', plural:
 describe('a guarded read', () => {
   it.each<[string, (reads: GuardedReads) => Promise<unknown>]>([
     ['get leases.coordination.k8s.io tranche-controller in kube-system', (reads) => reads.get(resourcePaths.leases, lease)],
-    ['list pods', (reads) => reads.list(resourcePaths.pods)],
+    ['list pods in all namespaces', (reads) => reads.list(resourcePaths.pods)],
     ['list pods in demo', (reads) => reads.list(resourcePaths.pods, { namespace: 'demo', labelSelector: 'a=b' })],
-    ['list leases.coordination.k8s.io one', (reads) => reads.list(resourcePaths.leases, { fieldSelector: 'metadata.name=one' })],
-    ['list pods', (reads) => reads.list(resourcePaths.pods, { fieldSelector: 'metadata.name=one,spec.nodeName=a' })],
+    [
+      'list leases.coordination.k8s.io one in all namespaces',
+      (reads) => reads.list(resourcePaths.leases, { fieldSelector: 'metadata.name=one' }),
+    ],
+    ['list pods in all namespaces', (reads) => reads.list(resourcePaths.pods, { fieldSelector: 'metadata.name=one,spec.nodeName=a' })],
     ['list mutatingadmissionpolicies.admissionregistration.k8s.io', (reads) => reads.list(policies, { namespace: 'demo' })],
     ['get /version', (reads) => reads.text('/version')],
     [

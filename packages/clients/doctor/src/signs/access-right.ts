@@ -6,7 +6,7 @@ export interface NeededRight {
   readonly resource: string
   /** Name of the only object; absent: any object. */
   readonly name?: string
-  /** Absent: all namespaces, or a cluster-scoped resource. */
+  /** Empty: all namespaces. Absent: the same, or a cluster-scoped resource. */
   readonly namespace?: string
 }
 
@@ -20,10 +20,11 @@ export interface PathRight {
 /** Permission that a request needs. */
 export type AccessRight = NeededRight | PathRight
 
-/** @returns `patch rollouts/status.rollouts.kruise.io in agents`, `get /version` */
+/** @returns `patch rollouts/status.rollouts.kruise.io in agents`, `list pods in all namespaces`, `get /version` */
 export function rightText(right: AccessRight): string {
   if ('path' in right) return `${right.verb} ${right.path}`
   const { verb, group, resource, name, namespace } = right
   const what = `${verb} ${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` ${name}`}`
+  if (namespace === '') return `${what} in all namespaces`
   return namespace === undefined ? what : `${what} in ${namespace}`
 }

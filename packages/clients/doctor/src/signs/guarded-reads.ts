@@ -134,7 +134,7 @@ function rightFor(verb: string, { group, plural, namespaced }: ResourcePath, { n
   return {
     ...{ verb, group, resource: plural },
     ...(name !== undefined && { name }),
-    ...(namespaced && namespace !== undefined && namespace !== '' && { namespace }),
+    ...(namespaced && { namespace: namespace ?? '' }),
   }
 }
 
