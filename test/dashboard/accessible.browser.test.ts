@@ -58,6 +58,7 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     { state: 'a plan', path: 'rollouts/agents/waits/plan', ready: 'Assumes' },
     { state: 'a policy', path: 'rollouts/agents/waits/policy', ready: 'Where it is set' },
     { state: 'the record', path: 'record', ready: 'a look at the first node' },
+    { state: 'the doctor', path: 'doctor', ready: 'Check again' },
     { state: 'a problem', path: 'rollouts/agents/missing', ready: 'This Rollout does not exist' },
     { state: 'an unknown page', path: 'no/such/page', ready: 'There is no such page' },
   ])('to assistive technology, fingers and phones: $state', async ({ path, ready, open }) => {
@@ -69,7 +70,7 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     expect(faults).toEqual([])
   })
 
-  it('to assistive technology, fingers and phones: sign-in, a refused token, and a fleet of a user without rights', async () => {
+  it('to assistive technology, fingers and phones: sign-in, a refused token, and the fleet and the doctor of a user without rights', async () => {
     const { page, faults } = await openPage(browser)
     await page.goto(`${stage.api}/dashboard/`)
     await page.getByLabel('Token').waitFor()
@@ -80,6 +81,9 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     await expectAllWays(page)
     await signIn(page, { ...stage, token: stage.kubectl('-n', AGENTS, 'create', 'token', 'nobody').trim() })
     await page.getByRole('heading', { name: 'No rollouts yet' }).waitFor()
+    await expectAllWays(page)
+    await page.getByRole('link', { name: 'Doctor' }).click()
+    await page.getByRole('heading', { name: 'Not looked at' }).waitFor()
     await expectAllWays(page)
     expect(faults).toEqual([])
   })

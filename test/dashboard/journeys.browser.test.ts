@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumForTests } from '../../scripts/chromium-for-tests.ts'
 import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
-import { AGENTS, createAgents, releaseToPause, setVersion, waitFor } from './agent-objects.ts'
+import { AGENTS, createAgents, leftBehind, releaseToPause, setVersion, waitFor } from './agent-objects.ts'
 import { type BrowserSession, closePages, launchBrowser, openPage, sessionOfLink } from './browser.ts'
 import { type DevStage, startDev } from './dev-stage.ts'
 
@@ -156,12 +157,30 @@ describe.skipIf(program === null || !hasKubectl)('a person at the dashboard', { 
     expect((await recordOf('typed'))[0]).toMatchObject({ type: 'approve', reason: 'by keyboard' })
   })
 
+  it('checks the cluster, copies the command of a fix, and sees that it helped', async () => {
+    stage.apply(leftBehind('left-behind', AGENTS))
+    const { page, faults } = await openPage(browser, { storageState: session, permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.goto(`${stage.api}/dashboard/`)
+    await page.getByRole('link', { name: 'Doctor' }).click()
+    const finding = page.getByRole('region', { name: 'Notes' }).getByRole('listitem').filter({ hasText: 'DaemonSet agents/left-behind' })
+    await finding.getByRole('button', { name: 'Copy' }).click()
+    await finding.getByText('Copied').waitFor()
+    const command = await page.evaluate(() => navigator.clipboard.readText())
+    expect(command).toMatch(/^kubectl patch daemonset left-behind -n agents /)
+    execFileSync('bash', ['-c', command], { env: { ...process.env, KUBECONFIG: stage.kubeconfig }, stdio: 'ignore' })
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await finding.waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: 'In order' }).getByRole('listitem').first().waitFor()
+    expect(faults).toEqual([])
+  })
+
   describe('finds their way', () => {
     it.each([
       { path: 'rollouts/agents/typed/nodes/node-003', heading: /node-003/ },
       { path: 'rollouts/agents/typed/plan', heading: /What if/ },
       { path: 'rollouts/agents/typed/policy', heading: /Policy/ },
       { path: 'record?rollout=agents/approved', heading: /Record/ },
+      { path: 'doctor', heading: /Doctor/ },
       { path: 'rollouts/agents/typed?state=updated&table=true', heading: /typed/ },
     ])('by a deep link (/$path)', async ({ path, heading }) => {
       const { page, faults } = await openPage(browser, { storageState: session })

@@ -13,6 +13,7 @@ describe('the URL of a place', () => {
     ['a node with odd characters', { view: 'node', key, node: 'n/1?#' }, 'rollouts/demo/agent/nodes/n%2F1%3F%23'],
     ['a forecast', { view: 'plan', key, query: { image: 'agent:v3' } }, 'rollouts/demo/agent/plan?image=agent%3Av3'],
     ['the record', { view: 'record' }, 'record'],
+    ['the doctor', { view: 'doctor' }, 'doctor'],
   ])('names %s', (_title, place, path) => {
     expect(pathOfPlace(place)).toBe(path)
   })

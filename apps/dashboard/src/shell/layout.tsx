@@ -36,6 +36,9 @@ export function Layout({ session, place, children }: LayoutProps): ReactNode {
           <NavLink to={{ view: 'record' }} place={place}>
             Record
           </NavLink>
+          <NavLink to={{ view: 'doctor' }} place={place}>
+            Doctor
+          </NavLink>
         </nav>
         <LiveNote />
         <button type="button" className="find" onClick={() => setPaletteOpen(true)} aria-keyshortcuts="Control+K /">

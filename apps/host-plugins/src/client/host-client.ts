@@ -89,6 +89,7 @@ export function createHostClient(options: HostClientOptions): ApiClient {
     plan: notHere,
     daemonSetHistory: notHere,
     rollBackDaemonSet: notHere,
+    doctor: notHere,
     validate: notHere,
     stream: notStreamed,
   }

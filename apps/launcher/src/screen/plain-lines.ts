@@ -1,4 +1,5 @@
-import { durationText, printable } from '@tranche/cli'
+import { printable } from '@tranche/cli'
+import { durationText } from '@tranche/clock'
 import { countStates, type NodeSnapshot, type ReleaseSnapshot } from './release-snapshot.ts'
 
 /** Share of the nodes per progress line: a line for each of 5,000 nodes would hide the rest. */

@@ -1,6 +1,8 @@
 import {
   batchReportSchema,
   type BatchReport,
+  type DoctorReport,
+  doctorReportSchema,
   type EventReport,
   eventReportSchema,
   type Explanation,
@@ -105,6 +107,8 @@ export interface ApiClient {
   loginMethods(options?: ApiCallOptions): Promise<LoginMethods>
   /** User of the token. */
   me(options?: ApiCallOptions): Promise<Me>
+  /** Checks the prerequisites of the cluster with the rights of the user of the token, as `tranche doctor` does. */
+  doctor(options?: ApiCallOptions): Promise<DoctorReport>
   /** Checks documents in YAML or JSON, as `tranche lint` does. Not retried. */
   validate(manifests: string, options?: ApiCallOptions): Promise<ValidateAnswer>
   /** Current state, then changes until the signal aborts; of one namespace or one Rollout if given. Also the nodes of one Rollout. */
@@ -174,6 +178,7 @@ export function createApiClient(connection: RestConnection): ApiClient {
     rollBackDaemonSet: (key, body, call) => act(`${daemonSetPath(key)}/rollback`, body, call),
     loginMethods: (options) => get('api/v1/login-methods', loginMethodsSchema, options),
     me: (options) => get('api/v1/me', meSchema, options),
+    doctor: (options) => get('api/v1/doctor', doctorReportSchema, options),
     validate: (manifests, options) => post('api/v1/validate', { manifests }, validateAnswerSchema, options),
     stream: ({ namespace, name, nodes, ...options }) => {
       const query = { namespace, name, nodes: nodes && `${nodes.namespace}/${nodes.name}` }

@@ -30,6 +30,7 @@ const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => read
   rollBackDaemonSet: (client) => [client.rollBackDaemonSet(key, {})],
   loginMethods: (client) => [client.loginMethods()],
   me: (client) => [client.me()],
+  doctor: (client) => [client.doctor()],
   validate: (client) => [client.validate('')],
   stream: (client) => [client.stream({ signal }).next()],
 }

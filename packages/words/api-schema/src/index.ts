@@ -160,6 +160,7 @@ export {
   validateAnswerSchema,
   validateRequestSchema,
 } from './rest/check.ts'
+export { type DoctorCheck, doctorChecks, type DoctorFinding, type DoctorReport, doctorReportSchema } from './rest/doctor.ts'
 export { type Permissions, permissionsSchema } from './rest/permissions.ts'
 export { type PolicyReport, policyReportSchema } from './rest/policy.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'

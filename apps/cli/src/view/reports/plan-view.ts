@@ -1,6 +1,6 @@
 import type { Forecast } from '@tranche/api-schema'
+import { durationText } from '@tranche/clock'
 import { foldNames } from '../../plan/fold-names.ts'
-import { durationText } from '../duration-text.ts'
 import type { StyledSpan, Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { type Column, tableLines } from './table.ts'
