@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { ApiProblemError } from '@tranche/api-client'
+import { systemClock } from '@tranche/clock'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { createLiveConnection } from '../live/live-connection.ts'
 import { createNodeStore } from '../live/node-store.ts'
@@ -57,6 +58,13 @@ interface Live extends Pick<DashboardPorts, 'releases' | 'nodes' | 'showNodes'> 
 function connectLive({ api, serverClock, expire }: UserSession): Live {
   const releases = createReleaseStore((callback) => requestAnimationFrame(callback))
   const nodes = createNodeStore()
-  const { open, showNodes } = createLiveConnection({ api, releases, nodes, nowMs: serverClock.nowMs, onSignedOut: expire })
+  const { open, showNodes } = createLiveConnection({
+    api,
+    clock: systemClock,
+    releases,
+    nodes,
+    nowMs: serverClock.nowMs,
+    onSignedOut: expire,
+  })
   return { releases, nodes, showNodes, open }
 }
