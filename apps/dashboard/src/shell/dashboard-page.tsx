@@ -9,7 +9,7 @@ import { type DashboardPorts, PortsProvider } from '../ports/dashboard-ports.ts'
 import { type UserSession, SessionGate } from '../session/session.tsx'
 import { CurrentView } from './current-view.tsx'
 import { Layout } from './layout.tsx'
-import { urlOf, usePlace } from './use-place.ts'
+import { copyLink, urlOf, usePlace } from './use-place.ts'
 import { useTitle } from './use-title.ts'
 
 /** The whole page: session, live data, layout and the view of the URL. */
@@ -25,7 +25,7 @@ function SignedIn({ session }: { readonly session: UserSession }): ReactNode {
   useEffect(() => live.open(), [live])
   useTitle(place, live.releases)
   const ports = useMemo<DashboardPorts>(
-    () => ({ api, releases: live.releases, nodes: live.nodes, showNodes: live.showNodes, nowMs: serverClock.nowMs, urlOf, go }),
+    () => ({ api, releases: live.releases, nodes: live.nodes, showNodes: live.showNodes, nowMs: serverClock.nowMs, urlOf, go, copyLink }),
     [api, live, serverClock, go],
   )
   return (
