@@ -10,6 +10,7 @@ import { addCheckRoutes } from './routes/checks.ts'
 import { addHookRoute, type HookParts } from './routes/hooks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
 import { addLoginRoutes, type LoginParts } from './routes/login.ts'
+import { addNodeEventsRoute, type NodeEventsRouteParts } from './routes/node-events.ts'
 import { addPermissionsRoute } from './routes/permissions.ts'
 import { addPlanRoute } from './routes/plan.ts'
 import { addPolicyRoute, type PolicyRouteParts } from './routes/policy.ts'
@@ -24,6 +25,7 @@ export interface ApiParts
   extends Omit<ServerParts & StreamParts & LoginParts, 'sessions'>,
     RouteParts,
     PolicyRouteParts,
+    NodeEventsRouteParts,
     HealthParts,
     HookParts {
   /** @default exports no spans */
@@ -42,6 +44,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
+  addNodeEventsRoute(app, parts)
   addPermissionsRoute(app, parts)
   addPolicyRoute(app, parts)
   addActionRoutes(app, parts)
@@ -64,6 +67,7 @@ export async function describeApi(): Promise<object> {
     carryOut: async () => Promise.reject(new Error('nothing is served here')),
     plan: async () => Promise.reject(new Error('nothing is planned here')),
     readPolicy: async () => undefined,
+    readObjectEvents: async () => [],
     stream: () => undefined,
     clock: systemClock,
     log: silentLogger,
