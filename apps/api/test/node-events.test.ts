@@ -86,6 +86,8 @@ describe('the events of a node', () => {
       Array.from({ length: NODE_EVENTS_MAX }, (_none, at) => `r${NODE_EVENTS_MAX + 9 - at}`),
     )
     expect(Math.max(...items.map(({ message }) => message.length))).toBe(1_024)
+    // Those of the pod alone leave no place for more.
+    expect(await read(pod)).toHaveLength(NODE_EVENTS_MAX)
   })
 
   it('are those of the node alone while it has no pod', async () => {
