@@ -7,13 +7,15 @@ export interface LimitLine {
   readonly text: string
   /** Whether greater values are beyond the limit; otherwise lesser ones are. */
   readonly isMost: boolean
+  /** Whether the text is beyond the line, away from the values. @default false */
+  readonly isTextBeyond?: boolean
 }
 
 /** Space that the text of a limit needs, in CSS pixels. */
 const TEXT_HEIGHT = 16
 
 /** Draws a limit as a dashed line with its text, and hatches what is beyond it. */
-export function drawLimitLine(plot: uPlot, { value, text, isMost }: LimitLine, colour: string): void {
+export function drawLimitLine(plot: uPlot, { value, text, isMost, isTextBeyond = false }: LimitLine, colour: string): void {
   const { ctx, bbox } = plot
   const y = plot.valToPos(value, 'y', true)
   const ratio = bbox.height / plot.over.clientHeight
@@ -26,7 +28,8 @@ export function drawLimitLine(plot: uPlot, { value, text, isMost }: LimitLine, c
   line(ctx, bbox.left, y, bbox.left + bbox.width, y)
   ctx.font = `${11 * ratio}px system-ui, sans-serif`
   ctx.textAlign = 'left'
-  const isBelow = isMost && y + TEXT_HEIGHT * ratio < bbox.top + bbox.height
+  const hasRoomBelow = y + TEXT_HEIGHT * ratio < bbox.top + bbox.height
+  const isBelow = isMost !== isTextBeyond && hasRoomBelow
   ctx.textBaseline = isBelow ? 'top' : 'bottom'
   ctx.fillText(text, bbox.left + 4 * ratio, y + (isBelow ? 3 : -3) * ratio, bbox.width - 8 * ratio)
   ctx.restore()

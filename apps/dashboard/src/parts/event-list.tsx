@@ -29,14 +29,14 @@ function EventItem({ event }: { readonly event: EventReport & Pick<NodeEvent, 'f
         <Age at={at} />
       </span>
       <strong>
-        {type === 'Warning' ? '! ' : ''}
+        {type === 'Warning' ? '!\u00a0' : ''}
         <bdi>{reason}</bdi>
       </strong>
       <span className="prose">
-        {message}
+        <bdi>{message}</bdi>
         {count < 2 ? '' : ` (${count} times${firstAt === undefined ? '' : ` since ${momentText(firstAt)}`})`}
       </span>
-      <span className="quiet">
+      <span className="quiet event-object">
         <bdi>{object}</bdi>
         {source === undefined ? null : (
           <>

@@ -60,7 +60,7 @@ export function curveOptions({ colours, curve, onPoint }: CurveContext): Omit<uP
       drawAxes: [
         (plot) => {
           const { limit } = curve()
-          drawLimitLine(plot, { value: limit, text: `${limit} allowed`, isMost: true }, colours.tones.bad)
+          drawLimitLine(plot, { value: limit, text: `${limit} allowed`, isMost: true, isTextBeyond: true }, colours.tones.bad)
         },
       ],
       setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)],

@@ -14,8 +14,8 @@ export interface UnavailableCurve {
   readonly wholeSeconds: number
 }
 
-/** Empty part of the vertical axis above everything, as a part of its length. */
-const MARGIN = 0.15
+/** Empty part of the vertical axis above everything, as a part of its length: the text of the limit is there. */
+const MARGIN = 0.2
 
 /** @param wholeSeconds length of the time axis; plans side by side share it. @returns null if no node is ever unavailable */
 export function curveOf({ unavailable, maxUnavailable: limit }: Forecast, wholeSeconds: number): UnavailableCurve | null {
