@@ -48,7 +48,7 @@ function useMethods(read: SignInProps['readMethods']): readonly LoginMethod[] {
   const [methods, setMethods] = useState<readonly LoginMethod[]>([])
   useEffect(() => {
     let isGone = false
-    read()
+    void read()
       .catch((): readonly LoginMethod[] => ['token'])
       .then((found) => isGone || setMethods(found))
     return () => {

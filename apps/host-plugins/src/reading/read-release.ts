@@ -121,7 +121,7 @@ export async function readFleet(reader: ReleaseReader, namespaces: readonly stri
   const lacks = createLackList()
   const scopes = namespaces ?? [undefined]
   const nodes = readNodes(reader, lacks, signal)
-  // Nobody waits for them yet: a failure is reported where they are used.
+  // A failure is reported where the nodes are used.
   nodes.catch(() => {})
   const parts = await Promise.all(scopes.map((namespace) => readScope(reader, { namespace, nodes, lacks }, signal)))
   const refused = lacks.all().filter(({ verb, resource }) => verb === 'list' && resource === resourceText(resourcePaths.rollouts))
