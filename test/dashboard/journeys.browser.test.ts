@@ -205,22 +205,23 @@ describe.skipIf(program === null || !hasKubectl)('a person at the dashboard', { 
     })
 
     it('to the time of an entry, by its copied link, which works after a reload too', async () => {
-      const page = await open('approved')
+      const page = await open('typed')
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-      const entry = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: 'Approve step 1' })
-      await entry.getByRole('button', { name: 'Copy link to: Approve step 1' }).click()
+      const title = 'Release of v2 (revision 2) started'
+      const entry = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: title })
+      await entry.getByRole('button', { name: `Copy link to: ${title}` }).click()
       await entry.getByText('Link copied').waitFor()
       const link = await page.evaluate(() => navigator.clipboard.readText())
-      expect(link).toMatch(/\/dashboard\/rollouts\/agents\/approved\?at=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+      expect(link).toMatch(/\/dashboard\/rollouts\/agents\/typed\?at=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
       await page.goto(link)
       await page.reload()
       const marked = page.locator('[aria-current=true]')
-      await marked.filter({ hasText: 'Approve step 1' }).waitFor()
+      await marked.filter({ hasText: title }).waitFor()
       expect(await marked.first().evaluate((element) => element === document.activeElement)).toBe(true)
       expect(await marked.first().evaluate((element) => element.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
       await page.getByRole('button', { name: 'Remove the mark' }).click()
       await marked.first().waitFor({ state: 'detached' })
-      expect(page.url()).toBe(`${stage.api}/dashboard/rollouts/agents/approved`)
+      expect(page.url()).toBe(`${stage.api}/dashboard/rollouts/agents/typed`)
     })
 
     it('to a time in the record, and with a note if the time is none', async () => {
