@@ -211,6 +211,65 @@ describe.skipIf(program === null || !hasKubectl)('a person at the dashboard', { 
       expect(await page.getByLabel('State').inputValue()).toBe('needsYou')
     })
 
+    it('to the events of a crashing pod, from its node', async () => {
+      const page = await open('retried')
+      await page.getByRole('region', { name: 'Not well' }).getByRole('link').first().click()
+      const events = page.getByRole('region', { name: 'Events' })
+      await events.getByText('BackOff', { exact: true }).first().waitFor()
+      await events
+        .getByText(/^Pod\/retried-/)
+        .first()
+        .waitFor()
+      expect(await events.getByText('by kubelet').count()).toBeGreaterThan(0)
+    })
+
+    it('to the time of an entry, by its copied link, which works after a reload too', async () => {
+      const page = await open('typed')
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+      const title = 'Release of v2 (revision 2) started'
+      const entry = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: title })
+      await entry.getByRole('button', { name: `Copy link to: ${title}` }).click()
+      await entry.getByText('Link copied').waitFor()
+      const link = await page.evaluate(() => navigator.clipboard.readText())
+      expect(link).toMatch(/\/dashboard\/rollouts\/agents\/typed\?at=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+      await page.goto(link)
+      await page.reload()
+      const marked = page.locator('[aria-current=true]')
+      await marked.filter({ hasText: title }).waitFor()
+      expect(await marked.first().evaluate((element) => element === document.activeElement)).toBe(true)
+      // The parts above it arrive later.
+      await page.getByRole('region', { name: 'Revisions and changes' }).getByText('1 line added').waitFor()
+      const bottom = (): Promise<number> => marked.first().evaluate((element) => element.getBoundingClientRect().bottom / innerHeight)
+      await expect.poll(bottom).toBeLessThanOrEqual(1)
+      await page.getByRole('button', { name: 'Remove the mark' }).click()
+      await marked.first().waitFor({ state: 'detached' })
+      expect(page.url()).toBe(`${stage.api}/dashboard/rollouts/agents/typed`)
+    })
+
+    it('to a time in the record, and with a note if the time is none', async () => {
+      const { page, faults } = await openPage(browser, { storageState: session })
+      await page.goto(`${stage.api}/dashboard/record?rollout=agents/approved&at=2001-01-01T00:00:00Z`)
+      await page.getByRole('row').and(page.locator('[aria-current=true]')).first().waitFor()
+      await page.getByText(/^Marked is what is nearest to/).waitFor()
+      await page.goto(`${stage.api}/dashboard/record?at=<img src=x>`)
+      await page.getByText('The address of this page has no valid time after "at=": "<img src=x>".', { exact: false }).waitFor()
+      await page.goto(`${stage.api}/dashboard/rollouts/agents/approved?at=yesterday`)
+      await page.getByText('The address of this page has no valid time after "at=": "yesterday".', { exact: false }).waitFor()
+      expect(await page.locator('[aria-current=true]').count()).toBe(0)
+      expect(faults).toEqual([])
+    })
+
+    it('through the unavailable nodes of a forecast over time, as a chart and as a table', async () => {
+      const { page, faults } = await openPage(browser, { storageState: session })
+      await page.goto(`${stage.api}/dashboard/rollouts/agents/calm/plan?image=agent=registry.example/calm:v2`)
+      const chart = page.getByRole('img', { name: /^Unavailable nodes over time: 0 at the start; at most 2, .* 2 nodes allowed$/ })
+      await chart.locator('canvas').waitFor()
+      await page.getByText('As a table', { exact: true }).click()
+      const rows = page.getByRole('table', { name: 'Unavailable nodes over time' }).getByRole('row')
+      expect((await rows.allInnerTexts()).slice(0, 2)).toEqual(['From\tUnavailable nodes', '0s\t0'])
+      expect(faults).toEqual([])
+    })
+
     it('among nodes, by state, by text and in any order', async () => {
       const page = await open('retried')
       await page.getByText(/^Table of these 6 nodes/).click()

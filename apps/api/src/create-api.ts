@@ -11,6 +11,7 @@ import { addDoctorRoute, type DoctorRouteParts } from './routes/doctor.ts'
 import { addHookRoute, type HookParts } from './routes/hooks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
 import { addLoginRoutes, type LoginParts } from './routes/login.ts'
+import { addNodeEventsRoute, type NodeEventsRouteParts } from './routes/node-events.ts'
 import { addPermissionsRoute } from './routes/permissions.ts'
 import { addPlanRoute } from './routes/plan.ts'
 import { addPolicyRoute, type PolicyRouteParts } from './routes/policy.ts'
@@ -26,6 +27,7 @@ export interface ApiParts
     RouteParts,
     PolicyRouteParts,
     DoctorRouteParts,
+    NodeEventsRouteParts,
     HealthParts,
     HookParts {
   /** @default exports no spans */
@@ -44,6 +46,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
+  addNodeEventsRoute(app, parts)
   addPermissionsRoute(app, parts)
   addPolicyRoute(app, parts)
   addActionRoutes(app, parts)
@@ -68,6 +71,7 @@ export async function describeApi(): Promise<object> {
     plan: async () => Promise.reject(new Error('nothing is planned here')),
     readPolicy: async () => undefined,
     runDoctor: async () => Promise.reject(new Error('nothing is checked here')),
+    readObjectEvents: async () => [],
     stream: () => undefined,
     clock: systemClock,
     log: silentLogger,

@@ -14,6 +14,7 @@ import { createOwnReviews } from './auth/own-reviews.ts'
 import { rememberReviews } from './auth/remembered-reviews.ts'
 import { createReviews } from './auth/reviews.ts'
 import { type KeptEvent, watchEvents } from './cluster/events-watch.ts'
+import { createObjectEventReads } from './cluster/object-events.ts'
 import type { ReleaseReads } from './cluster/release-reads.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
 import { createWatchedNodeSource } from './stream/watched-node-source.ts'
@@ -201,6 +202,7 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
       leaseNamespace: options.leaseNamespace ?? LEASE_NAMESPACE,
       version: options.version ?? DEFAULT_VERSION,
     }),
+    readObjectEvents: createObjectEventReads(client, clock),
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
     link,

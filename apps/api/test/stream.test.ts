@@ -238,6 +238,19 @@ describe('a reader', () => {
   })
 })
 
+it('a reader that resumes without having missed anything is told so at once, in a few bytes', () => {
+  const world = new World()
+  for (let at = 0; at < 100; at++) world.write(`a${at}`, 'one')
+  const replica = new Replica(world)
+  const listener = new Listener()
+  listener.connect(replica).close()
+  const id = listener.lastId
+  listener.texts.length = 0
+  listener.connect(replica)
+  expect(listener.texts).toEqual([`: alive\nid: ${id}\n\n`])
+  expect([listener.resets, listener.known.size]).toEqual([1, 100])
+})
+
 it('a reader knows the state of the cluster, for any replicas, any lag and any broken connection', () => {
   const step = fc.oneof(
     fc.record({

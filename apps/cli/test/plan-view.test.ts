@@ -17,6 +17,7 @@ const forecast: Forecast = {
   etaSeconds: { low: 95, high: 104.2 },
   peakUnavailable: 1,
   maxUnavailable: 1,
+  unavailable: [],
   outcome: 'Completes',
   nodesHit: 3,
   message: 'It completes if the new version runs well: 3 nodes in 2 batches.',

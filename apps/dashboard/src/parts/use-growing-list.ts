@@ -8,9 +8,10 @@ const MORE = 100
 /**
  * Shows a long list piece by piece: a fleet of thousands appears at once, and scrolling shows the rest.
  *
+ * @param least number of items that are shown at least
  * @returns the number of items to show, and the ref of an element after the last one
  */
-export function useGrowingList(length: number): { readonly shown: number; readonly end: RefCallback<Element> } {
+export function useGrowingList(length: number, least = 0): { readonly shown: number; readonly end: RefCallback<Element> } {
   const [limit, setLimit] = useState(FIRST)
   const [element, setElement] = useState<Element | null>(null)
   useEffect(() => {
@@ -22,5 +23,5 @@ export function useGrowingList(length: number): { readonly shown: number; readon
     observer.observe(element)
     return () => observer.disconnect()
   }, [element])
-  return { shown: Math.min(limit, length), end: setElement }
+  return { shown: Math.min(Math.max(limit, least), length), end: setElement }
 }

@@ -98,15 +98,19 @@ class ArgoSource {
         return listOf(await this.#liveObjects(revisions, signal))
       }
       case 'events':
-        return listOf(await this.#events(nodes, path, signal))
+        // Argo CD has no events of what is not part of an application, such as a node.
+        return path.query.get('fieldSelector')?.includes('involvedObject.kind=Node') === true
+          ? outside('GET', plural)
+          : listOf(await this.#events(nodes, path, signal))
       default:
         return outside('GET', plural)
     }
   }
 
   async #events(nodes: readonly ArgoNode[], { namespace, query }: KubePath, signal: AbortSignal): Promise<readonly object[]> {
-    const name = /involvedObject\.name=([^,]+)/.exec(query.get('fieldSelector') ?? '')?.[1]
-    const about = nodes.filter((node) => node.namespace === namespace && node.name === name && node.kind !== 'Pod')
+    const [, field, value] = /involvedObject\.(name|uid)=([^,]+)/.exec(query.get('fieldSelector') ?? '') ?? []
+    const isAbout = (node: ArgoNode): boolean => (field === 'uid' ? node.uid === value : node.name === value && node.kind !== 'Pod')
+    const about = nodes.filter((node) => node.namespace === namespace && isAbout(node))
     return (await Promise.all(about.map(async (node) => (await this.#api.events(node, signal)).items ?? []))).flat()
   }
 

@@ -16,6 +16,8 @@ import {
   loginMethodsSchema,
   type Me,
   meSchema,
+  type NodeEvents,
+  nodeEventsSchema,
   type NodeReport,
   nodeReportSchema,
   type NodesQuery,
@@ -86,6 +88,8 @@ export interface ApiClient {
   /** Reads all pages. */
   allNodes(key: ApiKey, query?: Partial<NodesQuery>, options?: ApiCallOptions): Promise<readonly NodeReport[]>
   explainNode(key: ApiKey, node: string, options?: ApiCallOptions): Promise<Explanation>
+  /** Kubernetes events about a node and its pod, as far as the user may list them. */
+  nodeEvents(key: ApiKey, node: string, options?: ApiCallOptions): Promise<NodeEvents>
   explain(key: ApiKey, options?: ApiCallOptions): Promise<Explanation>
   batches(key: ApiKey, options?: ApiCallOptions): Promise<readonly BatchReport[]>
   revisions(key: ApiKey, options?: ApiCallOptions): Promise<readonly RevisionReport[]>
@@ -162,7 +166,8 @@ export function createApiClient(connection: RestConnection): ApiClient {
     rollout: (key, options) => get(rolloutPath(key), rolloutReportSchema, options),
     nodes: (key, query = {}, options) => get(withQuery(`${rolloutPath(key)}/nodes`, query), nodePage, options),
     allNodes: (key, query, options) => everyPage((page) => client.nodes(key, { ...query, ...page }, options)),
-    explainNode: (key, node, options) => get(`${rolloutPath(key)}/nodes/${encodeURIComponent(node)}`, explanationSchema, options),
+    explainNode: (key, node, options) => get(nodePath(key, node), explanationSchema, options),
+    nodeEvents: (key, node, options) => get(`${nodePath(key, node)}/events`, nodeEventsSchema, options),
     explain: (key, options) => get(`${rolloutPath(key)}/explain`, explanationSchema, options),
     batches: (key, options) => items(`${rolloutPath(key)}/batches`, batchList, options),
     revisions: (key, options) => items(`${rolloutPath(key)}/revisions`, revisionList, options),
@@ -200,6 +205,10 @@ function rolloutsPath(namespace: string | undefined): string {
 
 function rolloutPath({ namespace, name }: ApiKey): string {
   return `${rolloutsPath(namespace)}/${encodeURIComponent(name)}`
+}
+
+function nodePath(key: ApiKey, node: string): string {
+  return `${rolloutPath(key)}/nodes/${encodeURIComponent(node)}`
 }
 
 function daemonSetPath({ namespace, name }: ApiKey): string {

@@ -1,10 +1,12 @@
+export { toBoundedReport } from './bounded-event.ts'
 export { carryOut } from './carry-out.ts'
 export { createKubeReleaseClient, type KubeReleaseClientOptions } from './create-kube-release-client.ts'
 export { createRestReleaseClient } from './create-rest-release-client.ts'
 export { followRelease } from './follow-release.ts'
 export { type Followed, followRollout } from './follow-rollout.ts'
-export { newestFirst, readEvents, type SeenEvent, type StampedEvent, toEventReport } from './read-events.ts'
+export { newestFirst, readEvents, type SeenEvent, type StampedEvent } from './read-events.ts'
 export { type FactReader, readAllFacts, readFacts } from './read-facts.ts'
+export { type EventObject, nodeObject, readObjectEvents, type StampedNodeEvent } from './read-object-events.ts'
 export { readSnapshot, type ReadSnapshotOptions } from './read-snapshot.ts'
 export { getOrNone, readRevisions, type ReadOptions, workloadKey } from './read-action-facts.ts'
 export type {

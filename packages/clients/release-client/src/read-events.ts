@@ -7,7 +7,7 @@ import { rolloutNotFound } from './rollout-not-found.ts'
 
 /** Event of core/v1, with the fields that are used. */
 export interface SeenEvent extends KubeObject {
-  readonly involvedObject?: { readonly kind?: string; readonly name?: string }
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string; readonly uid?: string }
   readonly type?: string
   readonly reason?: string
   readonly message?: string
@@ -15,6 +15,8 @@ export interface SeenEvent extends KubeObject {
   readonly eventTime?: string | null
   readonly firstTimestamp?: string | null
   readonly lastTimestamp?: string | null
+  readonly source?: { readonly component?: string }
+  readonly reportingComponent?: string
   readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null
 }
 

@@ -1,5 +1,5 @@
 import type uPlot from 'uplot'
-import type { ChartColours } from './chart-colours.ts'
+import type { ChartColours } from '../../../parts/chart-colours.ts'
 import type { ChartData } from './chart-data.ts'
 import { numberText } from './analysis-texts.ts'
 import { drawLimit, drawMarks } from './draw-chart.ts'

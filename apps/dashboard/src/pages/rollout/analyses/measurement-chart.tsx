@@ -5,7 +5,7 @@ import { clockText } from '../../../format/moment.ts'
 import { useTheme } from '../../../parts/use-theme.ts'
 import { useWidth } from '../../../parts/use-width.ts'
 import { lookOfPhase, numberText } from './analysis-texts.ts'
-import { chartColours } from './chart-colours.ts'
+import { chartColours } from '../../../parts/chart-colours.ts'
 import type { ChartData } from './chart-data.ts'
 import { chartOptions, HEIGHT } from './chart-options.ts'
 
