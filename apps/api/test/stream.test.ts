@@ -238,7 +238,7 @@ describe('a reader', () => {
   })
 })
 
-it('a reader that resumes without having missed anything is told so at once, in a few bytes', () => {
+it('a reader that has missed nothing gets a confirmation at once, in a few bytes', () => {
   const world = new World()
   for (let at = 0; at < 100; at++) world.write(`a${at}`, 'one')
   const replica = new Replica(world)

@@ -69,7 +69,7 @@ describe('the curve of unavailable nodes', () => {
     expect(curveOf({ ...forecast, unavailable: [{ atSeconds: 0, nodes: 0 }] }, 100)).toBeNull()
   })
 
-  it('is told in words: start, peak, end and limit', () => {
+  it('is described in words: start, peak, end and limit', () => {
     expect(curveText(forecast)).toBe(
       'Unavailable nodes over time: 0 at the start; at most 1, first after 1s; 0 from 1m 40s on; 2 nodes allowed',
     )

@@ -11,7 +11,7 @@ describe('the pod on a node', () => {
   })
 
   it('is the new one while the old one terminates', () => {
-    const [{ pods: [old] = [] } = {}, { pods: [fresh] = [] } = {}] = aReading({ nodes: 'a:old b:new' }).fleet!.nodes
+    const [old, fresh] = aReading({ nodes: 'a:old b:new' }).fleet!.nodes.map(({ pods }) => pods[0]!)
     const facts = aReading({
       nodes: 'a:old',
       change: {

@@ -5,7 +5,7 @@ import { drawLimitLine } from '../../parts/draw-limit-line.ts'
 import type { UnavailableCurve } from './unavailable-curve.ts'
 
 /** Height of the chart, in CSS pixels. */
-export const HEIGHT = 160
+export const CURVE_HEIGHT = 160
 
 const FONT = '11px system-ui, sans-serif'
 /** Space of the numbers and of the times, in CSS pixels. */
@@ -37,7 +37,7 @@ export function curveOptions({ colours, curve, onPoint }: CurveContext): Omit<uP
   }
   const stepped = uPlot.paths.stepped?.({ align: 1 })
   return {
-    height: HEIGHT,
+    height: CURVE_HEIGHT,
     padding: [8, 32, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false, setScale: false } },

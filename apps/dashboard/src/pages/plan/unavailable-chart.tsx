@@ -5,7 +5,7 @@ import { countText, timeSpanText } from '../../format/duration.ts'
 import { chartColours } from '../../parts/chart-colours.ts'
 import { useTheme } from '../../parts/use-theme.ts'
 import { useWidth } from '../../parts/use-width.ts'
-import { curveOptions, HEIGHT } from './curve-options.ts'
+import { curveOptions, CURVE_HEIGHT } from './curve-options.ts'
 import type { UnavailableCurve } from './unavailable-curve.ts'
 
 /** Properties of {@link UnavailableChart}. */
@@ -37,7 +37,7 @@ export function UnavailableChart({ curve, text }: UnavailableChartProps): ReactN
     shown.current = curve
     plot.current?.setData(pointsOf(curve))
   }, [curve])
-  useEffect(() => plot.current?.setSize({ width: box.current?.clientWidth ?? width, height: HEIGHT }), [width])
+  useEffect(() => plot.current?.setSize({ width: box.current?.clientWidth ?? width, height: CURVE_HEIGHT }), [width])
   return (
     <>
       <div ref={box} className="chart" role="img" aria-label={text} />

@@ -33,7 +33,7 @@ export function curveOf({ unavailable, maxUnavailable: limit }: Forecast, wholeS
   }
 }
 
-/** @returns the course of the curve in words: its start, its peak and the limit, and its end */
+/** @returns the curve in words: its start, its peak and the limit, and its end */
 export function curveText({ unavailable, maxUnavailable }: Forecast): string {
   const first = unavailable[0]?.nodes ?? 0
   const peak = unavailable.reduce((most, point) => (point.nodes > most.nodes ? point : most), { atSeconds: 0, nodes: 0 })

@@ -23,7 +23,7 @@ export const nodeEventsSchema = z
       .array(
         z.object({
           of: z.enum(['pod', 'node']).meta({ description: 'Whose events are left out.' }),
-          lacks: z.enum(['caller', 'api']).meta({ description: 'Who lacks the right: the caller, or the account of the API.' }),
+          lacks: z.enum(['caller', 'api']).meta({ description: 'Holder of the missing right: the caller, or the account of the API.' }),
           permission: z.string().meta({ description: 'The missing right in words, such as `list events in namespace "default"`.' }),
         }),
       )

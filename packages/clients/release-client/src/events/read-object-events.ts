@@ -1,9 +1,7 @@
 import { NODE_EVENTS_MAX, type NodeEvent } from '@tranche/api-schema'
-import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type CallOptions, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
-import { cutReason, toBoundedReport } from './bounded-event.ts'
-import { newestFirst, type SeenEvent } from './read-events.ts'
-import type { AskOptions } from './release-client.ts'
+import { cutReason, newestFirst, type SeenEvent, toBoundedReport } from './seen-event.ts'
 
 /** A pod or a node that events are about. */
 export interface EventObject {
@@ -38,7 +36,7 @@ export function nodeObject(name: string, uid: string | undefined): EventObject {
 export async function readObjectEvents(
   { client }: { readonly client: KubeClient },
   object: EventObject,
-  options: AskOptions = {},
+  options: CallOptions = {},
 ): Promise<readonly StampedNodeEvent[]> {
   const { namespace } = object
   let newest: readonly StampedNodeEvent[] = []
