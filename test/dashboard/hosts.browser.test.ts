@@ -93,14 +93,34 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       expect(faults).toEqual([])
     })
 
-    it('adds the state of its release to the page of a Rollout', async () => {
+    it('adds the state of its release to the page of a DaemonSet', async () => {
       token = tokenWithRoles(stage, 'viewer', ['tranche-cli-viewer'])
-      const { page, faults } = await open('/details/Rollout/agents/watched')
+      const { page, faults } = await open('/details/DaemonSet/agents/watched')
       const section = page.getByRole('region', { name: 'Release' })
       await section.getByText('waits for approval', { exact: false }).waitFor()
       await section.getByRole('link', { name: 'Steps, nodes and actions' }).click()
       await page.getByRole('heading', { level: 1, name: /watched Waiting/ }).waitFor()
       expect(faults).toEqual([])
+    })
+
+    it('adds the way to its release to the page of a Rollout, which has no sections of plugins', async () => {
+      token = tokenWithRoles(stage, 'viewer', ['tranche-cli-viewer'])
+      const { page, faults } = await open('/details/Rollout/agents/watched')
+      await page.getByRole('button', { name: 'Release watched' }).click()
+      await page.getByRole('heading', { level: 1, name: /watched Waiting/ }).waitFor()
+      expect(faults).toEqual([])
+    })
+
+    it('keeps what it has read on the way from one place to another', async () => {
+      token = tokenWithRoles(stage, 'viewer', ['tranche-cli-viewer'])
+      const { page } = await open('/tranche/rollouts/agents/watched')
+      await page.getByRole('heading', { level: 1, name: /watched Waiting/ }).waitFor()
+      const frame = await page.locator('.tranche-host').elementHandle()
+      await page.getByRole('link', { name: 'Rollouts', exact: true }).last().click()
+      await page.getByLabel(/Namespaces/).waitFor()
+      expect(await frame?.evaluate((one) => one.isConnected)).toBe(true)
+      await page.getByRole('navigation', { name: 'Host' }).getByRole('link', { name: 'Record' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Record' }).waitFor()
     })
 
     it('draws the map of nodes in the colours of the theme', async () => {
