@@ -5,7 +5,7 @@ import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
 import { AGENTS, createAgents, releaseToPause, setVersion, waitFor } from './agent-objects.ts'
 import { closePages, expectAccessible, launchBrowser, openPage, type WatchedPage } from './browser.ts'
 import { type DevStage, startDev } from './dev-stage.ts'
-import { argoRoute, type ArgoUser } from './hosts/argo-server.ts'
+import { argoHeaders, argoRoute, type ArgoUser, extensionsScript } from './hosts/argo-server.ts'
 import { buildHosts, type HostFiles, type HostServer, proxyTo, serveHost, serverOf } from './hosts/host-stage.ts'
 import { tokenWithRoles } from './hosts/users.ts'
 
@@ -69,6 +69,7 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       await page.getByRole('region', { name: 'History' }).getByText('looks good').waitFor()
       await page.getByRole('heading', { level: 1, name: /listed Done/ }).waitFor({ timeout: 60_000 })
       expect(recordOf('listed')).toMatchObject([{ type: 'approve', by: `system:serviceaccount:${AGENTS}:operator`, via: 'cli' }])
+      expect(observedOn('listed')).toEqual(['template'])
       await page.getByRole('link', { name: 'Rollouts' }).click()
       await page.getByLabel(/Namespaces/).waitFor()
       expect(faults).toEqual([])
@@ -145,6 +146,9 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       expect(await lookOf(nav)).toEqual(before)
       const light = await lookOf(heading)
       expect(light).toMatchObject({ transform: 'none', align: 'start', spacing: 'normal', border: '0px' })
+      // The host's own size of a rem is 22 px. Its typeface and its background are those of the frame, too.
+      const [frame, count] = await Promise.all([page.locator('.tranche-host'), page.locator('.count').first()].map(lookOf))
+      expect([frame?.font, frame?.background, count?.font]).toEqual(['15px / 21.75px serif', 'rgba(0, 0, 0, 0)', '13.05px / 18.9225px serif'])
       const seen = await Promise.all(
         [page.getByRole('button', { name: 'Approve' }), page.getByRole('link', { name: 'Rollouts' }), page.locator('td').first()].map(
           lookOf,
@@ -163,10 +167,11 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
     let host: HostServer
     let user: ArgoUser
     beforeAll(async () => {
-      host = await serveHost(files.host('argo-cd'), {
-        '/extensions.js': script(files.plugin('argo-cd/tranche/extension-tranche.js')),
+      const routes = {
+        '/extensions.js': script(extensionsScript(files.plugin('argo-cd/tranche/extension-tranche.js'))),
         '/api/v1/': argoRoute(serverOf(stage.kubeconfig), () => user),
-      })
+      }
+      host = await serveHost(files.host('argo-cd'), routes, argoHeaders)
     })
     afterAll(() => host?.dispose())
 
@@ -186,6 +191,7 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       await approve(page)
       await page.getByRole('heading', { level: 1, name: /Done/ }).waitFor({ timeout: 60_000 })
       expect(recordOf('acted')).toMatchObject([{ type: 'approve', by: 'alice', via: 'cli', reason: 'looks good' }])
+      expect(observedOn('acted')).toEqual(['template'])
       expect(faults).toEqual([])
     })
 
@@ -229,8 +235,18 @@ async function approve(page: Page): Promise<void> {
   await dialog.waitFor({ state: 'detached' })
 }
 
+interface Look {
+  readonly color: string
+  readonly font: string
+  readonly background: string
+  readonly transform: string
+  readonly align: string
+  readonly spacing: string
+  readonly border: string
+}
+
 /** Computed style of an element, as far as a foreign rule would change it. */
-async function lookOf(element: ReturnType<Page['getByRole']>): Promise<Readonly<Record<string, string>>> {
+async function lookOf(element: ReturnType<Page['getByRole']>): Promise<Look> {
   return element.first().evaluate((one) => {
     const { color, backgroundColor, textTransform, textAlign, letterSpacing, borderBottomWidth, font } = getComputedStyle(one)
     return {
@@ -242,8 +258,17 @@ async function lookOf(element: ReturnType<Page['getByRole']>): Promise<Readonly<
 
 /** Actions on record. */
 function recordOf(rollout: string): readonly object[] {
+  return listOf(rollout, 'tranche.dev/recorded-actions')
+}
+
+/** Types of the changes that no action recorded. */
+function observedOn(rollout: string): readonly string[] {
+  return (listOf(rollout, 'tranche.dev/observed-changes') as readonly { readonly type: string }[]).map(({ type }) => type)
+}
+
+function listOf(rollout: string, annotation: string): readonly object[] {
   const { metadata } = JSON.parse(stage.kubectl('-n', AGENTS, 'get', 'rollout', rollout, '-o', 'json')) as {
     readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
   }
-  return JSON.parse(metadata.annotations?.['tranche.dev/recorded-actions'] ?? '[]') as readonly object[]
+  return JSON.parse(metadata.annotations?.[annotation] ?? '[]') as readonly object[]
 }
