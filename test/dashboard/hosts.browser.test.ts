@@ -70,7 +70,7 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       await page.getByRole('heading', { level: 1, name: /listed Done/ }).waitFor({ timeout: 60_000 })
       expect(recordOf('listed')).toMatchObject([{ type: 'approve', by: `system:serviceaccount:${AGENTS}:operator`, via: 'cli' }])
       expect(observedOn('listed')).toEqual(['template'])
-      await page.getByRole('link', { name: 'Rollouts' }).click()
+      await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Rollouts' }).click()
       await page.getByLabel(/Namespaces/).waitFor()
       expect(faults).toEqual([])
     })
@@ -117,7 +117,7 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       const { page } = await open('/tranche/rollouts/agents/watched')
       await page.getByRole('heading', { level: 1, name: /watched Waiting/ }).waitFor()
       const frame = await page.locator('.tranche-host').elementHandle()
-      await page.getByRole('link', { name: 'Rollouts', exact: true }).last().click()
+      await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Rollouts' }).click()
       await page.getByLabel(/Namespaces/).waitFor()
       expect(await frame?.evaluate((one) => one.isConnected)).toBe(true)
       await page.getByRole('navigation', { name: 'Host' }).getByRole('link', { name: 'Record' }).click()
@@ -150,7 +150,7 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       const [frame, count] = await Promise.all([page.locator('.tranche-host'), page.locator('.count').first()].map(lookOf))
       expect([frame?.font, frame?.background, count?.font]).toEqual(['15px / 21.75px serif', 'rgba(0, 0, 0, 0)', '13.05px / 18.9225px serif'])
       const seen = await Promise.all(
-        [page.getByRole('button', { name: 'Approve' }), page.getByRole('link', { name: 'Rollouts' }), page.locator('td').first()].map(
+        [page.getByRole('button', { name: 'Approve' }), page.locator('.crumbs a'), page.locator('td').first()].map(
           lookOf,
         ),
       )

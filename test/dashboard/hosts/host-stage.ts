@@ -84,7 +84,7 @@ export async function buildHosts(): Promise<HostFiles> {
 /** Styles of a host that would disturb any page inside it, and that a page inside must not disturb. */
 export const hostStyles = `
   html { background: #fff; color: #111; font: 22px/2 serif; text-align: center; text-transform: uppercase; letter-spacing: 3px; }
-  html[data-theme=dark] { background: #111; color: #eee; }
+  html[data-theme=dark], .theme-dark { background: #282828; color: #eee; }
   * { box-sizing: content-box; }
   h1, h2, h3 { color: rgb(200, 0, 200); font-size: 60px; border-bottom: 5px solid; }
   main section, main p { padding: 40px; border: 3px dotted rgb(200, 0, 200); }
