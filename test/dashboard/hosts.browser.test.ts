@@ -148,11 +148,13 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       expect(light).toMatchObject({ transform: 'none', align: 'start', spacing: 'normal', border: '0px' })
       // The host's own size of a rem is 22 px. Its typeface and its background are those of the frame, too.
       const [frame, count] = await Promise.all([page.locator('.tranche-host'), page.locator('.count').first()].map(lookOf))
-      expect([frame?.font, frame?.background, count?.font]).toEqual(['15px / 21.75px serif', 'rgba(0, 0, 0, 0)', '13.05px / 18.9225px serif'])
+      expect([frame?.font, frame?.background, count?.font]).toEqual([
+        '15px / 21.75px serif',
+        'rgba(0, 0, 0, 0)',
+        '13.05px / 18.9225px serif',
+      ])
       const seen = await Promise.all(
-        [page.getByRole('button', { name: 'Approve' }), page.locator('.crumbs a'), page.locator('td').first()].map(
-          lookOf,
-        ),
+        [page.getByRole('button', { name: 'Approve' }), page.locator('.crumbs a'), page.locator('td').first()].map(lookOf),
       )
       for (const { color, background } of seen) expect([color, background]).not.toContain('rgb(200, 0, 200)')
       await expectAccessible(page, '.tranche-host')

@@ -116,7 +116,7 @@ Object.assign(window, {
   },
 })
 
-/** A switch of React Router 5: the first route that matches, each with a key of its own, so that another route is mounted anew. */
+/** A switch of React Router 5: the first route that matches, each with a key of its own, so that another route is mounted again. */
 function Host(): React.ReactNode {
   const [path = ''] = useUrl().split('?', 1)
   const inCluster = path.replace(/^\/c\/[^/]+/, '')

@@ -11,7 +11,7 @@ registerSidebarEntry({ parent: null, name: 'tranche', label: 'Tranche', url: PLU
 registerSidebarEntry({ parent: 'tranche', name: 'tranche-rollouts', label: 'Rollouts', url: PLUGIN_PATH })
 registerSidebarEntry({ parent: 'tranche', name: 'tranche-record', label: 'Record', url: record })
 
-// The first route that matches counts. Headlamp mounts each route anew, so all places but the record share one and keep what they have read.
+// The first route that matches counts. Headlamp mounts each route again, so all places but the record share one and keep what they have read.
 registerRoute({ path: record, exact: true, name: 'Tranche record', sidebar: 'tranche-record', component: HeadlampPage })
 registerRoute({ path: PLUGIN_PATH, exact: false, name: 'Tranche', sidebar: 'tranche-rollouts', component: HeadlampPage })
 
