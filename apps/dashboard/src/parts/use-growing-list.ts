@@ -17,11 +17,11 @@ export function useGrowingList(length: number, least = 0): { readonly shown: num
   useEffect(() => {
     if (element === null) return
     const observer = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && setLimit((before) => before + MORE),
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && setLimit((before) => Math.max(before, least) + MORE),
       { rootMargin: '800px' },
     )
     observer.observe(element)
     return () => observer.disconnect()
-  }, [element])
+  }, [element, least])
   return { shown: Math.min(Math.max(limit, least), length), end: setElement }
 }
