@@ -1,6 +1,6 @@
 import { chartRules } from '../../../../scripts/chart-rules.ts'
 import { describe, expect, it } from 'vitest'
-import { neededRights } from '../src/signs/account-signs.ts'
+import { neededRights, readAccounts } from '../src/signs/account-signs.ts'
 import type { InstalledPod } from '../src/signs/installed-signs.ts'
 
 const page = chartRules()
@@ -66,5 +66,17 @@ describe('the permissions that doctor checks', () => {
       ...granted(Role['tranche-controller'], 'leases'),
     ])
     expect(asked).not.toContain('patch apps/daemonsets')
+  })
+
+  it('are those of a watched namespace once, however often a pod repeats it, and of no text that names none', () => {
+    const once = rights('executor', '--watch-namespace=a')
+    const invalid = ['', 'A', 'a b', '-a', 'a'.repeat(64), 'x'.repeat(60_000)].map((text) => `--watch-namespace=${text}`)
+    expect(rights('executor', ...Array.from({ length: 3_000 }, () => '--watch-namespace=a'), ...invalid)).toEqual(once)
+  })
+
+  it('are not computed for more namespaces than can be checked', async () => {
+    const args = Array.from({ length: 1_001 }, (_, at) => `--watch-namespace=n${at}`)
+    const pod = { component: 'api', args, namespace: 'demo', account: 'tranche', version: null, isReady: true, redis: null } as const
+    await expect(readAccounts({} as never, [pod])).resolves.toEqual({ tooMany: 10_000 })
   })
 })

@@ -37,6 +37,8 @@ describe('the facts that doctor reads from a pod of the chart', () => {
     ['tranche:v0.2.0-rc.1@sha256:00', '0.2.0-rc.1'],
     ['images.example:5000/tranche@sha256:00', '0.1.0'],
     ['tranche:latest', '0.1.0'],
+    ['tranche:1.2.3 with any text', '0.1.0'],
+    [`tranche:1.2.3-${'x'.repeat(200)}`, '0.1.0'],
   ])('include the version in its image %s: %s, or in its label if the image has none', (image, expected) => {
     expect(pod({ image })?.version).toBe(expected)
   })
@@ -44,6 +46,11 @@ describe('the facts that doctor reads from a pod of the chart', () => {
   it('include the name of the Secret with the Redis URL, without its content', () => {
     const env = [{ name: 'TRANCHE_REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } }]
     expect(pod({ env })?.redis).toEqual({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })
+  })
+
+  // A quadratic search of an image of this length takes longer than any test may.
+  it('are read from an image of any length, which a user may write', () => {
+    for (const end of ['/', '@', ':', '']) expect(pod({ image: `x:1.1.${'1'.repeat(1_000_000)}${end}` })?.version).toBe('0.1.0')
   })
 
   it('are null for a pod with more arguments than the chart writes', () => {

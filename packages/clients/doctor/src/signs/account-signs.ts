@@ -1,3 +1,4 @@
+import { sha256Hex } from '@tranche/kube-types'
 import type { NeededRight } from './access-right.ts'
 import type { GuardedReads } from './guarded-reads.ts'
 import type { Component, InstalledPod } from './installed-signs.ts'
@@ -21,6 +22,11 @@ export interface TooManyRights {
 
 /** Maximum number of permissions that are checked: those of the three programs in a hundred namespaces. */
 const MOST_RIGHTS = 10_000
+/** Maximum number of namespaces of all pods together: with more, they need more rights than that. */
+const MOST_PLACES = 1_000
+
+/** Maximum length of an option: its name, a namespace, and the name of an object. */
+const MOST_OPTION = 400
 
 /** RBAC rule. */
 interface Rule {
@@ -50,9 +56,13 @@ export async function readAccounts(
 ): Promise<readonly AccountSign[] | TooManyRights> {
   const needs: AccountNeeds[] = []
   let sum = 0
+  let places = 0
   for (const [account, pods] of Map.groupBy(installed, ({ namespace, account: name }) => `${namespace}/${name}`)) {
     const needed = new Map<string, NeededRight>()
-    for (const pod of pods) {
+    for (const pod of differentPods(pods)) {
+      // Before the rights are expanded: any user may write these arguments.
+      places += Math.max(1, watchedNamespaces(pod).length)
+      if (places > MOST_PLACES) return { tooMany: MOST_RIGHTS }
       for (const right of neededRights(pod)) needed.set(JSON.stringify(right), right)
       if (sum + needed.size > MOST_RIGHTS) return { tooMany: MOST_RIGHTS }
     }
@@ -60,6 +70,11 @@ export async function readAccounts(
     needs.push({ account, pods, needed: [...needed.values()] })
   }
   return Promise.all(needs.map((one) => readAccount(reads, one)))
+}
+
+/** Replicas have the same arguments, and so the same rights. */
+function differentPods(pods: readonly InstalledPod[]): readonly InstalledPod[] {
+  return [...new Map(pods.map((pod) => [sha256Hex(JSON.stringify([pod.component, pod.args])), pod])).values()]
 }
 
 interface AccountNeeds {
@@ -78,8 +93,8 @@ async function readAccount(reads: GuardedReads, { account, pods, needed }: Accou
 /** @returns the permissions that the service account of a pod needs, from its component and arguments. Pure. */
 export function neededRights({ component, args }: InstalledPod): readonly NeededRight[] {
   const optionValues = (option: string): readonly string[] =>
-    args.flatMap((arg) => (arg.startsWith(`--${option}=`) ? [arg.slice(option.length + 3)] : []))
-  const watched = optionValues('watch-namespace')
+    args.flatMap((arg) => (arg.startsWith(`--${option}=`) && arg.length <= MOST_OPTION ? [arg.slice(option.length + 3)] : []))
+  const watched = watchedNamespaces({ args })
   const scope: Place = watched.length === 0 ? everywhere : { namespaces: watched }
   const ofProgram = (program: 'controller' | 'executor' | 'api'): readonly NeededRight[] => [
     ...rightsOf(rulesOfPrograms[program].Cluster, everywhere),
@@ -92,6 +107,14 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
     ...(component === 'api' || (isOne && optionValues('api-port').length > 0) ? ofProgram('api') : []),
   ]
 }
+
+/** Namespaces of `--watch-namespace`, each once; ignores texts that name no namespace. */
+function watchedNamespaces({ args }: Pick<InstalledPod, 'args'>): readonly string[] {
+  const values = args.flatMap((arg) => (arg.startsWith(WATCH_NAMESPACE) ? [arg.slice(WATCH_NAMESPACE.length)] : []))
+  return [...new Set(values)].filter((value) => value.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(value))
+}
+
+const WATCH_NAMESPACE = '--watch-namespace='
 
 /** Permissions for the Lease and for the chosen kind of admission. */
 function ofLeader(optionValues: (option: string) => readonly string[], scope: Place): readonly NeededRight[] {

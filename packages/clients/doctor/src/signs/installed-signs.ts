@@ -9,6 +9,10 @@ export type Component = (typeof components)[number]
 const MOST_ARGS = 64 * 1024
 /** Maximum length of a version, and of the address of a Redis, in characters. */
 const MOST_TEXT = 253
+/** Maximum length of an image whose version is read: host, repository, tag and digest. */
+const MOST_IMAGE = 1_024
+/** Maximum length of a tag. */
+const MOST_TAG = 128
 
 /** Facts about the installation from a pod of the chart. */
 export interface InstalledPod {
@@ -61,15 +65,18 @@ export function toInstalledPod(object: KubeObject): InstalledPod | null {
   if ((main.args ?? []).reduce((sum, { length }) => sum + length, 0) > MOST_ARGS) return null
   return {
     ...{ component, namespace, account: spec?.serviceAccountName ?? 'default', args: main.args ?? [] },
-    version: versionOf(main.image)?.slice(0, MOST_TEXT) ?? metadata.labels?.['app.kubernetes.io/version'] ?? null,
+    version: versionOf(main.image) ?? metadata.labels?.['app.kubernetes.io/version'] ?? null,
     isReady: status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true,
     redis: redisOf(main, namespace),
   }
 }
 
-/** Ignores tags that are not versions. */
+/** Ignores tags that are not versions, and references that are longer than any registry accepts. Linear in the length of the image. */
 function versionOf(image = ''): string | undefined {
-  return /:v?(\d+\.\d+\.\d+[^:/@]*)(?:@.*)?$/.exec(image)?.[1]
+  if (image.length > MOST_IMAGE) return undefined
+  const reference = image.split('@', 1)[0] ?? ''
+  const tag = reference.slice(reference.lastIndexOf(':') + 1)
+  return tag.length > MOST_TAG ? undefined : /^v?(\d+\.\d+\.\d+(?:[-+.][\w.+-]*)?)$/.exec(tag)?.[1]
 }
 
 function redisOf({ args = [], env = [] }: ContainerOfPod, namespace: string): RedisOfPod | null {
