@@ -73,7 +73,13 @@ describe('the doctor', () => {
     expect(states({ ...well, leader: null, rollouts: [rolloutSign(), rolloutSign({ isAnswered: false })] })).toMatchObject({
       controller: 'problem',
     })
-    expect(states({ ...well, leader: null, rollouts: [] })).toMatchObject({ controller: 'problem' })
+    expect(states({ ...well, leader: null, rollouts: denied })).toMatchObject({ controller: 'problem' })
+  })
+
+  it('does not know whether a controller runs on a cluster with neither a Lease nor a Rollout', () => {
+    const { fix, ...found } = checkFindings({ ...well, leader: null, rollouts: [] }, command).find(({ check }) => check === 'controller') ?? {}
+    expect(found).toMatchObject({ state: 'note', message: expect.stringMatching(/^unknown whether one runs: there is no Lease /) as string })
+    expect(fix).toBe('If none runs, start one: tranche controller, or tranche all-in-one.')
   })
 
   it.each([
