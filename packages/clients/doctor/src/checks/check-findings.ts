@@ -100,8 +100,7 @@ function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: Clus
       message: `unknown whether one runs: there is no ${name}, and no Rollout that a controller without leader election would handle`,
       fix: `If none runs, start one: ${programs}.`,
     }
-  if (leader === null)
-    return { check: 'controller', state: 'problem', message: `no controller runs: there is no ${name}`, fix: start }
+  if (leader === null) return { check: 'controller', state: 'problem', message: `no controller runs: there is no ${name}`, fix: start }
   if (leader.holder === '')
     return {
       check: 'controller',
