@@ -47,6 +47,17 @@ describe('tranche plan', () => {
     ])
   })
 
+  it('says how to see all nodes if the terminal is too narrow for their names', () => {
+    const narrow = planView(forecast, createDrawing({ ...plain, width: 50 }), false)
+    expect(narrow.slice(5, 9)).toEqual([
+      'BATCH  NODES  BEGINS  READY  THEN         WHICH',
+      '1      1      0s      10s    approval     node-003',
+      '2      2      1m10s   1m32s  waits 1m00s  node-[0…',
+      '-o wide shows all nodes',
+    ])
+    expect(planView(forecast, createDrawing(plain), false).join('\n')).not.toContain('-o wide')
+  })
+
   it('shows node by node with wide output', () => {
     const lines = planView(forecast, createDrawing(plain), true)
     expect(lines).toContain('1      node-003  1      0s     superseded revision first')

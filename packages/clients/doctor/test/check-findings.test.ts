@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { AppError } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
 import { checkFindings } from '../src/checks/check-findings.ts'
@@ -73,7 +74,17 @@ describe('the doctor', () => {
     expect(states({ ...well, leader: null, rollouts: [rolloutSign(), rolloutSign({ isAnswered: false })] })).toMatchObject({
       controller: 'problem',
     })
-    expect(states({ ...well, leader: null, rollouts: [] })).toMatchObject({ controller: 'problem' })
+    expect(states({ ...well, leader: null, rollouts: denied })).toMatchObject({ controller: 'problem' })
+  })
+
+  it('does not know whether a controller runs on a cluster with neither a Lease nor a Rollout', () => {
+    const { fix, ...found } =
+      checkFindings({ ...well, leader: null, rollouts: [] }, command).find(({ check }) => check === 'controller') ?? {}
+    expect(found).toMatchObject({
+      state: 'note',
+      message: expect.stringMatching(/^unknown whether one runs: there is no Lease /) as string,
+    })
+    expect(fix).toBe('If none runs, start one: tranche controller, or tranche all-in-one.')
   })
 
   it.each([
@@ -220,6 +231,18 @@ describe('the doctor', () => {
       command,
     ).filter(({ check }) => check === 'left')
     expect(line).toContain('kubectl patch rollouts.rollouts.kruise.io node-agent -n demo --type=merge')
+  })
+
+  it('returns a left DaemonSet to Kubernetes by the two commands of the README', () => {
+    const [{ command: line = '' } = {}] = checkFindings({ ...well, daemonSets: [{ namespace: 'other', name: 'agent' }] }, command).filter(
+      ({ check }) => check === 'left',
+    )
+    const readme = readFileSync('README.md', 'utf8')
+    for (const one of line
+      .split(' && ')
+      .map((text) => text.replace(/^kubectl (\w+) daemonset agent -n other /, '$1 daemonset node-agent ')))
+      expect(readme).toContain(`kubectl -n demo ${one}\n`)
+    expect(line.split(' && ')).toHaveLength(2)
   })
 
   it('distinguishes DaemonSets of a Rollout from others on OnDelete', () => {

@@ -82,7 +82,8 @@ function rightsFinding({ rights, rightsNamespace }: ClusterSigns, { needsRights 
 function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: ClusterSigns): DoctorFinding {
   const name = `Lease ${leaseNamespace}/${LEASE_NAME}`
   if (isDenied(leader)) return notLookedAt('controller', leader)
-  const start = 'Start one: tranche controller, or tranche all-in-one.'
+  const programs = 'tranche controller, or tranche all-in-one'
+  const start = `Start one: ${programs}.`
   const gone = 'After an uninstall, delete the Lease:'
   const command = `kubectl delete lease ${LEASE_NAME} -n ${leaseNamespace}`
   // A controller without leader election holds no Lease, but updates the status of Rollouts.
@@ -91,6 +92,13 @@ function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: Clus
       check: 'controller',
       state: 'ok',
       message: `there is no ${name}; every Rollout is handled, so a controller runs without leader election`,
+    }
+  if (leader === null && !isDenied(rollouts) && rollouts.length === 0)
+    return {
+      check: 'controller',
+      state: 'note',
+      message: `unknown whether one runs: there is no ${name}, and no Rollout that a controller without leader election would handle`,
+      fix: `If none runs, start one: ${programs}.`,
     }
   if (leader === null) return { check: 'controller', state: 'problem', message: `no controller runs: there is no ${name}`, fix: start }
   if (leader.holder === '')

@@ -1,5 +1,5 @@
 import type { DoctorFinding } from '@tranche/api-schema'
-import type { ObjectKey } from '@tranche/kube-types'
+import { daemonSetAnnotations, type ObjectKey } from '@tranche/kube-types'
 import type { ClusterSigns } from '../signs/cluster-signs.ts'
 import { isDenied } from '../signs/guarded-reads.ts'
 import { notLookedAt } from './not-looked-at.ts'
@@ -55,11 +55,18 @@ export function leftFindings(
             state: 'note' as const,
             message: `left on OnDelete by a deleted Rollout: DaemonSet ${namesText(orphans)}`,
             fix: 'Create a Rollout for it again to continue; or let Kubernetes update all old nodes within its maxUnavailable:',
-            command: `kubectl patch daemonset ${keyText(orphans[0])} --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'`,
+            command: releaseCommand(keyText(orphans[0])),
           },
         ]
       : []),
   ]
+}
+
+/** The two commands of the README that return a DaemonSet to Kubernetes. */
+function releaseCommand(daemonSet: string): string {
+  const { frozen, originalUpdateStrategy } = daemonSetAnnotations
+  const patch = `kubectl patch daemonset ${daemonSet} --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'`
+  return `${patch} && kubectl annotate daemonset ${daemonSet} ${frozen}- ${originalUpdateStrategy}-`
 }
 
 function namesText(objects: readonly ObjectKey[]): string {
