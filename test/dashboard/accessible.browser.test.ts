@@ -31,7 +31,7 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     expect(await stage.act('agents/halted', 'pause', { reason: 'a look at the first node' })).toBe(200)
     setVersion(stage, 'failing', 'v2-bad-crash')
     waitFor(stage, 'rollout/failing', '{.status.failure.stops}=true')
-    stage.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: AGENTS, name: 'nobody' } })
+    stage.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: AGENTS, name: 'outsider' } })
   }, 240_000)
   afterEach(() => closePages(browser))
   afterAll(async () => {
@@ -85,7 +85,7 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('does not accept this token').waitFor()
     await expectAllWays(page)
-    await signIn(page, { ...stage, token: stage.kubectl('-n', AGENTS, 'create', 'token', 'nobody').trim() })
+    await signIn(page, { ...stage, token: stage.kubectl('-n', AGENTS, 'create', 'token', 'outsider').trim() })
     await page.getByRole('heading', { name: 'No rollouts yet' }).waitFor()
     await expectAllWays(page)
     await page.getByRole('link', { name: 'Doctor' }).click()
