@@ -1,13 +1,11 @@
 import uPlot from 'uplot'
 import { timeSpanText } from '../../format/duration.ts'
-import type { ChartColours } from '../../parts/chart-colours.ts'
 import { drawLimitLine } from '../../parts/draw-limit-line.ts'
+import { type ChartContext, chartFrame, type ChartOptions } from '../../parts/time-chart.tsx'
 import type { UnavailableCurve } from './unavailable-curve.ts'
 
 /** Height of the chart, in CSS pixels. */
-export const CURVE_HEIGHT = 160
-
-const FONT = '11px system-ui, sans-serif'
+const HEIGHT = 160
 /** Space of the numbers and of the times, in CSS pixels. */
 const LABEL_WIDTH = 44
 const LABEL_HEIGHT = 26
@@ -18,29 +16,13 @@ const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7
 /** Distances of the lines of the vertical axis: nodes are whole. */
 const NODE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
 
-/** Dependencies of {@link curveOptions}. */
-interface CurveContext {
-  readonly colours: ChartColours
-  /** @returns what the chart shows now */
-  readonly curve: () => UnavailableCurve
-  /** @param at index of the point at the pointer; null without one */
-  readonly onPoint: (at: number | null) => void
-}
-
 /** Options of the chart, except for its width: a stepped line, the limit, and time from the forecast. */
-export function curveOptions({ colours, curve, onPoint }: CurveContext): Omit<uPlot.Options, 'width'> {
-  const axis = {
-    stroke: colours.text,
-    font: FONT,
-    grid: { stroke: colours.line, width: 1 },
-    ticks: { stroke: colours.line, width: 1, size: 4 },
-  }
+export function curveOptions({ colours, data: curve, onPoint }: ChartContext<UnavailableCurve>): ChartOptions {
+  const { axis, ...frame } = chartFrame(colours)
   const stepped = uPlot.paths.stepped?.({ align: 1 })
   return {
-    height: CURVE_HEIGHT,
-    padding: [8, 32, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false, setScale: false } },
+    ...frame,
+    height: HEIGHT,
     scales: {
       x: { time: false, range: () => [0, curve().wholeSeconds] },
       y: { range: () => [0, curve().top] },
