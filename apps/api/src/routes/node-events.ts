@@ -67,12 +67,13 @@ async function eventsOf(
   caller: Caller,
   { of, namespace, object }: EventsPart,
 ): Promise<FoundEvents> {
+  if (object === undefined) return { events: [], omitted: [] }
   const question: Question = { kind: 'resource', verb: 'list', ...accessResources.events, namespace, name: '' }
   const lacking = (lacks: 'caller' | 'api'): FoundEvents => ({
     events: [],
     omitted: [{ of, lacks, permission: questionText(reviews.rightFor(question)) }],
   })
   if (!(await reviews.isAllowed(caller, question))) return lacking('caller')
-  const events = object === undefined ? [] : await readObjectEvents(object)
+  const events = await readObjectEvents(object)
   return events === null ? lacking('api') : { events, omitted: [] }
 }
