@@ -133,17 +133,20 @@ class ArgoSource {
 /** Age up to which a tree answers further requests, in milliseconds: a page asks for several objects within moments. */
 const TREE_FRESH_MS = 1_000
 
-/** @returns function that reads the tree, once for all who ask within {@link TREE_FRESH_MS} */
+/** @returns function that reads the tree, once for all who ask within {@link TREE_FRESH_MS}, or while it is being read */
 function sharedTree({ api, nowMs }: ArgoExchangeOptions): () => Promise<ArgoTree> {
-  let last: { readonly tree: Promise<ArgoTree>; readonly atMs: number } | null = null
+  let last: { readonly tree: Promise<ArgoTree>; readonly atMs: number; isRead: boolean } | null = null
   return async () => {
-    if (last !== null && nowMs() - last.atMs < TREE_FRESH_MS) return last.tree
-    const next = { tree: api.tree(), atMs: nowMs() }
+    if (last !== null && (!last.isRead || nowMs() - last.atMs < TREE_FRESH_MS)) return last.tree
+    const next = { tree: api.tree(), atMs: nowMs(), isRead: false }
     last = next
-    // Refused: the next request asks again.
-    next.tree.catch(() => {
-      if (last === next) last = null
-    })
+    next.tree.then(
+      () => (next.isRead = true),
+      // Refused: the next request asks again.
+      () => {
+        if (last === next) last = null
+      },
+    )
     return next.tree
   }
 }
