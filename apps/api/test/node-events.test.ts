@@ -150,6 +150,11 @@ describe('the rights for the events of a node', () => {
     expect(lists).toHaveLength(namespaces.length)
   })
 
+  it('are not named for a pod that does not exist', async () => {
+    objects = { 'node-1': { node, pod: undefined } }
+    expect((await eventsFor('viewer')).omitted).toEqual([{ of: 'node', lacks: 'caller', permission: inDefault }])
+  })
+
   it('of a caller without the right to get the Rollout are not enough', async () => {
     await stage.grant('outsider', undefined, { verbs: ['list'], resources: ['events'], apiGroups: [''] })
     expect((await ask('outsider', 'node-1')).json()).toMatchObject({ code: 'ACCESS_DENIED' })
