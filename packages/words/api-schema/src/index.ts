@@ -166,18 +166,22 @@ export { type Permissions, permissionsSchema } from './rest/permissions.ts'
 export { type PolicyReport, policyReportSchema } from './rest/policy.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'
 export type { AnalysisReport } from './rest/analysis.ts'
+export { type EventReport, eventReportSchema } from './rest/event-report.ts'
+export {
+  type NodeReport,
+  nodeReportSchema,
+  nodeStates,
+  type ReportedNodeState,
+  type RevisionRole,
+  revisionRoles,
+} from './rest/node-report.ts'
 export {
   type BatchReport,
   batchReportSchema,
-  type EventReport,
-  eventReportSchema,
   type Explanation,
   explanationSchema,
   type HistoryReport,
   historyReportSchema,
-  type NodeReport,
-  nodeReportSchema,
-  nodeStates,
   type ActionResult,
   type RecordedAction,
   recordedActionSchema,
@@ -186,14 +190,11 @@ export {
   observedChangeSchema,
   type ObservedChangeType,
   observedChangeTypes,
-  type ReportedNodeState,
   type ReleaseReport,
   type RevisionReport,
   revisionReportSchema,
-  type RevisionRole,
   type RevisionTemplate,
   revisionTemplateSchema,
-  revisionRoles,
   type RolloutReport,
   rolloutReportSchema,
 } from './rest/report.ts'

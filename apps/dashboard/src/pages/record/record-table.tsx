@@ -24,7 +24,7 @@ interface RecordTableProps {
 export function RecordTable({ entries, marked, scrollsTo, isComplete, hasFilter }: RecordTableProps): ReactNode {
   const [first] = marked
   const last = marked.at(-1)
-  const { shown, end } = useGrowingList(entries.length, last === undefined ? 0 : entries.indexOf(last) + 1)
+  const { shown, end } = useGrowingList(entries.length, { least: last === undefined ? 0 : entries.indexOf(last) + 1 })
   const scrolled = useScrollTo(first === undefined || scrollsTo === undefined ? null : scrollsTo)
   if (entries.length === 0)
     return isComplete ? (

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 import { moment } from './fields.ts'
-import { eventReportSchema } from './report.ts'
+import { eventReportSchema } from './event-report.ts'
 
 /** Maximum number of events in one answer about a node. */
 export const NODE_EVENTS_MAX = 50
