@@ -48,7 +48,7 @@ write(
   'charts/tranche/files/defaults.yaml',
   `# Made by \`pnpm generate\` from charts/tranche/values.yaml, which templates cannot read; changes belong there.\n${yaml(parse(readFileSync('charts/tranche/values.yaml', 'utf8')))}`,
 )
-write('apps/cli/src/doctor/process-rules.generated.json', `${JSON.stringify(processRules(), null, 2)}\n`)
+write('packages/clients/doctor/src/signs/process-rules.generated.json', `${JSON.stringify(processRules(), null, 2)}\n`)
 const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)
 const rules = writtenRules()

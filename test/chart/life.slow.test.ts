@@ -241,6 +241,12 @@ const rareOfApi: readonly string[] = [
   'list /resourcequotas',
   'list /limitranges',
   'get scheduling.k8s.io/priorityclasses',
+  // Only for the Doctor page, which apps/api/test/doctor.test.ts requests.
+  'get coordination.k8s.io/leases',
+  'list coordination.k8s.io/leases',
+  'list admissionregistration.k8s.io/mutatingwebhookconfigurations',
+  'list admissionregistration.k8s.io/validatingwebhookconfigurations',
+  'list admissionregistration.k8s.io/mutatingadmissionpolicies',
   // The simulator does not report reviews; but without these permissions every REST request here would be rejected.
   'create authentication.k8s.io/tokenreviews',
   'create authorization.k8s.io/subjectaccessreviews',

@@ -28,12 +28,12 @@
 - --webhook-configuration={{ include "tranche.fullname" $root }}
 {{- end }}
 {{- end }}
-{{- if or $root.Values.leaseNamespace $root.Values.scope.namespaces }}
-- --lease-namespace={{ include "tranche.leaseNamespace" $root }}
-{{- end }}
 {{- range $root.Values.allowHosts }}
 - --allow-host={{ . }}
 {{- end }}
+{{- end }}
+{{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
+- --lease-namespace={{ include "tranche.leaseNamespace" $root }}
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
 - --workers={{ .values.workers }}

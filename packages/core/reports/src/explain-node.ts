@@ -191,7 +191,7 @@ function laterBatch(outline: Outline, name: string, { ahead, size }: NodeOutlook
   const at = sizes.findIndex((nodes) => nodes >= size)
   const when = at === -1 ? 'it follows after the last step' : `step ${at + 1} of ${sizes.length} updates it`
   const index = outline.facts.rollout.status?.canaryStatus?.currentStepIndex ?? 0
-  const answer = `${name} is not updated yet: step ${index} ends at ${sizes[index - 1] ?? 0} nodes, and ${when} with the present nodes`
+  const answer = `${name} is not updated yet: step ${index} ends at ${sizes[index - 1] ?? 0} nodes, and ${when} at the current number of nodes`
   const isWaiting = outcomeIn(outline) === 'Waiting'
   const next = isWaiting ? nextText(outline) : at === -1 ? 'the last step ends' : `step ${at + 1} begins`
   return { rule: 'Partition', answer, next, facts: [aheadFact(ahead)] }

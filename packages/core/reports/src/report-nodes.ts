@@ -1,5 +1,5 @@
 import type { NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
-import type { FleetPod, NodeView } from '@tranche/fleet'
+import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
 import { comesUpAtMs, nodeState, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
 import { type Outline, outlineOf } from './outline.ts'
@@ -27,6 +27,17 @@ export function reportNodesUntil(facts: ReleaseFacts): NodeReports {
   const upAtMs = kept.reduce((next, { changesAtMs }) => Math.min(next, changesAtMs), Number.POSITIVE_INFINITY)
   const failsAtMs = Math.min(...memory.deadlines.values())
   return { nodes: kept.map(({ report }) => report), changesAtMs: Math.min(facts.nowMs + upAtMs - facts.monotonicMs, failsAtMs) }
+}
+
+/**
+ * Finds the pod that represents a node in reports, as in its `pod`.
+ *
+ * @returns null when the node has no pod; undefined when the DaemonSet neither should run on a node of this name nor has a pod there
+ */
+export function podOnNode(facts: ReleaseFacts, name: string): FleetPod | null | undefined {
+  const outline = outlineOf(facts)
+  const node = nodeInView(outline.fleet, name)
+  return node && (shownPod(node, outline.canary) ?? null)
 }
 
 /** A report, with everything besides the node that it was made from. */

@@ -17,7 +17,10 @@ describe('why a node is not updated', () => {
     [
       'a later batch updates it',
       { nodes: 'a:old b:new c:new d:old e:old' },
-      { rule: 'Partition', answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 updates it with the present nodes' },
+      {
+        rule: 'Partition',
+        answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 updates it at the current number of nodes',
+      },
     ],
     [
       'a later step selects it',

@@ -146,7 +146,7 @@ function endOfSettling(view: ReleaseView, progress: BatchProgress, state: string
 }
 
 function settlingMessage(progress: BatchProgress, until: string): string {
-  return `settling: goes Healthy at ${until} if nothing crashes; ${countsText(progress)}`
+  return `settling: becomes Healthy at ${until} if nothing crashes; ${countsText(progress)}`
 }
 
 function batchMessage(progress: BatchProgress, state: string, batch: number): string {

@@ -126,7 +126,7 @@ describe('the status of a BatchRelease', () => {
         annotations: { [partition]: '0' },
         status: { ...leaving(-9_000).status, ...begun },
       },
-      want: { message: `settling: goes Healthy at ${stamp(1_000)} if nothing crashes; 5 of 5 nodes are updated and available` },
+      want: { message: `settling: becomes Healthy at ${stamp(1_000)} if nothing crashes; 5 of 5 nodes are updated and available` },
     },
     'restarts the final settling time where its start is unreadable': {
       view: {
