@@ -66,14 +66,25 @@ async function maintain(world: World, operation: Extract<ClusterOperation, { rea
     const body = { status: { conditions: [{ type: condition, status }] } }
     return world.people.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'strategic', body }, { subresource: 'status' })
   }
-  world.note(`node ${name} has ${condition} for ${durationText(forMs)}${isSilent ? ', and its kubelet is silent' : ''}`)
+  world.note(`node ${name} has ${condition} for ${durationText(forMs)}, and its ${isSilent ? 'kubelet is silent' : 'pods are not Ready'}`)
   await set('True')
   if (isSilent) await nodes.kill(name)
+  else await setPodsReady(world, name, 'False')
   world.later(forMs, async () => {
     world.note(`node ${name} is back in service`)
     await set('False').catch(() => {})
-    if (isSilent) await nodes.revive(name).catch(() => {})
+    await (isSilent ? nodes.revive(name) : setPodsReady(world, name, 'True')).catch(() => {})
   })
+}
+
+/** As by a readiness probe that the maintenance disturbs. */
+async function setPodsReady({ people }: World, node: string, status: 'True' | 'False'): Promise<void> {
+  const { items } = await people.list<Pod>(resourcePaths.pods, { namespace: stageKey.namespace })
+  for (const pod of items.filter(({ spec }) => spec?.nodeName === node)) {
+    if (pod.status?.startTime === undefined) continue
+    const body = { status: { conditions: [{ type: 'Ready', status }] } }
+    await people.patch(resourcePaths.pods, keyOf(pod), { type: 'strategic', body }, { subresource: 'status' }).catch(() => {})
+  }
 }
 
 async function markNode(world: World, operation: Extract<ClusterOperation, { readonly kind: 'cordon' | 'taint' }>): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import { isInMaintenance } from '../world/maintenance.ts'
 import { takenBy } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'

@@ -1,4 +1,5 @@
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import { isInMaintenance } from '../world/maintenance.ts'
 import type { PodStory } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRollout } from '../world/stops.ts'

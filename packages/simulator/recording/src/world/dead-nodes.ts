@@ -1,25 +1,18 @@
 import type { RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
+import { isInMaintenance } from './maintenance.ts'
 import { inNodes } from './resolve-limit.ts'
+import type { DaemonSetStory } from './daemon-set-story.ts'
 import type { NodeStory, PodStory } from './node-story.ts'
 import type { Cause, Decision, Observations } from './observations.ts'
 import type { Deletion } from './world.ts'
 
-/** Nodes that cost no budget because they died before their update (G1). */
+/** Nodes that cost no budget because they died before their update, with the stable revision (G1). */
 export interface DeadNodes {
   /** Called for each write, before it is applied to the world. */
   onWrite(write: RecordedWrite): void
   /** @returns the nodes that the deciding process may have exempted: none where it must have seen more dead ones than the user allows */
   exemptFor(deletion: Deletion): ReadonlySet<string>
 }
-
-/** Conditions of maintenance. @see KEP-5683 */
-const maintenance: ReadonlySet<string> = new Set([
-  'DrainInProgress',
-  'Drained',
-  'MaintenancePlanned',
-  'MaintenanceInProgress',
-  'GracefulNodeShutdownInProgress',
-])
 
 /** Without a policy, a tenth of the wanted nodes, rounded up, may be dead without a cost. */
 const WITHOUT_POLICY = { exempt: '10%', after: '5m' }
@@ -38,15 +31,28 @@ export function followDeadNodes(observations: Observations): DeadNodes {
     const { revision } = daemonSet.orders
     const pods = [...node.pods.values()]
     const outage = outages.get(node.name)
-    if (node.node === undefined || outage === undefined || !pods.some((pod) => mayLookOld(pod, revision, decision))) return neither
+    const stables = stablesFor(daemonSet, decision)
+    const isSuperseded = ({ last }: PodStory): boolean => stables.every((stable) => stable !== undefined && last.hash !== stable)
+    const old = pods.filter((pod) => mayLookOld(pod, revision, decision))
+    if (node.node === undefined || outage === undefined || old.length === 0) return neither
+    if (old.some((pod) => pod.ended === null && isSuperseded(pod) && observations.hasSeen(decision, podWrite(pod.rv, atMs)))) return neither
     if (!observations.hasSeen(decision, outage.by)) return { may: true, must: false }
     const isOld = pods.some(
-      ({ ended, last, rv }) => ended === null && last.hash !== revision && observations.hasSeen(decision, podWrite(rv, atMs)),
+      ({ ended, last, rv }) =>
+        ended === null &&
+        last.hash !== revision &&
+        stables.every((stable) => stable === last.hash) &&
+        observations.hasSeen(decision, podWrite(rv, atMs)),
     )
     if (isInMaintenance(node.node) || node.node.ready === 'Unknown') return { may: true, must: isOld }
     if (node.node.ready !== 'False') return neither
     const seenMs = observations.deliveredAtMs(decision.actor, outage.by)
     return { may: atMs - outage.by.t >= afterMs, must: isOld && decision.atMs - seenMs > afterMs + SLACK_MS }
+  }
+
+  /** @returns the stable revisions that the deciding process may have read */
+  function stablesFor(daemonSet: DaemonSetStory, decision: Decision): readonly (string | undefined)[] {
+    return [...daemonSet.possibleVersions(decision, observations)].map(({ annotations }) => annotations?.[STABLE])
   }
 
   function mayLookOld({ ended, last }: PodStory, revision: string | undefined, decision: Decision): boolean {
@@ -75,6 +81,8 @@ export function followDeadNodes(observations: Observations): DeadNodes {
   }
 }
 
+const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
+
 /** Timers may be late, and a process may act on what it saw a moment before. */
 const SLACK_MS = 10_000
 
@@ -82,10 +90,6 @@ const neither = { may: false, must: false }
 
 function podWrite(rv: number, t: number): Cause {
   return { rv, t, of: 'pods' }
-}
-
-function isInMaintenance({ conditions = [] }: RecordedNode): boolean {
-  return conditions.some((type) => maintenance.has(type))
 }
 
 /** @param text duration such as `90s`, `5m` or `1h30m` */
