@@ -74,7 +74,7 @@ describe('nodes that were dead before the release, without a policy', () => {
     await stage.pass(10 * 60_000)
     expect(await nodesOn(stage, 'v2')).toEqual([])
     expect((await stage.release())?.status?.waiting?.message).toContain(
-      '3 of them are dead, and nodes.notReady.exempt leaves out at most 2',
+      '3 of them are dead, and all of them count, because nodes.notReady.exempt leaves out at most 2',
     )
     await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
     await untilNodesOn(stage, 'v2', 18)
@@ -89,6 +89,27 @@ describe('nodes that were dead before the release, without a policy', () => {
     expect(await nodesOn(stage, 'v2')).toEqual([])
     await stage.pass(60_000)
     await untilOver('node-003')
+  })
+
+  it('count again once more are dead than a tenth by the clock alone, and the release says so', async () => {
+    const annotations = { 'sim.tranche.dev/start-ms': '30000' }
+    stage = await setStage({ nodes: 10, maxUnavailable: 3, steps: [{ replicas: '100%' }], annotations })
+    await breakNode('node-003')
+    await stage.pass(60_000)
+    await breakNode('node-005')
+    await breakNode('node-007')
+    await stage.setImage('v2')
+    await stage.pass(3.5 * 60_000)
+    expect(await nodesOn(stage, 'v2')).toEqual([])
+    await stage.until('the first of them costs nothing', async () => (await nodesOn(stage, 'v2')).length > 0, 60_000)
+    const isTold = async (): Promise<boolean> => (await stage.release())?.status?.waiting?.message?.includes('3 of them are dead') === true
+    await stage.until('all of them count', isTold, 180_000)
+    const updated = await nodesOn(stage, 'v2')
+    await stage.pass(5 * 60_000)
+    expect(await nodesOn(stage, 'v2')).toEqual(updated)
+    for (const name of ['node-003', 'node-005', 'node-007']) await mendNode(name)
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
   })
 
   it('include a node in maintenance at once', async () => {
@@ -160,6 +181,7 @@ async function breakNode(name: string): Promise<void> {
 
 async function mendNode(name: string): Promise<void> {
   await setCondition(name, 'Ready', 'True')
+  await setCondition(name, 'MaintenanceInProgress', 'False')
   await setPodReady(name, 'True')
 }
 

@@ -1,7 +1,7 @@
 import type { NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { NodeScope } from './node-scope.ts'
-import { hasOldPod, hasSupersededPod, isInReach, type Revisions } from './old-nodes.ts'
+import { hasOldPod, hasSupersededPod, type Revisions } from './old-nodes.ts'
 
 /** The dead nodes of a view, and whether they are exempt from the budget. */
 export interface Exemption {
@@ -46,13 +46,13 @@ export function exemptNodes({ unavailable, revisions, rules, desired, monotonicM
 
 /**
  * Since when (monotonic) a node without an available pod is dead. It has an old pod that is not terminating, none of a superseded
- * revision, which may be what took the node down, and it is out of reach. It is dead at once where its kubelet does not answer or it is
- * in maintenance, and after `deadAfterMs` where its kubelet reports it NotReady.
+ * revision, which may be what took the node down. It is dead at once where its kubelet does not answer or it is in maintenance, and after
+ * `deadAfterMs` where its kubelet reports it NotReady.
  *
  * @returns null for a node that is not dead, and will not be by the clock alone
  */
 function deadFromMs(node: NodeView, revisions: Revisions, { deadAfterMs }: Pick<NodeScope, 'deadAfterMs'>): number | null {
-  if (!hasOldPod(node, revisions.canary) || hasSupersededPod(node, revisions) || isInReach(node, revisions)) return null
+  if (!hasOldPod(node, revisions.canary) || hasSupersededPod(node, revisions)) return null
   if (!node.answers || node.maintenance !== undefined) return Number.NEGATIVE_INFINITY
   const fromMs = (node.notReadyFromMs ?? Number.POSITIVE_INFINITY) + deadAfterMs
   return Number.isFinite(fromMs) ? fromMs : null
