@@ -130,7 +130,7 @@ class ReleaseSteps implements OpenedSteps {
     this.#fewestWanted = Math.min(this.#fewestWanted, story.wanted)
     if (this.#notReady.size >= story.wanted) return
     for (const { name, node, wanted } of story.nodes())
-      if (wanted && node?.ready !== undefined && node.ready !== 'True') this.#notReady.add(name)
+      if (wanted && node?.ready !== undefined && (node.ready !== 'True' || isInMaintenance(node))) this.#notReady.add(name)
   }
 
   /** @returns since when as many nodes as the step has are updated and have an available pod; null while they do not */
