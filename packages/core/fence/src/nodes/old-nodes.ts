@@ -23,8 +23,8 @@ export function isSuperseded({ hash }: FleetPod, { canary, stable }: Revisions):
 }
 
 /**
- * Whether old pods on the node can be replaced now: it is not in maintenance, and it is Ready, or its kubelet answers and one of them
- * is of a superseded revision. That revision may be what makes the node NotReady, and only another one would fix it. A NotReady node
+ * Whether old pods on the node can be replaced now. The node is not in maintenance. It is Ready, or its kubelet answers and one of the
+ * pods is of a superseded revision. That revision may be what makes the node NotReady, and only another one would fix it. A NotReady node
  * with the stable revision is skipped: a new pod would not help it.
  */
 export function isInReach(node: NodeView, revisions: Revisions): boolean {

@@ -324,8 +324,8 @@ function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
 }
 
 /**
- * Only minReadySeconds, the final settling time, the time until a NotReady node is dead and the wait of a deleted release end by the
- * clock; all other waits but deadlines end with an event.
+ * These end by the clock: minReadySeconds, the final settling time, the time until a NotReady node is dead, and the wait of a deleted
+ * release. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   if (wanted.kind !== 'allow') return carryLeftMs(view) || null
