@@ -1,6 +1,6 @@
 /**
- * Schemas of most answers, and their pages and lists. A module of its own that is loaded with the first call that needs one, because the
- * first page of the dashboard needs none of them and would wait for them.
+ * Schemas of most answers, and their pages and lists. They are loaded with the first call that needs one: the first page of the dashboard
+ * needs none of them, and would wait for them.
  */
 import {
   batchReportSchema,
