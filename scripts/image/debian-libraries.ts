@@ -132,7 +132,7 @@ async function filesOf(deb: string): Promise<readonly ImageFile[]> {
   const tar = execFileSync('dpkg-deb', ['--fsys-tarfile', deb], { maxBuffer: 2 ** 28 })
   const files: ImageFile[] = []
   for await (const entry of Readable.from([tar]).pipe(extract())) {
-    const { name, type, mode = 0o644, linkname } = entry.header
+    const { name, type, mode, linkname } = entry.header
     const path = name.replace(/^\.\//, '')
     const content = await buffer(entry)
     if (!wanted.test(path)) continue
