@@ -24,7 +24,7 @@ import { filesIn } from './image/files.ts'
 import { appFiles, baseFiles, imageSettings, launcherManifest } from './image/image-files.ts'
 import { layerOf } from './image/layer.ts'
 import { nodeVersion } from './image/node-program.ts'
-import { type Architecture, architectures, type PlatformImage, writeLayout } from './image/oci-layout.ts'
+import { architectureOf, architectures, type PlatformImage, writeLayout } from './image/oci-layout.ts'
 
 const { version, description, license, homepage } = launcherManifest()
 
@@ -81,12 +81,6 @@ async function archive(folder: string, file: string, created: Date): Promise<voi
       tar.entry({ name: path.slice(2), mode: 0o644, mtime: created, uid: 0, gid: 0, uname: '', gname: '' }, content)
   tar.finalize()
   await written
-}
-
-function architectureOf(text: string): Architecture {
-  const found = architectures.find((one) => one === text)
-  if (found === undefined) throw new Error(`--architecture is ${JSON.stringify(text)}: give ${architectures.join(' or ')}`)
-  return found
 }
 
 function git(...args: readonly string[]): string {

@@ -8,6 +8,13 @@ export const architectures = ['amd64', 'arm64'] as const
 /** @see architectures */
 export type Architecture = (typeof architectures)[number]
 
+/** @throws {Error} for any other text */
+export function architectureOf(text: string): Architecture {
+  const found = architectures.find((one) => one === text)
+  if (found === undefined) throw new Error(`--architecture is ${JSON.stringify(text)}: give ${architectures.join(' or ')}`)
+  return found
+}
+
 /** The image of one architecture. */
 export interface PlatformImage {
   readonly architecture: Architecture
