@@ -133,7 +133,7 @@ async function readLease({ reads, leaseNamespace: namespace }: SignReader): Prom
 
 /**
  * Pods of the installation: those in the namespace of the Lease. If it has none, those of all namespaces, because the options may name the
- * wrong one; any user can give such a label to a pod, so these are not mixed.
+ * wrong one. The two are not mixed, because any user can give such a label to a pod.
  *
  * @throws {ReadDenied} if the namespace of the Lease has none, and those of all may not be listed: then nothing is known
  */

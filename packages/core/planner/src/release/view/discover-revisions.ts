@@ -66,10 +66,7 @@ function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string
   return byNodes[0] ?? hashes[1] ?? hashes[0]
 }
 
-/**
- * Whether the canary is newer than the Rollout, as far as its pods show: the template changed after the Rollout was created, and pods that
- * were deleted since have come back on it.
- */
+/** Whether the canary is newer than the Rollout, as far as its pods show: all of them were created later. */
 function isNewer({ fleet, rolloutCreatedAt }: DiscoveryView, canary: string): boolean {
   if (rolloutCreatedAt === undefined) return false
   const isOlder = ({ createdAt, hash, terminating }: FleetPod): boolean => !terminating && hash === canary && createdAt < rolloutCreatedAt
