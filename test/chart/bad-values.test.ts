@@ -53,6 +53,10 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
     [{ tracing: { endpoint: 'http://collector:99999' } }, "at '/tracing/endpoint'"],
     [{ api: { login: { ...login, issuer: 'https://i.example:70000' } } }, "at '/api/login/issuer'"],
     [{ networkPolicy: { apiServerPorts: [] } }, "at '/networkPolicy/apiServerPorts': minItems: got 0, want 1"],
+    [{ executor: { extraContainers: [{ name: 'proxy' }] } }, "at '/executor/extraContainers/0': missing property 'image'"],
+    [{ allInOne: { initContainers: [{ name: 'A', image: 'a' }] } }, "at '/allInOne/initContainers/0/name': 'A' does not match pattern"],
+    [{ extraObjects: [{ kind: 'ConfigMap' }] }, "at '/extraObjects/0': missing properties 'apiVersion', 'metadata'"],
+    [{ extraObjects: { kind: 'ConfigMap' } }, "at '/extraObjects': got object, want array"],
     [{ listenHost: 'localhost' }, "at '/listenHost': value must be one of '0.0.0.0', '::'"],
   ])('%j are rejected with their path', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
@@ -80,6 +84,25 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
       { allInOne: { extraVolumes: [{ name: 'tmp', emptyDir: {} }] } },
       'allInOne.extraVolumes[0].name: "tmp" is the name of a volume of the chart',
     ],
+    [
+      { allInOne: { extraVolumeMounts: [{ name: 'more', mountPath: '/etc/more' }] } },
+      'allInOne.extraVolumeMounts[0].name: there is no volume "more": add it to allInOne.extraVolumes',
+    ],
+    [
+      { allInOne: { extraVolumeMounts: [{ name: 'tmp', mountPath: '/tmp/' }] } },
+      'allInOne.extraVolumeMounts[0].mountPath: "/tmp/" is mounted already: use another path',
+    ],
+    [
+      { allInOne: { extraContainers: [{ name: 'tranche', image: 'a' }] } },
+      'allInOne.extraContainers[0].name: another container of the pod is called "tranche": use another name',
+    ],
+    [
+      { allInOne: { initContainers: [{ name: 'a', image: 'a' }], extraContainers: [{ name: 'a', image: 'a' }] } },
+      'allInOne.extraContainers[0].name: another container of the pod is called "a"',
+    ],
+    [{ trustedCAs: { configMap: 'a', secret: 'b' } }, 'trustedCAs.secret: trustedCAs.configMap is set too: remove one of them'],
+    [{ extraObjects: ['kind: ConfigMap'] }, 'extraObjects[0]: has no apiVersion: write one object in YAML'],
+    [{ extraObjects: ['- a'] }, 'extraObjects[0]: is no object'],
     [
       { nameOverride: 'n'.repeat(38) },
       `fullnameOverride: the names of objects would begin with "tranche-${'n'.repeat(38)}", which is longer`,
@@ -112,6 +135,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         metrics: { serviceMonitor: { interval: '10s' }, prometheusRule: { labels: { a: 'b' } }, dashboard: { labels: { a: 'b' } } },
         networkPolicy: { redisPorts: [6380] },
         tracing: { samplerArg: '0.1', headersSecret: { name: 'collector' } },
+        trustedCAs: { key: 'a.crt' },
       },
       {
         'allInOne.serviceAccount.annotations': 'it does nothing: annotate the account, or set allInOne.serviceAccount.create: true',
@@ -132,6 +156,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         'redis.secret.name': '"redis" does nothing: set mode: distributed',
         'tracing.headersSecret.name': '"collector" does nothing: set tracing.endpoint',
         'tracing.samplerArg': '"0.1" does nothing: set tracing.endpoint',
+        'trustedCAs.key': '"a.crt" does nothing: set trustedCAs.configMap or trustedCAs.secret',
         'webhook.certManager.issuerRef': 'it does nothing: set admission: webhook',
       },
     ],

@@ -98,10 +98,10 @@ values of a section that still have an effect. A value that equals the default i
   fix: "annotate the account, or set {{ $section }}.serviceAccount.create: true"
 {{- end }}
 {{- end }}
-{{- if not $values.trustedCAs.configMap }}
+{{- if not (or $values.trustedCAs.configMap $values.trustedCAs.secret) }}
 - of: [trustedCAs.key]
-  why: "no ConfigMap is named"
-  fix: "set trustedCAs.configMap"
+  why: "no ConfigMap and no Secret is named"
+  fix: "set trustedCAs.configMap or trustedCAs.secret"
 {{- end }}
 {{- include "tranche.idleOfRedis" $values.redis }}
 {{- include "tranche.idleOfTracing" $values.tracing }}
