@@ -57,6 +57,9 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
     [{ allInOne: { initContainers: [{ name: 'A', image: 'a' }] } }, "at '/allInOne/initContainers/0/name': 'A' does not match pattern"],
     [{ extraObjects: [{ kind: 'ConfigMap' }] }, "at '/extraObjects/0': missing properties 'apiVersion', 'metadata'"],
     [{ extraObjects: { kind: 'ConfigMap' } }, "at '/extraObjects': got object, want array"],
+    [{ service: { ipFamilyPolicy: 'DualStack' } }, "at '/service/ipFamilyPolicy': value must be one of '', 'SingleStack'"],
+    [{ service: { ipFamilies: ['ipv6'] } }, "at '/service/ipFamilies/0': value must be one of 'IPv4', 'IPv6'"],
+    [{ service: { ipFamilies: ['IPv6', 'IPv6'] } }, "at '/service/ipFamilies': items at 0 and 1 are equal"],
     [{ listenHost: 'localhost' }, "at '/listenHost': value must be one of '0.0.0.0', '::'"],
   ])('%j are rejected with their path', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
@@ -101,6 +104,12 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
       'allInOne.extraContainers[0].name: another container of the pod is called "a"',
     ],
     [{ trustedCAs: { configMap: 'a', secret: 'b' } }, 'trustedCAs.secret: trustedCAs.configMap is set too: remove one of them'],
+    [
+      { service: { ipFamilies: ['IPv6', 'IPv4'] }, listenHost: '::' },
+      'service.ipFamilyPolicy: "SingleStack" has room for one of service.ipFamilies: set PreferDualStack or RequireDualStack',
+    ],
+    [{ service: { ipFamilies: ['IPv6'] } }, 'listenHost: pods do not listen on IPv6 with "0.0.0.0", and service.ipFamilies'],
+    [{ service: { ipFamilyPolicy: 'PreferDualStack' } }, 'and service.ipFamilyPolicy sends connections there: set listenHost: "::"'],
     [{ extraObjects: ['kind: ConfigMap'] }, 'extraObjects[0]: has no apiVersion: write one object in YAML'],
     [{ extraObjects: ['- a'] }, 'extraObjects[0]: is no object'],
     [

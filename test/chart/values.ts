@@ -16,6 +16,7 @@ export const choices: Readonly<Record<string, Values>> = {
     commonLabels: { team: 'platform' },
     logLevel: 'debug',
     listenHost: '::',
+    service: { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6', 'IPv4'] },
     trustedCAs: { configMap: 'authorities' },
     admission: 'policy',
     image: { registry: 'images.example:5000', digest: `sha256:${'0'.repeat(64)}`, pullSecrets: [{ name: 'pull' }] },

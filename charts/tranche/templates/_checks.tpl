@@ -44,6 +44,7 @@
 {{- if and .Values.trustedCAs.configMap .Values.trustedCAs.secret -}}
 {{- fail "trustedCAs.secret: trustedCAs.configMap is set too: remove one of them" -}}
 {{- end -}}
+{{- include "tranche.checkFamilies" . -}}
 {{- include "tranche.checkPods" . -}}
 {{- include "tranche.checkIdle" . -}}
 {{- include "tranche.checkLabels" . -}}
@@ -68,6 +69,18 @@
 {{- end -}}
 {{- if and .Values.api.httpRoute.enabled (not .Values.api.httpRoute.parentRefs) -}}
 {{- fail "api.httpRoute.parentRefs: is required with api.httpRoute.enabled: set it to the Gateway, such as [{ name: public, namespace: gateways }]" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Rejects IP families that contradict each other, or addresses on which no pod listens. */}}
+{{- define "tranche.checkFamilies" -}}
+{{- $families := .Values.service.ipFamilies -}}
+{{- $policy := .Values.service.ipFamilyPolicy -}}
+{{- if and (eq (len $families) 2) (or (not $policy) (eq $policy "SingleStack")) -}}
+{{- fail (printf "service.ipFamilyPolicy: %q has room for one of service.ipFamilies: set PreferDualStack or RequireDualStack, or remove one family" (default "SingleStack" $policy)) -}}
+{{- end -}}
+{{- if and (ne .Values.listenHost "::") (or (has "IPv6" $families) (hasSuffix "DualStack" $policy)) -}}
+{{- fail (printf "listenHost: pods do not listen on IPv6 with %q, and service.%s sends connections there: set listenHost: \"::\"" .Values.listenHost (ternary "ipFamilies" "ipFamilyPolicy" (has "IPv6" $families))) -}}
 {{- end -}}
 {{- end -}}
 
