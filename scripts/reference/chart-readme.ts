@@ -38,7 +38,7 @@ const instructions = [
     'helm install tranche charts/tranche --namespace tranche-system --create-namespace --set mode=distributed --set redis.url=redis://redis.example:6379',
   ),
   '## Upgrade and uninstall',
-  'An upgrade also updates the CustomResourceDefinitions. Uninstalling keeps them, and with them all Rollouts. For releases in progress, and for the way back to an older version, see [upgrade.md](../../docs/operations/upgrade.md).',
+  'An upgrade also updates the CustomResourceDefinitions. Uninstalling keeps them, and with them all Rollouts, unless `crds.keep` is false. For releases in progress, and for the way back to an older version, see [upgrade.md](../../docs/operations/upgrade.md).',
   shell('helm upgrade tranche charts/tranche -n tranche-system --reset-then-reuse-values', 'helm uninstall tranche -n tranche-system'),
 ]
 

@@ -130,6 +130,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
       {
         allInOne: { serviceAccount: { create: false, annotations: { team: 'platform' } } },
         controller: { replicas: 3, resources: { limits: { cpu: '1' } } },
+        crds: { install: false, keep: false },
         executor: { podLabels: { tier: 'control' } },
         redis: { prefix: 'team-a', secret: { name: 'redis' } },
         api: {
@@ -156,6 +157,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         'api.topologySpreadConstraints': 'it does nothing: set it below allInOne, or set mode: distributed',
         'controller.replicas': '3 does nothing: set it below allInOne, or set mode: distributed',
         'controller.resources.limits.cpu': '"1" does nothing: set it below allInOne, or set mode: distributed',
+        'crds.keep': 'false does nothing: set crds.install: true',
         'executor.podLabels': 'it does nothing: set it below allInOne, or set mode: distributed',
         'metrics.dashboard.labels.a': '"b" does nothing: set metrics.dashboard.enabled: true',
         'metrics.prometheusRule.labels': 'it does nothing: set metrics.prometheusRule.enabled: true',

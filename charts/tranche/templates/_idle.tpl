@@ -21,6 +21,11 @@ values of a section that still have an effect. A value that equals the default i
   why: "with mode all-in-one the REST API has no process of its own"
   fix: "set it below allInOne, or set mode: distributed"
 {{- end }}
+{{- if not $values.crds.install }}
+- of: [crds.keep]
+  why: "the chart installs no CustomResourceDefinitions"
+  fix: "set crds.install: true"
+{{- end }}
 {{- if ne $values.admission "webhook" }}
 - of: [webhook]
   why: "there is no webhook"
