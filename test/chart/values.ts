@@ -1,8 +1,13 @@
 import type { Values } from './chart.ts'
 
 const aside = {
-  requests: { cpu: '10m', memory: '16Mi', 'ephemeral-storage': '16Mi' },
-  limits: { memory: '32Mi', 'ephemeral-storage': '16Mi' },
+  imagePullPolicy: 'IfNotPresent',
+  resources: {
+    requests: { cpu: '10m', memory: '16Mi', 'ephemeral-storage': '16Mi' },
+    limits: { memory: '32Mi', 'ephemeral-storage': '16Mi' },
+  },
+  readinessProbe: { tcpSocket: { port: 9000 } },
+  livenessProbe: { tcpSocket: { port: 9000 }, periodSeconds: 30 },
 }
 const probe = { matchLabels: { app: 'prometheus' } }
 
@@ -33,8 +38,8 @@ export const choices: Readonly<Record<string, Values>> = {
       extraArgs: ['--identity=one'],
       extraVolumes: [{ name: 'more', configMap: { name: 'more' } }],
       extraVolumeMounts: [{ name: 'more', mountPath: '/etc/more', readOnly: true }],
-      extraContainers: [{ name: 'proxy', image: 'images.example:5000/proxy:1.2.3', resources: aside }],
-      initContainers: [{ name: 'wait', image: 'images.example:5000/wait:1.2.3', restartPolicy: 'Always', resources: aside }],
+      extraContainers: [{ name: 'proxy', image: 'images.example:5000/proxy:1.2.3', ...aside }],
+      initContainers: [{ name: 'wait', image: 'images.example:5000/wait:1.2.3', restartPolicy: 'Always', ...aside }],
       serviceAccount: { create: false, name: 'given' },
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       tolerations: [{ key: 'infra', operator: 'Exists' }],
@@ -91,8 +96,13 @@ export const choices: Readonly<Record<string, Values>> = {
       dashboard: { enabled: true },
     },
     extraObjects: [
-      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'more' }, data: { team: '{{ .Values.commonLabels.team }}' } },
-      'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ include "tranche.fullname" . }}-more',
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'more', namespace: '{{ .Release.Namespace }}' },
+        data: { team: '{{ .Values.commonLabels.team }}' },
+      },
+      'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  namespace: demo\n  name: {{ include "tranche.fullname" . }}-more',
     ],
     tracing: {
       endpoint: 'https://[fd00::9]:4318/otlp',

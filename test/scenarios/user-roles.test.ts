@@ -71,7 +71,7 @@ async function allowed(user: string, namespace: string): Promise<readonly Right[
 }
 
 async function isAllowed(user: string, namespace: string, right: Right): Promise<boolean> {
-  const [verb = '', resource] = right.split(' ') as [string, keyof typeof groups]
+  const [verb, resource] = right.split(' ') as [string, keyof typeof groups]
   const resourceAttributes = { namespace, verb, group: groups[resource], resource, name: 'agent' }
   const apiVersion = 'authorization.k8s.io/v1'
   const review = { apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec: { user, resourceAttributes } }
