@@ -24,7 +24,11 @@ describe('the check of sign-offs', () => {
 
   it.each([
     ['without the line', 'c: add three', 'no Signed-off-by line'],
-    ['signed off by another person', 'c: add three\n\nSigned-off-by: Other <other@example.com>', 'signed off by Other <other@example.com>, but written by <author@example.com>'],
+    [
+      'signed off by another person',
+      'c: add three\n\nSigned-off-by: Other <other@example.com>',
+      'signed off by Other <other@example.com>, but written by <author@example.com>',
+    ],
     [
       'with the line outside of the trailers',
       'c: add three\n\nSigned-off-by: A <author@example.com>\n\nMore text.',
