@@ -50,6 +50,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'apps/api': 'The REST API: authentication, authorization, routes, live stream, OpenAPI.',
   'apps/dashboard': 'The web page: releases as an on-call engineer sees them, and the actions on them.',
   'apps/host-plugins': 'The pages of the dashboard as a plugin of Headlamp and as a tab of Argo CD, with the rights of the host.',
+  'apps/docs-site': 'The documentation as a website: it builds the pages of docs with search, and links between them and the repository.',
   'apps/cli': 'The commands for people: they read releases, act on them, and check manifests and clusters.',
   'apps/launcher': 'The tranche command.',
 }

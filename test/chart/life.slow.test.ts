@@ -6,7 +6,7 @@ import { redisForTests } from '../../scripts/redis-for-tests.ts'
 import { type RedisServer, startRedis } from '../../scripts/redis-server.ts'
 import { agentManifest } from '../clients/cluster.ts'
 import { chart, helm, programs, type Values } from './chart.ts'
-import { bundleImage, type Image } from './image.ts'
+import { type Image, unpackImage } from './image.ts'
 import { type Kubelet, type Pod, type PodSpec, runOnce, startKubelet } from './kubelet.ts'
 import { commandsOfNotes, openNotesShell } from './notes.ts'
 import { type ChartCopy, olderChart } from './older-chart.ts'
@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)(
   { timeout: 300_000 },
   () => {
     beforeAll(async () => {
-      image = await bundleImage()
+      image = await unpackImage()
       older = olderChart()
       redis = await startRedis({ program: redisServer!, args: ['--requirepass', 'hunter2'] })
       place = await openPlace({ nodes: 6, faults: { onRequest: note } })

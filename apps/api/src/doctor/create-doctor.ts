@@ -1,13 +1,12 @@
 import type { DoctorReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { type AccessRight, examineCluster, type ExamineOptions } from '@tranche/doctor'
+import { type AccessRight, examineCluster } from '@tranche/doctor'
 import type { KubeClient } from '@tranche/kube-client'
 import type { Exchange } from '@tranche/wire'
-import { accessResources } from '../auth/access.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { RememberedReviews } from '../auth/remembered-reviews.ts'
 import type { Question } from '../auth/reviews.ts'
-import { visibleNamespaces } from '../auth/visibility.ts'
+import { mayListAll, visibleNamespaces } from '../auth/visibility.ts'
 import { createSlot } from '../threads/slot.ts'
 
 /**
@@ -55,35 +54,41 @@ export function createDoctor(parts: DoctorParts): RunDoctor {
     const user = asAuthenticated(caller)
     const mayUser = (right: AccessRight): Promise<boolean> => reviews.isAllowed(user, questionFor(right))
     const checkedAt = new Date(clock.nowMs()).toISOString()
+    const { isEverywhere, namespaces } = await readScope(parts, user)
+    const some = namespaces.slice(0, MOST_NAMESPACES)
     const items = await examineCluster({
       ...{ client, exchange, clock: ownClock, signal, leaseNamespace, examiner },
-      ...(await readScope(parts, user)),
+      ...{ namespace: isEverywhere ? '' : (some[0] ?? ''), namespaces: some },
       server: 'the API server',
       behalf: ownUser ? null : { mayUser, account: ACCOUNT },
       redis: null,
       prepareRedisCheck: null,
     })
-    return { checkedAt, items }
+    return { checkedAt, items: [...items, ...(isEverywhere ? [] : unreadNote(namespaces))] }
   }
 
   return (caller, signal) => runInSlot({ by: caller.username, signal }, () => examine(caller, signal))
 }
 
+/** What a caller may read: everything, or these namespaces, by name. */
+interface ReadScope {
+  readonly isEverywhere: boolean
+  readonly namespaces: readonly string[]
+}
+
 /** Namespaces to read where not all may be read: those of the API, else those in which the caller may list Rollouts. */
-async function readScope(
-  { reviews, scope, namespaces }: DoctorParts,
-  user: Caller,
-): Promise<Pick<ExamineOptions, 'namespace' | 'namespaces'>> {
-  const isEverywhere = await reviews.isAllowed(user, {
-    kind: 'resource',
-    verb: 'list',
-    ...accessResources.rollouts,
-    namespace: '',
-    name: '',
-  })
+async function readScope({ reviews, scope, namespaces }: DoctorParts, user: Caller): Promise<ReadScope> {
+  const isEverywhere = await mayListAll(reviews, user)
   const seen = isEverywhere ? (scope ?? []) : await visibleNamespaces(reviews, user, scope ?? namespaces())
-  const some = [...seen].sort().slice(0, MOST_NAMESPACES)
-  return { namespace: isEverywhere ? '' : (some[0] ?? ''), namespaces: some }
+  return { isEverywhere, namespaces: [...seen].sort() }
+}
+
+/** Says that more namespaces have Rollouts of the caller than are read. */
+function unreadNote(namespaces: readonly string[]): DoctorReport['items'] {
+  const left = namespaces.slice(MOST_NAMESPACES)
+  if (left.length === 0) return []
+  const message = `the Rollouts and DaemonSets of ${left.length} of your ${namespaces.length} namespaces were not looked at, from ${left[0]} on`
+  return [{ check: 'left', state: 'unknown', message }]
 }
 
 /** The API server counts every user that it has authenticated as a member; a browser login names only the groups of the provider. */

@@ -1,7 +1,7 @@
 import { type RefCallback, useEffect, useState } from 'react'
 
-/** Rows of a page at first: about what a screen shows, and few enough to appear at once. */
-const FIRST = 30
+/** Rows of a page at first: what most screens show, and few enough to appear at once. */
+const FIRST = 20
 /** Rows at first of a list that begins below the screen. */
 const FEWEST = 5
 /** Rows that are added when the end comes near the view. */

@@ -34,8 +34,22 @@ describe('an examination of a cluster', () => {
     expect(found['versions']).toEqual({ check: 'versions', state: 'unknown', message: 'you may not list pods in all namespaces' })
   })
 
+  it('reads the pods of the installation alone, although others have its label', async () => {
+    await writeControllerPod()
+    await writeControllerPod({ namespace: 'tenant', image: 'tranche:0.0.1' })
+    expect((await examined({ leaseNamespace: 'tranche-system' }))['versions']?.message).not.toContain('0.0.1')
+    expect((await examined({ leaseNamespace: 'elsewhere' }))['versions']?.message).toContain('0.0.1')
+    const mayUser = async (right: object): Promise<boolean> =>
+      !('resource' in right) || ('namespace' in right && ['tenant', 'tranche-system'].includes(String(right.namespace)))
+    const behalf = { mayUser, account: 'the account' }
+    expect((await examined({ leaseNamespace: 'tranche-system', behalf }))['versions']?.message).not.toContain('0.0.1')
+    expect((await examined({ leaseNamespace: 'elsewhere', namespaces: ['tenant'], behalf }))['versions']).toMatchObject({
+      state: 'unknown',
+    })
+  })
+
   it('asks for no more permissions of service accounts than an installation needs', async () => {
-    await writeControllerPod(...Array.from({ length: 1_000 }, (_, at) => `--watch-namespace=n${at}`))
+    await writeControllerPod({ args: Array.from({ length: 1_000 }, (_, at) => `--watch-namespace=n${at}`) })
     expect((await examined())['accounts']).toMatchObject({
       state: 'unknown',
       message: expect.stringContaining('more than 10000') as string,
@@ -83,9 +97,13 @@ async function writeLease(): Promise<void> {
   await clientOf().create(resourcePaths.leases, { metadata: { namespace: 'kube-system', name: 'tranche-controller' }, spec } as never)
 }
 
-async function writeControllerPod(...args: readonly string[]): Promise<void> {
-  await clientOf().create(resourcePaths.namespaces, { metadata: { name: 'tranche-system' } })
+async function writeControllerPod({
+  namespace = 'tranche-system',
+  image = 'tranche:0.1.0',
+  args = [] as readonly string[],
+} = {}): Promise<void> {
+  await clientOf().create(resourcePaths.namespaces, { metadata: { name: namespace } })
   const labels = { 'app.kubernetes.io/part-of': 'tranche', 'app.kubernetes.io/component': 'controller' }
-  const spec = { containers: [{ name: 'tranche', image: 'tranche:0.1.0', args: ['controller', ...args] }] }
-  await clientOf().create(resourcePaths.pods, { metadata: { namespace: 'tranche-system', name: 'c', labels }, spec } as never)
+  const spec = { containers: [{ name: 'tranche', image, args: ['controller', ...args] }] }
+  await clientOf().create(resourcePaths.pods, { metadata: { namespace, name: 'c', labels }, spec } as never)
 }

@@ -131,17 +131,25 @@ async function readLease({ reads, leaseNamespace: namespace }: SignReader): Prom
   }
 }
 
-/** @throws {ReadDenied} if there are none in some namespaces, and those of all may not be listed: then nothing is known */
+/**
+ * Pods of the installation: those in the namespace of the Lease. If it has none, those of all namespaces, because the options may name the
+ * wrong one. The two are not mixed, because any user can give such a label to a pod.
+ *
+ * @throws {ReadDenied} if the namespace of the Lease has none, and those of all may not be listed: then nothing is known
+ */
 async function readInstalled(reader: SignReader): Promise<readonly InstalledPod[]> {
-  let left = MOST_PODS
+  const { leaseNamespace } = reader
+  const left = { own: MOST_PODS, other: MOST_PODS }
   const transform = (object: KubeObject): InstalledPod | null => {
-    const pod = left > 0 ? toInstalledPod(object) : null
-    if (pod !== null) left -= 1
+    const place = object.metadata.namespace === leaseNamespace ? 'own' : 'other'
+    const pod = left[place] > 0 ? toInstalledPod(object) : null
+    if (pod !== null) left[place] -= 1
     return pod
   }
-  const { items, missing } = await listWide(reader, resourcePaths.pods, { labelSelector, transform })
-  if (items.length === 0 && missing !== null) throw missing
-  return items
+  const { items, missing } = await listWide({ ...reader, namespaces: [leaseNamespace] }, resourcePaths.pods, { labelSelector, transform })
+  const own = items.filter(({ namespace }) => namespace === leaseNamespace)
+  if (own.length === 0 && missing !== null) throw missing
+  return own.length === 0 ? items : own
 }
 
 async function readLists(reader: SignReader): Promise<Pick<ClusterSigns, 'rollouts' | 'rolloutNamespaces' | 'daemonSets' | 'releases'>> {
