@@ -23,7 +23,7 @@ describe('an external artifact that a build pulls', () => {
       expect(packages[`${name}@${nodeVersion()}`]?.resolution.integrity).toMatch(/^sha512-/)
   })
 
-  it('is no base image: no page and no note tells users to build the image otherwise than its script does', () => {
+  it('is no base image: pages and notes name no Dockerfile', () => {
     const notes = { path: 'NOTES.txt', text: readFileSync('charts/tranche/templates/NOTES.txt', 'utf8') }
     const pages = readPages().filter(({ path }) => !path.includes('/adr/'))
     expect([...pages, notes].filter(({ text }) => /docker (buildx )?build|Dockerfile/.test(text)).map(({ path }) => path)).toEqual([])
