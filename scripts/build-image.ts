@@ -23,10 +23,9 @@ import { pinNewest } from './image/debian-libraries.ts'
 import { filesIn } from './image/files.ts'
 import { appFiles, baseFiles, imageSettings, launcherManifest } from './image/image-files.ts'
 import { layerOf } from './image/layer.ts'
-import { nodeVersion } from './image/node-program.ts'
 import { architectureOf, architectures, type PlatformImage, writeLayout } from './image/oci-layout.ts'
 
-const { version, description, license, homepage } = launcherManifest()
+const { version, description, license } = launcherManifest()
 
 const { values } = parseArgs({
   options: {
@@ -67,8 +66,6 @@ function labelsOf(created: Date): Readonly<Record<string, string>> {
     licenses: license,
     revision: git('rev-parse', 'HEAD'),
     created: created.toISOString(),
-    'base.name': `node ${nodeVersion()}`,
-    ...(homepage !== undefined && { source: homepage }),
   }
   return Object.fromEntries(Object.entries(labels).map(([name, value]) => [`org.opencontainers.image.${name}`, String(value)]))
 }

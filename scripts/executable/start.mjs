@@ -11,8 +11,9 @@ import vm from 'node:vm'
 import { brotliDecompressSync } from 'node:zlib'
 import { cacheFolder } from '../../apps/launcher/bin/compile-cache.mjs'
 
-/** Builds that no process has started for this time are removed, in milliseconds. */
-const UNUSED_MS = 30 * 24 * 3_600_000
+const DAY_MS = 24 * 3_600_000
+/** Builds that no process has used for this time are removed, in milliseconds. */
+const UNUSED_MS = 30 * DAY_MS
 const { digest, files } = JSON.parse(getAsset('index', 'utf8'))
 
 start(join(unpacked(), 'bin/tranche.mjs'))
@@ -31,12 +32,22 @@ function unpacked() {
   const cache = cacheFolder(process.env, process.getuid?.(), 'programs')
   if (cache === undefined) return unpackedForOnce()
   const folder = join(cache, digest)
-  if (existsSync(folder)) utimesSync(folder, new Date(), new Date())
-  else {
+  if (!existsSync(folder)) {
     unpackAt(folder)
     removeUnused(cache)
   }
+  markUsed(folder)
+  // A controller may run for months, and loads some files late.
+  setInterval(markUsed, DAY_MS, folder).unref()
   return folder
+}
+
+function markUsed(folder) {
+  try {
+    utimesSync(folder, new Date(), new Date())
+  } catch {
+    // The home has become read-only: nothing removes the folder then, either.
+  }
 }
 
 /** Without a folder that no other user can write to, the files are written for this process alone. */

@@ -51,6 +51,6 @@ export const imageSettings = {
 } as const
 
 /** @returns fields of the manifest of the launcher, whose version is that of the image */
-export function launcherManifest(): Readonly<Record<'version' | 'description' | 'license', string>> & { readonly homepage?: string } {
+export function launcherManifest(): Readonly<Record<'version' | 'description' | 'license', string>> {
   return JSON.parse(readFileSync('apps/launcher/package.json', 'utf8')) as ReturnType<typeof launcherManifest>
 }

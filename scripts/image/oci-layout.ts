@@ -65,10 +65,14 @@ export function writeLayout(folder: string, images: readonly PlatformImage[], se
   })
   const index = put(INDEX, json({ schemaVersion: 2, mediaType: INDEX, manifests, annotations: settings.labels }))
   writeFileSync(join(folder, 'oci-layout'), json({ imageLayoutVersion: '1.0.0' }))
-  const [, tag = ''] = settings.name.split(':')
-  const annotations = { 'org.opencontainers.image.ref.name': tag, 'io.containerd.image.name': settings.name }
+  const annotations = { 'org.opencontainers.image.ref.name': tagOf(settings.name), 'io.containerd.image.name': settings.name }
   writeFileSync(join(folder, 'index.json'), json({ schemaVersion: 2, mediaType: INDEX, manifests: [{ ...index, annotations }] }))
   return index.digest
+}
+
+/** The tag of an image's name; the address of its registry may have a port. */
+function tagOf(name: string): string {
+  return /:([^:/]+)$/.exec(name)?.[1] ?? 'latest'
 }
 
 function configOf({ architecture, layers }: PlatformImage, { created, labels, user, entrypoint, command }: ImageSettings): object {

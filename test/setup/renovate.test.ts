@@ -14,7 +14,7 @@ const config = JSON.parse(readFileSync('.github/renovate.json', 'utf8')) as {
   readonly ignorePaths: readonly string[]
   readonly packageRules: readonly { readonly matchPackageNames?: readonly string[]; readonly matchFileNames?: readonly string[] }[]
 }
-const [pnpm, image] = config.customManagers as [CustomManager, CustomManager]
+const [pnpm] = config.customManagers as [CustomManager]
 const tracked = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' })
   .split('\0')
   .filter((path) => path !== '')
@@ -106,15 +106,6 @@ describe('.github/renovate.json', () => {
     expect(matchIn(pnpm, `npx -y ${packageManager} install`)).toEqual({
       depName: 'pnpm',
       currentValue: packageManager.slice('pnpm@'.length),
-    })
-  })
-
-  it('finds the base image of the Dockerfile with its digest', () => {
-    expect(finds(image, 'Dockerfile')).toBe(true)
-    expect(matchIn(image, readFileSync('Dockerfile', 'utf8'))).toEqual({
-      depName: 'node',
-      currentValue: expect.stringMatching(/^24\./),
-      currentDigest: expect.stringMatching(/^sha256:/),
     })
   })
 

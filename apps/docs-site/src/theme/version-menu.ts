@@ -11,6 +11,7 @@ export const VersionMenu = defineComponent({
     const { theme } = useData<{ version: string }>()
     const versions = ref<readonly string[]>([theme.value.version])
     onMounted(async () => {
+      // A copy of one version has no list, and a menu of itself alone.
       const answer = await fetch(withBase('/../versions.json')).catch(() => null)
       if (answer?.ok) versions.value = (await answer.json()) as readonly string[]
     })
