@@ -2,6 +2,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
+interface Manifest {
+  readonly name?: string
+  readonly version?: string
+  readonly license?: string
+  readonly author?: string | { readonly name?: string }
+}
+
 interface Library {
   readonly name: string
   readonly version: string
@@ -65,16 +72,16 @@ function folderOf(file: string): string {
   }
 }
 
-function manifestOf(folder: string): { readonly name?: string; readonly version?: string; readonly license?: string } {
+function manifestOf(folder: string): Manifest {
   const path = join(folder, 'package.json')
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ReturnType<typeof manifestOf>) : {}
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Manifest) : {}
 }
 
 function readLibrary(folder: string): Library {
-  const { name = '', version = '', license = '' } = manifestOf(folder)
+  const { name = '', version = '', license = '', author } = manifestOf(folder)
   const files = readdirSync(folder).filter((file) => textFiles.test(file))
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
-  return { name, version, license, text: withTerms(license, texts.length === 0 ? inReadme(folder) : texts.join('\n\n')) }
+  return { name, version, license, text: withTerms(license, texts.join('\n\n') || inReadme(folder) || byAuthor(author)) }
 }
 
 /** Some packages have the text only in their README. */
@@ -85,7 +92,13 @@ function inReadme(folder: string): string {
   return /^#+ *licen[cs]e\b[^\n]*\n([\s\S]*)/im.exec(text)?.[1]?.trim() ?? ''
 }
 
-/** Adds the license terms of a package whose README names its license and owner, and only links to the terms. */
+/** Some packages have no text at all: their manifest names the owner. */
+function byAuthor(author: Manifest['author']): string {
+  const name = typeof author === 'object' ? author.name : author
+  return name === undefined ? '' : `Copyright (c) ${name}`
+}
+
+/** Adds the license terms of a package that names its license and owner, and only links to the terms. */
 function withTerms(license: string, text: string): string {
   return license === 'MIT' && text !== '' && !terms.test(text) ? `${text}\n\n${mitTerms}` : text
 }

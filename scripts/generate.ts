@@ -6,7 +6,7 @@
  *   security.md;
  * - the diagrams in docs/reference/release-phases.md;
  * - the generated pages of docs/reference, and the status of a ReleasePolicy in docs/reference/policy.md;
- * - the ConfigMap with the scripts for Argo CD, and the generated files of the chart.
+ * - the ConfigMap with the scripts for Argo CD, and the README and generated files of the chart.
  *
  * `node scripts/generate.ts` writes; `node scripts/generate.ts --check` exits with 1 if a file differs.
  */
@@ -20,6 +20,7 @@ import { chartRules, processRules, scopedRoles } from './chart-rules.ts'
 import { writtenEvents } from './events-page.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenMetrics } from './metrics-page.ts'
+import { writtenChartReadme } from './reference/chart-readme.ts'
 import { writtenPolicyStatus } from './reference/custom-resources.ts'
 import { MADE } from './reference/markdown.ts'
 import { referenceFolder, writtenReference } from './reference/pages.ts'
@@ -48,7 +49,7 @@ write(
   'charts/tranche/files/defaults.yaml',
   `# Made by \`pnpm generate\` from charts/tranche/values.yaml, which templates cannot read; changes belong there.\n${yaml(parse(readFileSync('charts/tranche/values.yaml', 'utf8')))}`,
 )
-write('apps/cli/src/doctor/process-rules.generated.json', `${JSON.stringify(processRules(), null, 2)}\n`)
+write('packages/clients/doctor/src/signs/process-rules.generated.json', `${JSON.stringify(processRules(), null, 2)}\n`)
 const guarantees = writtenPage()
 write(guarantees.path, guarantees.text)
 const rules = writtenRules()
@@ -65,6 +66,8 @@ const security = writtenSecurity()
 write(security.path, security.text)
 const policy = writtenPolicyStatus()
 write(policy.path, policy.text)
+const readme = writtenChartReadme()
+write(readme.path, readme.text)
 align(referenceFolder, await writtenReference(), isGenerated)
 write('apps/api/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`)
 

@@ -1,7 +1,8 @@
 /** Every package of the workspace in reading order, each with a one-sentence description. */
 export const descriptions: Readonly<Record<string, string>> = {
   'packages/words/errors': 'The errors a user or operator can meet: codes, remedies, hints.',
-  'packages/words/clock': 'Time as a port: the system clock, a fake clock, and a virtual clock that jumps to the next timer.',
+  'packages/words/clock':
+    'Time as a port: the system clock, a fake clock, and a virtual clock that jumps to the next timer; durations as text.',
   'packages/words/telemetry': 'The Logger and Tracer ports: lines with named fields, spans, and the trace context passed between programs.',
   'packages/words/wire': 'One HTTP exchange as a value, so that client and simulator can meet without a socket.',
   'packages/words/cel': 'CEL as in Kubernetes: typed expressions, its function libraries, bounded cost.',
@@ -32,6 +33,8 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/adapters/api-client': 'The REST API as typed calls; only safe requests are retried.',
   'packages/clients/cluster': 'Cluster cache of a process: reflectors, the fleet they feed, and writes of the permit record.',
   'packages/clients/release-client': 'Reads the state of a release and carries out actions, for the REST API and the command line.',
+  'packages/clients/doctor':
+    'Checks of the prerequisites of a cluster, with a fix for each problem, for the command line and the REST API.',
   'packages/simulator/recording': 'Reads a recording: the state of the cluster, and a judge for each guarantee.',
   'packages/simulator/sim-api': 'A Kubernetes API server in process: store, watch, patch, schema, HTTP.',
   'packages/simulator/sim-controllers': 'The native controllers of the simulator: DaemonSet, scheduler, garbage collection.',
@@ -48,6 +51,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'apps/api': 'The REST API: authentication, authorization, routes, live stream, OpenAPI.',
   'apps/dashboard': 'The web page: releases as an on-call engineer sees them, and the actions on them.',
   'apps/host-plugins': 'The pages of the dashboard as a plugin of Headlamp and as a tab of Argo CD, with the rights of the host.',
+  'apps/docs-site': 'The documentation as a website: it builds the pages of docs with search, and links between them and the repository.',
   'apps/cli': 'The commands for people: they read releases, act on them, and check manifests and clusters.',
   'apps/launcher': 'The tranche command.',
 }

@@ -136,6 +136,14 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G3',
+    fault: 'a canary counts as stable because most nodes have come back on it since the Rollout was created',
+    file: 'packages/core/planner/src/release/view/discover-revisions.ts',
+    find: 'lastStable === undefined ? isNewer(view, canary)',
+    replace: 'lastStable === undefined ? false',
+    tests: ['packages/core/planner/test/release/discover-revisions.test.ts'],
+  },
+  {
+    rule: 'G3',
     fault: 'a pod that Tranche updated is reported as leaked',
     file: planLabels,
     find: '!pod.ready && !nodes.has(pod.node) &&',

@@ -30,7 +30,7 @@ export function textsOf(path: string, source: string): FileTexts {
   if (/(?:values\.schema|\/dashboard-[a-z]+)\.json$/.test(path))
     return proseOnly(valuesOf(source, /"(?:description|title)": "((?:[^"\\]|\\.)*)"/g))
   if (path.endsWith('/NOTES.txt')) return proseOnly([{ start: 0, text: maskNames(maskTemplates(source.replace(/^ {4,}.*/gm, blank))) }])
-  if (/\.(?:yaml|yml|tpl|sh)$|(?:^|\/)Dockerfile$|^\.ci\/run$/.test(path)) return proseOnly(yamlOf(source))
+  if (/\.(?:yaml|yml|tpl|sh)$|^\.ci\/run$/.test(path)) return proseOnly(yamlOf(source))
   return proseOnly([])
 }
 

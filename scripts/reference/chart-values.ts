@@ -20,23 +20,30 @@ export interface ChartValue {
 
 /** @returns the page of the chart's values: each with its type, default and comment from values.yaml */
 export function chartValuesPage(): string {
+  return page([
+    '# Values of the chart',
+    MADE,
+    'Values for `--set` and `--values` of `helm install` and `helm upgrade`, from [values.yaml](../../charts/tranche/values.yaml) and checked with `values.schema.json`. Unknown values, and values without effect in combination with the others, are rejected. For their use, see [install.md](../operations/install.md).',
+    ...chartValuesTables('##'),
+  ])
+}
+
+/**
+ * @param level Markdown of the headings of sections
+ * @returns a table of the values at the top, and a heading, an introduction and a table for each section
+ */
+export function chartValuesTables(level: '##' | '###'): readonly string[] {
   const values = chartValues()
   const isSection = ({ path }: ChartValue): boolean => values.some((one) => one.path.startsWith(`${path}.`))
   const top = values.filter(({ path }) => !path.includes('.'))
   const sections = top
     .filter(isSection)
     .flatMap((section) => [
-      `## ${section.path}`,
+      `${level} ${section.path}`,
       prose(section.comment || sentence(section.schema.description ?? '')),
       rowsOf(values.filter(({ path }) => path.startsWith(`${section.path}.`))),
     ])
-  return page([
-    '# Values of the chart',
-    MADE,
-    'Values for `--set` and `--values` of `helm install` and `helm upgrade`, from [values.yaml](../../charts/tranche/values.yaml) and checked with `values.schema.json`. Unknown values, and values without effect in combination with the others, are rejected. For their use, see [install.md](../operations/install.md).',
-    rowsOf(top.filter((one) => !isSection(one))),
-    ...sections,
-  ])
+  return [rowsOf(top.filter((one) => !isSection(one))), ...sections]
 }
 
 /** @returns every value of the schema, in the order of values.yaml; values that are not in it come last */
@@ -98,7 +105,7 @@ function defaultText({ schema, default: value }: ChartValue): string {
 }
 
 function sentence(text: string): string {
-  return text === '' ? '' : `${text[0]?.toUpperCase()}${text.slice(1)}.`
+  return text === '' ? '' : `${text[0]?.toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`
 }
 
 /** Resolves references in a schema. */

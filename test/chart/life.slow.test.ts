@@ -6,7 +6,7 @@ import { redisForTests } from '../../scripts/redis-for-tests.ts'
 import { type RedisServer, startRedis } from '../../scripts/redis-server.ts'
 import { agentManifest } from '../clients/cluster.ts'
 import { chart, helm, programs, type Values } from './chart.ts'
-import { bundleImage, type Image } from './image.ts'
+import { type Image, unpackImage } from './image.ts'
 import { type Kubelet, type Pod, type PodSpec, runOnce, startKubelet } from './kubelet.ts'
 import { commandsOfNotes, openNotesShell } from './notes.ts'
 import { type ChartCopy, olderChart } from './older-chart.ts'
@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)(
   { timeout: 300_000 },
   () => {
     beforeAll(async () => {
-      image = await bundleImage()
+      image = await unpackImage()
       older = olderChart()
       redis = await startRedis({ program: redisServer!, args: ['--requirepass', 'hunter2'] })
       place = await openPlace({ nodes: 6, faults: { onRequest: note } })
@@ -241,6 +241,12 @@ const rareOfApi: readonly string[] = [
   'list /resourcequotas',
   'list /limitranges',
   'get scheduling.k8s.io/priorityclasses',
+  // Only for the Doctor page, which apps/api/test/doctor.test.ts requests.
+  'get coordination.k8s.io/leases',
+  'list coordination.k8s.io/leases',
+  'list admissionregistration.k8s.io/mutatingwebhookconfigurations',
+  'list admissionregistration.k8s.io/validatingwebhookconfigurations',
+  'list admissionregistration.k8s.io/mutatingadmissionpolicies',
   // The simulator does not report reviews; but without these permissions every REST request here would be rejected.
   'create authentication.k8s.io/tokenreviews',
   'create authorization.k8s.io/subjectaccessreviews',

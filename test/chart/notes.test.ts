@@ -44,6 +44,49 @@ describe.skipIf(programs === null)('the notes of the chart', { timeout: 120_000 
     expect(await notesOf({ image: { registry: 'registry.example' } })).not.toMatch(/published/)
   })
 
+  it('say that an image without a registry must not always be pulled, and one that is never pulled must be there', async () => {
+    const [always, loaded, never] = await Promise.all([
+      notesOf({ image: { pullPolicy: 'Always' } }),
+      notesOf({}),
+      notesOf({ image: { registry: 'images.internal', pullPolicy: 'Never' } }),
+    ])
+    expect(always).toContain('set image.pullPolicy: IfNotPresent')
+    expect(loaded).not.toContain('pullPolicy')
+    expect(never).toContain('Pods start only on nodes that have the image images.internal/tranche:0.1.0')
+  })
+
+  it('name values with host names of the documentation', async () => {
+    const placeholders = {
+      image: { registry: 'registry.example:5000/platform' },
+      mode: 'distributed',
+      redis: { url: 'rediss://tranche@redis.example.com:6380' },
+      tracing: { endpoint: 'http://collector.counterexample.com:4318' },
+    }
+    expect(await notesOf(placeholders)).toContain('replace the values of image.registry, redis.url.\n')
+    expect(await notesOf({})).not.toContain('documentation')
+  })
+
+  it('say what is off', async () => {
+    const [off, on] = await Promise.all([
+      notesOf({}),
+      notesOf({ admission: 'webhook', allInOne: { replicas: 2 }, allowHosts: ['prometheus.monitoring'] }),
+    ])
+    expect(off).toContain('says RollingUpdate. Set admission: policy.\n')
+    expect(off).toContain('reach no host (allowHosts: [])')
+    expect(on).not.toMatch(/RollingUpdate|reach no host/)
+  })
+
+  it('warn about tokens in clear text, and about definitions that an uninstall deletes', async () => {
+    const service = { type: 'LoadBalancer' }
+    const [plain, tls] = await Promise.all([
+      notesOf({ api: { service }, crds: { keep: false } }),
+      notesOf({ api: { service, tls: { secret: 'tls' } } }),
+    ])
+    expect(plain).toContain('serves plain HTTP (api.service.type: LoadBalancer)')
+    expect(plain).toContain('all Rollouts of the cluster (crds.keep: false)')
+    expect(tls).not.toMatch(/clear text|crds/)
+  })
+
   it('list the values without effect if strictValues is false', async () => {
     const notes = await notesOf({ strictValues: false, executor: { replicas: 3 } })
     expect(notes).toContain('Values without effect (strictValues: false):\n  executor.replicas: mode all-in-one has no such process')

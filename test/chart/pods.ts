@@ -15,7 +15,7 @@ export interface ContainerSpec {
 
 /** Environment of a pod: the image, the address of the API server, and the token of its account. */
 export interface PodSetting {
-  /** Folder with Tranche's part of the image. */
+  /** Folder with the files of the image. */
   readonly image: string
   readonly server: string
   readonly caCertificate: string
@@ -40,52 +40,32 @@ export interface RunningContainer {
 const ACCOUNT = '/run/secrets/kubernetes.io/serviceaccount'
 const FILES = '/etc/tranche'
 
-/**
- * Builds the root of a container, as root: Tranche's part of the image, and Node.js and the libraries of the base image from this
- * machine. Only `/tmp` is writable.
- */
+/** Mounts the root of a container, as root: the files of the image, and what an engine adds to them. Only `/tmp` is writable. */
 const prepare = `
 set -e
-mount -t tmpfs tmpfs /mnt
+mount --bind "$2" /mnt
 cd /mnt
-mkdir -p tmp proc dev etc usr/bin usr/lib usr/local/bin opt/tranche var run/secrets/kubernetes.io
-mkdir .${ACCOUNT} .${FILES}
-ln -s /run var/run
-for part in lib lib64; do
-  if [ -L /$part ]; then cp -P /$part $part; elif [ -d /$part ]; then mkdir $part; mount --bind /$part $part; fi
-done
-if [ -d /usr/lib64 ]; then mkdir usr/lib64; mount --bind /usr/lib64 usr/lib64; fi
-touch dev/null dev/urandom usr/bin/env usr/bin/setpriv usr/local/bin/node
-for part in usr/lib usr/bin/env usr/bin/setpriv dev/null dev/urandom proc; do mount --bind /$part $part; done
-mount --bind "$3" usr/local/bin/node
-mount --bind "$2" opt/tranche
+for part in dev/null dev/urandom proc; do mount --bind /$part $part; done
 mount --bind "$1/account" .${ACCOUNT}
 mount --bind "$1/files" .${FILES}
-ln -s /opt/tranche/bin/tranche.mjs usr/local/bin/tranche
-for part in opt/tranche usr/lib .${ACCOUNT} .${FILES}; do mount -o remount,bind,ro $part; done
-mount -o remount,ro /mnt
+for part in .${ACCOUNT} .${FILES}; do mount -o remount,bind,ro $part; done
+mount -o remount,bind,ro /mnt
 mount -t tmpfs -o mode=1777 tmpfs tmp
-shift 3
+shift 2
 exec env -i PATH=/usr/local/bin:/usr/bin "$@"
 `
-const asUser = [
-  '/usr/sbin/chroot',
-  '/mnt',
-  '/usr/bin/setpriv',
-  '--reuid=65532',
-  '--regid=65532',
-  '--clear-groups',
-  '--bounding-set=-all',
-  '--no-new-privs',
-]
+/** The image has no program that changes the user, so `chroot` does both. A process of another user than root has no capability. */
+const asUser = ['/usr/bin/setpriv', '--no-new-privs', '/usr/sbin/chroot', '--userspec=65532:65532', '--groups=', '/mnt']
 
 /** @returns why containers cannot run on this machine; null if they can */
 export function whyNoContainers(): string | null {
   try {
-    execFileSync('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && setpriv --version'], { stdio: 'pipe' })
+    execFileSync('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && setpriv --version && dpkg-deb --version'], {
+      stdio: 'pipe',
+    })
     return null
   } catch {
-    return 'this user may not mount, or unshare and setpriv are missing'
+    return 'this user may not mount, or unshare, setpriv and dpkg-deb are missing'
   }
 }
 
@@ -104,7 +84,7 @@ export function runContainer({ command, args, env = [], files = {} }: ContainerS
     ({ name, value }) => `${name}=${value}`,
   )
   const child = spawn('unshare', [
-    ...['--mount', 'sh', '-c', prepare, 'sh', folder, setting.image, process.execPath],
+    ...['--mount', 'sh', '-c', prepare, 'sh', folder, setting.image],
     ...[...declared, ...asUser, ...command, ...args],
   ])
   return follow(child, {

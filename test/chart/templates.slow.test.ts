@@ -75,6 +75,14 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     ])
     expect(definitions.map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'])).toEqual(['keep', 'keep', 'keep'])
   })
+
+  it('contains definitions that helm deletes, or none, if the values say so', async () => {
+    const definitions = async (crds: Values): Promise<readonly Rendered[]> =>
+      (await render({ crds })).filter(({ kind }) => kind === 'CustomResourceDefinition')
+    const deleted = await definitions({ keep: false })
+    expect(deleted.map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'])).toEqual([undefined, undefined, undefined])
+    expect(await definitions({ install: false })).toEqual([])
+  })
 })
 
 describe.skipIf(programs === null)('the permissions that the chart grants', { timeout: 120_000 }, () => {

@@ -1,5 +1,14 @@
 import type { Values } from './chart.ts'
 
+const aside = {
+  imagePullPolicy: 'IfNotPresent',
+  resources: {
+    requests: { cpu: '10m', memory: '16Mi', 'ephemeral-storage': '16Mi' },
+    limits: { memory: '32Mi', 'ephemeral-storage': '16Mi' },
+  },
+  readinessProbe: { tcpSocket: { port: 9000 } },
+  livenessProbe: { tcpSocket: { port: 9000 }, periodSeconds: 30 },
+}
 const probe = { matchLabels: { app: 'prometheus' } }
 
 /** Choices of values, by name; each must render, and an API server must accept the result. */
@@ -12,6 +21,7 @@ export const choices: Readonly<Record<string, Values>> = {
     commonLabels: { team: 'platform' },
     logLevel: 'debug',
     listenHost: '::',
+    service: { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6', 'IPv4'] },
     trustedCAs: { configMap: 'authorities' },
     admission: 'policy',
     image: { registry: 'images.example:5000', digest: `sha256:${'0'.repeat(64)}`, pullSecrets: [{ name: 'pull' }] },
@@ -28,6 +38,8 @@ export const choices: Readonly<Record<string, Values>> = {
       extraArgs: ['--identity=one'],
       extraVolumes: [{ name: 'more', configMap: { name: 'more' } }],
       extraVolumeMounts: [{ name: 'more', mountPath: '/etc/more', readOnly: true }],
+      extraContainers: [{ name: 'proxy', image: 'images.example:5000/proxy:1.2.3', ...aside }],
+      initContainers: [{ name: 'wait', image: 'images.example:5000/wait:1.2.3', restartPolicy: 'Always', ...aside }],
       serviceAccount: { create: false, name: 'given' },
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       tolerations: [{ key: 'infra', operator: 'Exists' }],
@@ -83,6 +95,15 @@ export const choices: Readonly<Record<string, Values>> = {
       },
       dashboard: { enabled: true },
     },
+    extraObjects: [
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'more', namespace: '{{ .Release.Namespace }}' },
+        data: { team: '{{ .Values.commonLabels.team }}' },
+      },
+      'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  namespace: demo\n  name: {{ include "tranche.fullname" . }}-more',
+    ],
     tracing: {
       endpoint: 'https://[fd00::9]:4318/otlp',
       protocol: 'http/json',
@@ -92,7 +113,11 @@ export const choices: Readonly<Record<string, Values>> = {
       headersSecret: { name: 'collector' },
     },
   },
-  'the whole URL of Redis in a Secret': { mode: 'distributed', redis: { secret: { name: 'redis', urlKey: 'url' } } },
+  'the whole URL of Redis in a Secret': {
+    mode: 'distributed',
+    redis: { secret: { name: 'redis', urlKey: 'url' } },
+    trustedCAs: { secret: 'authorities' },
+  },
   'without the REST API': { mode: 'distributed', redis: { url: 'redis://redis' }, api: { enabled: false } },
   'no object but processes': {
     api: { enabled: false },

@@ -31,7 +31,7 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     expect(await stage.act('agents/halted', 'pause', { reason: 'a look at the first node' })).toBe(200)
     setVersion(stage, 'failing', 'v2-bad-crash')
     waitFor(stage, 'rollout/failing', '{.status.failure.stops}=true')
-    stage.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: AGENTS, name: 'nobody' } })
+    stage.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: AGENTS, name: 'outsider' } })
   }, 240_000)
   afterEach(() => closePages(browser))
   afterAll(async () => {
@@ -47,17 +47,24 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     { state: 'a rollout that waits', path: 'rollouts/agents/waits?table=true', ready: 'waits for approval' },
     { state: 'a paused rollout', path: 'rollouts/agents/halted', ready: 'Paused' },
     { state: 'a failing rollout', path: 'rollouts/agents/failing', ready: 'exit code 1' },
+    {
+      state: 'a history with a mark',
+      path: 'rollouts/agents/halted?at=2026-01-01T00:00:00Z',
+      ready: 'Marked is what is nearest to',
+    },
     { state: 'a disabled rollout', path: 'rollouts/agents/off', ready: 'Disabled' },
     { state: 'the dialog of an approval', path: 'rollouts/agents/waits', ready: 'waits for approval', open: dialogOf('Approve') },
     { state: 'the dialog of a promotion', path: 'rollouts/agents/waits', ready: 'waits for approval', open: dialogOf('Promote…') },
     { state: 'the dialog of an abort', path: 'rollouts/agents/failing', ready: 'exit code 1', open: dialogOf('Abort…') },
-    { state: 'the dialog of a way back', path: 'rollouts/agents/failing', ready: 'exit code 1', open: dialogOf('Roll back…') },
+    { state: 'the dialog of a way back', path: 'rollouts/agents/failing', ready: 'exit code 1', open: dialogOf('Undo to a revision…') },
     { state: 'the dialog of a jump', path: 'rollouts/agents/waits', ready: 'waits for approval', open: dialogOf('Jump…') },
     { state: 'a node', path: 'rollouts/agents/failing/nodes/node-001', ready: 'Next steps' },
     { state: 'a node that is not there', path: 'rollouts/agents/failing/nodes/nowhere', ready: 'Not part of this Rollout' },
     { state: 'a plan', path: 'rollouts/agents/waits/plan', ready: 'Assumes' },
     { state: 'a policy', path: 'rollouts/agents/waits/policy', ready: 'Where it is set' },
     { state: 'the record', path: 'record', ready: 'a look at the first node' },
+    { state: 'the doctor', path: 'doctor', ready: 'Check again' },
+    { state: 'a record with a mark', path: 'record?at=2026-01-01T00:00:00Z', ready: 'Marked is what is nearest to' },
     { state: 'a problem', path: 'rollouts/agents/missing', ready: 'This Rollout does not exist' },
     { state: 'an unknown page', path: 'no/such/page', ready: 'There is no such page' },
   ])('to assistive technology, fingers and phones: $state', async ({ path, ready, open }) => {
@@ -69,7 +76,7 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     expect(faults).toEqual([])
   })
 
-  it('to assistive technology, fingers and phones: sign-in, a refused token, and a fleet of a user without rights', async () => {
+  it('to assistive technology, fingers and phones: sign-in, a refused token, and the fleet and the doctor of a user without rights', async () => {
     const { page, faults } = await openPage(browser)
     await page.goto(`${stage.api}/dashboard/`)
     await page.getByLabel('Token').waitFor()
@@ -78,8 +85,11 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', 
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('does not accept this token').waitFor()
     await expectAllWays(page)
-    await signIn(page, { ...stage, token: stage.kubectl('-n', AGENTS, 'create', 'token', 'nobody').trim() })
+    await signIn(page, { ...stage, token: stage.kubectl('-n', AGENTS, 'create', 'token', 'outsider').trim() })
     await page.getByRole('heading', { name: 'No rollouts yet' }).waitFor()
+    await expectAllWays(page)
+    await page.getByRole('link', { name: 'Doctor' }).click()
+    await page.getByRole('heading', { name: 'Not looked at' }).waitFor()
     await expectAllWays(page)
     expect(faults).toEqual([])
   })

@@ -60,6 +60,18 @@ export function agentObjects(name: string, options: AgentOptions = {}): readonly
   ]
 }
 
+/** A DaemonSet whose Rollout was deleted while no controller ran. */
+export function leftBehind(name: string, namespace: string): object {
+  const labels = { app: name }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'agent', image: agentImage(name, 'v1') }] } }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { namespace, name, annotations: { 'tranche.dev/rollout': name } },
+    spec: { selector: { matchLabels: labels }, updateStrategy: { type: 'OnDelete' }, template },
+  }
+}
+
 /** Creates agents, and waits until their Rollouts are ready for a release. */
 export function createAgents(stage: DevStage, agents: Readonly<Record<string, AgentOptions>>): void {
   stage.apply(...Object.entries(agents).flatMap(([name, options]) => agentObjects(name, options)))

@@ -65,7 +65,7 @@ describe.skipIf(program === null || !hasKubectl)('an attack on the dashboard', {
     it('runs nothing in the dialogs, in the command palette, and in the printed report', async () => {
       const { page, faults } = await openPage(browser, { storageState: session })
       await page.goto(`${stage.api}/dashboard/rollouts/agents/texts`)
-      for (const action of ['Abort…', 'Roll back…', 'Retry']) {
+      for (const action of ['Abort…', 'Undo to a revision…', 'Retry']) {
         await page.getByRole('region', { name: 'Actions' }).getByRole('button', { name: action }).click()
         await page.getByRole('dialog').getByText('<img src=x').first().waitFor()
         expect(await injected(page)).toEqual([])

@@ -56,15 +56,16 @@ describe('the built plugins', () => {
       registerRoute: called('route'),
       registerSidebarEntry: called('sidebar'),
       registerDetailsViewSection: called('section'),
+      registerDetailsViewHeaderAction: called('header'),
     }
     runInContext(read('headlamp/tranche/main.js'), createContext({ pluginLib, ...globals }))
     expect(calls).toEqual([
       'sidebar /tranche',
-      'route /tranche',
+      'sidebar /tranche',
+      'sidebar /tranche/record',
       'route /tranche/record',
-      'route /tranche/rollouts/:namespace/:name',
-      'route /tranche/rollouts/:namespace/:name/policy',
-      'route /tranche/rollouts/:namespace/:name/nodes/:node',
+      'route /tranche',
+      'header function',
       'section function',
     ])
     expect(JSON.parse(read('headlamp/tranche/package.json'))).toMatchObject({

@@ -5,7 +5,7 @@ import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
 import { AGENTS, createAgents, releaseToPause, setVersion, waitFor } from './agent-objects.ts'
 import { closePages, expectAccessible, launchBrowser, openPage, type WatchedPage } from './browser.ts'
 import { type DevStage, startDev } from './dev-stage.ts'
-import { argoRoute, type ArgoUser } from './hosts/argo-server.ts'
+import { argoHeaders, argoRoute, type ArgoUser, extensionsScript } from './hosts/argo-server.ts'
 import { buildHosts, type HostFiles, type HostServer, proxyTo, serveHost, serverOf } from './hosts/host-stage.ts'
 import { tokenWithRoles } from './hosts/users.ts'
 
@@ -69,7 +69,8 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       await page.getByRole('region', { name: 'History' }).getByText('looks good').waitFor()
       await page.getByRole('heading', { level: 1, name: /listed Done/ }).waitFor({ timeout: 60_000 })
       expect(recordOf('listed')).toMatchObject([{ type: 'approve', by: `system:serviceaccount:${AGENTS}:operator`, via: 'cli' }])
-      await page.getByRole('link', { name: 'Rollouts' }).click()
+      expect(observedOn('listed')).toEqual(['template'])
+      await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Rollouts' }).click()
       await page.getByLabel(/Namespaces/).waitFor()
       expect(faults).toEqual([])
     })
@@ -93,14 +94,34 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       expect(faults).toEqual([])
     })
 
-    it('adds the state of its release to the page of a Rollout', async () => {
+    it('adds the state of its release to the page of a DaemonSet', async () => {
       token = tokenWithRoles(stage, 'viewer', ['tranche-cli-viewer'])
-      const { page, faults } = await open('/details/Rollout/agents/watched')
+      const { page, faults } = await open('/details/DaemonSet/agents/watched')
       const section = page.getByRole('region', { name: 'Release' })
       await section.getByText('waits for approval', { exact: false }).waitFor()
       await section.getByRole('link', { name: 'Steps, nodes and actions' }).click()
       await page.getByRole('heading', { level: 1, name: /watched Waiting/ }).waitFor()
       expect(faults).toEqual([])
+    })
+
+    it('adds the way to its release to the page of a Rollout, which has no sections of plugins', async () => {
+      token = tokenWithRoles(stage, 'viewer', ['tranche-cli-viewer'])
+      const { page, faults } = await open('/details/Rollout/agents/watched')
+      await page.getByRole('button', { name: 'Release watched' }).click()
+      await page.getByRole('heading', { level: 1, name: /watched Waiting/ }).waitFor()
+      expect(faults).toEqual([])
+    })
+
+    it('keeps what it has read on the way from one place to another', async () => {
+      token = tokenWithRoles(stage, 'viewer', ['tranche-cli-viewer'])
+      const { page } = await open('/tranche/rollouts/agents/watched')
+      await page.getByRole('heading', { level: 1, name: /watched Waiting/ }).waitFor()
+      const frame = await page.locator('.tranche-host').elementHandle()
+      await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Rollouts' }).click()
+      await page.getByLabel(/Namespaces/).waitFor()
+      expect(await frame?.evaluate((one) => one.isConnected)).toBe(true)
+      await page.getByRole('navigation', { name: 'Host' }).getByRole('link', { name: 'Record' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Record' }).waitFor()
     })
 
     it('draws the map of nodes in the colours of the theme', async () => {
@@ -125,10 +146,15 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       expect(await lookOf(nav)).toEqual(before)
       const light = await lookOf(heading)
       expect(light).toMatchObject({ transform: 'none', align: 'start', spacing: 'normal', border: '0px' })
+      // The host's own size of a rem is 22 px. Its typeface and its background are those of the frame, too.
+      const [frame, count] = await Promise.all([page.locator('.tranche-host'), page.locator('.count').first()].map(lookOf))
+      expect([frame?.font, frame?.background, count?.font]).toEqual([
+        '15px / 21.75px serif',
+        'rgba(0, 0, 0, 0)',
+        '13.05px / 18.9225px serif',
+      ])
       const seen = await Promise.all(
-        [page.getByRole('button', { name: 'Approve' }), page.getByRole('link', { name: 'Rollouts' }), page.locator('td').first()].map(
-          lookOf,
-        ),
+        [page.getByRole('button', { name: 'Approve' }), page.locator('.crumbs a'), page.locator('td').first()].map(lookOf),
       )
       for (const { color, background } of seen) expect([color, background]).not.toContain('rgb(200, 0, 200)')
       await expectAccessible(page, '.tranche-host')
@@ -143,10 +169,11 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
     let host: HostServer
     let user: ArgoUser
     beforeAll(async () => {
-      host = await serveHost(files.host('argo-cd'), {
-        '/extensions.js': script(files.plugin('argo-cd/tranche/extension-tranche.js')),
+      const routes = {
+        '/extensions.js': script(extensionsScript(files.plugin('argo-cd/tranche/extension-tranche.js'))),
         '/api/v1/': argoRoute(serverOf(stage.kubeconfig), () => user),
-      })
+      }
+      host = await serveHost(files.host('argo-cd'), routes, argoHeaders)
     })
     afterAll(() => host?.dispose())
 
@@ -166,6 +193,7 @@ describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeo
       await approve(page)
       await page.getByRole('heading', { level: 1, name: /Done/ }).waitFor({ timeout: 60_000 })
       expect(recordOf('acted')).toMatchObject([{ type: 'approve', by: 'alice', via: 'cli', reason: 'looks good' }])
+      expect(observedOn('acted')).toEqual(['template'])
       expect(faults).toEqual([])
     })
 
@@ -209,8 +237,18 @@ async function approve(page: Page): Promise<void> {
   await dialog.waitFor({ state: 'detached' })
 }
 
+interface Look {
+  readonly color: string
+  readonly font: string
+  readonly background: string
+  readonly transform: string
+  readonly align: string
+  readonly spacing: string
+  readonly border: string
+}
+
 /** Computed style of an element, as far as a foreign rule would change it. */
-async function lookOf(element: ReturnType<Page['getByRole']>): Promise<Readonly<Record<string, string>>> {
+async function lookOf(element: ReturnType<Page['getByRole']>): Promise<Look> {
   return element.first().evaluate((one) => {
     const { color, backgroundColor, textTransform, textAlign, letterSpacing, borderBottomWidth, font } = getComputedStyle(one)
     return {
@@ -222,8 +260,17 @@ async function lookOf(element: ReturnType<Page['getByRole']>): Promise<Readonly<
 
 /** Actions on record. */
 function recordOf(rollout: string): readonly object[] {
+  return listOf(rollout, 'tranche.dev/recorded-actions')
+}
+
+/** Types of the changes that no action recorded. */
+function observedOn(rollout: string): readonly string[] {
+  return (listOf(rollout, 'tranche.dev/observed-changes') as readonly { readonly type: string }[]).map(({ type }) => type)
+}
+
+function listOf(rollout: string, annotation: string): readonly object[] {
   const { metadata } = JSON.parse(stage.kubectl('-n', AGENTS, 'get', 'rollout', rollout, '-o', 'json')) as {
     readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
   }
-  return JSON.parse(metadata.annotations?.['tranche.dev/recorded-actions'] ?? '[]') as readonly object[]
+  return JSON.parse(metadata.annotations?.[annotation] ?? '[]') as readonly object[]
 }

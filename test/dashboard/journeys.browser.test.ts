@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumForTests } from '../../scripts/chromium-for-tests.ts'
 import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
-import { AGENTS, createAgents, releaseToPause, setVersion, waitFor } from './agent-objects.ts'
+import { AGENTS, createAgents, leftBehind, releaseToPause, setVersion, waitFor } from './agent-objects.ts'
 import { type BrowserSession, closePages, launchBrowser, openPage, sessionOfLink } from './browser.ts'
 import { type DevStage, startDev } from './dev-stage.ts'
 
@@ -94,9 +95,9 @@ describe.skipIf(program === null || !hasKubectl)('a person at the dashboard', { 
       await page.getByRole('heading', { level: 1, name: /Done/ }).waitFor()
       expect((await recordOf('promoted'))[0]).toMatchObject({ type: 'promote', full: true })
       expect(imagesOf('promoted')).toEqual(['registry.example/promoted:v2'])
-      await page.getByRole('region', { name: 'Actions' }).getByRole('button', { name: 'Roll back…' }).click()
+      await page.getByRole('region', { name: 'Actions' }).getByRole('button', { name: 'Undo to a revision…' }).click()
       await page.getByRole('dialog').getByRole('radio', { name: /v1/ }).check()
-      await confirm(page.getByRole('dialog'), 'Roll back', 'promoted')
+      await confirm(page.getByRole('dialog'), 'Undo to a revision', 'promoted')
       await page.getByRole('heading', { level: 1, name: /Waiting/ }).waitFor()
       expect((await recordOf('promoted')).map(({ type }) => type)).toEqual(['promote', 'undo'])
     })
@@ -156,12 +157,30 @@ describe.skipIf(program === null || !hasKubectl)('a person at the dashboard', { 
     expect((await recordOf('typed'))[0]).toMatchObject({ type: 'approve', reason: 'by keyboard' })
   })
 
+  it('checks the cluster, copies the command of a fix, and sees that it helped', async () => {
+    stage.apply(leftBehind('left-behind', AGENTS))
+    const { page, faults } = await openPage(browser, { storageState: session, permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.goto(`${stage.api}/dashboard/`)
+    await page.getByRole('link', { name: 'Doctor' }).click()
+    const finding = page.getByRole('region', { name: 'Notes' }).getByRole('listitem').filter({ hasText: 'DaemonSet agents/left-behind' })
+    await finding.getByRole('button', { name: 'Copy' }).click()
+    await finding.getByText('Copied').waitFor()
+    const command = await page.evaluate(() => navigator.clipboard.readText())
+    expect(command).toMatch(/^kubectl patch daemonset left-behind -n agents /)
+    execFileSync('bash', ['-c', command], { env: { ...process.env, KUBECONFIG: stage.kubeconfig }, stdio: 'ignore' })
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await finding.waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: 'In order' }).getByRole('listitem').first().waitFor()
+    expect(faults).toEqual([])
+  })
+
   describe('finds their way', () => {
     it.each([
       { path: 'rollouts/agents/typed/nodes/node-003', heading: /node-003/ },
       { path: 'rollouts/agents/typed/plan', heading: /What if/ },
       { path: 'rollouts/agents/typed/policy', heading: /Policy/ },
       { path: 'record?rollout=agents/approved', heading: /Record/ },
+      { path: 'doctor', heading: /Doctor/ },
       { path: 'rollouts/agents/typed?state=updated&table=true', heading: /typed/ },
     ])('by a deep link (/$path)', async ({ path, heading }) => {
       const { page, faults } = await openPage(browser, { storageState: session })
@@ -190,6 +209,65 @@ describe.skipIf(program === null || !hasKubectl)('a person at the dashboard', { 
       expect(page.url()).toBe(url)
       expect(await page.getByLabel('Search rollouts').inputValue()).toBe('ed')
       expect(await page.getByLabel('State').inputValue()).toBe('needsYou')
+    })
+
+    it('to the events of a crashing pod, from its node', async () => {
+      const page = await open('retried')
+      await page.getByRole('region', { name: 'Not well' }).getByRole('link').first().click()
+      const events = page.getByRole('region', { name: 'Events' })
+      await events.getByText('BackOff', { exact: true }).first().waitFor()
+      await events
+        .getByText(/^Pod\/retried-/)
+        .first()
+        .waitFor()
+      expect(await events.getByText('by kubelet').count()).toBeGreaterThan(0)
+    })
+
+    it('to the time of an entry, by its copied link, which works after a reload too', async () => {
+      const page = await open('typed')
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+      const title = 'Release of v2 (revision 2) started'
+      const entry = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: title })
+      await entry.getByRole('button', { name: `Copy link to: ${title}` }).click()
+      await entry.getByText('Link copied').waitFor()
+      const link = await page.evaluate(() => navigator.clipboard.readText())
+      expect(link).toMatch(/\/dashboard\/rollouts\/agents\/typed\?at=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+      await page.goto(link)
+      await page.reload()
+      const marked = page.locator('[aria-current=true]')
+      await marked.filter({ hasText: title }).waitFor()
+      expect(await marked.first().evaluate((element) => element === document.activeElement)).toBe(true)
+      // The parts above it arrive later.
+      await page.getByRole('region', { name: 'Revisions and changes' }).getByText('1 line added').waitFor()
+      const bottom = (): Promise<number> => marked.first().evaluate((element) => element.getBoundingClientRect().bottom / innerHeight)
+      await expect.poll(bottom).toBeLessThanOrEqual(1)
+      await page.getByRole('button', { name: 'Remove the mark' }).click()
+      await marked.first().waitFor({ state: 'detached' })
+      expect(page.url()).toBe(`${stage.api}/dashboard/rollouts/agents/typed`)
+    })
+
+    it('to a time in the record, and with a note if the time is none', async () => {
+      const { page, faults } = await openPage(browser, { storageState: session })
+      await page.goto(`${stage.api}/dashboard/record?rollout=agents/approved&at=2001-01-01T00:00:00Z`)
+      await page.getByRole('row').and(page.locator('[aria-current=true]')).first().waitFor()
+      await page.getByText(/^Marked is what is nearest to/).waitFor()
+      await page.goto(`${stage.api}/dashboard/record?at=<img src=x>`)
+      await page.getByText('The address of this page has no valid time after "at=": "<img src=x>".', { exact: false }).waitFor()
+      await page.goto(`${stage.api}/dashboard/rollouts/agents/approved?at=yesterday`)
+      await page.getByText('The address of this page has no valid time after "at=": "yesterday".', { exact: false }).waitFor()
+      expect(await page.locator('[aria-current=true]').count()).toBe(0)
+      expect(faults).toEqual([])
+    })
+
+    it('through the unavailable nodes of a forecast over time, as a chart and as a table', async () => {
+      const { page, faults } = await openPage(browser, { storageState: session })
+      await page.goto(`${stage.api}/dashboard/rollouts/agents/calm/plan?image=agent=registry.example/calm:v2`)
+      const chart = page.getByRole('img', { name: /^Unavailable nodes over time: 0 at the start; at most 2, .* 2 nodes allowed$/ })
+      await chart.locator('canvas').waitFor()
+      await page.getByText('As a table', { exact: true }).click()
+      const rows = page.getByRole('table', { name: 'Unavailable nodes over time' }).getByRole('row')
+      expect((await rows.allInnerTexts()).slice(0, 2)).toEqual(['From\tUnavailable nodes', '0s\t0'])
+      expect(faults).toEqual([])
     })
 
     it('among nodes, by state, by text and in any order', async () => {

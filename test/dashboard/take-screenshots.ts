@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { chromiumForTests } from '../../scripts/chromium-for-tests.ts'
+import { leftBehind } from './agent-objects.ts'
 import { launchBrowser, openPage } from './browser.ts'
 import { startDev } from './dev-stage.ts'
 
@@ -29,6 +30,10 @@ try {
   await page.getByRole('link', { name: 'Rollouts', exact: true }).first().click()
   await page.getByText('CrashLoopBackOff').first().waitFor()
   await take(page, 'fleet')
+  stage.apply(leftBehind('log-shipper', 'demo'))
+  await page.getByRole('link', { name: 'Doctor' }).click()
+  await page.getByRole('button', { name: 'Check again' }).waitFor()
+  await take(page, 'doctor')
 } finally {
   await browser.close()
   stage.dispose()

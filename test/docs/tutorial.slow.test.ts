@@ -52,6 +52,12 @@ it.skipIf(isMissing)('the commands of docs/tutorial.md have the documented effec
   for (const sample of samples) expect(alike(stdout)).toContain(alike(sample))
 })
 
+it('the commands of docs/tutorial.md do not prompt when they are pasted into a terminal', () => {
+  const prompting = blocks.flatMap((block) => block.match(/^tranche (abort|undo|promote) .*$/gm) ?? [])
+  expect(prompting).not.toEqual([])
+  expect(prompting.filter((line) => !line.includes(' --yes'))).toEqual([])
+})
+
 /** Removes the differences between two runs of the same release: order of nodes, hashes and times. */
 function alike(text: string): string {
   return text

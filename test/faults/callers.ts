@@ -1,4 +1,4 @@
-import { type ApiClient, createApiClient } from '@tranche/api-client'
+import { type ApiClient, createApiClient, loadSchemas } from '@tranche/api-client'
 import type { ActionAnswer, ActionBody } from '@tranche/api-schema'
 import { sleep } from '@tranche/clock'
 import { type ErrorCode, isAppError } from '@tranche/errors'
@@ -44,6 +44,8 @@ const passing: readonly ErrorCode[] = [
   ...(['API_UNREACHABLE', 'API_DEADLINE', 'NOT_READY', 'REVIEW_UNAVAILABLE', 'WRITE_CONFLICT', 'RATE_LIMITED'] as const),
   ...(['API_REFUSED', 'INVARIANT_BROKEN'] as const),
 ]
+
+await loadSchemas()
 
 /** @param world in which the API runs */
 export function createCallers(world: World): Callers {

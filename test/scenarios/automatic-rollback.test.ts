@@ -123,7 +123,7 @@ describe('a version that crashes, under a policy that says Pause', () => {
     const { status } = await stage.rollout()
     expect(status?.phase).toBe('Progressing')
     expect((await condition(stage, 'Stalled'))?.message).toMatch(
-      /^revision \S+ failed: .*; nothing more is deleted for it; run tranche retry/,
+      /^revision \S+ failed: .*; no more pods are deleted for it; run tranche retry/,
     )
     const deleted = deletions(stage)
     await stage.pass(300_000)

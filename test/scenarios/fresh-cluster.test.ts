@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, runs, untilPausedAt, untilReleased } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { rolloutManifest, stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -51,6 +51,25 @@ describe('a backup of a release in progress, restored into a fresh cluster befor
     await stage.approve()
     await untilReleased(stage, 'v2')
     expectGivenBack(await stage.daemonSet())
+    expectKept(stage)
+  })
+})
+
+describe('a Rollout that was created after the template had changed, while no controller ran', () => {
+  it('goes through its steps although most nodes have come back on the template meanwhile (G3)', async () => {
+    stage = await setStage({ withRollout: false, controllers: [], executors: [], strategyType: 'OnDelete' })
+    await stage.setImage('v2')
+    await create(resourcePaths.rollouts, rolloutManifest({}) as Rollout)
+    await stage.pass(2_000)
+    for (const { metadata } of (await stage.pods()).slice(0, 7))
+      await stage.client.delete(resourcePaths.pods, { namespace: stageKey.namespace, name: metadata.name })
+    await stage.until('seven nodes are back', async () => (await nodesOn(stage, 'v2')).length === 7)
+    await startPrograms()
+    await untilPausedAt(stage, 1)
+    await stage.pass(60_000)
+    expect([deletions(stage), (await nodesOn(stage, 'v2')).length]).toEqual([0, 7])
+    await stage.approve()
+    await untilReleased(stage, 'v2')
     expectKept(stage)
   })
 })

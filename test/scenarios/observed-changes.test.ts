@@ -36,9 +36,9 @@ async function seen(): Promise<readonly string[]> {
   )
 }
 
-async function ask(order: Pick<ActionOrder, 'type' | 'body'> & Partial<ActionOrder>): Promise<void> {
+async function ask(order: Pick<ActionOrder, 'type' | 'body'> & Partial<ActionOrder>, program = 'tranche-api'): Promise<void> {
   const { clock, simulator } = stage
-  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
+  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: `${program}/1`, log: silentLogger })
   const ports = { client, clock, log: silentLogger, component: 'tranche-api' }
   await drive(clock, carryOut(ports, { on: 'Rollout', key: stageKey, by: 'alice', via: 'rest', waitMs: 60_000, ...order }))
 }
@@ -104,15 +104,26 @@ describe('a change that Tranche did not write', () => {
     expect(await seen()).toEqual([])
   })
 
-  it('of a program with the name of the API or the command line, but without a recorded action, is recorded', async () => {
+  it('is not an action that the tab of Argo CD records, which the server of Argo CD writes', async () => {
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await watch()
+    await ask({ type: 'pause', body: {} }, 'argocd-server')
+    await ask({ type: 'resume', body: {} }, 'argocd-server')
+    await ask({ type: 'approve', body: { expectedStep: 1 } }, 'argocd-server')
+    await untilPausedAt(stage, 2)
+    expect(await seen()).toEqual([])
+  })
+
+  it('of a program that records its actions, but without a recorded action, is recorded', async () => {
     await watch()
     const { clock, simulator } = stage
-    for (const name of ['tranche-cli', 'tranche-api']) {
+    for (const name of ['tranche-cli', 'tranche-api', 'argocd-server']) {
       const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: `${name}/1`, log: silentLogger })
-      const body = { spec: { strategy: { paused: name === 'tranche-cli' } } }
+      const body = { spec: { strategy: { paused: name !== 'tranche-api' } } }
       await drive(clock, client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }))
     }
-    expect(await seen()).toEqual(['pause by tranche-cli', 'resume by tranche-api'])
+    expect(await seen()).toEqual(['pause by tranche-cli', 'resume by tranche-api', 'pause by argocd-server'])
   })
 
   it('is not a change of another DaemonSet that names the Rollout', async () => {

@@ -7,9 +7,11 @@ import { traceRequests } from './http/trace-requests.ts'
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
 import { DASHBOARD_PATH, dashboardAccess, serveDashboard } from './http/dashboard.ts'
 import { addCheckRoutes } from './routes/checks.ts'
+import { addDoctorRoute, type DoctorRouteParts } from './routes/doctor.ts'
 import { addHookRoute, type HookParts } from './routes/hooks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
 import { addLoginRoutes, type LoginParts } from './routes/login.ts'
+import { addNodeEventsRoute, type NodeEventsRouteParts } from './routes/node-events.ts'
 import { addPermissionsRoute } from './routes/permissions.ts'
 import { addPlanRoute } from './routes/plan.ts'
 import { addPolicyRoute, type PolicyRouteParts } from './routes/policy.ts'
@@ -24,6 +26,8 @@ export interface ApiParts
   extends Omit<ServerParts & StreamParts & LoginParts, 'sessions'>,
     RouteParts,
     PolicyRouteParts,
+    DoctorRouteParts,
+    NodeEventsRouteParts,
     HealthParts,
     HookParts {
   /** @default exports no spans */
@@ -42,6 +46,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
+  addNodeEventsRoute(app, parts)
   addPermissionsRoute(app, parts)
   addPolicyRoute(app, parts)
   addActionRoutes(app, parts)
@@ -50,6 +55,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   addStreamRoute(app, { ...parts, sessions })
   addLoginRoutes(app, { ...parts, sessions })
   await addCheckRoutes(app, parts)
+  addDoctorRoute(app, parts)
   addHealthRoutes(app, parts)
   await serveDashboard(app, parts.dashboard)
   await serveDescription(app)
@@ -64,6 +70,8 @@ export async function describeApi(): Promise<object> {
     carryOut: async () => Promise.reject(new Error('nothing is served here')),
     plan: async () => Promise.reject(new Error('nothing is planned here')),
     readPolicy: async () => undefined,
+    runDoctor: async () => Promise.reject(new Error('nothing is checked here')),
+    readObjectEvents: async () => [],
     stream: () => undefined,
     clock: systemClock,
     log: silentLogger,

@@ -6,7 +6,7 @@ import type { Clock } from '@tranche/clock'
 import { type SharedClusterCache, watchCluster, type WatchedCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
 import { createKubeClient, type KubeClient, onServerClock, type Reflector, resourcePaths, traceExchange } from '@tranche/kube-client'
-import { fieldManagers } from '@tranche/kube-types'
+import { fieldManagers, LEASE_NAMESPACE } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { carryOut, getOrNone } from '@tranche/release-client'
 import type { Exchange } from '@tranche/wire'
@@ -14,12 +14,14 @@ import { createOwnReviews } from './auth/own-reviews.ts'
 import { rememberReviews } from './auth/remembered-reviews.ts'
 import { createReviews } from './auth/reviews.ts'
 import { type KeptEvent, watchEvents } from './cluster/events-watch.ts'
+import { createObjectEventReads } from './cluster/object-events.ts'
 import type { ReleaseReads } from './cluster/release-reads.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
 import { createWatchedNodeSource } from './stream/watched-node-source.ts'
 import { createNodeFeeds, type NodeFeeds } from './stream/node-feeds.ts'
 import { createWatchedStreamSource } from './stream/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
+import { createDoctor } from './doctor/create-doctor.ts'
 import { createLinkLogin, type LinkLogin, type LinkLoginOptions } from './login/link-login.ts'
 import { createLogin } from './login/login.ts'
 import type { LoginOptions } from './login/login-options.ts'
@@ -35,6 +37,7 @@ import { createStreamHub, type StreamHub, type StreamSource } from './stream/str
 const owner = { of: 'the REST API', options: { cert: '--tls-cert-file', key: '--tls-key-file' } }
 
 const LOOPBACK = '127.0.0.1'
+const DEFAULT_VERSION = '0.1.0'
 
 /** Options of an API that does not listen itself. */
 export interface UnboundApiOptions {
@@ -73,6 +76,8 @@ export interface UnboundApiOptions {
   readonly checkAnswers?: boolean
   /** Seed of the reconnect jitter. @default 0 */
   readonly seed?: number
+  /** Namespace of the Lease of controllers. @default kube-system */
+  readonly leaseNamespace?: string | undefined
   /** Version in the user agent. @default 0.1.0 */
   readonly version?: string
   /** Tracer. @default exports no spans */
@@ -173,21 +178,31 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
   const client = clientFor(options, tracer)
   const views = createViews(options, client)
   const { reads, source, feeds } = views
-  const reviews = ownUser
-    ? createOwnReviews(client, (rollout) => reads.summary(rollout)?.daemonSet)
-    : createReviews(client, options.audiences ?? [])
   const metrics = createApiMetrics({ withProcess: given.withProcess ?? false })
+  const reviews = rememberReviews(
+    ownUser ? createOwnReviews(client, (rollout) => reads.summary(rollout)?.daemonSet) : createReviews(client, options.audiences ?? []),
+    clock,
+    { onReview: metrics.onReview },
+  )
   const state: ApiState = { hub: undefined, isStopping: false }
   const limits = { ...defaultLimits, ...options.limits }
   const app = await createApi({
     reads,
-    reviews: rememberReviews(reviews, clock, { onReview: metrics.onReview }),
+    reviews,
     carryOut: (order, timeUp) => {
       const channel = ownUser ? ({ via: 'cli', from: undefined } as const) : {}
       const ports = { client, clock, log, component: componentOf(options) }
       return carryOut(ports, { ...order, ...channel, trace: tracer.current() }, { timeUp })
     },
     readPolicy: (key, signal) => getOrNone<ReleasePolicy>(client, resourcePaths.releasePolicies, key, { signal }),
+    runDoctor: createDoctor({
+      ...{ client, exchange: options.exchange, clock, ownClock, reviews, ownUser },
+      scope: options.namespaces,
+      namespaces: () => reads.keys().map(({ namespace }) => namespace),
+      leaseNamespace: options.leaseNamespace ?? LEASE_NAMESPACE,
+      version: options.version ?? DEFAULT_VERSION,
+    }),
+    readObjectEvents: createObjectEventReads(client, clock),
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
     link,
@@ -212,7 +227,7 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
 }
 
 function clientFor(options: UnboundApiOptions, tracer: Tracer): KubeClient {
-  const { watchExchange = options.exchange, clock, log, seed = 0, version = '0.1.0' } = options
+  const { watchExchange = options.exchange, clock, log, seed = 0, version = DEFAULT_VERSION } = options
   const exchange = traceExchange(options.exchange, tracer)
   return createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${componentOf(options)}/${version}` })
 }

@@ -3,6 +3,7 @@ import {
   customResourceDefinitions,
   type HistoryReport,
   historyReportSchema,
+  nodeEventsSchema,
   problemSchema,
   type RolloutReport,
   rolloutReportSchema,
@@ -11,7 +12,7 @@ import {
 } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, type KubeObject } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/telemetry'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
@@ -184,6 +185,24 @@ describe('reads', () => {
       cursor = page.next
     } while (cursor !== undefined)
     expect(names).toEqual(['node-001', 'node-002', 'node-003', 'node-004'])
+  })
+
+  it('return the events of the pod on a node, and of the node', async () => {
+    const inDemo = { namespace: 'demo', fieldSelector: 'spec.nodeName=node-002' }
+    const [pod] = (await client.list<KubeObject>(resourcePaths.pods, inDemo)).items
+    const node = await client.get<KubeObject>(resourcePaths.nodes, { namespace: '', name: 'node-002' })
+    const about = { Pod: pod!.metadata, Node: node.metadata }
+    for (const [kind, { namespace, name, uid }] of Object.entries(about)) {
+      const event = { metadata: { name: `about-${name}`, namespace: namespace ?? 'default' }, reason: kind, message: '', type: 'Normal' }
+      await client.create(resourcePaths.events, { ...event, involvedObject: { kind, namespace, name, uid } } as never)
+    }
+    const { body } = await call('/api/v1/namespaces/demo/rollouts/agent/nodes/node-002/events')
+    const { items, omitted } = nodeEventsSchema.parse(body)
+    // The scheduler has written another one.
+    const written = items.filter(({ reason }) => reason === 'Pod' || reason === 'Node').map(({ object }) => object)
+    expect(written.sort()).toEqual(['Node/node-002', `Pod/${pod!.metadata.name}`])
+    expect(omitted).toEqual([])
+    expect(await call('/api/v1/namespaces/demo/rollouts/agent/nodes/node-009/events')).toMatchObject({ status: 404 })
   })
 
   it('return the history of a DaemonSet', async () => {
@@ -436,7 +455,7 @@ describe('actions', () => {
       expect((body as RolloutReport).conditions).toContainEqual(
         expect.objectContaining({ type: 'Bound', status: 'False', reason: 'NotBound' }),
       )
-      for (const part of ['nodes', 'nodes/node-1', 'revisions', 'history', 'batches'])
+      for (const part of ['nodes', 'nodes/node-001', 'nodes/node-001/events', 'revisions', 'history', 'batches'])
         expect(await call(`${base}/${part}`, { as })).toMatchObject({ status: 409, body: { code: 'NOT_BOUND' } })
       const { items } = (await call(`${base}/events`, { as })).body as { readonly items: readonly { readonly object: string }[] }
       expect(items.filter(({ object }) => object.startsWith('DaemonSet/'))).toEqual([])

@@ -1,12 +1,12 @@
 import type { RolloutReport, RolloutSummary } from '@tranche/api-schema'
 import { type Clock, FakeClock, systemClock } from '@tranche/clock'
-import { createKubeClient } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { type ObjectKey, keyText } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/telemetry'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
-import { rememberReviews } from '../src/auth/remembered-reviews.ts'
+import { type RememberedReviews, rememberReviews } from '../src/auth/remembered-reviews.ts'
 import { createReviews } from '../src/auth/reviews.ts'
 import { type ApiParts, createApi } from '../src/create-api.ts'
 import { createHookHandler } from '../src/hooks/hook-handler.ts'
@@ -44,6 +44,16 @@ export interface ApiStage {
 /** Long limits, so that tests do not fail on a busy machine. */
 export const patient = { loopLateMs: 600_000, requestMs: 600_000 } as const
 
+/** Parts that further parts are made of. */
+export interface MadeParts {
+  /** Clock of cached reviews. */
+  readonly clock: Clock
+  readonly reviews: RememberedReviews
+  /** Connection of the API to the API server. */
+  readonly exchange: Exchange
+  readonly client: KubeClient
+}
+
 const users = ['viewer', 'approver', 'outsider']
 
 export async function startTestApi(
@@ -51,7 +61,7 @@ export async function startTestApi(
   options: {
     readonly limits?: Partial<Limits>
     readonly parts?: Partial<ApiParts>
-    readonly withParts?: (made: { readonly clock: Clock }) => Partial<ApiParts>
+    readonly withParts?: (made: MadeParts) => Partial<ApiParts>
     /** Called before the server is ready, for changes that are impossible later. */
     readonly beforeReady?: (app: ApiServer) => void
   } = {},
@@ -68,12 +78,15 @@ export async function startTestApi(
     return simulator.exchangeFor('tranche-api')(request, signal)
   }
   const client = createKubeClient({ exchange, clock: systemClock, userAgent: 'tranche-api/test', log: silentLogger })
+  const reviews = rememberReviews(createReviews(client, []), clock as Clock)
   const app = await createApi({
     reads,
-    reviews: rememberReviews(createReviews(client, []), clock as Clock),
+    reviews,
     log: silentLogger,
     plan: async () => Promise.reject(new Error('nothing is planned here')),
     readPolicy: async () => undefined,
+    runDoctor: async () => Promise.reject(new Error('nothing is checked here')),
+    readObjectEvents: async () => [],
     carryOut: async () => Promise.reject(new Error('nothing is executed here')),
     limits: { ...defaultLimits, requestsPerSecond: 10_000, ...patient, ...options.limits },
     corsOrigins: [],
@@ -86,7 +99,7 @@ export async function startTestApi(
     isStopping: () => false,
     metrics: createApiMetrics(),
     ...options.parts,
-    ...options.withParts?.({ clock: clock as Clock }),
+    ...options.withParts?.({ clock: clock as Clock, reviews, exchange, client }),
   })
   options.beforeReady?.(app)
   await app.ready()
@@ -130,6 +143,7 @@ export function readsOf(summaries: readonly RolloutSummary[]): ReleaseReads {
     report: (key) => reportOf(of(key)),
     nodes: unknown,
     explainNode: () => undefined,
+    nodeObjects: () => undefined,
     explain: () => undefined,
     batches: unknown,
     revisions: unknown,

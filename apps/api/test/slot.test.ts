@@ -35,3 +35,24 @@ it('runs one piece of work at a time, in order, and refuses the sixth client unt
   ends.get('fay')?.()
   expect(await fay).toBe('fay')
 })
+
+it('leaves places to others, however many service accounts a user creates in a namespace', async () => {
+  const runInSlot = createSlot({ one: 'a forecast', many: 'forecasts' })
+  const ends: (() => void)[] = []
+  const take = (by: string): Promise<void> => runInSlot({ by, signal }, () => new Promise<void>((resolve) => ends.push(resolve)))
+  const taken = [take('system:serviceaccount:demo:a'), take('system:serviceaccount:demo:b')]
+  await expect(take('system:serviceaccount:demo:c')).rejects.toMatchObject({
+    code: 'RATE_LIMITED',
+    message: '2 forecasts for service accounts of namespace "demo" are already running or waiting',
+  })
+  taken.push(take('system:serviceaccount:other:a'), take('ann'), take('bob'))
+  for (let ended = 0; ended < taken.length; ended++) {
+    await expect.poll(() => ends.length).toBe(ended + 1)
+    ends[ended]?.()
+  }
+  await Promise.all(taken)
+  const again = take('system:serviceaccount:demo:c')
+  await expect.poll(() => ends.length).toBe(6)
+  ends[5]?.()
+  await again
+})

@@ -171,6 +171,17 @@ describe('a stream with the nodes of a Rollout', () => {
     ])
   })
 
+  it('resumes from the id of a stream with other nodes, or with none: only the nodes are sent again', async () => {
+    const before = await open('admin')
+    await before.until(() => before.lastId() !== undefined)
+    before.socket.destroy()
+    const { until, messages, lastId } = await open('admin', before.lastId(), ofAgent)
+    await until(({ type }) => type === 'nodes')
+    expect(messages.map(({ type }) => type)).toEqual(['nodes'])
+    await until(() => lastId() !== undefined)
+    expect(lastId()).toBe(before.lastId())
+  })
+
   it('ends when the caller may not get the Rollout any more, and is then refused', async () => {
     await stage.grant('viewer', 'demo', { verbs: ['get'] })
     await stage.grant('viewer', 'other', { verbs: ['list'] })

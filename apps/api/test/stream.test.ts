@@ -4,7 +4,7 @@ import { keyText, type ObjectKey } from '@tranche/kube-types'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromEventId, isBeyond, type Positions, toEventId } from '../src/stream/positions.ts'
-import { createStreamHub, type StreamHub, type StreamSource } from '../src/stream/stream-hub.ts'
+import { createStreamHub, type StreamedEvent, type StreamHub, type StreamSource } from '../src/stream/stream-hub.ts'
 import { createStreamReader, type StreamReader } from '../src/stream/stream-reader.ts'
 import { aSummary } from './fixtures.ts'
 
@@ -33,11 +33,13 @@ class Replica {
   readonly clock = new FakeClock()
   readonly hub: StreamHub
   readonly #world: World
+  readonly #events: readonly StreamedEvent[]
   #seen: number
   #changed: (key: ObjectKey | null) => void = () => {}
 
-  constructor(world: World) {
+  constructor(world: World, events: readonly StreamedEvent[] = []) {
     this.#world = world
+    this.#events = events
     this.#seen = world.version
     this.hub = createStreamHub({ source: this.#source(), clock: this.clock })
   }
@@ -58,7 +60,7 @@ class Replica {
       summary: (key) => state().get(keyText(key)),
       positions: () => [String(this.#seen), '1'],
       whenReached: async () => {},
-      events: () => [],
+      events: () => this.#events,
       subscribe: (changed) => {
         this.#changed = changed
         return () => {}
@@ -113,6 +115,11 @@ class Listener {
   }
 }
 
+function streamedEvent(version: number): StreamedEvent {
+  const event = { type: 'Normal', reason: 'Updated', message: String(version), at: '2026-01-01T00:00:00Z' }
+  return { key: { namespace: 'demo', name: 'a' }, resourceVersion: String(version), event } as never
+}
+
 const DIGEST = '0123456789abcdef'
 const OTHER_DIGEST = 'fedcba9876543210'
 
@@ -158,6 +165,20 @@ describe('a reader', () => {
     const other = new Replica(world)
     listener.connect(other)
     expect([listener.resets, listener.known.size]).toEqual([2, 0])
+  })
+
+  it.each([
+    { events: 1_000, is: 'every one', resets: 1 },
+    { events: 1_001, is: 'a reset instead, because its position is only its own claim', resets: 2 },
+  ])('that resumes before $events events gets $is', ({ events, resets }) => {
+    const world = new World()
+    world.write('a', 'one')
+    const listener = new Listener()
+    listener.connect(new Replica(world)).close()
+    const happened = Array.from({ length: events }, (_, at) => streamedEvent(at + 2))
+    listener.connect(new Replica(world, happened))
+    expect(listener.resets).toBe(resets)
+    expect(listener.texts.join('').split('"type":"event"').length - 1).toBe(resets === 1 ? events : 0)
   })
 
   it('that does not read at all is disconnected', () => {
@@ -236,6 +257,19 @@ describe('a reader', () => {
     listener.connect(replica).heartbeat()
     expect(listener.texts.at(-1)).toBe(`: alive\nid: ${DIGEST}.10.1\n\n`)
   })
+})
+
+it('a reader that has missed nothing gets a confirmation at once, in a few bytes', () => {
+  const world = new World()
+  for (let at = 0; at < 100; at++) world.write(`a${at}`, 'one')
+  const replica = new Replica(world)
+  const listener = new Listener()
+  listener.connect(replica).close()
+  const id = listener.lastId
+  listener.texts.length = 0
+  listener.connect(replica)
+  expect(listener.texts).toEqual([`: alive\nid: ${id}\n\n`])
+  expect([listener.resets, listener.known.size]).toEqual([1, 100])
 })
 
 it('a reader knows the state of the cluster, for any replicas, any lag and any broken connection', () => {

@@ -70,6 +70,20 @@ describe('the error text at a terminal', () => {
     })
   })
 
+  it('names the options of the command line for a missing token, not the header of the REST API', () => {
+    const problem = { type: '/errors/TOKEN_INVALID', title: 'no', status: 401, code: 'TOKEN_INVALID', detail: 'no token' }
+    const error = new ApiProblemError('GET /api/v1/rollouts', { status: 401, body: JSON.stringify(problem), retryAfter: null })
+    const source = { kind: 'server', url: 'http://x', token: undefined, tokenFile: undefined } as const
+    expect(explainedOfServer(error, source)).toMatchObject({
+      code: 'TOKEN_INVALID',
+      hint: 'Pass a token that the API server accepts with --token-file PATH or TRANCHE_TOKEN.',
+    })
+    expect(explainedOfServer(error, source)).toMatchObject({ message: 'the REST API http://x requires a token' })
+    expect(explainedOfServer(error, { ...source, token: 't' })).toMatchObject({
+      message: 'the REST API http://x does not accept the token',
+    })
+  })
+
   it('leaves self-explanatory errors unchanged', () => {
     const error = new AppError('MOVED_ON', 'step 1 is over')
     expect(explained(error, cluster)).toBe(error)
@@ -136,6 +150,13 @@ describe('the exit code', () => {
     const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
     await expect(runAlone(line.split(' '), io)).resolves.toBe(code)
     expect(err).toMatch(says)
+  })
+
+  it('comes with an error that wraps on a terminal', async () => {
+    let err = ''
+    const terminal = { write: (text: string) => void (err += text), isTTY: true, columns: 40 }
+    await expect(runAlone(['list', '--unheard-of-option'], { out: { write: () => {} }, err: terminal, env: {} })).resolves.toBe(2)
+    expect(err).toBe("OPTION_INVALID: unknown option\n  '--unheard-of-option'. Try tranche\n  list --help.\n")
   })
 
   it('comes with the closest command for a misspelled one', async () => {

@@ -17,6 +17,7 @@ const forecast: Forecast = {
   etaSeconds: { low: 95, high: 104.2 },
   peakUnavailable: 1,
   maxUnavailable: 1,
+  unavailable: [],
   outcome: 'Completes',
   nodesHit: 3,
   message: 'It completes if the new version runs well: 3 nodes in 2 batches.',
@@ -44,6 +45,17 @@ describe('tranche plan', () => {
       'assumes',
       '  - pods stop within 1.5 s',
     ])
+  })
+
+  it('says how to see all nodes if the terminal is too narrow for their names', () => {
+    const narrow = planView(forecast, createDrawing({ ...plain, width: 50 }), false)
+    expect(narrow.slice(5, 9)).toEqual([
+      'BATCH  NODES  BEGINS  READY  THEN         WHICH',
+      '1      1      0s      10s    approval     node-003',
+      '2      2      1m10s   1m32s  waits 1m00s  node-[0…',
+      '-o wide shows all nodes',
+    ])
+    expect(planView(forecast, createDrawing(plain), false).join('\n')).not.toContain('-o wide')
   })
 
   it('shows node by node with wide output', () => {

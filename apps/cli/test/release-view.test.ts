@@ -113,6 +113,14 @@ describe('tranche list', () => {
     expect(line).toMatch(/ {2}waiting for/)
   })
 
+  it.each(['Done', 'RolledBack'] as const)('lists a release that is %s as one that waits for nothing', (outcome) => {
+    const report = { ...inStepTwo.report, outcome, message: 'Rolled back from revision a to b' }
+    for (const width of [80, 200]) {
+      const [, line] = listView([report], { namespaces: false, wide: false }, createDrawing({ ...plain, width }))
+      expect(line).not.toContain('Rolled back from')
+    }
+  })
+
   it('shows that a failed release is paused', () => {
     const lines = releaseView({ ...failing, report: { ...failing.report, paused: true } }, createDrawing(plain), false)
     expect(lines[0]).toContain('Failed, paused')

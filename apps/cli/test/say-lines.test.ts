@@ -31,6 +31,12 @@ it.each([
     width: 20,
     want: '    fix: write\n      twelve letters',
   },
+  {
+    title: 'the fix of a lint finding, whose continuation is indented further in',
+    text: `${' '.repeat(11)}fix: write twelve letters`,
+    width: 30,
+    want: `${' '.repeat(11)}fix: write twelve\n${' '.repeat(13)}letters`,
+  },
   { title: 'each line by itself', text: 'one\n\ntwo', width: 20, want: 'one\n\ntwo' },
   { title: 'nothing on a terminal that is too narrow', text: 'one two three four', width: 10, want: 'one two three four' },
 ])('breaks $title', ({ text, width, want }) => {

@@ -1,5 +1,6 @@
 import { type ApiClient, ApiProblemError } from '@tranche/api-client'
 import type { StreamMessage } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
 import { createLiveConnection } from '../src/live/live-connection.ts'
 import { createNodeStore } from '../src/live/node-store.ts'
@@ -32,8 +33,9 @@ function started() {
   let signedOut = 0
   const releases = createReleaseStore((callback) => callback())
   const nodes = createNodeStore()
-  const live = createLiveConnection({ api, releases, nodes, nowMs: () => nowMs, onSignedOut: () => signedOut++ })
-  return { live, opened, releases, nodes, signedOut: () => signedOut, setTime: (ms: number) => void (nowMs = ms) }
+  const clock = new FakeClock()
+  const live = createLiveConnection({ api, clock, releases, nodes, nowMs: () => nowMs, onSignedOut: () => signedOut++ })
+  return { live, opened, clock, releases, nodes, signedOut: () => signedOut, setTime: (ms: number) => void (nowMs = ms) }
 }
 const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -92,17 +94,43 @@ describe('the stream of a tab', () => {
   })
 
   it('runs once: other nodes replace it, and the same nodes do not', () => {
-    const { live, opened } = started()
+    const { live, opened, clock } = started()
     live.showNodes({ namespace: 'demo', name: 'early' })
     live.open()
     live.showNodes({ namespace: 'demo', name: 'early' })
     live.showNodes({ namespace: 'demo', name: 'agent' })
     live.showNodes(null)
+    clock.advance(2_000)
     expect(opened.map(({ nodes, signal }) => [nodes?.name, signal.aborted])).toEqual([
       ['early', true],
       ['agent', true],
       [undefined, false],
     ])
+  })
+
+  it('stays with its nodes when the next page shows the same, and changes once when it shows others', () => {
+    const { live, opened, nodes, clock } = started()
+    live.showNodes({ namespace: 'demo', name: 'agent' })
+    live.open()
+    nodes.apply({ type: 'nodes', namespace: 'demo', name: 'agent', reset: true, nodes: [], gone: [] })
+    live.showNodes(null)
+    clock.advance(1_000)
+    live.showNodes({ namespace: 'demo', name: 'agent' })
+    clock.advance(10_000)
+    expect([opened.length, nodes.snapshot().nodes]).toEqual([1, new Map()])
+    live.showNodes(null)
+    live.showNodes({ namespace: 'demo', name: 'logs' })
+    clock.advance(10_000)
+    expect(opened.map(({ nodes: shown }) => shown?.name)).toEqual(['agent', 'logs'])
+    expect(nodes.snapshot()).toEqual({ rollout: 'demo/logs', nodes: undefined })
+  })
+
+  it('resumes with other nodes from the position of the stream before', () => {
+    const { live, opened } = started()
+    live.open()
+    opened[0]!.position!.lastEventId = 'digest.7'
+    live.showNodes({ namespace: 'demo', name: 'agent' })
+    expect(opened[1]!.position).toEqual({ lastEventId: 'digest.7' })
   })
 
   it('ends when the page is left', () => {

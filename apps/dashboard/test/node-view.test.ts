@@ -1,7 +1,8 @@
 import type { NodeReport, RolloutReport } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
+import { eventKeys } from '../src/format/event-keys.ts'
 import { neighboursOf } from '../src/pages/node/neighbours.ts'
-import { inspectCommands, versionsOn } from '../src/pages/node/node-texts.ts'
+import { inspectCommands, omissionText, versionsOn } from '../src/pages/node/node-texts.ts'
 import { node, report } from './builders.ts'
 
 describe('the neighbours of a node', () => {
@@ -37,7 +38,30 @@ describe('the versions on a node', () => {
   })
 })
 
-describe('the commands for events and logs', () => {
+describe('events that are left out', () => {
+  const permission = 'list events in namespace "default"'
+  it.each([
+    ['because the user has no right', { of: 'node', lacks: 'caller', permission }, `of the node are left out: you may not ${permission}`],
+    [
+      'because the API has no right',
+      { of: 'pod', lacks: 'api', permission },
+      `of the pod are left out: the account of the API may not ${permission}`,
+    ],
+  ] as const)('are named, %s', (_title, omission, want) => {
+    expect(omissionText(omission)).toBe(`Events ${want}.`)
+  })
+})
+
+describe('the keys of events', () => {
+  it('differ for events that look the same, and stay when an event is added', () => {
+    const event = { at: '2026-03-01T10:00:00Z', type: 'Warning', reason: 'BackOff', object: 'Pod/a', message: 'm' } as const
+    const [first, second] = eventKeys([event, event])
+    expect(first).not.toBe(second)
+    expect(eventKeys([{ ...event, message: 'newer' }, event, event]).slice(1)).toEqual([first, second])
+  })
+})
+
+describe('the commands for details and logs', () => {
   it.each<[string, NodeReport | undefined, readonly string[]]>([
     [
       'show the pod',

@@ -11,8 +11,10 @@ describe('the URL of a place', () => {
     ['a fleet whose filter is empty', { view: 'fleet', query: { q: '' } }, ''],
     ['a rollout', { view: 'rollout', key }, 'rollouts/demo/agent'],
     ['a node with odd characters', { view: 'node', key, node: 'n/1?#' }, 'rollouts/demo/agent/nodes/n%2F1%3F%23'],
-    ['a forecast', { view: 'plan', key, query: { image: 'agent:v3' } }, 'rollouts/demo/agent/plan?image=agent%3Av3'],
+    ['a forecast', { view: 'plan', key, query: { image: 'agent:v3' } }, 'rollouts/demo/agent/plan?image=agent:v3'],
+    ['a moment', { view: 'rollout', key, query: { at: '2026-11-25T10:00:00Z' } }, 'rollouts/demo/agent?at=2026-11-25T10:00:00Z'],
     ['the record', { view: 'record' }, 'record'],
+    ['the doctor', { view: 'doctor' }, 'doctor'],
   ])('names %s', (_title, place, path) => {
     expect(pathOfPlace(place)).toBe(path)
   })

@@ -16,6 +16,7 @@ import {
   urlQueryOf,
 } from '../src/pages/plan/plan-inputs.ts'
 import { lengthOf, rangeText, timelineOf } from '../src/pages/plan/plan-timeline.ts'
+import { curveOf, curveText } from '../src/pages/plan/unavailable-curve.ts'
 import { runPlan } from '../src/pages/plan/run-plan.ts'
 
 /** Three nodes in two batches with a timed pause between them. */
@@ -28,6 +29,13 @@ const forecast: Forecast = {
   etaSeconds: { low: 90, high: 100 },
   peakUnavailable: 1,
   maxUnavailable: 2,
+  unavailable: [
+    { atSeconds: 0, nodes: 0 },
+    { atSeconds: 1.5, nodes: 1 },
+    { atSeconds: 20, nodes: 0 },
+    { atSeconds: 80, nodes: 1 },
+    { atSeconds: 100, nodes: 0 },
+  ],
   outcome: 'Completes',
   nodesHit: 3,
   message: 'It completes.',
@@ -38,6 +46,39 @@ const forecast: Forecast = {
   assumptions: [],
 }
 const inputs = (changes: Partial<PlanInputs>): PlanInputs => ({ ...noInputs, ...changes })
+
+describe('the curve of unavailable nodes', () => {
+  it('goes to the end of the time that plans side by side share', () => {
+    const { seconds, nodes, wholeSeconds } = curveOf(forecast, 130)!
+    expect([seconds, nodes, wholeSeconds]).toEqual([[0, 1.5, 20, 80, 100, 130], [0, 1, 0, 1, 0, 0], 130])
+  })
+
+  it('goes to its last change if that is later', () => {
+    expect(curveOf(forecast, 90)).toMatchObject({ seconds: [0, 1.5, 20, 80, 100], wholeSeconds: 100 })
+  })
+
+  it.each([
+    ['the limit', 5, 5],
+    ['its own peak, above the limit', 0, 1],
+  ])('leaves room above %s', (_title, maxUnavailable, highest) => {
+    const { top, limit } = curveOf({ ...forecast, maxUnavailable }, 100)!
+    expect([top > highest, top < highest * 2, limit]).toEqual([true, true, maxUnavailable])
+  })
+
+  it('is not drawn if no node is ever unavailable', () => {
+    expect(curveOf({ ...forecast, unavailable: [{ atSeconds: 0, nodes: 0 }] }, 100)).toBeNull()
+  })
+
+  it('is described in words: start, peak, end and limit', () => {
+    expect(curveText(forecast)).toBe(
+      'Unavailable nodes over time: 0 at the start; at most 1, first after 1s; 0 from 1m 40s on; 2 nodes allowed',
+    )
+    const stuck = [0, 3].map((nodes) => ({ atSeconds: nodes * 100, nodes }))
+    expect(curveText({ ...forecast, unavailable: stuck, maxUnavailable: 1 })).toBe(
+      'Unavailable nodes over time: 0 at the start; at most 3, first after 5m 00s; 3 from 5m 00s on; 1 node allowed',
+    )
+  })
+})
 
 describe('the inputs of a plan', () => {
   it.each<[string, PlanQuery]>([
@@ -127,8 +168,13 @@ describe('the timeline of a forecast', () => {
   it.each<[string, Partial<Forecast>, number]>([
     ['the latest end', {}, 100],
     ['the last pause without an end', { etaSeconds: null, batches: [{ ...forecast.batches[0]!, pause: '600s' }] }, 620],
-    ['the start of a stuck batch', { etaSeconds: null, batches: [{ index: 1, nodes: 1, startSeconds: 70, endSeconds: null }] }, 70],
-    ['a second without batches', { etaSeconds: null, batches: [] }, 1],
+    [
+      'the start of a stuck batch',
+      { etaSeconds: null, unavailable: [], batches: [{ index: 1, nodes: 1, startSeconds: 70, endSeconds: null }] },
+      70,
+    ],
+    ['the last change of unavailable nodes', { etaSeconds: null, batches: [], unavailable: [{ atSeconds: 130, nodes: 1 }] }, 130],
+    ['a second without batches', { etaSeconds: null, unavailable: [], batches: [] }, 1],
   ])('is as long as %s', (_title, changes, want) => {
     expect(lengthOf({ ...forecast, ...changes })).toBe(want)
   })

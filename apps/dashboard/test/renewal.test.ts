@@ -102,6 +102,34 @@ describe('the report of a rollout', () => {
     for (const off of [stop, end]) off()
     queries.clear()
   })
+
+  it('is read again after a change while it is read for the first time', async () => {
+    const clock = new FakeClock()
+    const releases = createReleaseStore((callback) => callback())
+    const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+    const answers: (() => void)[] = []
+    let version = 1
+    const observer = new QueryObserver(queries, {
+      queryKey: reportKeyOf(summary()),
+      staleTime: Number.POSITIVE_INFINITY,
+      queryFn: () => new Promise<number>((resolve) => answers.push(resolve.bind(null, version))),
+    })
+    let arrived: number | undefined
+    const end = observer.subscribe(({ data }) => (arrived = data))
+    releases.apply({ type: 'rollout', rollout: summary() })
+    const stop = renewWhenChanged({ queries, releases, clock }, summary())
+    await clock.advanceAsync(500)
+    version = 2
+    releases.apply({ type: 'rollout', rollout: summary({ message: 'changed' }) })
+    await clock.advanceAsync(6_000)
+    answers.shift()?.()
+    await clock.advanceAsync(6_000)
+    for (const answer of answers.splice(0)) answer()
+    await clock.advanceAsync(1_000)
+    expect(arrived).toBe(2)
+    for (const off of [stop, end]) off()
+    queries.clear()
+  })
 })
 
 describe('the turning point of a release', () => {

@@ -79,8 +79,8 @@ async function nodesOf(kind: keyof typeof kinds): Promise<readonly ArgoNode[]> {
   }))
 }
 
-function clientOf(api: ArgoApi = argo): KubeClient {
-  const exchange = argoExchange({ api, nowMs: () => Date.now() })
+function clientOf(api: ArgoApi = argo, nowMs: () => number = () => Date.now()): KubeClient {
+  const exchange = argoExchange({ api, nowMs })
   return createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: 'tranche-argo-cd/0.1.0' })
 }
 
@@ -145,6 +145,28 @@ describe('an exchange that Argo CD carries', () => {
     const watch = client.watch(resourcePaths.pods, { resourceVersion: '1' })[Symbol.asyncIterator]()
     await expect(watch.next()).rejects.toMatchObject({ status: 403 })
     expect(asked.filter((request) => request !== 'tree')).toEqual([])
+  })
+
+  it('asks for no second tree while Argo CD needs long for the first', async () => {
+    let now = 0
+    let trees = 0
+    const first = Promise.withResolvers<void>()
+    const slow: ArgoApi = {
+      ...argo,
+      async tree() {
+        trees++
+        await first.promise
+        return argo.tree()
+      },
+    }
+    const client = clientOf(slow, () => (now += 60_000))
+    const reads = [1, 2, 3].map(() => client.get(resourcePaths.rollouts, key))
+    await expect.poll(() => trees).toBe(1)
+    first.resolve()
+    await Promise.all(reads)
+    expect(trees).toBe(1)
+    await client.get(resourcePaths.rollouts, key)
+    expect(trees).toBe(2)
   })
 
   it('asks again after a tree that could not be read', async () => {

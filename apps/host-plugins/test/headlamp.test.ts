@@ -28,6 +28,20 @@ describe('the exchange of Headlamp', () => {
   })
 
   it.each([
+    ['/apis/a/v1/b/c', '/apis/a/v1/b/c?fieldManager=tranche-cli'],
+    ['/apis/a/v1/b/c?dryRun=All', '/apis/a/v1/b/c?dryRun=All&fieldManager=tranche-cli'],
+  ])('names the field manager of a write, because Headlamp sends its own user agent: %s', async (path, sent) => {
+    let asked = ''
+    const clusterRequest = async (url: string): Promise<Response> => {
+      asked = url
+      return Response.json({})
+    }
+    const write = { method: 'PATCH', path, headers: { 'user-agent': 'tranche-cli/0.1.0' } }
+    await headlampExchange({ clusterRequest }, 'demo')(write, signal)
+    expect(asked).toBe(sent)
+  })
+
+  it.each([
     ['GET', 404, 'NotFound'],
     ['GET', 403, 'Forbidden'],
     ['PATCH', 409, 'Conflict'],
@@ -61,7 +75,7 @@ describe('the pages of Headlamp', () => {
     ['/c/two+clusters/daemonsets/a/b', '/c/two+clusters/tranche'],
   ])('are below the cluster of %s: %s', (pathname, base) => expect(baseOf(pathname)).toBe(base))
 
-  it('have URLs that the exact routes match', () => {
+  it('have URLs without a slash at the end', () => {
     expect(['', '?namespace=a', 'record?b=c'].map((path) => urlBelow('/c/demo/tranche', path))).toEqual([
       '/c/demo/tranche',
       '/c/demo/tranche?namespace=a',
@@ -83,7 +97,7 @@ describe('the pages of Headlamp', () => {
     ['no other DaemonSet', 'DaemonSet', 'apps/v1', {}, null],
     ['no other kind', 'Pod', 'v1', { 'tranche.dev/rollout': 'other' }, null],
   ])('show the release of %s', (_what, kind, apiVersion, annotations, rollout) => {
-    expect(releasedRollout({ kind, jsonData: { apiVersion, metadata: { ...metadata, annotations } } })).toEqual(rollout)
+    expect(releasedRollout({ kind, cluster: 'demo', jsonData: { apiVersion, metadata: { ...metadata, annotations } } })).toEqual(rollout)
   })
 
   it('remember the namespaces of each cluster', () => {

@@ -2,7 +2,7 @@ import type { Rollout } from '@tranche/api-schema'
 import type { ApiClient } from '@tranche/api-client'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
-import { RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
 import { createKubeReleaseClient, readOwnUsername } from '@tranche/release-client'
 import { silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
@@ -84,6 +84,28 @@ describe('the client of the pages in a host', () => {
       code: 'ACCESS_DENIED',
       message: 'You may not list events in namespace "demo".',
     })
+  })
+
+  it('has the events of a node and its pod that the user may list', async () => {
+    const [{ name, pod = '' } = { name: '' }] = await clientOf('admin').allNodes(key)
+    const node = await cluster.admin.get<KubeObject>(resourcePaths.nodes, { namespace: '', name })
+    const found = await cluster.admin.get<KubeObject>(resourcePaths.pods, { namespace: 'demo', name: pod })
+    const about = { Pod: found.metadata, Node: node.metadata }
+    for (const [kind, { namespace, name: of, uid }] of Object.entries(about)) {
+      const event = { metadata: { name: `about-${of}`, namespace: namespace ?? 'default' }, reason: kind, message: '', type: 'Normal' }
+      await cluster.admin.create(resourcePaths.events, { ...event, involvedObject: { kind, namespace, name: of, uid } } as never)
+    }
+    const { items, omitted } = await clientOf('admin').nodeEvents(key, name)
+    expect(items.map(({ object }) => object)).toEqual(expect.arrayContaining([`Pod/${pod}`, `Node/${name}`]))
+    expect(omitted).toEqual([])
+    expect(await clientOf('viewer').nodeEvents(key, name)).toEqual({
+      items: [],
+      omitted: expect.arrayContaining([
+        { of: 'pod', lacks: 'caller', permission: 'list events in namespace "demo"' },
+        { of: 'node', lacks: 'caller', permission: 'list events in namespace "default"' },
+      ]) as unknown,
+    })
+    await expect(clientOf('admin').nodeEvents(key, 'no-such-node')).rejects.toMatchObject({ code: 'NODE_NOT_FOUND' })
   })
 
   it('refuses what needs a server of Tranche', async () => {

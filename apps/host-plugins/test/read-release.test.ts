@@ -10,7 +10,7 @@ import { type Cluster, key, startCluster } from './cluster.ts'
 
 let cluster: Cluster
 beforeAll(async () => {
-  cluster = await startCluster(['viewer', 'podless', 'narrow', 'nobody'])
+  cluster = await startCluster(['viewer', 'podless', 'narrow', 'outsider'])
   await cluster.grant('viewer', ['tranche-cli-viewer'])
   const get = (apiGroup: string, resource: string, ...verbs: string[]): object => ({ apiGroups: [apiGroup], resources: [resource], verbs })
   await cluster.allow('podless', get('rollouts.kruise.io', 'rollouts', 'get'), get('apps', 'daemonsets', 'get'))
@@ -67,7 +67,7 @@ describe('reading one release', () => {
   })
 
   it('rejects a user who may not read the Rollout, and a Rollout that does not exist', async () => {
-    await expect(read('nobody')).rejects.toMatchObject({ code: 'ACCESS_DENIED', message: expect.stringContaining('"demo"') as unknown })
+    await expect(read('outsider')).rejects.toMatchObject({ code: 'ACCESS_DENIED', message: expect.stringContaining('"demo"') as unknown })
     const other = { namespace: 'demo', name: 'other' }
     await expect(readRelease(readerOf(cluster.admin), other)).rejects.toMatchObject({ code: 'ROLLOUT_NOT_FOUND' })
   })

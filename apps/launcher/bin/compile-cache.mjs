@@ -13,14 +13,15 @@ export function keepCompiledCode() {
 }
 
 /**
+ * @param part name of the folder in the cache of tranche
  * @returns the folder for compiled code, with mode 0700; undefined if none is safe or none can be created
  */
-export function cacheFolder(env, uid) {
+export function cacheFolder(env, uid, part = 'compiled') {
   const base = baseFolder(env)
   if (base === undefined || uid === undefined) return undefined
   try {
     const parent = realpathSync(dirname(base))
-    const steps = [base, join(base, 'tranche'), join(base, 'tranche/compiled')]
+    const steps = [base, join(base, 'tranche'), join(base, 'tranche', part)]
     if (!isSafeChain(parent, uid)) return undefined
     for (const [index, folder] of steps.entries()) {
       makeFolder(folder)

@@ -114,6 +114,15 @@ describe('buildSnapshot', () => {
     expect(buildSnapshot({ ...base, events: all }, now).events.map(({ object }) => object)).toEqual(events.slice(0, 4))
   })
 
+  it.each([
+    ['old', false],
+    ['new', true],
+  ])('says whether a Healthy status is about the present template: of revision %s %s', (stableRevision, isObserved) => {
+    const { status, ...rest } = rollout('Healthy')
+    const healthy: Rollout = { ...rest, status: { ...status!, stableRevision } }
+    expect(buildSnapshot({ ...base, rollout: healthy }, now)).toMatchObject({ isObserved })
+  })
+
   it('waits for nothing when the Rollout is Healthy', () => {
     expect(buildSnapshot({ ...base, rollout: rollout('Healthy') }, now).waiting).toBeNull()
   })

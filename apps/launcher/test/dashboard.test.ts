@@ -16,7 +16,7 @@ import { parse } from 'yaml'
 import { installDemo, installResources } from '../src/dev/install-objects.ts'
 import { kubeconfigFor } from './kubeconfig-for.ts'
 
-const people = ['operator', 'viewer', 'tenant', 'blind', 'nobody']
+const people = ['operator', 'viewer', 'tenant', 'blind', 'outsider']
 const key = { namespace: 'demo', name: 'node-agent' }
 
 let folder: string
@@ -144,7 +144,7 @@ describe('tranche dashboard ends at once with one line', { timeout: 120_000 }, (
   })
 
   it('and names both roles, if the user may see nothing', async () => {
-    const { err } = await run(['--kubeconfig', kubeconfigOf('nobody'), '-n', 'demo'])
+    const { err } = await run(['--kubeconfig', kubeconfigOf('outsider'), '-n', 'demo'])
     expect(err).toContain('Ask for the ClusterRole tranche-cli-viewer and tranche-cli-cluster, or rights like it.')
   })
 

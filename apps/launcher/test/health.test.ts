@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { silentLogger } from '@tranche/telemetry'
 import { afterEach, describe, expect, it } from 'vitest'
 import { followHealth, notYet, type ProgramHealth } from '../src/health/program-health.ts'
@@ -23,6 +24,16 @@ async function ask(path: string, programs: Readonly<Record<string, ProgramHealth
 describe('/healthz', () => {
   it('is 200 before the cluster has been read', async () => {
     expect(await ask('/healthz', { controller: notYet })).toEqual({ status: 200, body: '{"status":"ok"}\n' })
+  })
+})
+
+describe('the server of probes', () => {
+  const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'))
+
+  it.skipIf(!hasIpv6)('answers on an IPv6 address', async () => {
+    server = await startHealth({ host: '::1', port: 0 }, new Map([['controller', ready]]))
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
   })
 })
 

@@ -4,7 +4,7 @@ import { nextCommands, programCommands } from '../src/dev/next-commands.ts'
 
 describe('nextCommands', () => {
   const dashboard = `http://127.0.0.1:43210/login/link?code=${'A'.repeat(32)}`
-  const text = nextCommands({ dashboard, kubeconfig: '/tmp/tranche-a1b2c3/kubeconfig', demo: true, version: 'v2' })
+  const text = nextCommands({ dashboard, kubeconfig: '/tmp/tranche-a1b2c3/kubeconfig', demo: true, version: 'v2', program: 'tranche' })
 
   it('begins with the link to the dashboard, if there is one', () => {
     expect(text.split('\n').slice(0, 5)).toEqual([
@@ -14,7 +14,9 @@ describe('nextCommands', () => {
       '',
       'In another terminal:',
     ])
-    expect(nextCommands({ dashboard: undefined, kubeconfig: '/tmp/k', demo: true, version: 'v2' })).toMatch(/^In another terminal:\n/)
+    expect(nextCommands({ dashboard: undefined, kubeconfig: '/tmp/k', demo: true, version: 'v2', program: 'tranche' })).toMatch(
+      /^In another terminal:\n/,
+    )
   })
 
   it('is no wider than 80 columns', () => {
@@ -32,16 +34,26 @@ describe('nextCommands', () => {
     ])
   })
 
+  it('starts the program as the user can', () => {
+    const commands = nextCommands({ dashboard: undefined, kubeconfig: '/tmp/k', demo: true, version: 'v2', program: 'npx tranche' })
+    expect(commands.match(/^.*tranche \w+/gm)).toEqual(['  npx tranche get', '  npx tranche approve'])
+  })
+
   it('quotes a path that a shell would split', () => {
-    expect(nextCommands({ dashboard: undefined, kubeconfig: "/tmp/it's here", demo: false, version: 'v2' })).toContain(
+    expect(nextCommands({ dashboard: undefined, kubeconfig: "/tmp/it's here", demo: false, version: 'v2', program: 'tranche' })).toContain(
       "export KUBECONFIG='/tmp/it'\\''s here'",
     )
   })
 })
 
 describe('programCommands', () => {
+  it('start the program as the user can', () => {
+    const commands = programCommands('/tmp/k', 'npx -y pnpm@12.21.0 tranche')
+    expect(commands).toContain('  npx -y pnpm@12.21.0 tranche controller --kubeconfig /tmp/k')
+  })
+
   it('start a controller and an executor, even if the path contains a space', () => {
-    const commands = programCommands("/tmp/it's here").split('\n').slice(2).join('\n')
+    const commands = programCommands("/tmp/it's here", 'tranche').split('\n').slice(2).join('\n')
     const heard = execFileSync('sh', ['-c', `tranche() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
     expect(heard.trim().split('\n')).toEqual(["controller --kubeconfig /tmp/it's here", "executor --kubeconfig /tmp/it's here"])
   })

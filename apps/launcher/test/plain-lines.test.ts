@@ -56,6 +56,13 @@ describe('plainLines', () => {
     expect(plainLines(idle, base)).toContain('demo/agent 10s: 0 of 40 nodes updated, 0 down')
   })
 
+  it('prints no state of the previous template with the version of the new one', () => {
+    const before: ReleaseSnapshot = { ...base, phase: 'Healthy', step: null, toVersion: 'v1' }
+    const applied: ReleaseSnapshot = { ...before, toVersion: 'v2', isObserved: false }
+    expect(plainLines(before, applied)).toEqual([])
+    expect(plainLines(before, { ...applied, isObserved: true })).toEqual(['demo/agent 10s: Healthy, version v2'])
+  })
+
   it('prints no control characters from the cluster', () => {
     expect(plainLines(null, { ...base, toVersion: 'v2\u001b[2J\nmore' }).join('')).not.toMatch(/\p{Cc}/u)
   })
@@ -135,6 +142,7 @@ const base: ReleaseSnapshot = {
   fromVersion: 'v1',
   toVersion: 'v2',
   phase: 'Progressing',
+  isObserved: true,
   step: { index: 1, count: 3, state: 'StepUpgrade' },
   paused: false,
   steps: [],

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RedisOptions } from '@tranche/cli'
+import type { RedisOptions } from '@tranche/doctor'
 import { AppError } from '@tranche/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readRedisSettings } from '../src/redis/redis-options.ts'

@@ -86,6 +86,7 @@ const base: ReleaseSnapshot = {
   phase: 'Progressing',
   step: { index: 2, count: 3, state: 'StepUpgrade' },
   paused: false,
+  isObserved: true,
   steps: [
     { label: '10%', nodes: 3 },
     { label: '50%', nodes: 15 },

@@ -41,6 +41,11 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if and .Values.trustedCAs.configMap .Values.trustedCAs.secret -}}
+{{- fail "trustedCAs.secret: trustedCAs.configMap is set too: remove one of them" -}}
+{{- end -}}
+{{- include "tranche.checkFamilies" . -}}
+{{- include "tranche.checkPods" . -}}
 {{- include "tranche.checkIdle" . -}}
 {{- include "tranche.checkLabels" . -}}
 {{- include "tranche.checkVariables" . -}}
@@ -64,6 +69,48 @@
 {{- end -}}
 {{- if and .Values.api.httpRoute.enabled (not .Values.api.httpRoute.parentRefs) -}}
 {{- fail "api.httpRoute.parentRefs: is required with api.httpRoute.enabled: set it to the Gateway, such as [{ name: public, namespace: gateways }]" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Rejects IP families that contradict each other, or addresses on which no pod listens. */}}
+{{- define "tranche.checkFamilies" -}}
+{{- $families := .Values.service.ipFamilies -}}
+{{- $policy := .Values.service.ipFamilyPolicy -}}
+{{- if and (eq (len $families) 2) (or (not $policy) (eq $policy "SingleStack")) -}}
+{{- fail (printf "service.ipFamilyPolicy: %q has room for one of service.ipFamilies: set PreferDualStack or RequireDualStack, or remove one family" (default "SingleStack" $policy)) -}}
+{{- end -}}
+{{- if and (ne .Values.listenHost "::") (or (has "IPv6" $families) (hasSuffix "DualStack" $policy)) -}}
+{{- fail (printf "listenHost: pods do not listen on IPv6 with %q, and service.%s sends connections there: set listenHost: \"::\"" .Values.listenHost (ternary "ipFamilies" "ipFamilyPolicy" (has "IPv6" $families))) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Rejects volumes, mounts and containers with which the API server would reject the pods. */}}
+{{- define "tranche.checkPods" -}}
+{{- range $component, $key := include "tranche.components" . | fromYaml -}}
+{{- $values := index $.Values $key -}}
+{{- $files := include "tranche.files" (dict "root" $ "component" $component "values" $values) | fromYamlArray -}}
+{{- $volumes := list "tmp" -}}
+{{- $paths := list "/tmp" -}}
+{{- range $files -}}{{- $volumes = append $volumes .name -}}{{- $paths = append $paths .path -}}{{- end -}}
+{{- range $values.extraVolumes -}}{{- $volumes = append $volumes .name -}}{{- end -}}
+{{- range $at, $mount := $values.extraVolumeMounts -}}
+{{- if not (has $mount.name $volumes) -}}
+{{- fail (printf "%s.extraVolumeMounts[%d].name: there is no volume %q: add it to %s.extraVolumes" $key $at $mount.name $key) -}}
+{{- end -}}
+{{- if has (trimSuffix "/" $mount.mountPath) $paths -}}
+{{- fail (printf "%s.extraVolumeMounts[%d].mountPath: %q is mounted already: use another path" $key $at $mount.mountPath) -}}
+{{- end -}}
+{{- $paths = append $paths (trimSuffix "/" $mount.mountPath) -}}
+{{- end -}}
+{{- $names := list "tranche" -}}
+{{- range $list := list "initContainers" "extraContainers" -}}
+{{- range $at, $container := index $values $list -}}
+{{- if has $container.name $names -}}
+{{- fail (printf "%s.%s[%d].name: another container of the pod is called %q: use another name" $key $list $at $container.name) -}}
+{{- end -}}
+{{- $names = append $names $container.name -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

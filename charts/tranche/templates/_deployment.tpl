@@ -28,12 +28,12 @@
 - --webhook-configuration={{ include "tranche.fullname" $root }}
 {{- end }}
 {{- end }}
-{{- if or $root.Values.leaseNamespace $root.Values.scope.namespaces }}
-- --lease-namespace={{ include "tranche.leaseNamespace" $root }}
-{{- end }}
 {{- range $root.Values.allowHosts }}
 - --allow-host={{ . }}
 {{- end }}
+{{- end }}
+{{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
+- --lease-namespace={{ include "tranche.leaseNamespace" $root }}
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
 - --workers={{ .values.workers }}
@@ -138,7 +138,7 @@
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if .root.Values.trustedCAs.configMap }}
+{{- if or .root.Values.trustedCAs.configMap .root.Values.trustedCAs.secret }}
 - name: NODE_EXTRA_CA_CERTS
   value: /etc/tranche/trusted-cas/{{ .root.Values.trustedCAs.key }}
 {{- end }}
@@ -196,6 +196,17 @@
   source:
     configMap:
       name: {{ . }}
+{{- end }}
+{{- with $root.Values.trustedCAs.secret }}
+- name: trusted-cas
+  path: /etc/tranche/trusted-cas
+  source:
+    secret:
+      secretName: {{ . }}
+      defaultMode: 0440
+      items:
+        - key: {{ $root.Values.trustedCAs.key }}
+          path: {{ $root.Values.trustedCAs.key }}
 {{- end }}
 {{- if has .component (list "controller" "executor") }}
 {{- if include "tranche.redisPasswordFile" $root }}
@@ -273,6 +284,14 @@ allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
+{{- end -}}
+
+{{/* Containers of the values, as YAML. One without a securityContext gets that of the chart: { root, containers }. */}}
+{{- define "tranche.extraContainers" -}}
+{{- range .containers }}
+{{- $default := dict "securityContext" (include "tranche.containerSecurity" $.root | fromYaml) }}
+- {{- ternary . (merge $default .) (hasKey . "securityContext") | toYaml | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{/* { root, component } */}}

@@ -21,6 +21,11 @@ values of a section that still have an effect. A value that equals the default i
   why: "with mode all-in-one the REST API has no process of its own"
   fix: "set it below allInOne, or set mode: distributed"
 {{- end }}
+{{- if not $values.crds.install }}
+- of: [crds.keep]
+  why: "the chart installs no CustomResourceDefinitions"
+  fix: "set crds.install: true"
+{{- end }}
 {{- if ne $values.admission "webhook" }}
 - of: [webhook]
   why: "there is no webhook"
@@ -98,10 +103,10 @@ values of a section that still have an effect. A value that equals the default i
   fix: "annotate the account, or set {{ $section }}.serviceAccount.create: true"
 {{- end }}
 {{- end }}
-{{- if not $values.trustedCAs.configMap }}
+{{- if not (or $values.trustedCAs.configMap $values.trustedCAs.secret) }}
 - of: [trustedCAs.key]
-  why: "no ConfigMap is named"
-  fix: "set trustedCAs.configMap"
+  why: "no ConfigMap and no Secret is named"
+  fix: "set trustedCAs.configMap or trustedCAs.secret"
 {{- end }}
 {{- include "tranche.idleOfRedis" $values.redis }}
 {{- include "tranche.idleOfTracing" $values.tracing }}

@@ -102,3 +102,13 @@ api: api
 {{- define "tranche.servesWebhook" -}}
 {{- if and (eq .root.Values.admission "webhook") (eq .component (include "tranche.webhookComponent" .root)) -}}true{{- end -}}
 {{- end -}}
+
+{{/* Paths of values with a host name that is reserved for documentation (example, example.com), as text; empty without any. */}}
+{{- define "tranche.placeholders" -}}
+{{- $found := list -}}
+{{- range $path := list "image.registry" "redis.url" "api.ingress.host" "api.login.issuer" "api.login.externalUrl" "tracing.endpoint" -}}
+{{- $value := (include "tranche.valueAt" (dict "values" $.Values "path" $path) | fromYaml).value -}}
+{{- if regexMatch "(^|[.@/])example([.](com|net|org))?([:/,]|$)" $value -}}{{- $found = append $found $path -}}{{- end -}}
+{{- end -}}
+{{- join ", " $found -}}
+{{- end -}}

@@ -3,6 +3,18 @@ import { request } from 'node:https'
 import { AGENTS } from '../agent-objects.ts'
 import type { HostRoute, StageServer } from './host-stage.ts'
 
+/** Headers that Argo CD sends with its page. */
+export const argoHeaders = {
+  'content-security-policy': "frame-ancestors 'self';",
+  'x-frame-options': 'sameorigin',
+  'x-xss-protection': '1',
+} as const
+
+/** @returns the script that Argo CD makes of an extension: an error of one does not stop the others */
+export function extensionsScript(extension: string): string {
+  return `// source: extension\ntry {\n${extension}\n} catch(e) { console.error('Extension failed to load:', e); }\n`
+}
+
 /** Rights of the user of Argo CD. */
 export interface ArgoUser {
   readonly username: string
@@ -134,7 +146,7 @@ interface Asked {
 
 function ask({ server, ca, token }: StageServer, { method, path, type, body }: Asked): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': type }
+    const headers = { authorization: `Bearer ${token}`, 'content-type': type, 'user-agent': 'argocd-server/v3.5.1 (linux/amd64)' }
     const outgoing = request(new URL(path, server), { method, ca, headers }, (response) => {
       textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject)
     })

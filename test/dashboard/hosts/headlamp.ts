@@ -9,18 +9,26 @@ import * as ReactJSX from 'react/jsx-runtime'
 
 interface Route {
   readonly path: string
+  readonly exact: boolean
   readonly name: string
   readonly component: React.ComponentType
 }
 
 interface Details {
   readonly kind: string
+  readonly cluster: string
   readonly jsonData: object
 }
 
+interface ActionButton {
+  readonly description: string
+  readonly onClick: () => void
+}
+
 const routes: Route[] = []
-const entries: { readonly label: string; readonly url: string }[] = []
+const entries: { readonly name: string; readonly label: string; readonly url: string }[] = []
 const sections: React.ComponentType<{ readonly resource: Details | null }>[] = []
+const headerActions: React.ComponentType<{ readonly item: Details }>[] = []
 
 /** React Router 5, with the path of the page after `#`, as in the desktop application. */
 const listeners = new Set<() => void>()
@@ -91,10 +99,15 @@ Object.assign(window, {
     ReactRouter,
     MuiMaterial,
     ApiProxy: { clusterRequest },
+    CommonComponents: {
+      ActionButton: ({ description, onClick }: ActionButton) =>
+        React.createElement('button', { type: 'button', 'aria-label': description, onClick }),
+    },
     K8s: { useCluster: () => /^\/c\/([^/?]+)/.exec(useUrl())?.[1] ?? null },
     registerRoute: (route: Route) => routes.push(route),
     registerSidebarEntry: (entry: (typeof entries)[number]) => entries.push(entry),
     registerDetailsViewSection: (section: (typeof sections)[number]) => sections.push(section),
+    registerDetailsViewHeaderAction: (action: (typeof headerActions)[number]) => headerActions.push(action),
   },
   setHostTheme(next: 'light' | 'dark') {
     mode = next
@@ -103,26 +116,36 @@ Object.assign(window, {
   },
 })
 
+/** A switch of React Router 5: the first route that matches, each with a key of its own, so that another route is mounted again. */
 function Host(): React.ReactNode {
   const [path = ''] = useUrl().split('?', 1)
   const inCluster = path.replace(/^\/c\/[^/]+/, '')
-  const route = routes.find((one) => new RegExp(`^${one.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(inCluster))
-  const links = entries.map(({ label, url }) => React.createElement('a', { key: url, href: `#/c/demo${url}` }, label))
+  const route = routes.find((one) => (one.exact ? inCluster === one.path : `${inCluster}/`.startsWith(`${one.path}/`)))
+  const links = entries.map(({ name, label, url }) => React.createElement('a', { key: name, href: `#/c/demo${url}` }, label))
   return React.createElement(
     React.Fragment,
     null,
     React.createElement('nav', { 'aria-label': 'Host' }, ...links),
-    React.createElement('main', null, route === undefined ? detailsOf(inCluster) : React.createElement(route.component)),
+    React.createElement(
+      'main',
+      null,
+      route === undefined ? detailsOf(inCluster) : React.createElement(route.component, { key: route.path }),
+    ),
   )
 }
 
-/** Page of an object, whose sections plugins add. */
+/** Page of an object. Plugins add actions to its header, and sections if its kind is built-in. */
 function detailsOf(path: string): React.ReactNode {
   const [, kind, namespace, name] = /^\/details\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? []
   if (kind === undefined) return React.createElement('h1', null, 'Host')
-  const apiVersion = kind === 'Rollout' ? 'rollouts.kruise.io/v1beta1' : 'apps/v1'
-  const resource = { kind, jsonData: { apiVersion, metadata: { namespace, name } } }
-  return sections.map((section, at) => React.createElement(section, { key: at, resource }))
+  const isCustom = kind === 'Rollout'
+  const metadata = { namespace, name, ...(!isCustom && { annotations: { 'tranche.dev/rollout': name } }) }
+  const resource = { kind, cluster: 'demo', jsonData: { apiVersion: isCustom ? 'rollouts.kruise.io/v1beta1' : 'apps/v1', metadata } }
+  return [
+    React.createElement('h1', { key: 'name' }, name),
+    ...headerActions.map((action, at) => React.createElement(action, { key: `action ${at}`, item: resource })),
+    ...(isCustom ? [] : sections.map((section, at) => React.createElement(section, { key: `section ${at}`, resource }))),
+  ]
 }
 
 async function start(): Promise<void> {

@@ -84,7 +84,7 @@ export async function buildHosts(): Promise<HostFiles> {
 /** Styles of a host that would disturb any page inside it, and that a page inside must not disturb. */
 export const hostStyles = `
   html { background: #fff; color: #111; font: 22px/2 serif; text-align: center; text-transform: uppercase; letter-spacing: 3px; }
-  html[data-theme=dark] { background: #111; color: #eee; }
+  html[data-theme=dark], .theme-dark { background: #282828; color: #eee; }
   * { box-sizing: content-box; }
   h1, h2, h3 { color: rgb(200, 0, 200); font-size: 60px; border-bottom: 5px solid; }
   main section, main p { padding: 40px; border: 3px dotted rgb(200, 0, 200); }
@@ -103,8 +103,17 @@ export interface HostServer {
   dispose(): void
 }
 
-/** Serves a page with a script, and the routes of its host. @param routes by prefix of the path */
-export async function serveHost(script: string, routes: Readonly<Record<string, HostRoute>>): Promise<HostServer> {
+/**
+ * Serves a page with a script, and the routes of its host.
+ *
+ * @param routes by prefix of the path
+ * @param headers of the page
+ */
+export async function serveHost(
+  script: string,
+  routes: Readonly<Record<string, HostRoute>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<HostServer> {
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title><link rel="icon" href="data:,"><style>${hostStyles}</style><div id="root"></div><script src="/host.js"></script></html>`
   const texts: Readonly<Record<string, readonly [string, string]>> = {
     '/': ['text/html', page],
@@ -114,7 +123,7 @@ export async function serveHost(script: string, routes: Readonly<Record<string, 
     const path = incoming.url ?? ''
     const text = texts[path.split('?', 1)[0] ?? '']
     const prefix = Object.keys(routes).find((one) => path.startsWith(one))
-    if (text !== undefined) response.writeHead(200, { 'content-type': text[0] }).end(text[1])
+    if (text !== undefined) response.writeHead(200, { ...headers, 'content-type': text[0] }).end(text[1])
     else if (prefix === undefined) response.writeHead(404).end()
     else void routes[prefix]!(incoming, response)
   })
@@ -128,12 +137,12 @@ export async function serveHost(script: string, routes: Readonly<Record<string, 
   }
 }
 
-/** Passes requests on to the API server, with the token of a user and without the prefix of the path. */
+/** Passes requests on to the API server as Headlamp does: with its own user agent, the token of a user, and without the prefix of the path. */
 export function proxyTo({ server, ca }: StageServer, token: () => string, prefix: string): HostRoute {
   return (incoming, response) => {
     const url = new URL((incoming.url ?? '').slice(prefix.length), server)
     const { 'content-type': type = 'application/json', accept = 'application/json' } = incoming.headers
-    const headers = { authorization: `Bearer ${token()}`, 'content-type': type, accept }
+    const headers = { authorization: `Bearer ${token()}`, 'content-type': type, accept, 'user-agent': 'Headlamp 0.45.0 (linux/amd64)' }
     const outgoing = request(url, { method: incoming.method, ca, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, { 'content-type': answer.headers['content-type'], date: answer.headers.date })
       answer.pipe(response)

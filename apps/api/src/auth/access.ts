@@ -19,6 +19,7 @@ export type Access =
 export const accessResources = {
   rollouts: { group: 'rollouts.kruise.io', resource: 'rollouts' },
   daemonsets: { group: 'apps', resource: 'daemonsets' },
+  events: { group: '', resource: 'events' },
 } as const
 
 /** @returns the question for the SubjectAccessReview; null if a valid token is enough */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { LRUCache } from 'lru-cache'
+import { lifetime } from '../limits/lifetime.ts'
 import { type Caller, callerKey } from './caller.ts'
 import type { Question, Reviews } from './reviews.ts'
 
@@ -147,11 +148,6 @@ class AnswerCache<T extends object> {
     this.#answers.set(key, answer)
     return answer
   }
-}
-
-/** @returns options of an LRU cache that measures lifetimes by the clock; it treats a start at 0 ms as missing */
-function lifetime(clock: Clock, ttl: number): Pick<LRUCache.OptionsTTLLimit<string, object, unknown>, 'ttl' | 'ttlResolution' | 'perf'> {
-  return { ttl, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } }
 }
 
 function hashOf(token: string): string {

@@ -30,7 +30,7 @@ export async function visibleNamespaces(reviews: Reviews, caller: Caller, namesp
  */
 export async function readVisibility(reviews: Reviews, caller: Caller, namespaces: Iterable<string>): Promise<Visibility> {
   const wanted = [...new Set(namespaces)]
-  if (wanted.length > 1 && (await reviews.isAllowed(caller, listRollouts('')))) return { isEverywhere: true, namespaces: new Set(wanted) }
+  if (wanted.length > 1 && (await mayListAll(reviews, caller))) return { isEverywhere: true, namespaces: new Set(wanted) }
   const limit = pLimit(SIDE_BY_SIDE)
   try {
     const answers = await limit.map(wanted, (namespace) => reviews.isAllowed(caller, listRollouts(namespace)))
@@ -38,6 +38,15 @@ export async function readVisibility(reviews: Reviews, caller: Caller, namespace
   } finally {
     limit.clearQueue()
   }
+}
+
+/**
+ * Whether the caller may list the Rollouts of every namespace.
+ *
+ * @throws {AppError} REVIEW_UNAVAILABLE
+ */
+export function mayListAll(reviews: Reviews, caller: Caller): Promise<boolean> {
+  return reviews.isAllowed(caller, listRollouts(''))
 }
 
 function listRollouts(namespace: string): Question {

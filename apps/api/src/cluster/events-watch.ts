@@ -2,7 +2,7 @@ import type { EventReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { createReflector, joinReflectors, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import type { Logger } from '@tranche/telemetry'
-import { type SeenEvent, toEventReport } from '@tranche/release-client'
+import { type SeenEvent, toBoundedReport } from '@tranche/release-client'
 
 /** A cached event: its report, and the object that it is about. */
 export interface KeptEvent {
@@ -42,9 +42,6 @@ export function watchEvents(options: {
   return joinReflectors(new Map(namespaces.map((namespace) => [namespace, watch({ namespace })])))
 }
 
-/** Maximum lengths of a cached message and reason, in characters: the limits of events.k8s.io. core/v1 events can be longer. */
-const LONGEST_MESSAGE = 1_024
-const LONGEST_REASON = 128
 /** Maximum length of an object name, in characters. */
 const LONGEST_NAME = 253
 
@@ -52,13 +49,7 @@ const LONGEST_NAME = 253
 function toKept(event: SeenEvent): KeptEvent | null {
   const { kind = '', name = '' } = event.involvedObject ?? {}
   if (!kinds.includes(kind) || name.length > LONGEST_NAME) return null
-  const { reason, message, ...report } = toEventReport(event)
+  const report = toBoundedReport(event)
   const { namespace = '', resourceVersion } = event.metadata
-  const kept = { ...report, reason: cut(reason, LONGEST_REASON), message: cut(message, LONGEST_MESSAGE) }
-  return { namespace, object: report.object, resourceVersion, report: kept }
-}
-
-/** Copies the cut text, so that it does not retain the long one in memory. */
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${Buffer.from(text.slice(0, most - 1).toWellFormed()).toString()}…`
+  return { namespace, object: report.object, resourceVersion, report }
 }

@@ -11,12 +11,20 @@ import type {
   RolloutSummary,
 } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
+import type { EventObject } from '@tranche/release-client'
 
 /**
  * Visibility of the DaemonSet of a Rollout. `bound`: only if it is bound to the Rollout. `any`: always, for a caller that may `get` the
  * DaemonSet itself.
  */
 export type WorkloadAccess = 'bound' | 'any'
+
+/** A node, and the pod of a DaemonSet on it. */
+export interface NodeObjects {
+  readonly node: EventObject
+  /** Undefined while there is none. */
+  readonly pod: EventObject | undefined
+}
 
 /**
  * Current state of releases, from the cluster cache. Everything is undefined for a Rollout that does not exist. Reads do not check
@@ -36,6 +44,12 @@ export interface ReleaseReads {
   nodes(key: ObjectKey, workloadAccess: WorkloadAccess): readonly NodeReport[] | undefined
   /** @throws {AppError} NOT_BOUND */
   explainNode(key: ObjectKey, node: string, workloadAccess: WorkloadAccess): Explanation | undefined
+  /**
+   * The objects on a node whose events belong to it. Undefined also if the DaemonSet does not run there.
+   *
+   * @throws {AppError} NOT_BOUND
+   */
+  nodeObjects(key: ObjectKey, node: string, workloadAccess: WorkloadAccess): NodeObjects | undefined
   explain(key: ObjectKey, workloadAccess: WorkloadAccess): Explanation | undefined
   /** @throws {AppError} NOT_BOUND */
   batches(key: ObjectKey, workloadAccess: WorkloadAccess): readonly BatchReport[] | undefined

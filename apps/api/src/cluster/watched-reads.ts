@@ -7,6 +7,7 @@ import { type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } 
 import {
   explainNode,
   explainRollout,
+  podOnNode,
   type ReleaseFacts,
   reportBatches,
   reportHistory,
@@ -15,10 +16,10 @@ import {
   reportRollout,
   summarizeRollout,
 } from '@tranche/reports'
-import { newestFirst, templateOfRevision, watchedFacts, workloadKey } from '@tranche/release-client'
+import { newestFirst, nodeObject, templateOfRevision, watchedFacts, workloadKey } from '@tranche/release-client'
 import { bindingFault } from '@tranche/actions'
 import { LRUCache } from 'lru-cache'
-import type { ReleaseReads, WorkloadAccess } from './release-reads.ts'
+import type { NodeObjects, ReleaseReads, WorkloadAccess } from './release-reads.ts'
 import type { KeptEvent } from './events-watch.ts'
 
 /** Dependencies of {@link createWatchedReads}. */
@@ -48,6 +49,7 @@ export function createWatchedReads(parts: WatchedReadsParts): ReleaseReads {
     report: createCachedRead(facts, REPORTS, reportRollout),
     nodes: createCachedRead(facts, NODE_LISTS, (found) => reportNodes(refuseHidden(found))),
     explainNode: (key, node, workloadAccess) => ifFound(shown(key, workloadAccess), (found) => explainNode(found, node)),
+    nodeObjects: (key, node, workloadAccess) => ifFound(shown(key, workloadAccess), (found) => nodeObjects(cluster, found, node)),
     explain: (key, workloadAccess) => ifFound(facts(key, workloadAccess), explainRollout),
     batches: (key, workloadAccess) => ifFound(shown(key, workloadAccess), reportBatches),
     revisions: (key, workloadAccess) => ifFound(shown(key, workloadAccess), reportRevisions),
@@ -110,6 +112,13 @@ function isSame(before: ReleaseFacts, now: ReleaseFacts): boolean {
   const { rollout, release, daemonSet, fleet, revisions } = now
   if (rollout !== before.rollout || release !== before.release || daemonSet !== before.daemonSet || fleet !== before.fleet) return false
   return revisions.length === before.revisions.length && revisions.every((revision, at) => revision === before.revisions[at])
+}
+
+function nodeObjects({ nodes }: WatchedCluster, facts: ReleaseFacts, name: string): NodeObjects | undefined {
+  const pod = podOnNode(facts, name)
+  if (pod === undefined) return undefined
+  const node = nodeObject(name, nodes.store.get({ namespace: '', name })?.uid)
+  return { node, pod: pod === null ? undefined : { kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid } }
 }
 
 function eventsAbout(parts: WatchedReadsParts, key: ObjectKey, workloadAccess: WorkloadAccess): readonly EventReport[] | undefined {

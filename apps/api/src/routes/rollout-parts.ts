@@ -14,11 +14,10 @@ import {
   revisionReportSchema,
   revisionTemplateSchema,
 } from '@tranche/api-schema'
-import { AppError } from '@tranche/errors'
 import { z } from 'zod'
 import type { ApiServer } from '../http/create-server.ts'
 import { pageOfList } from '../http/page.ts'
-import { answers, existing, requireTemplateRight, type RouteParts, workloadAccessOf, tags } from './route-parts.ts'
+import { answers, existing, nodeNotFound, requireTemplateRight, type RouteParts, workloadAccessOf, tags } from './route-parts.ts'
 
 const base = '/api/v1/namespaces/:namespace/rollouts/:name'
 const readConfig = { access: { kind: 'resource', verb: 'get', resource: 'rollouts' } } as const
@@ -83,10 +82,7 @@ function addNodeRoute(app: ApiServer, parts: RouteParts): void {
       existing(parts.reads.summary(params), 'Rollout', params)
       const explanation = parts.reads.explainNode(params, params.node, await workloadAccessOf(parts, request, params))
       if (explanation !== undefined) return explanation
-      throw new AppError(
-        'NODE_NOT_FOUND',
-        `the DaemonSet of Rollout ${JSON.stringify(params.name)} does not run on node ${JSON.stringify(params.node)}`,
-      )
+      throw nodeNotFound(params)
     },
   )
 }

@@ -48,6 +48,11 @@ export function existing<T>(found: T | undefined, kind: 'Rollout' | 'DaemonSet',
   throw new AppError(code, `there is no ${kind} ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`)
 }
 
+/** @returns the error for a node on which the DaemonSet of a Rollout does not run */
+export function nodeNotFound({ name, node }: { readonly name: string; readonly node: string }): AppError {
+  return new AppError('NODE_NOT_FOUND', `the DaemonSet of Rollout ${JSON.stringify(name)} does not run on node ${JSON.stringify(node)}`)
+}
+
 type Reading = Pick<RouteParts, 'reads' | 'reviews'>
 
 /**

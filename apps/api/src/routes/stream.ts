@@ -44,7 +44,8 @@ const schema = {
     'list. With it, any replica resumes with the changes since that event; if the rights of the caller have changed, the stream begins ' +
     'with a `reset`. Clients that do not read are disconnected and can resume. With `nodes`, the nodes of one Rollout follow. The ' +
     'first message has `reset` and every node, in several parts if there are many. Later ones have the nodes that have changed, at most ' +
-    'once a second. Each request starts with every node, also with `Last-Event-ID`.',
+    'once a second. Each request starts with every node, also with `Last-Event-ID`. The id does not depend on `nodes`: a client resumes ' +
+    'with the nodes of another Rollout.',
   querystring: streamQuerySchema,
   headers: lastEventHeadersSchema,
   produces: ['text/event-stream'],

@@ -44,7 +44,7 @@ export interface StreamHub {
   snapshot(): HubUpdate
   /** Namespaces of all Rollouts, including published ones that are deleted since. */
   namespaces(): ReadonlySet<string>
-  /** Changes since `positions`; null if the hub's memory does not reach back that far. */
+  /** Changes since `positions`; null if the hub's memory does not reach back that far, or there are too many for one reader. */
   since(positions: Positions): HubUpdate | null
   /** @returns unsubscribe function */
   subscribe(reader: (update: HubUpdate) => void): () => void
@@ -57,6 +57,8 @@ const GATHER_MS = 10
 const APART_MS = 100
 /** Maximum number of deletions kept for readers that reconnect. */
 const GONE_MAX = 1_000
+/** Maximum number of events that a reader gets when it resumes: the positions are its own claim, and each reader holds its messages. */
+const MISSED_MAX = 1_000
 
 /** @returns the message as a `data:` line of server-sent events */
 export function lineOf(message: StreamMessage): string {
@@ -119,6 +121,7 @@ class WatchedHub implements StreamHub {
     const left = this.#gone.filter((one) => missed(one) && !this.#sent.has(keyText(one.message.key)))
     const changed = [...this.#sent.values()].filter(missed)
     const happened = this.#source.events().filter((event) => isAfter(event, known))
+    if (happened.length > MISSED_MAX) return null
     return {
       positions: this.#positions,
       messages: [...left.map(({ message }) => message), ...changed.map(({ message }) => message), ...happened.map(messageOfEvent)],
@@ -195,8 +198,16 @@ interface SentMessage {
   readonly message: HubMessage
 }
 
-function messageOfEvent({ key, event }: StreamedEvent): HubMessage {
-  return { key, line: lineOf({ type: 'event', namespace: key.namespace, event }) }
+/** All readers that resume share the text of an event. */
+const messagesOfEvents = new WeakMap<StreamedEvent, HubMessage>()
+
+function messageOfEvent(streamed: StreamedEvent): HubMessage {
+  const known = messagesOfEvents.get(streamed)
+  if (known !== undefined) return known
+  const { key, event } = streamed
+  const message = { key, line: lineOf({ type: 'event', namespace: key.namespace, event }) }
+  messagesOfEvents.set(streamed, message)
+  return message
 }
 
 /** Whether an event is newer than `known`, whose last position is that of the event watch; true if unknown. */

@@ -83,6 +83,8 @@ class BoundedReader implements StreamReader {
     this.#position = parts.known
     this.#unsubscribe = parts.hub.subscribe((update) => this.#onUpdate(update))
     this.#catchUp()
+    // A resumed stream without changes confirms at once that nothing is missing.
+    if (parts.known !== null) this.heartbeat()
   }
 
   drained(): void {

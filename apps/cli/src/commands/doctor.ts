@@ -1,12 +1,10 @@
 import { systemClock } from '@tranche/clock'
+import { examineCluster, type PrepareRedisCheck, type RedisOptions } from '@tranche/doctor'
 import { AppError } from '@tranche/errors'
 import { LEASE_NAMESPACE } from '@tranche/kube-types'
 import type { CommandIo } from '../process/command-io.ts'
 import { explained } from '../release-client/explain-error.ts'
 import { openCluster } from '../release-client/open-session.ts'
-import { checkFindings } from '../doctor/check-findings.ts'
-import { readSigns } from '../doctor/read-signs.ts'
-import type { PrepareRedisCheck, RedisOptions } from '../doctor/redis-check.ts'
 import { type ExitCode, exitCodes } from '../process/exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -37,13 +35,18 @@ export async function doctor(
   await using open = await openCluster(access.source, io)
   const time = new AbortController()
   using _timer = lateAfter(access.requestTimeoutMs, time)
-  const { signal } = time
-  const namespace = access.namespace ?? open.cluster.namespace
-  const reader = { ...open, clock: systemClock, signal, namespace, leaseNamespace, redis: named, prepareRedisCheck }
-  const signs = await readSigns(reader).catch((error: unknown) => {
-    throw explained(error, open.cluster)
+  const { client, exchange, cluster } = open
+  const namespace = access.namespace ?? cluster.namespace
+  const findings = await examineCluster({
+    ...{ client, exchange, clock: systemClock, signal: time.signal, behalf: null, leaseNamespace, redis: named, prepareRedisCheck },
+    server: `${cluster.server} (context ${cluster.context})`,
+    namespace,
+    // In a pod, the namespace of the context is its own.
+    namespaces: [namespace, cluster.namespace],
+    examiner: { name: 'this command', machine: 'this machine', version: VERSION, needsRights: true },
+  }).catch((error: unknown) => {
+    throw explained(error, cluster)
   })
-  const findings = checkFindings(signs, VERSION)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(findings, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: systemClock.nowMs() })

@@ -29,7 +29,7 @@ export function hanging(text: string, width: number): string {
 
 function brokenLine(line: string, width: number): string {
   const lead = /^ */.exec(line)?.[0] ?? ''
-  const indent = ' '.repeat(Math.min(lead.length + HANGING, NARROWEST / 2))
+  const indent = ' '.repeat(Math.min(lead.length + HANGING, Math.floor(width / 2)))
   const [first = '', ...rest] = wrapAnsi(line.slice(lead.length), width - lead.length).split('\n')
   if (rest.length === 0) return lead + first
   return [

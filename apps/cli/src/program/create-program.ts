@@ -21,13 +21,12 @@ export function createProgram(io: CommandIo, exit: Exit, parts: ProgramParts): C
     .version(versionText(), '--version', 'print the version')
     .helpCommand('help [command]', 'print help for a command')
     .addHelpText('after', '\nOptions of kubectl, such as -n and --context, also work before the command:\ntranche -n demo get.')
-    .showHelpAfterError('Try tranche --help.')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void io.out.write(text),
       writeErr: (text) => void io.err.write(text),
-      // The help hint that follows an error ends the line.
-      outputError: (text, write) => write(`OPTION_INVALID: ${inOneLine(text)} `),
+      // The caller prints the error, which the parser also throws.
+      outputError: () => {},
     })
 
   addReleaseCommands(program, io, exit)
@@ -42,15 +41,5 @@ export function createProgram(io: CommandIo, exit: Exit, parts: ProgramParts): C
     .description('Print the version of tranche and of its Node.js.')
     .action(() => void io.out.write(`${versionText()}\n`))
   accessOptionsLast(program.commands)
-  for (const command of program.commands) command.showHelpAfterError(`Try tranche ${command.name()} --help.`)
   return program
-}
-
-/** Joins the message and the parser's suggestion, which the parser prints in brackets on a second line. */
-function inOneLine(text: string): string {
-  const [wrong = '', ...meant] = text
-    .trim()
-    .replace(/^error: /, '')
-    .split('\n')
-  return [`${wrong.replace(/\.$/, '')}.`, ...meant.map((line) => line.replace(/^\((.*)\)$/, '$1'))].join(' ')
 }

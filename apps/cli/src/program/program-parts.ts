@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandIo } from '../process/command-io.ts'
-import type { PrepareRedisCheck } from '../doctor/redis-check.ts'
+import type { PrepareRedisCheck } from '@tranche/doctor'
 import type { ForecastRelease } from '../plan/forecast-release.ts'
 
 /** Receives the exit code of a command. */

@@ -1,4 +1,4 @@
-import { isAppError } from '@tranche/errors'
+import { AppError, isAppError } from '@tranche/errors'
 import { CommanderError } from 'commander'
 import type { CommandIo } from '../process/command-io.ts'
 import { errorText } from '../release-client/error-line.ts'
@@ -31,14 +31,31 @@ export async function run(args: readonly string[], io: CommandIo, parts: Program
     await program.parseAsync([...words], { from: 'user' })
     return code
   } catch (error) {
-    const failed = await explain(error, io)
+    const named = program.commands.find((command) => command.name() === words[0])
+    const failed = await explain(error instanceof CommanderError ? parserError(error, named?.name()) : error, io)
     // A failure of `status` itself must differ from the outcome of a release.
     return words[0] === 'status' && failed !== exitCodes.done ? statusExitCodes.unknown : failed
   }
 }
 
+/** @returns a wrong command line as an error with a hint; help and version unchanged, since they are not errors */
+function parserError(error: CommanderError, command: string | undefined): CommanderError | AppError {
+  if (error.exitCode === 0 || error.code === 'commander.help') return error
+  const hint = `Try tranche ${command === undefined ? '' : `${command} `}--help.`
+  return new AppError('OPTION_INVALID', inOneLine(error.message), { hint, cause: error })
+}
+
+/** Joins the message and the parser's suggestion, which the parser prints in brackets on a second line. */
+function inOneLine(text: string): string {
+  const [wrong = '', ...meant] = text
+    .trim()
+    .replace(/^error: /, '')
+    .split('\n')
+  return [`${wrong.replace(/\.$/, '')}.`, ...meant.map((line) => line.replace(/^\((.*)\)$/, '$1'))].join(' ')
+}
+
 async function explain(error: unknown, io: CommandIo): Promise<number> {
-  // The parser has already printed the error; help and version are not errors.
+  // The parser has already printed help or the version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   // Commands load their modules when they run. bin/tranche.mjs reports a missing one, without further imports.
   if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') throw error

@@ -13,5 +13,6 @@ export function errorText(error: AppError): string {
 }
 
 function sentence({ code, message, hint }: AppError): string {
-  return `${code}: ${message.replace(/[.\s]+$/, '')}.${hint === undefined ? '' : ` ${hint}`}`
+  const said = message.replace(/[.\s]+$/, '')
+  return `${code}: ${said}${said.endsWith('?') ? '' : '.'}${hint === undefined ? '' : ` ${hint}`}`
 }

@@ -19,11 +19,18 @@ export function explained(error: unknown, { server, context }: LoadedCluster): u
 }
 
 /** {@link explained} for the REST API, whose problem details need no further explanation. */
-export function explainedOfServer(error: unknown, { url }: ServerSource): unknown {
+export function explainedOfServer(error: unknown, { url, token, tokenFile }: ServerSource): unknown {
+  const hasToken = token !== undefined || tokenFile !== undefined
   if (error instanceof ApiProblemError && error.isKubeStatus)
     return new AppError('API_REFUSED', `${url} is a Kubernetes API server, but --server takes the Tranche REST API`, {
       details: { server: url },
       hint: 'Leave --server out, and choose the cluster with --context, --cluster or --kubeconfig.',
+      cause: error,
+    })
+  if (isAppError(error) && error.code === 'TOKEN_INVALID')
+    return new AppError(error.code, `the REST API ${url} ${hasToken ? 'does not accept the token' : 'requires a token'}`, {
+      details: { server: url },
+      hint: 'Pass a token that the API server accepts with --token-file PATH or TRANCHE_TOKEN.',
       cause: error,
     })
   if (!isAppError(error) || (error.code !== 'API_UNREACHABLE' && error.code !== 'API_DEADLINE')) return error

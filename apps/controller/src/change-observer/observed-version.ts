@@ -112,14 +112,14 @@ interface Difference {
 
 /**
  * @returns undefined if the value at `path` has not changed, or if our controllers or a recorded action changed it. Any program can use
- *   the manager name of the API or the command line, so an unrecorded change under these names is reported too.
+ *   the manager name of a recorder, so an unrecorded change under these names is reported too.
  */
 function doneTo(object: KubeObject, { was, is, path }: Difference, type: ObservedChangeType, said: Said = {}): UndatedChange | undefined {
   const [before, after] = [at(was.written, path), at(is.written, path)]
   if (isSameJson(before, after)) return undefined
   const writers = writersOf(ownersOf(object), under(path, before), under(path, after))
   const isRecorded = was.recorded !== is.recorded
-  const [manager] = writers.filter((writer) => !controllers.has(writer) && !(isRecorded && actors.has(writer)))
+  const [manager] = writers.filter((writer) => !controllers.has(writer) && !(isRecorded && recorders.has(writer)))
   if (manager === undefined && (writers.length > 0 || isRecorded)) return undefined
   const id = `seen-${object.metadata.resourceVersion}-${type}`
   const { step, reason } = said
@@ -133,7 +133,8 @@ function doneTo(object: KubeObject, { was, is, path }: Difference, type: Observe
 }
 
 const controllers: ReadonlySet<string> = new Set([fieldManagers.controller, fieldManagers.executor])
-const actors: ReadonlySet<string> = new Set([fieldManagers.api, fieldManagers.cli])
+/** Programs that record the actions that they write. The server of Argo CD writes those of its tab, which records them. */
+const recorders: ReadonlySet<string> = new Set([fieldManagers.api, fieldManagers.cli, 'argocd-server'])
 
 function ownersOf({ metadata }: KubeObject): readonly FieldOwner[] {
   return (metadata as { readonly managedFields?: readonly FieldOwner[] }).managedFields ?? []

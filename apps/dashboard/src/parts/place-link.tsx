@@ -6,6 +6,8 @@ import type { Place } from '../ports/place.ts'
 interface PlaceLinkProps {
   readonly to: Place
   readonly className?: string
+  /** @see DashboardPorts.go @default 'push' */
+  readonly how?: 'push' | 'replace'
   readonly children: ReactNode
 }
 
@@ -13,13 +15,13 @@ interface PlaceLinkProps {
  * A link to another view. A plain click changes the view in place; the browser handles all others, such as *open in a new tab*. Plain text
  * if the host lacks that view.
  */
-export function PlaceLink({ to, className, children }: PlaceLinkProps): ReactNode {
+export function PlaceLink({ to, className, how = 'push', children }: PlaceLinkProps): ReactNode {
   const { urlOf, go } = usePorts()
   const missing = useMissing()[to.view]
   const onClick = (event: MouseEvent): void => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
-    go(to)
+    go(to, how)
   }
   if (missing !== undefined)
     return (

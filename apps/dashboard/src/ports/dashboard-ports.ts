@@ -25,6 +25,8 @@ export interface DashboardPorts {
   urlOf(place: Place): string
   /** @param how `replace`: without a new entry in the history of the browser, as while a user types. @default 'push' */
   go(place: Place, how?: 'push' | 'replace'): void
+  /** Copies the address of a place. Rejects if the browser refuses. Absent in a host whose places have no address. */
+  readonly copyLink?: (place: Place) => Promise<void>
   /** Present in a host that shows single pages of the dashboard inside its own: what is left out there. */
   readonly missing?: MissingParts
 }

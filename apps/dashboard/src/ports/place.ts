@@ -11,7 +11,9 @@ export type Place = { readonly query?: Readonly<Record<string, string>> } & (
 /** Path of a place below the dashboard's base, without a leading slash. */
 export function pathOfPlace(place: Place): string {
   const path = segmentsOf(place).map(encodeURIComponent).join('/')
-  const query = new URLSearchParams(Object.entries(place.query ?? {}).filter(([, value]) => value !== '')).toString()
+  const entries = Object.entries(place.query ?? {}).filter(([, value]) => value !== '')
+  // Times and names stay readable: a query may contain these signs.
+  const query = new URLSearchParams(entries).toString().replaceAll('%3A', ':').replaceAll('%2F', '/')
   return query === '' ? path : `${path}?${query}`
 }
 

@@ -37,7 +37,7 @@ export interface RenewalParts {
  */
 export function renewWhenChanged({ queries, releases, clock }: RenewalParts, key: ApiKey): () => void {
   const renewer = (apartMs: number, queryKey: readonly string[]): Renewer =>
-    createRenewer({ clock, apartMs, renew: () => queries.invalidateQueries({ queryKey }, { cancelRefetch: false }) })
+    createRenewer({ clock, apartMs, renew: () => readAgain(queries, queryKey) })
   const report = renewer(AGAIN_MS, reportKeyOf(key))
   const others = renewer(OTHERS_AGAIN_MS, queryKeyOf(key))
   const all = renewer(AGAIN_MS, queryKeyOf(key))
@@ -46,7 +46,7 @@ export function renewWhenChanged({ queries, releases, clock }: RenewalParts, key
   const unsubscribe = releases.subscribe(() => {
     const summary = read()
     if (summary === known) return
-    // The first summary is no news: the page has just read everything.
+    // The first summary is no turning point: the page has just read everything.
     const isTurn = known !== undefined && turningPointOf(summary) !== turningPointOf(known)
     known = summary
     report.changed()
@@ -57,4 +57,11 @@ export function renewWhenChanged({ queries, releases, clock }: RenewalParts, key
     unsubscribe()
     for (const one of [report, others, all]) one.stop()
   }
+}
+
+/** Reads after all reads on their way have ended: those began before the change, and may lack it. */
+async function readAgain(queries: QueryClient, queryKey: readonly string[]): Promise<void> {
+  const before = queries.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })
+  await Promise.allSettled(before.map(async ({ promise }) => promise))
+  await queries.invalidateQueries({ queryKey }, { cancelRefetch: false })
 }

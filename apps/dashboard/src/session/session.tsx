@@ -3,6 +3,7 @@ import { ApiProblemError } from '@tranche/api-client'
 import type { LoginMethod, Me } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
+import { Starting } from '../brand/starting.tsx'
 import { connect, type SignInCredentials, signOut } from './connection.ts'
 import { createServerTime, type ServerTime } from './server-time.ts'
 import { SignIn, type SignedOutWhy } from './sign-in.tsx'
@@ -48,12 +49,7 @@ export function SessionGate({ children }: { readonly children: (session: UserSes
     }
   }, [begin])
 
-  if (state.kind === 'checking')
-    return (
-      <p className="page-note" role="status">
-        Checking your session…
-      </p>
-    )
+  if (state.kind === 'checking') return <Starting />
   if (state.kind === 'signedOut')
     return (
       <SignIn

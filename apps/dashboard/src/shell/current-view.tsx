@@ -8,6 +8,7 @@ const RolloutPage = loadedLater(async () => (await import('../pages/rollout/roll
 const NodePage = loadedLater(async () => (await import('../pages/node/node-page.tsx')).NodePage)
 const PlanPage = loadedLater(async () => (await import('../pages/plan/plan-page.tsx')).PlanPage)
 const PolicyPage = loadedLater(async () => (await import('../pages/policy/policy-page.tsx')).PolicyPage)
+const DoctorPage = loadedLater(async () => (await import('../pages/doctor/doctor-page.tsx')).DoctorPage)
 const RecordPage = loadedLater(async () => (await import('../pages/record/record-page.tsx')).RecordPage)
 
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
@@ -41,6 +42,8 @@ function viewOf(place: Place): ReactNode {
       return <PolicyPage rollout={place.key} />
     case 'record':
       return <RecordPage query={place.query ?? {}} />
+    case 'doctor':
+      return <DoctorPage />
     default:
       return <Nowhere />
   }

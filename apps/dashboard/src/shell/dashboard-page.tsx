@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { ApiProblemError } from '@tranche/api-client'
+import { systemClock } from '@tranche/clock'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { createLiveConnection } from '../live/live-connection.ts'
 import { createNodeStore } from '../live/node-store.ts'
@@ -8,7 +9,7 @@ import { type DashboardPorts, PortsProvider } from '../ports/dashboard-ports.ts'
 import { type UserSession, SessionGate } from '../session/session.tsx'
 import { CurrentView } from './current-view.tsx'
 import { Layout } from './layout.tsx'
-import { urlOf, usePlace } from './use-place.ts'
+import { copyLink, urlOf, usePlace } from './use-place.ts'
 import { useTitle } from './use-title.ts'
 
 /** The whole page: session, live data, layout and the view of the URL. */
@@ -24,7 +25,7 @@ function SignedIn({ session }: { readonly session: UserSession }): ReactNode {
   useEffect(() => live.open(), [live])
   useTitle(place, live.releases)
   const ports = useMemo<DashboardPorts>(
-    () => ({ api, releases: live.releases, nodes: live.nodes, showNodes: live.showNodes, nowMs: serverClock.nowMs, urlOf, go }),
+    () => ({ api, releases: live.releases, nodes: live.nodes, showNodes: live.showNodes, nowMs: serverClock.nowMs, urlOf, go, copyLink }),
     [api, live, serverClock, go],
   )
   return (
@@ -57,6 +58,13 @@ interface Live extends Pick<DashboardPorts, 'releases' | 'nodes' | 'showNodes'> 
 function connectLive({ api, serverClock, expire }: UserSession): Live {
   const releases = createReleaseStore((callback) => requestAnimationFrame(callback))
   const nodes = createNodeStore()
-  const { open, showNodes } = createLiveConnection({ api, releases, nodes, nowMs: serverClock.nowMs, onSignedOut: expire })
+  const { open, showNodes } = createLiveConnection({
+    api,
+    clock: systemClock,
+    releases,
+    nodes,
+    nowMs: serverClock.nowMs,
+    onSignedOut: expire,
+  })
   return { releases, nodes, showNodes, open }
 }

@@ -12,6 +12,7 @@ export interface Command {
 const pages: readonly Command[] = [
   { title: 'All rollouts', detail: 'page', place: { view: 'fleet' } },
   { title: 'Record: who did what', detail: 'page', place: { view: 'record' } },
+  { title: 'Doctor: what the cluster lacks', detail: 'page', place: { view: 'doctor' } },
 ]
 /** Results that fit on a screen. */
 const MOST_RESULTS = 12

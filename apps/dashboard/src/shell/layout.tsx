@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react'
-import icon from './icon.svg'
 import { zoneText } from '../format/moment.ts'
 import { PlaceLink } from '../parts/place-link.tsx'
 import { useNow } from '../parts/use-now.ts'
 import type { Place } from '../ports/place.ts'
 import type { UserSession } from '../session/session.tsx'
+import { Brand } from '../brand/brand.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { LiveNote } from './live-note.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
@@ -27,7 +27,7 @@ export function Layout({ session, place, children }: LayoutProps): ReactNode {
       </a>
       <header className="top">
         <PlaceLink to={{ view: 'fleet' }} className="brand">
-          <img src={icon} alt="" width="24" height="24" /> Tranche
+          <Brand />
         </PlaceLink>
         <nav aria-label="Main">
           <NavLink to={{ view: 'fleet' }} place={place}>
@@ -35,6 +35,9 @@ export function Layout({ session, place, children }: LayoutProps): ReactNode {
           </NavLink>
           <NavLink to={{ view: 'record' }} place={place}>
             Record
+          </NavLink>
+          <NavLink to={{ view: 'doctor' }} place={place}>
+            Doctor
           </NavLink>
         </nav>
         <LiveNote />

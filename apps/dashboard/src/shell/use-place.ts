@@ -30,6 +30,11 @@ export function urlOf(place: Place): string {
   return BASE + pathOfPlace(place)
 }
 
+/** Copies the whole URL of a place. Rejects if the browser refuses. */
+export async function copyLink(place: Place): Promise<void> {
+  await navigator.clipboard.writeText(new URL(urlOf(place), window.location.origin).href)
+}
+
 /** Reads the place from the URL, and changes it. A new view begins at its top. */
 export function usePlace(): Navigation {
   const url = useSyncExternalStore(subscribe, urlNow)

@@ -2,7 +2,7 @@ import type { ArgoApplication, ArgoRef, ArgoTree } from './argo-types.ts'
 
 /** REST API of Argo CD for one application, with the session of its user. */
 export interface ArgoApi {
-  /** Several readers share one answer, so none of them can abort it. */
+  /** Several readers share one answer, so none of them can abort it; it ends after {@link TREE_DEADLINE_MS}. */
   tree(): Promise<ArgoTree>
   /** @returns the live object as JSON. Rejects with 400 if it is not part of the application */
   resource(ref: ArgoRef, signal: AbortSignal): Promise<string>
@@ -32,6 +32,9 @@ export function rbacName({ metadata, spec }: ArgoApplication): string {
   return [spec.project, ...(namespace === undefined ? [] : [namespace]), name].join('/')
 }
 
+/** Longest time for reading the tree, in milliseconds. */
+const TREE_DEADLINE_MS = 30_000
+
 /** @param base URL of Argo CD, with a slash at its end */
 export function createArgoApi(application: ArgoApplication, base: string, send: typeof fetch): ArgoApi {
   const { name, namespace: appNamespace = '' } = application.metadata
@@ -48,7 +51,10 @@ export function createArgoApi(application: ArgoApplication, base: string, send: 
   const manifest = async (path: string, init: RequestInit): Promise<string> =>
     (await call<{ readonly manifest: string }>(path, init)).manifest
   return {
-    tree: () => call(`${own}/resource-tree?${query({ appNamespace, project: application.spec.project })}`, {}),
+    tree: () =>
+      call(`${own}/resource-tree?${query({ appNamespace, project: application.spec.project })}`, {
+        signal: AbortSignal.timeout(TREE_DEADLINE_MS),
+      }),
     resource: (ref, signal) => manifest(`${own}/resource?${query(queryOf(ref))}`, { signal }),
     patch: (ref, { type, body }, signal) =>
       manifest(`${own}/resource?${query({ ...queryOf(ref), patchType: type })}`, {

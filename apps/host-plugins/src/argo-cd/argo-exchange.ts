@@ -98,15 +98,19 @@ class ArgoSource {
         return listOf(await this.#liveObjects(revisions, signal))
       }
       case 'events':
-        return listOf(await this.#events(nodes, path, signal))
+        // Argo CD has no events of what is not part of an application, such as a node.
+        return path.query.get('fieldSelector')?.includes('involvedObject.kind=Node') === true
+          ? outside('GET', plural)
+          : listOf(await this.#events(nodes, path, signal))
       default:
         return outside('GET', plural)
     }
   }
 
   async #events(nodes: readonly ArgoNode[], { namespace, query }: KubePath, signal: AbortSignal): Promise<readonly object[]> {
-    const name = /involvedObject\.name=([^,]+)/.exec(query.get('fieldSelector') ?? '')?.[1]
-    const about = nodes.filter((node) => node.namespace === namespace && node.name === name && node.kind !== 'Pod')
+    const [, field, value] = /involvedObject\.(name|uid)=([^,]+)/.exec(query.get('fieldSelector') ?? '') ?? []
+    const isAbout = (node: ArgoNode): boolean => (field === 'uid' ? node.uid === value : node.name === value && node.kind !== 'Pod')
+    const about = nodes.filter((node) => node.namespace === namespace && isAbout(node))
     return (await Promise.all(about.map(async (node) => (await this.#api.events(node, signal)).items ?? []))).flat()
   }
 
@@ -129,17 +133,20 @@ class ArgoSource {
 /** Age up to which a tree answers further requests, in milliseconds: a page asks for several objects within moments. */
 const TREE_FRESH_MS = 1_000
 
-/** @returns function that reads the tree, once for all who ask within {@link TREE_FRESH_MS} */
+/** @returns function that reads the tree, once for all who ask within {@link TREE_FRESH_MS}, or while it is being read */
 function sharedTree({ api, nowMs }: ArgoExchangeOptions): () => Promise<ArgoTree> {
-  let last: { readonly tree: Promise<ArgoTree>; readonly atMs: number } | null = null
+  let last: { readonly tree: Promise<ArgoTree>; readonly atMs: number; isRead: boolean } | null = null
   return async () => {
-    if (last !== null && nowMs() - last.atMs < TREE_FRESH_MS) return last.tree
-    const next = { tree: api.tree(), atMs: nowMs() }
+    if (last !== null && (!last.isRead || nowMs() - last.atMs < TREE_FRESH_MS)) return last.tree
+    const next = { tree: api.tree(), atMs: nowMs(), isRead: false }
     last = next
-    // Refused: the next request asks again.
-    next.tree.catch(() => {
-      if (last === next) last = null
-    })
+    next.tree.then(
+      () => (next.isRead = true),
+      // Refused: the next request asks again.
+      () => {
+        if (last === next) last = null
+      },
+    )
     return next.tree
   }
 }

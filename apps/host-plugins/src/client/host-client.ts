@@ -9,6 +9,7 @@ import {
   describePolicy,
   explainNode,
   explainRollout,
+  podOnNode,
   type ReleaseFacts,
   reportBatches,
   reportHistory,
@@ -19,6 +20,7 @@ import {
 } from '@tranche/reports'
 import { silentLogger } from '@tranche/telemetry'
 import type { ReadFleet, ReadRelease } from '../reading/read-release.ts'
+import { readNodeEvents } from './node-events.ts'
 import type { OwnRights } from './own-rights.ts'
 
 /** Dependencies of {@link createHostClient}. */
@@ -57,6 +59,10 @@ export function createHostClient(options: HostClientOptions): ApiClient {
     allNodes: nodesOf,
     nodes: async (key) => pageOf(await nodesOf(key)),
     explainNode: (key, node) => about(key, (facts) => explainNode(facts, node) ?? noNode(node)),
+    nodeEvents: async (key, node, { signal } = {}) => {
+      const pod = await about(key, (facts) => podOnNode(facts, node))
+      return pod === undefined ? noNode(node) : readNodeEvents(client, { namespace: key.namespace, pod, node }, signal)
+    },
     explain: (key) => about(key, explainRollout),
     batches: (key) => about(key, reportBatches),
     revisions: (key) => about(key, reportRevisions),
@@ -89,6 +95,7 @@ export function createHostClient(options: HostClientOptions): ApiClient {
     plan: notHere,
     daemonSetHistory: notHere,
     rollBackDaemonSet: notHere,
+    doctor: notHere,
     validate: notHere,
     stream: notStreamed,
   }

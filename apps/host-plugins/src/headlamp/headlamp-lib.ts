@@ -6,6 +6,9 @@ export interface HeadlampLib {
     /** Sends a request to the API server of a cluster, as the user of Headlamp. Rejects with an error that has the HTTP status. */
     clusterRequest(path: string, params: HeadlampRequest): Promise<unknown>
   }
+  readonly CommonComponents: {
+    readonly ActionButton: ComponentType<HeadlampActionButton>
+  }
   readonly K8s: {
     /** Hook. @returns the cluster of the URL; null outside a cluster */
     useCluster(): string | null
@@ -24,7 +27,9 @@ export interface HeadlampLib {
   }
   registerRoute(route: HeadlampRoute): void
   registerSidebarEntry(entry: HeadlampSidebarEntry): void
+  /** The section is in pages of built-in kinds only, not in those of custom resources. */
   registerDetailsViewSection(section: ComponentType<HeadlampDetails>): void
+  registerDetailsViewHeaderAction(action: ComponentType<HeadlampHeaderAction>): void
 }
 
 /** @see RequestInit */
@@ -56,7 +61,9 @@ export interface HeadlampLocation {
 /** Page below the URL of a cluster. */
 export interface HeadlampRoute {
   readonly path: string
+  /** False: paths below it match too. */
   readonly exact: boolean
+  /** Title of the page. */
   readonly name: string
   /** Sidebar entry that is marked. */
   readonly sidebar: string
@@ -65,23 +72,43 @@ export interface HeadlampRoute {
 
 /** Entry of the sidebar. */
 export interface HeadlampSidebarEntry {
-  readonly parent: null
+  /** Name of the entry above it; null: none. */
+  readonly parent: string | null
   readonly name: string
   readonly label: string
   readonly url: string
   /** Name of an icon of Iconify. */
+  readonly icon?: string
+}
+
+/** Properties of a button in the style of Headlamp. */
+export interface HeadlampActionButton {
+  readonly description: string
+  /** Name of an icon of Iconify. */
   readonly icon: string
+  readonly onClick: () => void
 }
 
 /** Properties of a section in the page of an object. */
 export interface HeadlampDetails {
-  readonly resource: {
-    readonly kind: string
-    readonly jsonData: {
-      readonly apiVersion?: string
-      readonly metadata: { readonly name: string; readonly namespace?: string; readonly annotations?: Readonly<Record<string, string>> }
-    }
-  } | null
+  /** Null until it is read. */
+  readonly resource: HeadlampObject | null
+}
+
+/** Properties of an action in the header of the page of an object. */
+export interface HeadlampHeaderAction {
+  readonly item: HeadlampObject
+}
+
+/** Object of a cluster. */
+export interface HeadlampObject {
+  readonly kind: string
+  /** Name of the cluster that has the object. */
+  readonly cluster: string
+  readonly jsonData: {
+    readonly apiVersion?: string
+    readonly metadata: { readonly name: string; readonly namespace?: string; readonly annotations?: Readonly<Record<string, string>> }
+  }
 }
 
 /** @returns the modules of the host. @throws {Error} outside Headlamp */

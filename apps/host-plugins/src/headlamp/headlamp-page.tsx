@@ -23,7 +23,10 @@ export function HeadlampPage(): ReactNode {
 function ClusterPage({ cluster }: { readonly cluster: string }): ReactNode {
   const { services, namespaces } = useClusterServices(cluster)
   const chosen = useSyncExternalStore(namespaces.subscribe, namespaces.snapshot)
-  const { scheme, place, urlOf, go } = useHeadlamp()
+  const { pathname, search } = headlampLib().ReactRouter.useLocation()
+  const base = baseOf(pathname)
+  const { scheme, urlOf, go } = useHeadlamp(base)
+  const place = placeOf(pathname.slice(base.length + 1), search)
   const choose = (names: readonly string[] | null): void => {
     namespaces.choose(names)
     services.poll.now()
@@ -57,16 +60,13 @@ export function useClusterServices(cluster: string): ClusterState {
 
 interface HeadlampState extends Pick<DashboardPorts, 'urlOf' | 'go'> {
   readonly scheme: 'light' | 'dark'
-  readonly place: Place
 }
 
-/** Theme and URL of Headlamp. */
-export function useHeadlamp(): HeadlampState {
+/** Theme of Headlamp, and links to pages of the plugin. @param base path of the plugin in a cluster */
+export function useHeadlamp(base: string): HeadlampState {
   const { ReactRouter, MuiMaterial } = headlampLib()
   const { mode } = MuiMaterial.styles.useTheme().palette
-  const { pathname, search } = ReactRouter.useLocation()
   const history = ReactRouter.useHistory()
-  const base = baseOf(pathname)
   const links = useMemo(() => {
     const pathTo = (place: Place): string => urlBelow(base, pathOfPlace(place))
     return {
@@ -77,6 +77,5 @@ export function useHeadlamp(): HeadlampState {
       go: (place: Place, how: 'push' | 'replace' = 'push'): void => history[how](pathTo(place)),
     }
   }, [base, history])
-  const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length + 1) : ''
-  return { ...links, scheme: mode, place: placeOf(path, search) }
+  return { ...links, scheme: mode }
 }

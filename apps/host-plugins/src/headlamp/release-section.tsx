@@ -2,22 +2,22 @@ import { lookOf, PlaceLink, ProgressBar, StateBadge, useNodes, useSummary } from
 import type { ObjectKey } from '@tranche/kube-types'
 import type { ReactNode } from 'react'
 import { HostFrame } from '../frame/host-frame.tsx'
-import { headlampLib, type HeadlampDetails } from './headlamp-lib.ts'
+import type { HeadlampDetails } from './headlamp-lib.ts'
+import { baseOf } from './plugin-path.ts'
 import { releasedRollout } from './released-rollout.ts'
 import { useClusterServices, useHeadlamp } from './headlamp-page.tsx'
 
 /** Section in the page of a Rollout, or of a DaemonSet that has one: the state of its release, and the way to its page. */
 export function ReleaseSection({ resource }: HeadlampDetails): ReactNode {
-  const cluster = headlampLib().K8s.useCluster()
   const key = releasedRollout(resource)
-  return cluster === null || key === null ? null : (
-    <Section key={`${cluster} ${key.namespace} ${key.name}`} cluster={cluster} rollout={key} />
-  )
+  if (resource === null || key === null) return null
+  const { cluster } = resource
+  return <Section key={`${cluster} ${key.namespace} ${key.name}`} cluster={cluster} rollout={key} />
 }
 
 function Section({ cluster, rollout }: { readonly cluster: string; readonly rollout: ObjectKey }): ReactNode {
   const { services } = useClusterServices(cluster)
-  const { scheme, urlOf, go } = useHeadlamp()
+  const { scheme, urlOf, go } = useHeadlamp(baseOf(`/c/${cluster}`))
   return (
     <HostFrame services={services} host="Headlamp" scheme={scheme} missing={NOTHING} urlOf={urlOf} go={go}>
       <Release rollout={rollout} />

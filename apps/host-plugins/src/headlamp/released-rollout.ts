@@ -1,8 +1,8 @@
 import { daemonSetAnnotations, type ObjectKey } from '@tranche/kube-types'
-import type { HeadlampDetails } from './headlamp-lib.ts'
+import type { HeadlampObject } from './headlamp-lib.ts'
 
 /** @returns the Rollout that an object is, or is released by; null: none */
-export function releasedRollout(resource: HeadlampDetails['resource']): ObjectKey | null {
+export function releasedRollout(resource: HeadlampObject | null): ObjectKey | null {
   if (resource === null) return null
   const { apiVersion = '', metadata } = resource.jsonData
   const { namespace = '', name, annotations = {} } = metadata

@@ -11,10 +11,12 @@ export interface NextCommandsOptions {
   readonly demo: boolean
   /** Version in the suggested command. */
   readonly version: string
+  /** Words that start this program. */
+  readonly program: string
 }
 
 /** @returns the link to the dashboard, and commands to try in a second terminal */
-export function nextCommands({ dashboard, kubeconfig, demo, version }: NextCommandsOptions): string {
+export function nextCommands({ dashboard, kubeconfig, demo, version, program }: NextCommandsOptions): string {
   const { namespace, name } = demoKey
   const setImage = (image: string): readonly string[] => [
     `kubectl -n ${namespace} set image daemonset/${name}`,
@@ -22,10 +24,10 @@ export function nextCommands({ dashboard, kubeconfig, demo, version }: NextComma
   ]
   const commands = demo
     ? [
-        [`tranche get ${name} -n ${namespace} -w`],
+        [`${program} get ${name} -n ${namespace} -w`],
         setImage(demoImage(version)),
         ['# approve a paused step'],
-        [`tranche approve ${name} -n ${namespace}`],
+        [`${program} approve ${name} -n ${namespace}`],
         ['# an image that cannot be pulled'],
         setImage(demoImage(`${version}-bad-pull`)),
       ]
@@ -40,9 +42,13 @@ export function dashboardText(link: string): string {
   return `Open the dashboard; the link works once, for ten minutes:\n\n  ${link}`
 }
 
-/** @returns the commands that start a controller and an executor for a cluster of `tranche sim` */
-export function programCommands(kubeconfig: string): string {
-  const commands = ['controller', 'executor'].map((name) => continued([`tranche ${name}`, `--kubeconfig ${quoted(kubeconfig)}`]))
+/**
+ * Formats the commands that start a controller and an executor for a cluster of `tranche sim`.
+ *
+ * @param program words that start this program
+ */
+export function programCommands(kubeconfig: string, program: string): string {
+  const commands = ['controller', 'executor'].map((name) => continued([`${program} ${name}`, `--kubeconfig ${quoted(kubeconfig)}`]))
   return ['To release something, start a controller and an executor, each in its own terminal:', '', ...commands].join('\n')
 }
 

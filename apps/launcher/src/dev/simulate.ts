@@ -26,6 +26,7 @@ import { driveClock } from './drive-clock.ts'
 import { installDemo, installResources } from './install-objects.ts'
 import { writeAccessFiles } from './kubeconfig-file.ts'
 import { dashboardText, exportCommand, nextCommands, programCommands } from './next-commands.ts'
+import { ownCommand } from './own-command.ts'
 import { openLineFile, removeFile, type ReportUnwritable, writeWhole } from '../files/output-file.ts'
 import { keepDrawing } from './keep-drawing.ts'
 import { type DemoResult, runDemo } from './run-demo.ts'
@@ -217,7 +218,7 @@ interface Listeners extends Pick<Simulation, 'access'> {
 }
 
 /** Writes the kubeconfig and prints the endpoints. @returns the path of the kubeconfig; null if nothing is served */
-function shareAccess({ options, cleanup, screen }: Session, { access, faults, api }: Listeners): string | null {
+function shareAccess({ options, cleanup, screen, io }: Session, { access, faults, api }: Listeners): string | null {
   if (access === null) return null
   const files = cleanup.adopt(writeAccessFiles(access, options.kubeconfig), ({ remove }) => remove())
   // Each link works once, so the file and the screen have one each.
@@ -229,12 +230,12 @@ function shareAccess({ options, cleanup, screen }: Session, { access, faults, ap
   if (faults !== null) screen.say(`Fault injection: ${faults.url}, token ${faults.token}`)
   if (options.demo === 'release' && api !== null) screen.say(dashboardText(api.newLink()))
   if (options.demo === 'release') screen.say(`To use kubectl: ${exportCommand(files.kubeconfig)}`)
-  if (options.command === 'sim') screen.say(`\n${programCommands(files.kubeconfig)}`)
-  if (options.demo !== 'release')
-    screen.say(
-      `\n${nextCommands({ dashboard: api?.newLink(), kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`,
-    )
-  return files.kubeconfig
+  const { kubeconfig } = files
+  const program = ownCommand(io.env)
+  if (options.command === 'sim') screen.say(`\n${programCommands(kubeconfig, program)}`)
+  const demo = options.demo === 'objects'
+  if (options.demo !== 'release') screen.say(`\n${nextCommands({ dashboard: api?.newLink(), kubeconfig, demo, version: 'v2', program })}`)
+  return kubeconfig
 }
 
 /** Client and watch of the running cluster. */
@@ -255,7 +256,8 @@ async function follow(session: Session, running: Running): Promise<ExitCode> {
     if (options.output === 'json') io.out.write(`${JSON.stringify(result)}\n`)
     if (options.exit || options.virtual) return exitCodes.done
     const { kubeconfig, api } = running
-    if (kubeconfig !== null) screen.say(`\n${nextCommands({ dashboard: api?.newLink(), kubeconfig, demo: true, version: 'v3' })}`)
+    const program = ownCommand(io.env)
+    if (kubeconfig !== null) screen.say(`\n${nextCommands({ dashboard: api?.newLink(), kubeconfig, demo: true, version: 'v3', program })}`)
   }
   await whenAborted(signal)
   throw new StopRequested()

@@ -1,4 +1,5 @@
 import { startApi } from '@tranche/api'
+import { VERSION } from '@tranche/cli'
 import type { Clock } from '@tranche/clock'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
@@ -39,7 +40,7 @@ export async function startDevApi({ simulation, clock, log, port, seed }: DevApi
   const exchange = simulation.exchangeFor(fieldManagers.api)
   const token = simulation.simulator.tokenFor(USER)
   const link = { caller: { username: USER, groups: [ADMINISTRATORS] }, hint: 'Sign in with the token that tranche dev has printed.' }
-  const api = await startApi({ exchange, clock, log, port, seed, dashboard: findDashboard(), link })
+  const api = await startApi({ exchange, clock, log, port, seed, dashboard: findDashboard(), link, version: VERSION })
   await api.ready
   return { url: api.url, token, newLink: () => api.newLink() ?? '', stop: () => api.stop() }
 }

@@ -1,5 +1,6 @@
-import { invalid, misplaced, parseChoice, parseWhole, pathOf, type RedisOptions, textOf, textsOf, type Values } from '@tranche/cli'
+import { invalid, misplaced, parseChoice, parseWhole, pathOf, textOf, textsOf, type Values } from '@tranche/cli'
 import type { AdmissionMode } from '@tranche/controller'
+import type { RedisOptions } from '@tranche/doctor'
 import { type ApiProcessOptions, toApiProcessOptions } from './api-process-options.ts'
 import { type PortOptions, toHealthOptions, toMetricsOptions } from './port-options.ts'
 import { type ScopeOptions, toScopeOptions } from './scope-options.ts'

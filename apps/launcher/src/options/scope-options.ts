@@ -4,7 +4,7 @@ import { misplaced, parseNamespace, toLeaseNamespace } from '@tranche/cli'
 export interface ScopeOptions {
   /** Watched namespaces, at least one; undefined: all. */
   readonly namespaces: readonly string[] | undefined
-  /** Namespace of the leader election Lease; undefined: the default. */
+  /** Namespace of the Lease of controllers; undefined: the default. */
   readonly leaseNamespace: string | undefined
 }
 

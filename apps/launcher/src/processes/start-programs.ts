@@ -78,7 +78,7 @@ export async function startPrograms(
   if (runs.has('controller')) await startControllers(parts)
   if (runs.has('executor')) startExecutors(parts)
   if (options.api !== null) {
-    const api = await startApiProgram({ ...common, ...shared }, options.api)
+    const api = await startApiProgram({ ...common, ...shared, leaseNamespace: options.scope.leaseNamespace }, options.api)
     started.keep('api', api, { url: api.url })
   }
   started.shrinkOnceReady()
@@ -252,7 +252,7 @@ async function startApiProgram(
   { requestsPerSecond, ...options }: ApiProcessOptions,
 ): Promise<RunningApi> {
   const { startApi } = await import('@tranche/api')
-  return startApi({ ...common, ...options, dashboard: findDashboard(), withProcess: true, limits: { requestsPerSecond } })
+  return startApi({ ...common, ...options, version: VERSION, dashboard: findDashboard(), withProcess: true, limits: { requestsPerSecond } })
 }
 
 type QueueOptions = Pick<ProcessOptions, 'redis'> & { readonly redisSettings: RedisSettings | null }

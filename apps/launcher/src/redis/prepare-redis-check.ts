@@ -1,4 +1,5 @@
-import type { CommandIo, RedisCheck, RedisOptions } from '@tranche/cli'
+import type { CommandIo } from '@tranche/cli'
+import type { RedisCheck, RedisOptions } from '@tranche/doctor'
 import { readRedisSettings } from './redis-options.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type CommandIo, invalid, misplaced, type RedisOptions } from '@tranche/cli'
+import { type CommandIo, invalid, misplaced } from '@tranche/cli'
+import type { RedisOptions } from '@tranche/doctor'
 import type { RedisAddress, RedisHost, RedisSettings } from '@tranche/queue-bullmq'
 
 const REDIS_PORT = 6379

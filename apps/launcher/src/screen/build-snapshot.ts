@@ -43,6 +43,7 @@ export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapsho
     fromVersion: fromVersion(objects, canary),
     toVersion: versionOf(daemonSet.spec.template.spec?.containers?.[0]?.image) ?? 'no image',
     phase: rollout?.status?.phase ?? null,
+    isObserved: isObserved(rollout?.status, canary && hashOf(canary)),
     step: stepPosition(rollout),
     paused: isPaused(rollout),
     steps: stepMarks(rollout, nodes.length),
@@ -51,6 +52,12 @@ export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapsho
     waiting: waitingOf(objects),
     events: events.filter((event) => isAbout(event, daemonSet, rollout)),
   }
+}
+
+/** A status that is Healthy names the revision of the template; other phases say themselves what they wait for. */
+function isObserved(status: RolloutStatus | undefined, template: string | undefined): boolean {
+  if (status?.phase !== 'Healthy') return true
+  return template !== undefined && [status.stableRevision, status.canaryStatus?.stableRevision].includes(template)
 }
 
 function hashOf(revision: ControllerRevision): string | undefined {

@@ -1,4 +1,5 @@
-import { durationText, printable } from '@tranche/cli'
+import { printable } from '@tranche/cli'
+import { durationText } from '@tranche/clock'
 import { countStates, type NodeSnapshot, type ReleaseSnapshot } from './release-snapshot.ts'
 
 /** Share of the nodes per progress line: a line for each of 5,000 nodes would hide the rest. */
@@ -11,12 +12,16 @@ const PROGRESS_SHARE = 1 / 20
  * @returns one line per change; empty if nothing relevant has changed
  */
 export function plainLines(printed: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): readonly string[] {
-  const lines = [
+  const moves = snapshot.isObserved ? movedLines(printed, snapshot) : []
+  const failing = newlyFailing(printed, snapshot).map((node) => `failing on ${node.name}: ${node.reason ?? 'not running'}`)
+  return [...moves, ...failing].map((line) => plainLine(snapshot, line))
+}
+
+function movedLines(printed: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): readonly string[] {
+  return [
     ...(positionText(snapshot) === (printed && positionText(printed)) ? [] : [positionText(snapshot)]),
     ...(hasMoved(printed, snapshot) ? [progressText(snapshot)] : []),
-    ...newlyFailing(printed, snapshot).map((node) => `failing on ${node.name}: ${node.reason ?? 'not running'}`),
   ]
-  return lines.map((line) => plainLine(snapshot, line))
 }
 
 /** @returns `text` after the name of the DaemonSet and the duration of its release */

@@ -18,6 +18,8 @@ export interface ReleaseSnapshot {
   readonly toVersion: string
   /** `status.phase` of the Rollout; null while it has no status. */
   readonly phase: string | null
+  /** Whether the phase is about the DaemonSet's present template; false between a change of the template and the next status. */
+  readonly isObserved: boolean
   readonly step: StepPosition | null
   /** Whether `spec.strategy.paused` pauses the release, in mid-batch too. */
   readonly paused: boolean

@@ -1,6 +1,5 @@
 import {
   asciiGlyphs,
-  durationText,
   type Glyphs,
   type LinePainter,
   loadTextDrawing,
@@ -9,6 +8,7 @@ import {
   type StyledSpan,
   unicodeGlyphs,
 } from '@tranche/cli'
+import { durationText } from '@tranche/clock'
 import { asciiCells, type CellGlyphs, cellStyles, stateWords, unicodeCells } from './cell-glyphs.ts'
 import { nodeMap, type ZoneRow } from './node-map.ts'
 import { countStates, type NodeState, type ReleaseSnapshot } from './release-snapshot.ts'

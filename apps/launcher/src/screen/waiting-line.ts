@@ -1,4 +1,4 @@
-import { durationText } from '@tranche/cli'
+import { durationText } from '@tranche/clock'
 import { plainLine } from './plain-lines.ts'
 import type { ReleaseSnapshot } from './release-snapshot.ts'
 

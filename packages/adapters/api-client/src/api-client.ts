@@ -1,40 +1,28 @@
 import {
-  batchReportSchema,
   type BatchReport,
+  type DoctorReport,
   type EventReport,
-  eventReportSchema,
   type Explanation,
-  explanationSchema,
   type Forecast,
   type ForecastRequest,
-  forecastSchema,
   type HistoryReport,
-  historyReportSchema,
   type LoginMethods,
   loginMethodsSchema,
   type Me,
   meSchema,
+  type NodeEvents,
   type NodeReport,
-  nodeReportSchema,
   type NodesQuery,
   PAGE_MAX,
-  pageOf,
   type Permissions,
   type PolicyReport,
-  policyReportSchema,
-  permissionsSchema,
   type RevisionReport,
-  revisionReportSchema,
   type RevisionTemplate,
-  revisionTemplateSchema,
   type RolloutReport,
-  rolloutReportSchema,
   type RolloutsQuery,
   type RolloutSummary,
-  rolloutSummarySchema,
   type StreamMessage,
   type ValidateAnswer,
-  validateAnswerSchema,
   type ActionAnswer,
   actionAnswerSchema,
   type ActionBody,
@@ -84,6 +72,8 @@ export interface ApiClient {
   /** Reads all pages. */
   allNodes(key: ApiKey, query?: Partial<NodesQuery>, options?: ApiCallOptions): Promise<readonly NodeReport[]>
   explainNode(key: ApiKey, node: string, options?: ApiCallOptions): Promise<Explanation>
+  /** Kubernetes events about a node and its pod, as far as the user may list them. */
+  nodeEvents(key: ApiKey, node: string, options?: ApiCallOptions): Promise<NodeEvents>
   explain(key: ApiKey, options?: ApiCallOptions): Promise<Explanation>
   batches(key: ApiKey, options?: ApiCallOptions): Promise<readonly BatchReport[]>
   revisions(key: ApiKey, options?: ApiCallOptions): Promise<readonly RevisionReport[]>
@@ -105,6 +95,8 @@ export interface ApiClient {
   loginMethods(options?: ApiCallOptions): Promise<LoginMethods>
   /** User of the token. */
   me(options?: ApiCallOptions): Promise<Me>
+  /** Checks the prerequisites of the cluster with the rights of the user of the token, as `tranche doctor` does. */
+  doctor(options?: ApiCallOptions): Promise<DoctorReport>
   /** Checks documents in YAML or JSON, as `tranche lint` does. Not retried. */
   validate(manifests: string, options?: ApiCallOptions): Promise<ValidateAnswer>
   /** Current state, then changes until the signal aborts; of one namespace or one Rollout if given. Also the nodes of one Rollout. */
@@ -139,42 +131,44 @@ interface Schema<T> {
 
 /** Creates a client over a connection. */
 export function createApiClient(connection: RestConnection): ApiClient {
-  const get = async <T>(path: string, schema: Schema<T>, options: ApiCallOptions = {}): Promise<T> =>
-    parsed(schema, path, await send(connection, { method: 'GET', path, isSafe: true }, options))
-  const post = async <T>(path: string, body: unknown, schema: Schema<T>, options: ApiCallOptions = {}): Promise<T> =>
-    parsed(schema, path, await send(connection, { method: 'POST', path, body, isSafe: false }, options))
+  const get = async <T>(path: string, schema: Schema<T> | PickSchema<T>, options: ApiCallOptions = {}): Promise<T> =>
+    parsed(path, await Promise.all([loaded(schema), send(connection, { method: 'GET', path, isSafe: true }, options)]))
+  const post = async <T>(path: string, body: unknown, schema: PickSchema<T>, options: ApiCallOptions = {}): Promise<T> =>
+    parsed(path, await Promise.all([loaded(schema), send(connection, { method: 'POST', path, body, isSafe: false }, options)]))
   const items = async <T>(
     path: string,
-    schema: Schema<{ readonly items: readonly T[] }>,
+    schema: PickSchema<{ readonly items: readonly T[] }>,
     options?: ApiCallOptions,
   ): Promise<readonly T[]> => (await get(path, schema, options)).items
   const act = async (path: string, body: unknown, call: ActionCall = {}): Promise<ActionAnswer> =>
-    parsed(actionAnswerSchema, path, await send(connection, actionRequest(path, body, call), callLimits(call)))
+    parsed(path, [actionAnswerSchema, await send(connection, actionRequest(path, body, call), callLimits(call))])
 
   const client: ApiClient = {
     rollouts: (query = {}, options) =>
-      get(withQuery(rolloutsPath(query.namespace), { ...query, namespace: undefined }), rolloutPage, options),
+      get(withQuery(rolloutsPath(query.namespace), { ...query, namespace: undefined }), (schemas) => schemas.rolloutPage, options),
     allRollouts: (query, options) => everyPage((page) => client.rollouts({ ...query, ...page }, options)),
-    rollout: (key, options) => get(rolloutPath(key), rolloutReportSchema, options),
-    nodes: (key, query = {}, options) => get(withQuery(`${rolloutPath(key)}/nodes`, query), nodePage, options),
+    rollout: (key, options) => get(rolloutPath(key), (schemas) => schemas.rolloutReportSchema, options),
+    nodes: (key, query = {}, options) => get(withQuery(`${rolloutPath(key)}/nodes`, query), (schemas) => schemas.nodePage, options),
     allNodes: (key, query, options) => everyPage((page) => client.nodes(key, { ...query, ...page }, options)),
-    explainNode: (key, node, options) => get(`${rolloutPath(key)}/nodes/${encodeURIComponent(node)}`, explanationSchema, options),
-    explain: (key, options) => get(`${rolloutPath(key)}/explain`, explanationSchema, options),
-    batches: (key, options) => items(`${rolloutPath(key)}/batches`, batchList, options),
-    revisions: (key, options) => items(`${rolloutPath(key)}/revisions`, revisionList, options),
+    explainNode: (key, node, options) => get(nodePath(key, node), (schemas) => schemas.explanationSchema, options),
+    nodeEvents: (key, node, options) => get(`${nodePath(key, node)}/events`, (schemas) => schemas.nodeEventsSchema, options),
+    explain: (key, options) => get(`${rolloutPath(key)}/explain`, (schemas) => schemas.explanationSchema, options),
+    batches: (key, options) => items(`${rolloutPath(key)}/batches`, (schemas) => schemas.batchList, options),
+    revisions: (key, options) => items(`${rolloutPath(key)}/revisions`, (schemas) => schemas.revisionList, options),
     revision: (key, revision, options) =>
-      get(`${rolloutPath(key)}/revisions/${encodeURIComponent(revision)}`, revisionTemplateSchema, options),
-    history: (key, options) => get(`${rolloutPath(key)}/history`, historyReportSchema, options),
-    events: (key, options) => items(`${rolloutPath(key)}/events`, eventList, options),
-    policy: (key, options) => get(`${rolloutPath(key)}/policy`, policyReportSchema, options),
-    permissions: (key, options) => get(`${rolloutPath(key)}/permissions`, permissionsSchema, options),
+      get(`${rolloutPath(key)}/revisions/${encodeURIComponent(revision)}`, (schemas) => schemas.revisionTemplateSchema, options),
+    history: (key, options) => get(`${rolloutPath(key)}/history`, (schemas) => schemas.historyReportSchema, options),
+    events: (key, options) => items(`${rolloutPath(key)}/events`, (schemas) => schemas.eventList, options),
+    policy: (key, options) => get(`${rolloutPath(key)}/policy`, (schemas) => schemas.policyReportSchema, options),
+    permissions: (key, options) => get(`${rolloutPath(key)}/permissions`, (schemas) => schemas.permissionsSchema, options),
     act: (key, type, body, call) => act(`${rolloutPath(key)}/actions/${type}`, body, call),
-    plan: (key, body, options) => post(`${rolloutPath(key)}/plan`, body, forecastSchema, options),
-    daemonSetHistory: (key, options) => get(`${daemonSetPath(key)}/history`, historyReportSchema, options),
+    plan: (key, body, options) => post(`${rolloutPath(key)}/plan`, body, (schemas) => schemas.forecastSchema, options),
+    daemonSetHistory: (key, options) => get(`${daemonSetPath(key)}/history`, (schemas) => schemas.historyReportSchema, options),
     rollBackDaemonSet: (key, body, call) => act(`${daemonSetPath(key)}/rollback`, body, call),
     loginMethods: (options) => get('api/v1/login-methods', loginMethodsSchema, options),
     me: (options) => get('api/v1/me', meSchema, options),
-    validate: (manifests, options) => post('api/v1/validate', { manifests }, validateAnswerSchema, options),
+    doctor: (options) => get('api/v1/doctor', (schemas) => schemas.doctorReportSchema, options),
+    validate: (manifests, options) => post('api/v1/validate', { manifests }, (schemas) => schemas.validateAnswerSchema, options),
     stream: ({ namespace, name, nodes, ...options }) => {
       const query = { namespace, name, nodes: nodes && `${nodes.namespace}/${nodes.name}` }
       return readStream(connection, { method: 'GET', path: withQuery('api/v1/stream', query), isSafe: true }, options)
@@ -183,18 +177,16 @@ export function createApiClient(connection: RestConnection): ApiClient {
   return client
 }
 
-const rolloutPage = pageOf(rolloutSummarySchema)
-const nodePage = pageOf(nodeReportSchema)
-const batchList = pageOf(batchReportSchema).pick({ items: true })
-const revisionList = pageOf(revisionReportSchema).pick({ items: true })
-const eventList = pageOf(eventReportSchema).pick({ items: true })
-
 function rolloutsPath(namespace: string | undefined): string {
   return namespace === undefined || namespace === '' ? 'api/v1/rollouts' : `api/v1/namespaces/${encodeURIComponent(namespace)}/rollouts`
 }
 
 function rolloutPath({ namespace, name }: ApiKey): string {
   return `${rolloutsPath(namespace)}/${encodeURIComponent(name)}`
+}
+
+function nodePath(key: ApiKey, node: string): string {
+  return `${rolloutPath(key)}/nodes/${encodeURIComponent(node)}`
 }
 
 function daemonSetPath({ namespace, name }: ApiKey): string {
@@ -234,7 +226,22 @@ function callLimits({ waitMs = 0, deadlineMs = DEFAULT_DEADLINE_MS, signal }: Ac
   return { signal, deadlineMs: deadlineMs + waitMs }
 }
 
-function parsed<T>(schema: Schema<T>, path: string, text: string): T {
+/** Picks the schema of an answer from those that are loaded with the first call that needs one. */
+type PickSchema<T> = (schemas: typeof import('./later-schemas.ts')) => Schema<T>
+
+/**
+ * Loads the schemas that a client otherwise loads with the first call that needs one. For programs in virtual time, whose clock does not
+ * wait until a module is loaded.
+ */
+export async function loadSchemas(): Promise<void> {
+  await import('./later-schemas.ts')
+}
+
+async function loaded<T>(schema: Schema<T> | PickSchema<T>): Promise<Schema<T>> {
+  return typeof schema === 'function' ? schema(await import('./later-schemas.ts')) : schema
+}
+
+function parsed<T>(path: string, [schema, text]: readonly [Schema<T>, string]): T {
   const value = schema.safeParse(jsonOf(text))
   if (value.success) return value.data
   throw new AppError('API_REFUSED', `/${path} returned a body that does not match its schema: ${value.error.message}`, {

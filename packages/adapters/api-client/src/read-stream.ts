@@ -4,9 +4,20 @@ import { ApiProblemError } from './api-problem-error.ts'
 import { createEventParser } from './event-stream.ts'
 import { type ApiRequest, type RestConnection, open } from './send.ts'
 
+/** Place in a stream, which its reader advances. */
+export interface StreamPosition {
+  /** Id of the last event; empty if nothing complete has arrived, so that a stream from here begins with a `reset`. */
+  lastEventId: string
+}
+
 /** Options for reading a stream. */
 export interface StreamOptions {
   readonly signal: AbortSignal
+  /**
+   * Place from which the stream resumes, and which it advances. After this stream, another one with the same `namespace` and `name` may
+   * resume from it, with the same messages applied to the same state. @default the beginning
+   */
+  readonly position?: StreamPosition
   /**
    * Time without any byte after which the stream counts as dead, in milliseconds; the server sends a heartbeat every 15 s. @default 45000
    */
@@ -38,10 +49,10 @@ export async function* readStream(
   request: ApiRequest,
   options: StreamOptions,
 ): AsyncGenerator<StreamMessage, void, undefined> {
-  const state = { lastId: '', waitMs: FIRST_WAIT_MS }
+  const state = { position: options.position ?? { lastEventId: '' }, waitMs: FIRST_WAIT_MS }
   for (;;) {
     try {
-      yield* readOnce(connection, withLastId(request, state.lastId), options, state)
+      yield* readOnce(connection, withLastId(request, state.position.lastEventId), options, state)
     } catch (error) {
       if (options.signal.aborted || isFinal(error)) throw error
       options.onLost?.(error)
@@ -52,8 +63,7 @@ export async function* readStream(
 }
 
 interface StreamState {
-  /** Id of the last event that was yielded. */
-  lastId: string
+  readonly position: StreamPosition
   /** Wait before the next attempt, in milliseconds; received data resets it. */
   waitMs: number
 }
@@ -79,7 +89,8 @@ async function* readOnce(
   try {
     const { body } = await open(connection, request, both)
     onOpen?.()
-    const parser = createEventParser(state.lastId)
+    const { position } = state
+    const parser = createEventParser(position.lastEventId)
     const decoder = new TextDecoder()
     for await (const bytes of chunksOf(body, both)) {
       watch.heard()
@@ -87,12 +98,17 @@ async function* readOnce(
       for (const { data, id, isMark, retryMs } of parser.push(decoder.decode(bytes, { stream: true }))) {
         state.waitMs = retryMs ?? FIRST_WAIT_MS
         const message = messageOf(data)
+        // The old state is gone, and the new one is not complete: there is nothing to resume from until the next id.
+        if (message?.type === 'reset') position.lastEventId = ''
         if (message !== undefined) yield message
-        state.lastId = id
+        // Another stream may already resume from the position.
+        signal.throwIfAborted()
+        if (isMark) position.lastEventId = id
         if (isMark) onComplete?.()
       }
-      state.lastId = parser.lastId
-      if (parser.marks > marks) onCurrent?.()
+      if (parser.marks === marks) continue
+      position.lastEventId = parser.lastId
+      onCurrent?.()
     }
   } finally {
     watch.stop()

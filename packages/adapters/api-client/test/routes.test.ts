@@ -16,6 +16,7 @@ const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => read
   nodes: (client) => [client.nodes(key)],
   allNodes: (client) => [client.allNodes(key)],
   explainNode: (client) => [client.explainNode(key, '{node}')],
+  nodeEvents: (client) => [client.nodeEvents(key, '{node}')],
   explain: (client) => [client.explain(key)],
   batches: (client) => [client.batches(key)],
   revisions: (client) => [client.revisions(key)],
@@ -30,6 +31,7 @@ const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => read
   rollBackDaemonSet: (client) => [client.rollBackDaemonSet(key, {})],
   loginMethods: (client) => [client.loginMethods()],
   me: (client) => [client.me()],
+  doctor: (client) => [client.doctor()],
   validate: (client) => [client.validate('')],
   stream: (client) => [client.stream({ signal }).next()],
 }

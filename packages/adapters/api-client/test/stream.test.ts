@@ -62,6 +62,60 @@ it('a stream reconnects with the last id, even from a heartbeat, and after sever
   expect(asked).toEqual([undefined, '2', '2'])
 })
 
+it('a stream starts over if it is lost between a reset and the end of the new state', async () => {
+  const asked: (string | undefined)[] = []
+  await read((request, response, visit) => {
+    asked.push(request.headers['last-event-id'] as string | undefined)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    if (visit === 1) response.end(`retry: 5\nid: 1\n${gone('a')}`)
+    else if (visit === 2) response.end(`retry: 5\ndata: {"type":"reset"}\n\n${gone('b')}`)
+    else response.end(`id: 3\n${gone('c')}`)
+  }, 4)
+  expect(asked).toEqual([undefined, '1', undefined])
+})
+
+it('a stream resumes from the position that another one has reached', async () => {
+  const asked: (string | undefined)[] = []
+  const position = { lastEventId: '' }
+  const answering: FetchLike = async (_url, { headers }) => {
+    asked.push(headers['last-event-id'])
+    const body = new TextEncoder().encode(`id: ${asked.length}0\n${gone('a')}${gone('b')}: alive\nid: ${asked.length}5\n\n`)
+    return { status: 200, headers: { get: () => null }, text: async () => '', body: once(body) }
+  }
+  const client = createApiClient({ fetch: answering, baseUrl: 'http://tranche.example', clock: new VirtualClock() })
+  const readTwo = async (): Promise<void> => {
+    const end = new AbortController()
+    const stream = client.stream({ signal: end.signal, position, onCurrent: () => end.abort(new Error('enough')) })
+    for await (const _ of stream);
+  }
+  await expect(readTwo()).rejects.toThrow('enough')
+  await expect(readTwo()).rejects.toThrow('enough')
+  expect(asked).toEqual([undefined, '15'])
+  expect(position.lastEventId).toBe('25')
+})
+
+it('a stream that is aborted changes its position no more, and yields nothing more', async () => {
+  const position = { lastEventId: '' }
+  const body = new TextEncoder().encode(`id: 1\n${gone('a')}id: 2\n${gone('b')}id: 3\n${gone('c')}`)
+  const answering: FetchLike = async () => ({ status: 200, headers: { get: () => null }, text: async () => '', body: once(body) })
+  const end = new AbortController()
+  const client = createApiClient({ fetch: answering, baseUrl: 'http://tranche.example', clock: new VirtualClock() })
+  const names: string[] = []
+  const readAll = async (): Promise<void> => {
+    for await (const message of client.stream({ signal: end.signal, position })) {
+      names.push('name' in message ? message.name : message.type)
+      if (names.length === 2) end.abort(new Error('another stream takes over'))
+    }
+  }
+  await expect(readAll()).rejects.toThrow('another stream takes over')
+  expect([names, position.lastEventId]).toEqual([['a', 'b'], '1'])
+})
+
+async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield body
+  await new Promise(() => {})
+}
+
 it('a stream holds no yielded chunk', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

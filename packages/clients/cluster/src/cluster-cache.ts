@@ -1,6 +1,6 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { FleetIndex, type FleetNode, type FleetPod, type ObservationTime, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetNode, type FleetPod, type ObservationTime, toFleetPod } from '@tranche/fleet'
 import {
   createReflector,
   joinReflectors,
@@ -77,7 +77,7 @@ export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
   const { clock } = options
   const fleet = new FleetIndex()
   const withSharedTexts = createSharedTexts()
-  const seenAt = (): ObservationTime => (options.readySince === 'stamp' ? STAMPS : observationTime(clock))
+  const seenAt = (): ObservationTime => (options.readySince === 'stamp' ? BY_STAMPS : observationTime(clock))
   const nodes = createReflector<FleetNode, Node>({
     ...common(options),
     resource: resourcePaths.nodes,
@@ -138,9 +138,6 @@ function common({
 
 /** Kind that every object owned by a DaemonSet names: the JSON of other pods is not even parsed. */
 const DAEMON_SET = 'DaemonSet'
-
-/** Earlier than every timestamp of the API server, so timestamps are taken as they are. */
-const STAMPS = { nowMs: 0, monotonicMs: 0 }
 
 function observationTime(clock: Clock): ObservationTime {
   return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }

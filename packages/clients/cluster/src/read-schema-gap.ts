@@ -21,7 +21,7 @@ const NAMED_FIELDS = 3
  * @throws {AppError} if the API server does not answer
  */
 export async function readSchemaGap(
-  client: KubeClient,
+  client: Pick<KubeClient, 'text'>,
   signal: AbortSignal | undefined,
   asked?: readonly DefinedKind[],
 ): Promise<string | null> {
@@ -50,7 +50,11 @@ interface ServedSchema {
   readonly 'x-kubernetes-group-version-kind'?: readonly KindId[]
 }
 
-async function readSchemas(client: KubeClient, groupVersion: string, signal: AbortSignal | undefined): Promise<readonly ServedSchema[]> {
+async function readSchemas(
+  client: Pick<KubeClient, 'text'>,
+  groupVersion: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly ServedSchema[]> {
   try {
     const document = JSON.parse(await client.text(`/openapi/v3/apis/${groupVersion}`, { signal })) as {
       readonly components?: { readonly schemas?: Readonly<Record<string, ServedSchema>> }

@@ -3,8 +3,10 @@ export { createKubeReleaseClient, type KubeReleaseClientOptions } from './create
 export { createRestReleaseClient } from './create-rest-release-client.ts'
 export { followRelease } from './follow-release.ts'
 export { type Followed, followRollout } from './follow-rollout.ts'
-export { newestFirst, readEvents, type SeenEvent, type StampedEvent, toEventReport } from './read-events.ts'
+export { newestFirst, type SeenEvent, type StampedEvent, toBoundedReport } from './events/seen-event.ts'
+export { readEvents } from './read-events.ts'
 export { type FactReader, readAllFacts, readFacts } from './read-facts.ts'
+export { type EventObject, nodeObject, readObjectEvents, type StampedNodeEvent } from './events/read-object-events.ts'
 export { readSnapshot, type ReadSnapshotOptions } from './read-snapshot.ts'
 export { getOrNone, readRevisions, type ReadOptions, workloadKey } from './read-action-facts.ts'
 export type {

@@ -22,9 +22,10 @@ export async function readActionFacts(
   const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, order.key, options)
   // The same Idempotency-Key may be on the record of the other object.
   const asksDaemonSet = targetOf(order.type) === 'DaemonSet' || order.idempotencyKey !== undefined
-  if (rollout === undefined || !asksDaemonSet) return { rollout, daemonSet: undefined, revisions: [] }
+  if (rollout === undefined || !asksDaemonSet) return { on: 'Rollout', rollout, daemonSet: undefined, revisions: [] }
   const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), options)
-  return { rollout, daemonSet, revisions: order.type === 'undo' ? await readRevisions(client, daemonSet, options) : [] }
+  const revisions = order.type === 'undo' ? await readRevisions(client, daemonSet, options) : []
+  return { on: 'Rollout', rollout, daemonSet, revisions }
 }
 
 /** Namespace and name of the workload of a Rollout. */
@@ -40,7 +41,7 @@ async function factsOfDaemonSet(
   const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, key, options)
   const name = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout]
   const rollout = name === undefined ? undefined : await getOrNone<Rollout>(client, resourcePaths.rollouts, { ...key, name }, options)
-  return { rollout, daemonSet, revisions: type === 'undo' ? await readRevisions(client, daemonSet, options) : [] }
+  return { on: 'DaemonSet', rollout, daemonSet, revisions: type === 'undo' ? await readRevisions(client, daemonSet, options) : [] }
 }
 
 /** ControllerRevisions that a DaemonSet owns; none without a DaemonSet. */

@@ -1,22 +1,10 @@
 import type { EventReport, Rollout } from '@tranche/api-schema'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { compareResourceVersions, type KubeObject, type ObjectKey } from '@tranche/kube-types'
+import type { ObjectKey } from '@tranche/kube-types'
+import { newestFirst, type SeenEvent, toEventReport } from './events/seen-event.ts'
 import { getOrNone, workloadKey } from './read-action-facts.ts'
 import type { AskOptions } from './release-client.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
-
-/** Event of core/v1, with the fields that are used. */
-export interface SeenEvent extends KubeObject {
-  readonly involvedObject?: { readonly kind?: string; readonly name?: string }
-  readonly type?: string
-  readonly reason?: string
-  readonly message?: string
-  readonly count?: number
-  readonly eventTime?: string | null
-  readonly firstTimestamp?: string | null
-  readonly lastTimestamp?: string | null
-  readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null
-}
 
 const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'DaemonSet']
 
@@ -47,31 +35,4 @@ export async function readEvents(
     .map((event) => ({ resourceVersion: event.metadata.resourceVersion, report: toEventReport(event) }))
     .sort(newestFirst)
     .map(({ report }) => report)
-}
-
-/** Timestamps are whole seconds: within one second, the last written event is newest. */
-export function newestFirst(a: StampedEvent, b: StampedEvent): number {
-  if (a.report.at !== b.report.at) return a.report.at < b.report.at ? 1 : -1
-  return compareResourceVersions(b.resourceVersion, a.resourceVersion)
-}
-
-/** Event with the version of its object. */
-export interface StampedEvent {
-  readonly report: EventReport
-  readonly resourceVersion: string
-}
-
-/** Converts an event to its report. */
-export function toEventReport(event: SeenEvent): EventReport {
-  const { involvedObject, type, reason = '', message = '', series, metadata } = event
-  const at = series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? metadata.creationTimestamp
-  const count = series?.count ?? event.count
-  return {
-    at: at ?? '',
-    type: type === 'Warning' ? 'Warning' : 'Normal',
-    reason,
-    object: `${involvedObject?.kind ?? ''}/${involvedObject?.name ?? ''}`,
-    message,
-    ...(count !== undefined && { count }),
-  }
 }

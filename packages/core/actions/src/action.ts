@@ -46,7 +46,9 @@ export interface UndoLook {
 
 /** Objects that an action is checked against, each as last read. */
 export interface ActionFacts {
-  /** Undefined only for an undo or restart of a DaemonSet without a Rollout. */
+  /** Kind of the object that the user named. @default the one on which the action is written */
+  readonly on?: ActionTarget
+  /** Undefined when it does not exist, and for an undo or restart of a DaemonSet without a Rollout. */
   readonly rollout: Rollout | undefined
   /** Undefined when it does not exist; only `undo` and `restart` use it. */
   readonly daemonSet: DaemonSet | undefined

@@ -52,6 +52,7 @@ export function planAction(action: Action, facts: ActionFacts): ActionPlan {
     const refusal = refusalOf(rollout, action)
     if (refusal !== null) return refusal
   }
+  if (rollout === undefined && facts.on === 'Rollout') return noRollout
   if (target === 'DaemonSet') return daemonSet === undefined ? noDaemonSet(rollout) : planOnDaemonSet(action, facts, daemonSet)
   return rollout === undefined ? noRollout : planOnRollout(action, facts, rollout)
 }

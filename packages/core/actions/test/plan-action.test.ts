@@ -365,6 +365,11 @@ describe('an action for another state', () => {
     expect(planAction(anAction('restart'), facts)).toMatchObject({ kind: 'write', target: 'DaemonSet' })
     expect(planAction(anAction('restart'), { ...facts, daemonSet: undefined })).toMatchObject({ code: 'WORKLOAD_NOT_FOUND' })
   })
+
+  it.each(actionTypes)('is refused if the Rollout that it names is gone, and not because of its DaemonSet: %s', (type) => {
+    const facts = { ...factsIn('stepPaused'), on: 'Rollout' as const, rollout: undefined, daemonSet: undefined }
+    expect(planAction(anAction(type), facts)).toMatchObject({ code: 'ROLLOUT_NOT_FOUND' })
+  })
 })
 
 it.each<{ type: ActionType; body: object; path: string }>([

@@ -75,6 +75,12 @@ export interface ObservationTime {
 }
 
 /**
+ * Observation earlier than every timestamp: conditions count from their own timestamps. For readers without a past, whose monotonic
+ * clock is the epoch.
+ */
+export const BY_STAMPS: ObservationTime = { nowMs: 0, monotonicMs: 0 }
+
+/**
  * Reduces a pod to the parts that Tranche uses.
  *
  * @param previous earlier result for the same pod, which keeps the first observation of its Ready condition

@@ -107,9 +107,8 @@ const MAINTENANCE_CONDITIONS = [
  * Reduces a node to the parts that Tranche uses.
  *
  * @param previous earlier result for the same node, which keeps the first observation of its Ready condition
- * @param observedAt @default the start of both clocks, so that the condition counts from its own timestamp
  */
-export function toFleetNode(node: Node, previous?: FleetNode, observedAt: ObservationTime = { nowMs: 0, monotonicMs: 0 }): FleetNode {
+export function toFleetNode(node: Node, previous: FleetNode | undefined, observedAt: ObservationTime): FleetNode {
   const { uid } = node.metadata
   const conditions = node.status?.conditions ?? []
   const { status, lastTransitionTime } = conditions.find(({ type }) => type === 'Ready') ?? {}

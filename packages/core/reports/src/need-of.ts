@@ -28,7 +28,7 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   Paused: ['resume', 'abort'],
   ReleaseFailed: ['abort', 'retry', 'undo'],
   AnalysisInconclusive: ['retry', 'promote', 'abort'],
-  RevisionHeld: ['retry', 'undo', 'abort'],
+  RevisionHeld: ['abort', 'undo', 'retry'],
   StrategyConflict: ['retry', 'abort'],
   PodsStuck: ['abort'],
 }

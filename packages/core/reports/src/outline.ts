@@ -45,8 +45,11 @@ export function outlineOf(facts: ReleaseFacts): Outline {
   const fleet = facts.fleet ?? NO_FLEET
   const canaryStatus = rollout.status?.canaryStatus
   const lastStable = rollout.status?.stableRevision
+  const rolloutCreatedAt = rollout.metadata.creationTimestamp
   const discovery: Discovery =
-    daemonSet === undefined ? { kind: 'pending', why: 'revision' } : discoverRevisions({ daemonSet, revisions, fleet, lastStable })
+    daemonSet === undefined
+      ? { kind: 'pending', why: 'revision' }
+      : discoverRevisions({ daemonSet, revisions, fleet, lastStable, rolloutCreatedAt })
   const found = discovery.kind === 'found' ? discovery : undefined
   // The status of a disabled Rollout no longer describes the DaemonSet.
   const said = rollout.status?.phase === 'Disabled' ? undefined : canaryStatus

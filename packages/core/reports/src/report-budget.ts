@@ -21,6 +21,6 @@ export function reportBudget(outline: Outline, limit: number): NonNullable<Rollo
 
 /** Without a release nothing is updated, whatever revision a pod has. */
 function userOf(node: NodeView, { facts, canary }: Outline): 'ours' | 'others' | 'unreachable' {
-  if (!node.ready) return 'unreachable'
+  if (!node.ready || node.maintenance !== undefined) return 'unreachable'
   return hasOldPod(node, canary) || !isReleaseUnderWay(facts.rollout) ? 'others' : 'ours'
 }

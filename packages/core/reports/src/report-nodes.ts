@@ -1,7 +1,7 @@
 import type { NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
-import type { FleetPod, NodeView } from '@tranche/fleet'
+import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
-import { comesUpAtMs, nodeState, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
+import { comesUpAtMs, nodeState, outOfReachText, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
@@ -27,6 +27,17 @@ export function reportNodesUntil(facts: ReleaseFacts): NodeReports {
   const upAtMs = kept.reduce((next, { changesAtMs }) => Math.min(next, changesAtMs), Number.POSITIVE_INFINITY)
   const failsAtMs = Math.min(...memory.deadlines.values())
   return { nodes: kept.map(({ report }) => report), changesAtMs: Math.min(facts.nowMs + upAtMs - facts.monotonicMs, failsAtMs) }
+}
+
+/**
+ * Finds the pod that represents a node in reports, as in its `pod`.
+ *
+ * @returns null when the node has no pod; undefined when the DaemonSet neither should run on a node of this name nor has a pod there
+ */
+export function podOnNode(facts: ReleaseFacts, name: string): FleetPod | null | undefined {
+  const outline = outlineOf(facts)
+  const node = nodeInView(outline.fleet, name)
+  return node && (shownPod(node, outline.canary) ?? null)
 }
 
 /** A report, with everything besides the node that it was made from. */
@@ -165,12 +176,13 @@ interface WhyQuestion {
 function whyText({ node, pod, state, question, memory }: WhyQuestion): string | undefined {
   switch (state) {
     case 'updated':
-    case 'old':
       return undefined
+    case 'old':
+      return node.maintenance === undefined ? undefined : outOfReachText(node)
     case 'excluded':
       return 'excluded by the policy'
     case 'notReady':
-      return node.answers ? 'the node is NotReady' : 'the node is NotReady, and its kubelet does not respond'
+      return outOfReachText(node)
     case 'failing':
       return memory.failures.get(node.name) ?? (pod?.trouble === undefined ? podText(pod, question) : troubleText(pod.trouble))
     case 'down':

@@ -17,7 +17,10 @@ describe('why a node is not updated', () => {
     [
       'a later batch updates it',
       { nodes: 'a:old b:new c:new d:old e:old' },
-      { rule: 'Partition', answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 updates it with the present nodes' },
+      {
+        rule: 'Partition',
+        answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 updates it at the current number of nodes',
+      },
     ],
     [
       'a later step selects it',
@@ -70,9 +73,14 @@ describe('why a node is not updated', () => {
       { nodes: 'a:old? b:old c:old d:old e:old' },
       {
         rule: 'NotReady',
-        answer: 'a is skipped: it is NotReady, and its kubelet does not respond',
-        next: 'the node becomes Ready',
+        answer: 'a is skipped: the node is NotReady, and its kubelet does not respond',
+        next: 'the node is Ready, and not in maintenance',
       },
+    ],
+    [
+      'it is in maintenance',
+      { change: { a: { maintenance: 'DrainInProgress' } } },
+      { rule: 'NotReady', answer: 'a is skipped: the node is in maintenance (condition DrainInProgress)' },
     ],
     [
       'the DaemonSet does not run there',

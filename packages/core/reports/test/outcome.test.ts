@@ -179,7 +179,7 @@ describe('the outcome of a Rollout', () => {
         fake.setImage('v2')
         settle(fake)
       },
-      { outcome: 'Failed', reason: 'RevisionHeld', need: { reason: 'RevisionHeld', actions: ['retry', 'undo', 'abort'] } },
+      { outcome: 'Failed', reason: 'RevisionHeld', need: { reason: 'RevisionHeld', actions: ['abort', 'undo', 'retry'] } },
     ],
     [
       'is Done when every node is updated',

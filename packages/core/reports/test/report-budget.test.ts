@@ -29,6 +29,11 @@ describe('the budget of a release', () => {
       { ...none, unreachable: 2 },
     ],
     [
+      'is not used by a Ready node in maintenance whose old pod is not available: it is one of the unreachable ones',
+      { nodes: 'a:old! b:old! c:old', change: { a: { maintenance: 'Drained' } } },
+      { ...none, others: 1, unreachable: 1, exempt: 1 },
+    ],
+    [
       'is used by others after the release, even without a pod',
       { nodes: 'a:- b:new! c:new', rolloutStatus: { phase: 'Healthy' } },
       { ...none, others: 2 },

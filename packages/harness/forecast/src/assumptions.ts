@@ -30,7 +30,7 @@ export function assumptionsOf({
     ...(crowd === null
       ? []
       : [
-          `about ${crowd} of these started together, so their times count from the start by the kubelet; a release may be faster than predicted`,
+          `${crowd < believed.length ? `about ${crowd}` : `all ${believed.length}`} of these started together, so their times are measured from the kubelet's admission; a release may be faster than predicted`,
         ]),
     ...(isCoarse ? ['most of these were created in the same second, so each time may be off by half a second'] : []),
     stopText(times.stop),

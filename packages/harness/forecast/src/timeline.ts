@@ -26,14 +26,21 @@ export interface BatchTimes {
   readonly readyMs: number | null
 }
 
+/** A node that becomes unavailable (`by` is 1) or available again (-1). */
+export interface AvailabilityChange {
+  /** Milliseconds since the start. */
+  readonly atMs: number
+  readonly by: number
+}
+
 /** Events in the copy of the cluster. */
 export interface Timeline {
   /** Records an accepted write; to be called in order. */
   take(write: AcceptedWrite): void
   readonly taken: readonly Taken[]
   readonly batches: readonly BatchTimes[]
-  /** Changes of the number of nodes without an available pod: time and difference. */
-  readonly downs: readonly { readonly atMs: number; readonly by: number }[]
+  /** Changes of the number of nodes without an available pod, in any order. */
+  readonly downs: readonly AvailabilityChange[]
   /** Nodes on which a pod of the revision was ever seen. */
   nodesWith(revision: string): ReadonlySet<string>
   /** Whether a release has been in the pause of this step, from 1. */
@@ -85,7 +92,7 @@ export function createTimeline(options: TimelineOptions): Timeline {
 class RecordedTimeline implements Timeline {
   readonly taken: Taken[] = []
   readonly batches: BatchTimes[] = []
-  readonly downs: { atMs: number; by: number }[] = []
+  readonly downs: AvailabilityChange[] = []
   readonly upAtStart: number
   rollout: Rollout
   release: BatchRelease | undefined
@@ -101,8 +108,8 @@ class RecordedTimeline implements Timeline {
   /** Release that is about to be superseded. */
   readonly #overtaken: string | undefined
   readonly #nodesByRevision = new Map<string, Set<string>>()
-  /** Nodes with a Ready pod. */
-  readonly #up = new Set<string>()
+  /** Nodes with a Ready pod, and the change by which each becomes available; null for nodes that were up at the start. */
+  readonly #up = new Map<string, AvailabilityChange | null>()
   readonly #pausedAt = new Set<number>()
 
   constructor(options: TimelineOptions) {
@@ -112,7 +119,7 @@ class RecordedTimeline implements Timeline {
     this.#overtaken = options.isOvertaken ? options.release?.spec.tranche?.release : undefined
     for (const pod of options.pods) {
       this.#noteRevision(pod)
-      if (isReady(pod)) this.#up.add(nodeOf(pod))
+      if (isReady(pod)) this.#up.set(nodeOf(pod), null)
     }
     this.upAtStart = this.#up.size
     if (options.release !== undefined) this.#takeRelease(options.release)
@@ -161,12 +168,16 @@ class RecordedTimeline implements Timeline {
     const node = nodeOf(pod)
     if (this.#up.has(node) === isUp) return
     if (isUp) {
-      this.#up.add(node)
-      this.downs.push({ atMs: nowMs() + minReadyMs, by: -1 })
+      const change = { atMs: nowMs() + minReadyMs, by: -1 }
+      this.#up.set(node, change)
+      this.downs.push(change)
       if (revisionOf(pod) === this.canary) onUpdated?.()
     } else {
+      const change = this.#up.get(node) ?? null
       this.#up.delete(node)
-      this.downs.push({ atMs: nowMs(), by: 1 })
+      // A pod that was not Ready for long enough has never been available.
+      if (change !== null && change.atMs > nowMs()) this.downs.splice(this.downs.lastIndexOf(change), 1)
+      else this.downs.push({ atMs: nowMs(), by: 1 })
     }
     this.#noteMove()
   }

@@ -2,10 +2,12 @@ import type { ClusterSnapshot, Forecast, ForecastRequest, Rollout } from '@tranc
 import type { DaemonSet } from '@tranche/kube-types'
 import { hashOf, templateOf, templateText } from '@tranche/planner'
 import { type BatchTimes, type Timeline, revisionOf, type Taken } from './timeline.ts'
+import { exemptAtStart } from './exempt-at-start.ts'
 import { etaRange, toSeconds } from './eta-range.ts'
 import { assumptionsOf } from './assumptions.ts'
 import { createOrderReasons, createUntaken } from './order-reason.ts'
 import type { PodTimes } from './pod-times.ts'
+import { unavailableSeries } from './unavailable-series.ts'
 
 /** Inputs of a forecast's result. */
 export interface ForecastInputs {
@@ -25,11 +27,13 @@ export function toForecast(inputs: ForecastInputs): Forecast {
   const outcome = outcomeOf(inputs)
   const first = timeline.taken.filter(isOfFirst(timeline))
   const hit = nodesHit(inputs, outcome, first)
+  const unavailable = unavailableSeries(timeline.downs, downAtStart(inputs))
   return {
     nodes: [...takenNodes(inputs, first), ...otherNodes(inputs, first)],
     etaSeconds: outcome === 'Completes' || outcome === 'RollsBack' ? etaOf(inputs, timeline.endedMs ?? 0) : null,
-    peakUnavailable: peakOf(inputs),
+    peakUnavailable: Math.max(...unavailable.map(({ nodes }) => nodes)),
     maxUnavailable: timeline.limit,
+    unavailable,
     outcome,
     nodesHit: hit,
     message: messageOf(inputs, outcome, hit),
@@ -110,16 +114,11 @@ function etaOf({ timeline, daemonSet, times }: ForecastInputs, wholeMs: number):
   })
 }
 
-/** Includes nodes that are down at the start. */
-function peakOf({ timeline, snapshot }: ForecastInputs): number {
+/** Nodes that are down at the start and use up the budget. */
+function downAtStart(inputs: ForecastInputs): number {
+  const { timeline, snapshot } = inputs
   const desired = snapshot.daemonSet?.status?.desiredNumberScheduled ?? snapshot.pods.length
-  let down = Math.max(0, desired - timeline.upAtStart)
-  let most = down
-  for (const { by } of timeline.downs.toSorted((a, b) => a.atMs - b.atMs || a.by - b.by)) {
-    down += by
-    most = Math.max(most, down)
-  }
-  return most
+  return Math.max(0, desired - timeline.upAtStart - exemptAtStart(inputs))
 }
 
 function batchesOf(timeline: Timeline): Forecast['batches'] {

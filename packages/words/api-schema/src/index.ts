@@ -43,6 +43,7 @@ export {
   type NodeSelector,
   type Receiver,
   type ReleaseNodeRules,
+  notReadyDefaults,
   type ReleasePolicy,
   releasePolicySchema,
   type ReleasePolicySpec,
@@ -160,22 +161,28 @@ export {
   validateAnswerSchema,
   validateRequestSchema,
 } from './rest/check.ts'
+export { type DoctorCheck, doctorChecks, type DoctorFinding, type DoctorReport, doctorReportSchema } from './rest/doctor.ts'
+export { NODE_EVENTS_MAX, type NodeEvent, type NodeEvents, nodeEventsSchema } from './rest/node-events.ts'
 export { type Permissions, permissionsSchema } from './rest/permissions.ts'
 export { type PolicyReport, policyReportSchema } from './rest/policy.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'
 export type { AnalysisReport } from './rest/analysis.ts'
+export { type EventReport, eventReportSchema } from './rest/event-report.ts'
+export {
+  type NodeReport,
+  nodeReportSchema,
+  nodeStates,
+  type ReportedNodeState,
+  type RevisionRole,
+  revisionRoles,
+} from './rest/node-report.ts'
 export {
   type BatchReport,
   batchReportSchema,
-  type EventReport,
-  eventReportSchema,
   type Explanation,
   explanationSchema,
   type HistoryReport,
   historyReportSchema,
-  type NodeReport,
-  nodeReportSchema,
-  nodeStates,
   type ActionResult,
   type RecordedAction,
   recordedActionSchema,
@@ -184,14 +191,11 @@ export {
   observedChangeSchema,
   type ObservedChangeType,
   observedChangeTypes,
-  type ReportedNodeState,
   type ReleaseReport,
   type RevisionReport,
   revisionReportSchema,
-  type RevisionRole,
   type RevisionTemplate,
   revisionTemplateSchema,
-  revisionRoles,
   type RolloutReport,
   rolloutReportSchema,
 } from './rest/report.ts'

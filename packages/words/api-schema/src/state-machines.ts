@@ -62,6 +62,7 @@ export const progressingTransitions = transitions<ProgressingReason>([
   ['Paused', 'InRolling', 'resumed'],
   ['Paused', 'Finalising', 'resumed, no step is left'],
   ['Paused', 'Cancelling', 'stable template back'],
+  ['Paused', 'Completed', 'resumed, and the release ended before the next status'],
   ['Finalising', 'Initializing', 'newer template'],
   ['Finalising', 'Paused', 'spec.strategy.paused'],
   ['Finalising', 'Cancelling', 'stable template back'],

@@ -1,4 +1,5 @@
 export { sleep, type Clock, type Timer } from './clock.ts'
+export { durationText } from './duration-text.ts'
 export { FakeClock } from './fake-clock.ts'
 export { createSteppedClock, type SteppedClock } from './stepped-clock.ts'
 export { systemClock } from './system-clock.ts'

@@ -1,4 +1,4 @@
-import type { DoctorFinding } from '../../doctor/finding.ts'
+import type { DoctorFinding } from '@tranche/api-schema'
 import type { Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { wrapText } from '../wrap-text.ts'
@@ -15,7 +15,7 @@ const words: Readonly<Record<DoctorFinding['state'], readonly [Style, string]>> 
 export function doctorView(findings: readonly DoctorFinding[], drawing: Drawing): readonly string[] {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const textWidth = Math.max(20, Math.min(drawing.width, WIDEST_TEXT) - width - 11)
-  return findings.flatMap(({ check, state, message, fix }) => {
+  return findings.flatMap(({ check, state, message, fix, command }) => {
     const [style, word] = words[state]
     const [first = '', ...more] = wrapText(message, textWidth)
     const indent = ' '.repeat(width + 11)
@@ -23,6 +23,7 @@ export function doctorView(findings: readonly DoctorFinding[], drawing: Drawing)
       drawing.line([style, word.padEnd(9)], check.padEnd(width), '  ', first),
       ...more.map((row) => drawing.line(indent, row)),
       ...(fix === undefined ? [] : wrapText(fix, textWidth).map((row) => drawing.line(indent, ['dim', row]))),
+      ...(command === undefined ? [] : wrapText(command, textWidth).map((row) => drawing.line(indent, ['dim', row]))),
     ]
   })
 }

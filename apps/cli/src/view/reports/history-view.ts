@@ -1,5 +1,5 @@
 import type { HistoryReport, RevisionReport } from '@tranche/api-schema'
-import { durationText } from '../duration-text.ts'
+import { durationText } from '@tranche/clock'
 import type { Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { ageText, shortImage } from './report-words.ts'

@@ -1,8 +1,8 @@
 import type { Forecast } from '@tranche/api-schema'
+import { durationText } from '@tranche/clock'
 import { foldNames } from '../../plan/fold-names.ts'
-import { durationText } from '../duration-text.ts'
-import type { StyledSpan, Style } from '../styled-line.ts'
-import type { Drawing } from './drawing.ts'
+import { displayWidth, type StyledSpan, type Style } from '../styled-line.ts'
+import { createDrawing, type Drawing } from './drawing.ts'
 import { type Column, tableLines } from './table.ts'
 import { wrapText } from '../wrap-text.ts'
 
@@ -72,7 +72,9 @@ function batchLines({ batches }: Forecast, taken: readonly PlannedNode[], drawin
     },
     { heading: 'WHICH', cell: ({ index }) => namesOf(index) },
   ]
-  return tableLines(batches, columns, drawing)
+  const uncut = tableLines(batches, columns, createDrawing({ ...drawing, width: Number.POSITIVE_INFINITY, colors: false }))
+  const isCut = uncut.some((line) => displayWidth(line) > drawing.width)
+  return [...tableLines(batches, columns, drawing), ...(isCut ? [drawing.line(['dim', '-o wide shows all nodes'])] : [])]
 }
 
 const nodeColumns: readonly Column<PlannedNode>[] = [

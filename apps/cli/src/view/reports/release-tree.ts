@@ -1,5 +1,5 @@
 import type { BatchReport, NodeReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
-import { durationText } from '../duration-text.ts'
+import { durationText } from '@tranche/clock'
 import { displayWidth, padToWidth, shorten, type StyledSpan } from '../styled-line.ts'
 import type { ReleasePicture } from '@tranche/release-client'
 import { ageText, counted, nodeStyles, nodeWords, shortImage } from './report-words.ts'

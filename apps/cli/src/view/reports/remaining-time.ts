@@ -1,4 +1,4 @@
-import { durationText } from '../duration-text.ts'
+import { durationText } from '@tranche/clock'
 import type { ReleasePicture } from '@tranche/release-client'
 import { goesBackAtOnce } from './report-words.ts'
 

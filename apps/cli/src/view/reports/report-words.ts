@@ -1,7 +1,7 @@
 import type { NodeReport, Outcome, RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import { durationText } from '@tranche/clock'
 import type { AdviceRule } from '@tranche/validation'
 import { versionOf } from '../image-version.ts'
-import { durationText } from '../duration-text.ts'
 import type { Style } from '../styled-line.ts'
 
 /** Colour of each outcome. */

@@ -50,8 +50,8 @@ export function FleetPage({ query }: FleetPageProps): ReactNode {
           </button>
         </p>
       ) : null}
-      {groups.map(({ group, rollouts: members }) => (
-        <FleetTable key={group} group={group} rollouts={members} />
+      {groups.map(({ group, rollouts: members }, index) => (
+        <FleetTable key={group} group={group} rollouts={members} above={rowsOf(groups.slice(0, index))} />
       ))}
     </PageMain>
   )
@@ -61,8 +61,20 @@ function filterKey(filter: FleetFilter): string {
   return JSON.stringify(filter)
 }
 
-function FleetTable({ group, rollouts }: { readonly group: FleetGroup; readonly rollouts: readonly RolloutSummary[] }): ReactNode {
-  const { shown, end } = useGrowingList(rollouts.length)
+function rowsOf(groups: readonly { readonly rollouts: readonly unknown[] }[]): number {
+  return groups.reduce((sum, { rollouts }) => sum + rollouts.length, 0)
+}
+
+/** Properties of {@link FleetTable}. */
+interface FleetTableProps {
+  readonly group: FleetGroup
+  readonly rollouts: readonly RolloutSummary[]
+  /** Rows of the tables above. */
+  readonly above: number
+}
+
+function FleetTable({ group, rollouts, above }: FleetTableProps): ReactNode {
+  const { shown, end } = useGrowingList(rollouts.length, { above })
   return (
     <section className={`fleet-group fleet-${group}`} aria-labelledby={`fleet-${group}`}>
       <h2 id={`fleet-${group}`}>

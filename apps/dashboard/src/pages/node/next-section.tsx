@@ -48,8 +48,8 @@ export function NextSection({ rollout, name, node, explanation }: NextSectionPro
           <PlaceLink to={{ view: 'plan', key: rollout, query: { if: `${name} fails`, node: name } }}>what if it fails</PlaceLink>
         </p>
       )}
-      <h3>Events and logs</h3>
-      <p className="hint">Tranche does not read events or logs of pods and nodes. In a terminal:</p>
+      <h3>Logs</h3>
+      <p className="hint">Tranche does not read logs. In a terminal:</p>
       <pre>
         <code>{inspectCommands(rollout.namespace, name, node).join('\n')}</code>
       </pre>

@@ -9,11 +9,12 @@ import { useNodes } from '../../ports/use-nodes.ts'
 import { Crumbs } from '../../parts/crumbs.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
-import { usePorts } from '../../ports/dashboard-ports.ts'
+import { useMissing, usePorts } from '../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../ports/renew-when-changed.ts'
 import { useReport } from '../../ports/use-report.ts'
 import { ExplanationSection } from './explanation-section.tsx'
 import { NeighbourLinks } from './neighbour-links.tsx'
+import { NodeEventsSection } from './node-events-section.tsx'
 import { NodeSummary } from './node-summary.tsx'
 import { NextSection } from './next-section.tsx'
 
@@ -30,6 +31,7 @@ export function NodePage({ rollout, node: name }: NodePageProps): ReactNode {
   const nodes = useNodes(rollout)
   const node = nodes?.get(name)
   const explained = useExplanation(rollout, name, node)
+  const missing = useMissing()
 
   return (
     <PageMain className="node-view">
@@ -49,6 +51,7 @@ export function NodePage({ rollout, node: name }: NodePageProps): ReactNode {
           <NextSection rollout={rollout} name={name} node={node} explanation={explained.data} />
         </div>
       )}
+      {explained.data === null || missing.events !== undefined ? null : <NodeEventsSection rollout={rollout} name={name} />}
     </PageMain>
   )
 }

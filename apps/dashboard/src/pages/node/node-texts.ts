@@ -1,4 +1,4 @@
-import type { NodeReport, RevisionRole, RolloutReport } from '@tranche/api-schema'
+import type { NodeEvents, NodeReport, RevisionRole, RolloutReport } from '@tranche/api-schema'
 import { imageVersion } from '../../format/image-change.ts'
 import { shellCommand } from '../../format/shell-command.ts'
 
@@ -16,7 +16,12 @@ export function versionsOn({ role }: Pick<NodeReport, 'role'>, { images, stableI
   return known === undefined || known.length === 0 ? undefined : known.map(imageVersion).join(', ')
 }
 
-/** @returns commands that show what Tranche's API does not have: events and logs of the pod, or events of the node */
+/** @returns whose events are left out, and why, as a sentence */
+export function omissionText({ of, lacks, permission }: NodeEvents['omitted'][number]): string {
+  return `Events of the ${of} are left out: ${lacks === 'caller' ? 'you' : 'the account of the API'} may not ${permission}.`
+}
+
+/** @returns commands that show what Tranche's API does not have: the logs of the pod, and the details of pod or node */
 export function inspectCommands(namespace: string, node: string, report: NodeReport | undefined): readonly string[] {
   const { pod, restarts = 0 } = report ?? {}
   if (pod === undefined) return [shellCommand(['kubectl', 'describe', 'node', node])]

@@ -37,7 +37,7 @@ export function PlanPage({ rollout, query }: PlanPageProps): ReactNode {
           What if… <bdi className="quiet">{rollout.name}</bdi>
         </h1>
         <p className="hint">
-          The server plays the release in virtual time on a copy of the cluster, with the same programs. Nothing in the cluster changes.
+          The server simulates the release in virtual time on a copy of the cluster, with the same programs. Nothing in the cluster changes.
         </p>
         <p>
           {second === null ? (

@@ -10,7 +10,7 @@ export function PlanProgress({ onCancel }: { readonly onCancel: () => void }): R
   const elapsed = timeSpanText(useNow() - startedMs)
   return (
     <div className="plan-progress">
-      <p role="status">Playing the release… A large cluster takes up to a minute.</p>
+      <p role="status">Simulating the release… A large cluster takes up to a minute.</p>
       <p>
         <progress aria-label="Forecast is being computed" /> <span className="quiet">{elapsed}</span>{' '}
         <button type="button" onClick={onCancel}>

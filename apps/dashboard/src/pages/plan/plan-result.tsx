@@ -10,6 +10,7 @@ import { forecastLooks } from './outcome-words.ts'
 import { PlanNodes } from './plan-nodes.tsx'
 import { PlanTimelineTable } from './plan-timeline-table.tsx'
 import { rangeText } from './plan-timeline.ts'
+import { UnavailableSection } from './unavailable-section.tsx'
 import type { DatedForecast } from './use-plan.ts'
 
 /** Properties of {@link PlanResult}. */
@@ -34,6 +35,7 @@ export function PlanResult({ rollout, dated, wholeSeconds, node, onNode, command
       </div>
       <PlanFigures forecast={forecast} atMs={atMs} />
       {batches.length === 0 ? null : <PlanTimelineTable forecast={forecast} atMs={atMs} wholeSeconds={wholeSeconds} />}
+      <UnavailableSection forecast={forecast} atMs={atMs} wholeSeconds={wholeSeconds} />
       <h3>Assumes</h3>
       <ul className="assumptions">
         {assumptions.map((assumption) => (

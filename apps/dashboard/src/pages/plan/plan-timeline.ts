@@ -53,9 +53,9 @@ export function timelineOf({ batches }: Forecast, wholeSeconds: number): PlanTim
 }
 
 /** @returns the length of a forecast in seconds, at least one; up to the last known moment if it does not end */
-export function lengthOf({ batches, etaSeconds }: Forecast): number {
+export function lengthOf({ batches, etaSeconds, unavailable }: Forecast): number {
   const moments = batches.flatMap(({ startSeconds, endSeconds, pause }) => [startSeconds, (endSeconds ?? 0) + secondsOf(pause)])
-  return Math.max(1, etaSeconds?.high ?? 0, ...moments)
+  return Math.max(1, etaSeconds?.high ?? 0, unavailable.at(-1)?.atSeconds ?? 0, ...moments)
 }
 
 function secondsOf(pause: string | undefined): number {

@@ -82,7 +82,7 @@ const resultLooks: Readonly<Record<string, StateLook>> = {
   Superseded: { word: 'Superseded', glyph: '–', tone: 'quiet' },
   Stopped: { word: 'Stopped', glyph: '■', tone: 'wait' },
   Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
-  Waiting: { word: 'Waiting', glyph: '⏸', tone: 'wait' },
+  Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
   Running: { word: 'Running', glyph: '▶', tone: 'busy' },
 }
 

@@ -43,7 +43,7 @@ export function RecordFilters({ filter, rollouts, onChange }: RecordFiltersProps
         User{' '}
         <input
           type="search"
-          placeholder="name of a user or program"
+          placeholder="user or program"
           value={filter.user}
           onChange={(event) => onChange({ ...filter, user: event.target.value })}
         />

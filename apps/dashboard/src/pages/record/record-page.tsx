@@ -1,6 +1,8 @@
 import type { ApiKey } from '@tranche/api-client'
 import { RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
+import { markedMomentOf, markText, nearestEntries } from '../../format/marked-moment.ts'
+import { MarkNote } from '../../parts/mark-note.tsx'
 import { PageMain } from '../../parts/page-main.tsx'
 import { useFleet } from '../../ports/use-fleet.ts'
 import { textOfKey } from '../../live/release-store.ts'
@@ -34,7 +36,13 @@ export function RecordPage({ query }: RecordPageProps): ReactNode {
   const histories = useDeferredValue(record.histories)
   const entries = useMemo(() => filterRecord(entriesIn(histories, matching), filter, nowMs()), [histories, matching, filter, nowMs])
   const change = (next: RecordFilter): void => go({ view: 'record', query: recordQueryOf(next) }, 'replace')
+  const moment = useMemo(() => markedMomentOf(query['at']), [query])
+  const marked = useMemo(() => nearestEntries(entries, moment), [entries, moment])
   const coverage = useMemo(() => coverageOf(matching, record.histories, rollouts), [matching, record.histories, rollouts])
+  const unasked = Math.max(0, matching.length - limit)
+  // The entries on the screen may be older than what has been read.
+  const isShown = histories === record.histories && coverage.notRead.length <= unasked
+  const isWhole = isComplete && record.pending === 0 && isShown
   return (
     <PageMain className="record">
       <h1>Record</h1>
@@ -47,7 +55,7 @@ export function RecordPage({ query }: RecordPageProps): ReactNode {
         <RecordCoverage
           coverage={coverage}
           pending={record.pending}
-          unasked={Math.max(0, matching.length - limit)}
+          unasked={unasked}
           onMore={() => setLimit(matching.length)}
           onAgain={record.reader.again}
         />
@@ -55,7 +63,14 @@ export function RecordPage({ query }: RecordPageProps): ReactNode {
         <p role="status">Reading rollouts…</p>
       )}
       <RecordExports entries={entries} filter={recordQueryOf(filter)} coverage={coverage} />
-      <RecordTable entries={entries} isComplete={isComplete && record.pending === 0} hasFilter={Object.keys(query).length > 0} />
+      <MarkNote text={isWhole ? markText(moment, marked) : ''} onClear={() => change(filter)} />
+      <RecordTable
+        entries={entries}
+        marked={marked}
+        scrollsTo={isWhole ? query['at'] : undefined}
+        isComplete={isWhole}
+        hasFilter={Object.keys(recordQueryOf(filter)).length > 0}
+      />
     </PageMain>
   )
 }

@@ -1,22 +1,31 @@
-import { memo, type ReactNode } from 'react'
+import { memo, type ReactNode, type RefCallback } from 'react'
+import { utcText } from '../../format/marked-moment.ts'
+import { EntryTime } from '../../parts/entry-time.tsx'
 import { LongText } from '../../parts/long-text.tsx'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
-import { Moment } from '../../parts/time.tsx'
 import { useGrowingList } from '../../parts/use-growing-list.ts'
+import { useScrollTo } from '../../parts/use-scroll-to.ts'
 import { lookOfResult, type RecordEntry } from './record-entry.ts'
 
 /** Properties of {@link RecordTable}. */
 interface RecordTableProps {
   readonly entries: readonly RecordEntry[]
+  /** Entries to mark. */
+  readonly marked: readonly RecordEntry[]
+  /** Time in the address of the page, whose first marked entry comes into view; undefined: the page stays where it is. */
+  readonly scrollsTo: string | undefined
   /** Whether everything that was asked for has been read. */
   readonly isComplete: boolean
   readonly hasFilter: boolean
 }
 
 /** The entries of the record, newest first. */
-export function RecordTable({ entries, isComplete, hasFilter }: RecordTableProps): ReactNode {
-  const { shown, end } = useGrowingList(entries.length)
+export function RecordTable({ entries, marked, scrollsTo, isComplete, hasFilter }: RecordTableProps): ReactNode {
+  const [first] = marked
+  const last = marked.at(-1)
+  const { shown, end } = useGrowingList(entries.length, { least: last === undefined ? 0 : entries.indexOf(last) + 1 })
+  const scrolled = useScrollTo(first === undefined || scrollsTo === undefined ? null : scrollsTo)
   if (entries.length === 0)
     return isComplete ? (
       <p className="page-note" role="status">
@@ -38,7 +47,12 @@ export function RecordTable({ entries, isComplete, hasFilter }: RecordTableProps
         </thead>
         <tbody>
           {entries.slice(0, shown).map((entry) => (
-            <EntryRow key={`${entry.namespace}/${entry.rollout} ${entry.kind} ${entry.id}`} entry={entry} />
+            <EntryRow
+              key={`${entry.namespace}/${entry.rollout} ${entry.kind} ${entry.id}`}
+              entry={entry}
+              isMarked={marked.includes(entry)}
+              reference={entry === first ? scrolled : undefined}
+            />
           ))}
         </tbody>
       </table>
@@ -51,13 +65,29 @@ export function RecordTable({ entries, isComplete, hasFilter }: RecordTableProps
   )
 }
 
-const EntryRow = memo(function EntryRow({ entry }: { readonly entry: RecordEntry }): ReactNode {
+interface EntryRowProps {
+  readonly entry: RecordEntry
+  readonly isMarked: boolean
+  readonly reference: RefCallback<HTMLElement> | undefined
+}
+
+const EntryRow = memo(function EntryRow({ entry, isMarked, reference }: EntryRowProps): ReactNode {
   const { at, namespace, rollout, kind, what, who, why, result, detail } = entry
   const look = lookOfResult(result)
+  const utc = utcText(at)
+  const address = utc === undefined ? undefined : ({ view: 'record', query: { rollout: `${namespace}/${rollout}`, at: utc } } as const)
   return (
-    <tr>
+    <tr
+      ref={reference}
+      className={isMarked ? 'marked' : undefined}
+      aria-current={isMarked ? true : undefined}
+      tabIndex={isMarked ? -1 : undefined}
+    >
       <td data-label="Time">
-        <Moment at={at} />
+        <span>
+          {isMarked ? <span aria-hidden="true">▸ </span> : null}
+          <EntryTime at={at} to={address} title={what} how="push" />
+        </span>
       </td>
       <th scope="row" data-label="Rollout">
         <PlaceLink to={{ view: 'rollout', key: { namespace, name: rollout } }}>

@@ -8,7 +8,7 @@ export function ConditionsSection({ report }: { readonly report: RolloutReport }
   return (
     <section aria-labelledby="conditions-title">
       <h2 id="conditions-title">Conditions</h2>
-      <table className="plain">
+      <table className="plain conditions">
         <thead>
           <tr>
             <th scope="col">Type</th>
@@ -22,12 +22,12 @@ export function ConditionsSection({ report }: { readonly report: RolloutReport }
           {conditions.map(({ type, status, reason, message, since }) => (
             <tr key={type}>
               <th scope="row">{type}</th>
-              <td>{status}</td>
-              <td>{reason}</td>
-              <td className="prose">
+              <td data-label="Status">{status}</td>
+              <td data-label="Reason">{reason}</td>
+              <td data-label="Message" className="prose">
                 {message === statusMessage && message !== '' ? <span className="quiet">as the status above</span> : message}
               </td>
-              <td>
+              <td data-label="Since">
                 <Age at={since} />
               </td>
             </tr>

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { ApiKey } from '@tranche/api-client'
 import { isAppError } from '@tranche/errors'
 import type { ReactNode } from 'react'
+import { EventList } from '../../parts/event-list.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { Age } from '../../parts/time.tsx'
 import { usePorts } from '../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../ports/renew-when-changed.ts'
 
@@ -26,26 +26,7 @@ export function EventsSection({ rollout }: { readonly rollout: ApiKey }): ReactN
         <ProblemNote error={error} retry={() => void refetch()} />
       )}
       {data?.length === 0 ? <p className="quiet">No event within the last hour.</p> : null}
-      <ol className="events">
-        {data?.slice(0, MOST_EVENTS).map(({ at, type, reason, object, message, count }) => (
-          <li key={`${at} ${reason} ${object} ${message}`} className={type === 'Warning' ? 'tone-wait' : undefined}>
-            <span className="event-age">
-              <Age at={at} />
-            </span>
-            <strong>
-              {type === 'Warning' ? '! ' : ''}
-              <bdi>{reason}</bdi>
-            </strong>
-            <span className="prose">
-              {message}
-              {count === undefined || count < 2 ? '' : ` (${count} times)`}
-            </span>
-            <span className="quiet">
-              <bdi>{object}</bdi>
-            </span>
-          </li>
-        ))}
-      </ol>
+      {data === undefined ? null : <EventList events={data.slice(0, MOST_EVENTS)} />}
     </section>
   )
 }

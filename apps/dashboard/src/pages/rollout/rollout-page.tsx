@@ -61,7 +61,7 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
         </aside>
       </div>
       <RevisionsSection report={report} />
-      <HistorySection rollout={rollout} />
+      <HistorySection rollout={rollout} query={query} />
       <ConditionsSection report={report} />
       {missing.events === undefined ? <EventsSection rollout={rollout} /> : null}
     </PageMain>

@@ -1,7 +1,7 @@
 import type { NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { NodeScope } from './node-scope.ts'
-import { hasOldPod, isInReach, type Revisions } from './old-nodes.ts'
+import { hasOldPod, hasSupersededPod, type Revisions } from './old-nodes.ts'
 
 /** The dead nodes of a view, and whether they are exempt from the budget. */
 export interface Exemption {
@@ -28,8 +28,8 @@ export interface ExemptionQuestion {
 }
 
 /**
- * G1: dead nodes cost no budget, up to the number that the policy exempts. Where more are dead, all of them count: so many failures at
- * once are no longer those of single machines, and the release should not add to them (L28).
+ * G1: dead nodes cost no budget, up to the number that the policy exempts. Where more are dead, all of them count: they may have failed
+ * for one common reason, and the release should not add to them (L28).
  */
 export function exemptNodes({ unavailable, revisions, rules, desired, monotonicMs }: ExemptionQuestion): Exemption {
   const most = Math.max(0, scaleIntOrPercent(rules.exempt, desired) ?? 0)
@@ -45,16 +45,15 @@ export function exemptNodes({ unavailable, revisions, rules, desired, monotonicM
 }
 
 /**
- * Since when (monotonic) a node without an available pod is dead: its old pod stands, no deletion of ours is the reason, and nothing that
- * a release does would bring it back. It is dead at once where its kubelet does not answer or it is in maintenance, and after
+ * Since when (monotonic) a node without an available pod is dead. It has an old pod that is not terminating, none of a superseded
+ * revision, which may be what took the node down. It is dead at once where its kubelet does not answer or it is in maintenance, and after
  * `deadAfterMs` where its kubelet reports it NotReady.
  *
  * @returns null for a node that is not dead, and will not be by the clock alone
  */
 function deadFromMs(node: NodeView, revisions: Revisions, { deadAfterMs }: Pick<NodeScope, 'deadAfterMs'>): number | null {
-  if (!hasOldPod(node, revisions.canary)) return null
-  if (node.maintenance !== undefined) return Number.NEGATIVE_INFINITY
-  if (isInReach(node, revisions)) return null
-  if (!node.answers) return Number.NEGATIVE_INFINITY
-  return node.notReadyFromMs === undefined ? null : node.notReadyFromMs + deadAfterMs
+  if (!hasOldPod(node, revisions.canary) || hasSupersededPod(node, revisions)) return null
+  if (!node.answers || node.maintenance !== undefined) return Number.NEGATIVE_INFINITY
+  const fromMs = (node.notReadyFromMs ?? Number.POSITIVE_INFINITY) + deadAfterMs
+  return Number.isFinite(fromMs) ? fromMs : null
 }

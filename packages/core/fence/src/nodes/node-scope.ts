@@ -1,4 +1,4 @@
-import { durationMs, type NodeSelector, type NotReadyAction, type ReleaseNodeRules } from '@tranche/api-schema'
+import { durationMs, type NodeSelector, type NotReadyAction, notReadyDefaults, type ReleaseNodeRules } from '@tranche/api-schema'
 import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
 
 /** The parsed node rules. */
@@ -61,15 +61,10 @@ export function toNodeScope(rules: ReleaseNodeRules | undefined): NodeScope {
   return scope
 }
 
-/** Share of the desired nodes that may be dead without a cost: one of ten, at least one. */
-const DEFAULT_EXEMPT = '10%'
-/** As long as a taint-based eviction waits by default. */
-const DEFAULT_DEAD_AFTER_MS = 300_000
-
-/** An unreadable duration, which validation rejects, gets the default. */
-function deadAfterOf(text: string | undefined): number {
-  const ms = text === undefined ? DEFAULT_DEAD_AFTER_MS : durationMs(text)
-  return Number.isFinite(ms) ? ms : DEFAULT_DEAD_AFTER_MS
+/** Infinity for an unreadable duration, which validation rejects: no node is dead by the clock then. */
+function deadAfterOf(text: string): number {
+  const ms = durationMs(text)
+  return Number.isFinite(ms) ? ms : Number.POSITIVE_INFINITY
 }
 
 const SCOPES_KEPT = 256
@@ -113,9 +108,9 @@ function readRules(rules: ReleaseNodeRules): NodeScope {
   return {
     digest: sha256Hex(canonicalJson(rules)).slice(0, 16),
     spread: spread.map(({ maxUnavailable }) => Math.max(1, maxUnavailable)),
-    notReady: notReady?.action ?? 'Skip',
-    exempt: notReady?.exempt ?? DEFAULT_EXEMPT,
-    deadAfterMs: deadAfterOf(notReady?.after),
+    notReady: notReady?.action ?? notReadyDefaults.action,
+    exempt: notReady?.exempt ?? notReadyDefaults.exempt,
+    deadAfterMs: deadAfterOf(notReady?.after ?? notReadyDefaults.after),
     hasSteps: steps.length > 0,
     factsOf,
     keyOf: (labels) => {
@@ -182,9 +177,9 @@ const anyFacts: NodeFacts = { isExcluded: false, step: 0, values: [], kind: 0, s
 const everyNode: NodeScope = {
   digest: '',
   spread: [],
-  notReady: 'Skip',
-  exempt: DEFAULT_EXEMPT,
-  deadAfterMs: DEFAULT_DEAD_AFTER_MS,
+  notReady: notReadyDefaults.action,
+  exempt: notReadyDefaults.exempt,
+  deadAfterMs: deadAfterOf(notReadyDefaults.after),
   hasSteps: false,
   factsOf: () => anyFacts,
   keyOf: () => undefined,

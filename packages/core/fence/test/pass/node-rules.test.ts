@@ -212,7 +212,23 @@ describe('the pods that an executor permits and deletes under the node rules of 
       { nodes: 'a&:old! b:old', permits: 'b' },
       'execute b',
     ],
-    ['a node in maintenance with an available pod is taken like any other', { nodes: 'a&:old b:old', permits: 'a' }, 'execute a'],
+    ['a node in maintenance is skipped, although it is Ready (G6)', { nodes: 'a&:old b:old c:old', partition: 1 }, 'append b c'],
+    ['the permit of a node that is in maintenance now is withdrawn (F7)', { nodes: 'a&:old b:old', permits: 'a' }, 'withdraw a'],
+    [
+      'a node that does not answer costs budget if it has a superseded revision, which may be what took it down (G1)',
+      { nodes: 'a?:bad! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'a node in maintenance costs budget if it has a superseded revision, and is not taken (G1)',
+      { nodes: 'a&:bad! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'no node is dead by the clock if the time in the policy is unreadable',
+      { nodes: 'a¿:old! b:old', rules: { notReady: { after: 'soon' } }, permits: 'b' },
+      'wait for budget',
+    ],
     [
       'a NotReady node with a superseded revision costs budget while its kubelet answers: a release may bring it back (G1)',
       { nodes: 'a¿:bad! b:old', rules: { notReady: { after: '0s', exempt: '100%' } }, permits: 'b' },

@@ -1,5 +1,5 @@
 import type { FlightRecord, Permit, ReleaseNodeRules } from '@tranche/api-schema'
-import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { type PublishedTarget, batchScope, type Confirmation, type PassPlan, type PassView } from '@tranche/fence'
 import { aNode, aPod, aRecord, FLEET_OWNER } from '@tranche/testing'
 
@@ -97,7 +97,7 @@ export function fleetOf(text: string, zones = ''): FleetView {
     const health = { ready: flag !== '?' && flag !== '¿', answers: flag !== '?', ...(flag === '&' && { maintenance: 'DrainInProgress' }) }
     const [labelZone, rack] = zone?.split('/') ?? []
     const labels = { ...(labelZone !== undefined && { zone: labelZone }), ...(rack !== undefined && { rack }) }
-    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, labels })))
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, labels }), undefined, BY_STAMPS))
     for (const [at, pod] of pods.split('+').entries()) if (pod !== 'none') index.podChanged(undefined, podOf(name, pod, at))
   }
   return index.view(FLEET_OWNER)

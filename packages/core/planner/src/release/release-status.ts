@@ -146,12 +146,15 @@ function endOfSettling(view: ReleaseView, progress: BatchProgress, state: string
 }
 
 function settlingMessage(progress: BatchProgress, until: string): string {
-  return `settling: goes Healthy at ${until} if nothing crashes; ${countsText(progress)}`
+  return `settling: becomes Healthy at ${until} if nothing crashes; ${countsText(progress)}`
 }
 
 function batchMessage(progress: BatchProgress, state: string, batch: number): string {
   const counts = countsText(progress)
-  const passedOver = progress.skipped.length > 0 ? `; ${progress.skipped.length} NotReady nodes are skipped until they are Ready again` : ''
+  const passedOver =
+    progress.skipped.length > 0
+      ? `; ${progress.skipped.length} nodes that are NotReady or in maintenance are skipped until they are back`
+      : ''
   const skipped = progress.excluded.length > 0 ? `${passedOver}; ${progress.excluded.length} nodes are excluded by the policy` : passedOver
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)

@@ -58,7 +58,8 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   const behind = leftBehind(view, progress)
   if (behind === null) return null
   const nodes = [...behind.old, ...behind.excluded, ...behind.unwell]
-  const old = behind.old.length > 0 ? [`the old revision still runs on NotReady nodes: ${firstNodes(behind.old)}`] : []
+  const old =
+    behind.old.length > 0 ? [`the old revision still runs on nodes that are NotReady or in maintenance: ${firstNodes(behind.old)}`] : []
   const excluded = behind.excluded.length > 0 ? [`the policy excludes ${firstNodes(behind.excluded)}`] : []
   const unwell = behind.unwell.length > 0 ? [`no pod is available on ${firstNodes(behind.unwell)}`] : []
   const count = nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`
@@ -127,7 +128,7 @@ function heldByRules(
   if (waitedFor.length < progress.effectiveSize - progress.updated) return null
   return {
     reason: 'NodesNotReady',
-    message: `${lack}, and the policy waits for NotReady nodes: ${firstNodes(waitedFor)}`,
+    message: `${lack}, and the policy waits for nodes that are NotReady or in maintenance: ${firstNodes(waitedFor)}`,
     nodes: waitedFor,
   }
 }
@@ -140,7 +141,7 @@ function lackText(nodes: number): string {
 function tooManyDead({ exemption: { dead, most } }: BatchProgress): string {
   if (dead.length <= most) return ''
   const count = dead.length === 1 ? '1 of them is dead' : `${dead.length} of them are dead`
-  return `; ${count}, and nodes.notReady.exempt leaves out at most ${most}`
+  return `; ${count}, and all of them count, because nodes.notReady.exempt leaves out at most ${most}`
 }
 
 /** More nodes are down than the limit allows, for instance after it was lowered: says what ends the wait. */

@@ -62,8 +62,9 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
   const annotations = daemonSet.metadata.annotations ?? {}
   if (!(daemonSetAnnotations.originalUpdateStrategy in annotations) || daemonSetAnnotations.frozen in annotations) return unbound
   const original = originalStrategy(daemonSet)
-  const lastStable = view.rollout.status?.stableRevision
-  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
+  const { status, metadata } = view.rollout
+  const known = { lastStable: status?.stableRevision, rolloutCreatedAt: metadata.creationTimestamp }
+  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, ...known })
   if (discovery.kind === 'pending') return null
   const old = oldNodes(view.fleet, discovery.canary).length
   // Where the type is no longer OnDelete, a user has let the native controller continue: there is nothing to freeze.

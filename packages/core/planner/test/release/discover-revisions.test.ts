@@ -1,3 +1,4 @@
+import { toFleetView } from '@tranche/fleet'
 import { type DiscoveryView, discoverRevisions } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aRevision, aView, nodes, templateOf } from '../../../../../test/fakes/build-view.ts'
@@ -75,6 +76,22 @@ describe('discoverRevisions', () => {
       view: { fleet: nodes('a:old b:old c:new d:new') },
       want: { kind: 'found', canary: 'new', stable: 'old' },
     },
+    'never takes a canary as stable whose pods are all younger than the Rollout, though most nodes run it (G3)': {
+      view: { revisions: three(), fleet: bornAt('a:bad b:new c:new', { new: '12:00:05' }), rolloutCreatedAt: at('12:00:00') },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'never takes a canary as stable whose pods are as old as the Rollout (G3)': {
+      view: { revisions: three(), fleet: bornAt('a:bad b:new c:new', { new: '12:00:00' }), rolloutCreatedAt: at('12:00:00') },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'takes a canary that nodes ran before the Rollout was created as stable where most nodes run it': {
+      view: { revisions: three(), fleet: bornAt('a:bad b:new c:new', { new: '11:59:59' }), rolloutCreatedAt: at('12:00:00') },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
+    'takes a canary as stable that every node runs, though it is younger than the Rollout': {
+      view: { revisions: three(), fleet: bornAt('a:new b:new', { new: '12:00:05' }), rolloutCreatedAt: at('12:00:00') },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
     'takes the newer of two revisions that equally many nodes run': {
       view: { revisions: three(), fleet: nodes('a:old b:bad') },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
@@ -109,6 +126,20 @@ describe('discoverRevisions', () => {
 
 function three(): DiscoveryView['revisions'] {
   return [aRevision('old', 1), aRevision('bad', 2), aRevision('new', 3)]
+}
+
+/** The nodes with pods of a revision that were created at a time of one day. */
+function bornAt(text: string, times: Readonly<Record<string, string>>): DiscoveryView['fleet'] {
+  const { nodes: all } = nodes(text)
+  const born = all.map((node) => ({
+    ...node,
+    pods: node.pods.map((pod) => ({ ...pod, createdAt: at(times[pod.hash ?? ''] ?? '11:00:00') })),
+  }))
+  return toFleetView(born)
+}
+
+function at(time: string): string {
+  return `2026-01-01T${time}Z`
 }
 
 function withMetadata(): DiscoveryView['daemonSet'] {

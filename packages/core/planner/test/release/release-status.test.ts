@@ -126,7 +126,7 @@ describe('the status of a BatchRelease', () => {
         annotations: { [partition]: '0' },
         status: { ...leaving(-9_000).status, ...begun },
       },
-      want: { message: `settling: goes Healthy at ${stamp(1_000)} if nothing crashes; 5 of 5 nodes are updated and available` },
+      want: { message: `settling: becomes Healthy at ${stamp(1_000)} if nothing crashes; 5 of 5 nodes are updated and available` },
     },
     'restarts the final settling time where its start is unreadable': {
       view: {
@@ -157,7 +157,11 @@ describe('the status of a BatchRelease', () => {
       view: { ...leaving(-10_000), status: { ...leaving(-10_000).status, ...begun } },
       want: {
         phase: 'Finalizing',
-        waiting: { reason: 'NodesLeft', message: expect.stringContaining('still runs on NotReady nodes: e'), nodes: ['e'] },
+        waiting: {
+          reason: 'NodesLeft',
+          message: expect.stringContaining('still runs on nodes that are NotReady or in maintenance: e'),
+          nodes: ['e'],
+        },
       },
     },
     'leaves tolerated nodes behind, too, and names them': {

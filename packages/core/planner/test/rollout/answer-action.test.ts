@@ -293,7 +293,7 @@ describe('an action', () => {
     expect([answerOf(fake)?.id, fake.rollout?.status?.currentStepIndex]).toEqual(['1', 3])
   })
 
-  it('is rejected when its id already answered another action, once, and a new id is carried out (G10)', () => {
+  it('is rejected when its id was already used for another action, once, and a new id is carried out (G10)', () => {
     const fake = paused()
     fake.act({ ...approve, expectedStep: 2 })
     settle(fake)
@@ -302,7 +302,7 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({
       id: '1',
       result: 'Refused',
-      reason: expect.stringContaining('id "1" already answered another action'),
+      reason: expect.stringContaining('id "1" was already used for another action'),
     })
     const { at } = answerOf(fake)!
     settle(fake)
@@ -333,7 +333,7 @@ describe('an action', () => {
     fake.rollout = { ...fake.rollout!, status }
     fake.act({ id: '1', type: 'abort' })
     settle(fake)
-    expect(answerOf(fake)).toMatchObject({ type: 'abort', result: 'Refused', reason: expect.stringContaining('already answered') })
+    expect(answerOf(fake)).toMatchObject({ type: 'abort', result: 'Refused', reason: expect.stringContaining('already used') })
   })
 
   it('is refused, once, where the status has lost every Tranche field, and a new id is carried out (G10)', () => {

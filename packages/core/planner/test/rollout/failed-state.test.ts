@@ -12,7 +12,7 @@ describe('a release whose new version is bad', () => {
     expect(condition(fake, 'Stalled')).toMatchObject({
       status: 'True',
       reason: 'ReleaseFailed',
-      message: `revision hash-v2 failed: ${SEEN}; nothing more is deleted for it; run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back; or apply another template`,
+      message: `revision hash-v2 failed: ${SEEN}; no more pods are deleted for it; run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back; or apply another template`,
     })
     expect(fake.rollout?.status).toMatchObject({
       phase: 'Progressing',

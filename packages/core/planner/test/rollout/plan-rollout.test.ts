@@ -260,7 +260,7 @@ describe('a release', () => {
     fake.setImage('v2')
     const messages = new Set<string>()
     settle(fake, () => messages.add(fake.rollout?.status?.message ?? ''))
-    expect([...messages]).toContainEqual(expect.stringMatching(/^settling: goes Healthy at .*Z if nothing crashes; 5 of 5 nodes/))
+    expect([...messages]).toContainEqual(expect.stringMatching(/^settling: becomes Healthy at .*Z if nothing crashes; 5 of 5 nodes/))
   })
 
   it('does not pause at a last step of 100%', () => {

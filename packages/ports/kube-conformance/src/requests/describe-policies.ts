@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { causesOf, valueAt } from '../fixtures/body.ts'
+import { causesOf, namesOf, valueAt } from '../fixtures/body.ts'
 import type { ConformanceTest } from '../fixtures/fixtures.ts'
 import { lease } from '../fixtures/objects.ts'
 import { pathOf } from '../fixtures/paths.ts'
@@ -48,6 +48,28 @@ export function describePolicies(it: ConformanceTest): void {
       expect((await api.get(pathOf.events(namespace), { query })).body.items).toHaveLength(1)
       const other = { fieldSelector: 'involvedObject.name=y' }
       expect((await api.get(pathOf.events(namespace), { query: other })).body.items).toHaveLength(0)
+    })
+
+    it('is found by the uid of its object, whatever that uid is', async ({ api, namespace }) => {
+      const involvedObject = { kind: 'Pod', name: 'x', namespace, uid: 'one-uid' }
+      await api.create(pathOf.events(namespace), event(namespace, { involvedObject }))
+      await api.create(pathOf.events(namespace), event(namespace, { metadata: { name: 'b' } }))
+      const namesFor = async (fieldSelector: string): Promise<readonly string[]> =>
+        namesOf(await api.get(pathOf.events(namespace), { query: { fieldSelector } }))
+      expect(await namesFor('involvedObject.uid=one-uid')).toEqual(['a'])
+      expect(await namesFor('involvedObject.uid=other-uid')).toEqual([])
+      expect(await namesFor('involvedObject.uid=')).toEqual(['b'])
+    })
+
+    it('about a node is in the namespace default, and found there by kind and name', async ({ api, namespace }) => {
+      const involvedObject = { kind: 'Node', name: namespace, uid: namespace }
+      const about = event(namespace, { metadata: { name: `${namespace}.node` }, involvedObject })
+      const answer = await api.post(pathOf.events(namespace), about)
+      expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid involvedObject.namespace']])
+      await api.create(pathOf.events('default'), about)
+      const query = { fieldSelector: `involvedObject.kind=Node,involvedObject.name=${namespace}` }
+      expect(namesOf(await api.get(pathOf.events('default'), { query }))).toEqual([`${namespace}.node`])
+      await api.delete(pathOf.events('default', `${namespace}.node`))
     })
 
     it('is refused in a namespace other than that of its object', async ({ api, namespace }) => {

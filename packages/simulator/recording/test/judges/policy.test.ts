@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
+const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 const zones: Readonly<Record<string, string>> = { a: 'east', b: 'east', c: 'west', d: 'west' }
 
 /** The fleet over two zones, with these terms of a policy, which every process has seen. */
@@ -71,6 +72,25 @@ describe('nodes that died before their update', () => {
       ],
       ['include those that the writer has not seen Ready again', (s) => delBoth(s.node('d', { ready: 'True' })), []],
       ['must not be Ready', (s) => delBoth(s.node('d', { ready: 'True' }).seen().wait(2_000)), ['G1 b']],
+      [
+        'must run a pod of the stable revision',
+        (s) => delBoth(s.gone('d1').pod('d0', { hash: 'v0', ready: false }).seen().wait(2_000)),
+        ['G1 b'],
+      ],
+      [
+        'may run a pod of a revision that was the stable one a moment ago',
+        (s) =>
+          delBoth(
+            s
+              .annotate({ [STABLE]: 'v0' })
+              .gone('d1')
+              .pod('d0', { hash: 'v0', ready: false })
+              .seen()
+              .wait(2_000)
+              .annotate({ [STABLE]: 'v1' }),
+          ),
+        [],
+      ],
       [
         'must run a pod of another revision',
         (s) => delBoth(s.gone('d1').pod('d2', { hash: 'v2', ready: false }).seen().wait(2_000)),

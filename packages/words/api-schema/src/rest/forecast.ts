@@ -37,8 +37,22 @@ export const forecastSchema = z
       .object({ low: z.number(), high: z.number() })
       .nullable()
       .meta({ description: 'Seconds from now until the release would end. Null if it would not end by itself.' }),
-    peakUnavailable: z.int().min(0).meta({ description: 'Maximum number of nodes unavailable at the same time.' }),
+    peakUnavailable: z
+      .int()
+      .min(0)
+      .meta({ description: 'Maximum number of nodes unavailable at the same time, without dead nodes that do not count.' }),
     maxUnavailable: z.int().min(0),
+    unavailable: z
+      .array(
+        z.object({
+          atSeconds: z.number().meta({ description: 'Seconds from now.' }),
+          nodes: z.int().min(0).meta({ description: 'Number of unavailable nodes from then on, without dead nodes that do not count.' }),
+        }),
+      )
+      .meta({
+        description:
+          'Unavailable nodes over time: one point at 0, then one for each change, at most 200. With more changes, nearby ones are merged.',
+      }),
     outcome: z.enum(['Completes', 'Stops', 'RollsBack', 'Blocked']),
     nodesHit: z.int().min(0).meta({ description: 'Nodes on the new version when the release stops or completes.' }),
     message: z.string().meta({ description: 'Human-readable outcome: what would stop or block the release, where and when.' }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 import { pageQuerySchema } from './paging.ts'
-import { nodeStates } from './report.ts'
+import { nodeStates } from './node-report.ts'
 import { outcomes } from './summary.ts'
 
 /** Sort keys of Rollouts. Equal Rollouts are sorted by namespace and name. */

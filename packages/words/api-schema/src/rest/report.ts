@@ -6,21 +6,8 @@ import { releaseResults } from '../values.ts'
 import { actionTypes } from './action.ts'
 import { analysisReportSchema } from './analysis.ts'
 import { count, moment } from './fields.ts'
+import { nodeStates, revisionRoles } from './node-report.ts'
 import { outcomes, rolloutSummarySchema } from './summary.ts'
-
-/**
- * State of a node in the release. `updated`: available on the canary revision. `old`: available on another revision. `updating`: no pod, a
- * terminating pod, or a new pod that is not available yet. `down`: an old pod that is not available. `failing`: counts as a failure of the
- * new version, or has a container that does not run. `notReady`: the node's Ready condition is not True. `excluded`: excluded by the policy.
- */
-export const nodeStates = ['updated', 'updating', 'old', 'down', 'failing', 'notReady', 'excluded'] as const
-/** @see nodeStates */
-export type ReportedNodeState = (typeof nodeStates)[number]
-
-/** Role of a revision in the release. */
-export const revisionRoles = ['stable', 'canary', 'superseded', 'none'] as const
-/** @see revisionRoles */
-export type RevisionRole = (typeof revisionRoles)[number]
 
 const stepReportSchema = z.object({
   index: z.int().min(1),
@@ -104,7 +91,7 @@ const budgetSchema = z.object({
   limit: count('Maximum number of nodes that may be unavailable at a time; the same as `maxUnavailable`.'),
   ours: count('Ready nodes that are being updated, or whose updated pod is not available.'),
   others: count('Ready nodes whose pod of another revision is not available; without a running release, every unavailable pod.'),
-  unreachable: count('NotReady nodes without an available pod.'),
+  unreachable: count('Nodes without an available pod that are NotReady or in maintenance.'),
   exempt: count('The part of `unreachable` that does not count, by `nodes.notReady.exempt` of the policy.'),
 })
 
@@ -133,27 +120,6 @@ export const rolloutReportSchema = rolloutSummarySchema
   .meta({ id: 'Rollout' })
 /** @see rolloutReportSchema */
 export type RolloutReport = Frozen<z.infer<typeof rolloutReportSchema>>
-
-/** State of one node in the release. */
-export const nodeReportSchema = z
-  .object({
-    name: z.string(),
-    zone: z.string().meta({ description: 'Zone of the node; empty if it has none.' }),
-    state: z.enum(nodeStates),
-    role: z.enum(revisionRoles).meta({ description: "Role of its pod's revision in the release." }),
-    revision: z.string().optional().meta({ description: 'controller-revision-hash of its pod.' }),
-    pod: z.string().optional(),
-    since: moment().optional().meta({ description: 'Time when the node entered this state, if the cluster has it.' }),
-    failsAt: moment()
-      .optional()
-      .meta({ description: 'Time when the new version counts as failed on the node, unless a pod becomes available before.' }),
-    batch: z.int().optional().meta({ description: 'Batch that updated the node, from 1.' }),
-    why: z.string().optional().meta({ description: 'Why its pod is not available, or why the node was not updated.' }),
-    restarts: z.int().optional(),
-  })
-  .meta({ id: 'Node' })
-/** @see nodeReportSchema */
-export type NodeReport = Frozen<z.infer<typeof nodeReportSchema>>
 
 /** Why a node or a release is in its state: the deciding rule and the facts behind it. */
 export const explanationSchema = z
@@ -209,20 +175,6 @@ export const batchReportSchema = z
   .meta({ id: 'Batch' })
 /** @see batchReportSchema */
 export type BatchReport = Frozen<z.infer<typeof batchReportSchema>>
-
-/** One Kubernetes event about a Rollout, its BatchRelease or its DaemonSet. */
-export const eventReportSchema = z
-  .object({
-    at: moment(),
-    type: z.enum(['Normal', 'Warning']),
-    reason: z.string(),
-    object: z.string().meta({ description: '`Kind/name`.' }),
-    message: z.string(),
-    count: z.int().optional(),
-  })
-  .meta({ id: 'Event' })
-/** @see eventReportSchema */
-export type EventReport = Frozen<z.infer<typeof eventReportSchema>>
 
 const releaseReportSchema = z.object({
   revision: z.string().meta({ description: 'controller-revision-hash.' }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
-import { eventReportSchema, nodeReportSchema } from './report.ts'
+import { eventReportSchema } from './event-report.ts'
+import { nodeReportSchema } from './node-report.ts'
 import { rolloutSummarySchema } from './summary.ts'
 
 /**

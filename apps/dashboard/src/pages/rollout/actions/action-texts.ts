@@ -40,7 +40,7 @@ const labels: Readonly<Record<ActionType, string>> = {
   promote: 'Promote…',
   jump: 'Jump…',
   abort: 'Abort…',
-  undo: 'Roll back…',
+  undo: 'Undo to a revision…',
   restart: 'Restart…',
 }
 

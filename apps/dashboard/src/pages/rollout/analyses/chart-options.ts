@@ -1,40 +1,21 @@
-import type uPlot from 'uplot'
-import type { ChartColours } from './chart-colours.ts'
+import { type ChartContext, chartFrame, type ChartOptions } from '../../../parts/time-chart.tsx'
 import type { ChartData } from './chart-data.ts'
 import { numberText } from './analysis-texts.ts'
 import { drawLimit, drawMarks } from './draw-chart.ts'
 
 /** Height of a chart, in CSS pixels. */
-export const HEIGHT = 150
+const HEIGHT = 150
 
-/** Dependencies of {@link chartOptions}. */
-interface ChartContext {
-  readonly colours: ChartColours
-  /** @returns what the chart shows now */
-  readonly data: () => ChartData
-  /** @param at index of the measurement at the pointer; null without one */
-  readonly onPoint: (at: number | null) => void
-}
-
-const FONT = '11px system-ui, sans-serif'
 /** Space of the values and of the times, in CSS pixels. */
 const LABEL_WIDTH = 58
 const LABEL_HEIGHT = 26
 
 /** Options of a chart, except for its width. */
-export function chartOptions({ colours, data, onPoint }: ChartContext): Omit<uPlot.Options, 'width'> {
-  const axis = {
-    stroke: colours.text,
-    font: FONT,
-    grid: { stroke: colours.line, width: 1 },
-    ticks: { stroke: colours.line, width: 1, size: 4 },
-  }
+export function chartOptions({ colours, data, onPoint }: ChartContext<ChartData>): ChartOptions {
+  const { axis, ...frame } = chartFrame(colours)
   return {
+    ...frame,
     height: HEIGHT,
-    // The last time is centred at the end of the axis.
-    padding: [8, 32, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false, setScale: false } },
     scales: {
       x: { time: true, range: () => [...data().span] },
       y: { range: () => [...data().range] },

@@ -1,50 +1,13 @@
 import type uPlot from 'uplot'
 import { limitText, lookOfPhase } from './analysis-texts.ts'
-import type { ChartColours } from './chart-colours.ts'
+import type { ChartColours } from '../../../parts/chart-colours.ts'
+import { drawLimitLine, line } from '../../../parts/draw-limit-line.ts'
 import type { ChartData } from './chart-data.ts'
 
-/** Draws the limit as a dashed line with its text, and hatches the part of the chart in which a measurement fails. */
+/** Draws the limit with its text, and hatches the part of the chart in which a measurement fails. */
 export function drawLimit(plot: uPlot, { limit }: ChartData, { tones }: ChartColours): void {
   if (limit === undefined) return
-  const { ctx, bbox } = plot
-  const y = plot.valToPos(limit.value, 'y', true)
-  const failsAbove = limit.op.startsWith('<')
-  const ratio = bbox.height / plot.over.clientHeight
-  ctx.save()
-  ctx.strokeStyle = tones.bad
-  ctx.fillStyle = tones.bad
-  hatch(ctx, { x: bbox.left, width: bbox.width, from: failsAbove ? bbox.top : y, to: failsAbove ? y : bbox.top + bbox.height }, ratio)
-  ctx.lineWidth = 1.5 * ratio
-  ctx.setLineDash([6 * ratio, 4 * ratio])
-  line(ctx, bbox.left, y, bbox.left + bbox.width, y)
-  ctx.font = `${11 * ratio}px system-ui, sans-serif`
-  ctx.textAlign = 'left'
-  ctx.textBaseline = failsAbove ? 'top' : 'bottom'
-  ctx.fillText(limitText(limit), bbox.left + 4 * ratio, y + (failsAbove ? 3 : -3) * ratio, bbox.width - 8 * ratio)
-  ctx.restore()
-}
-
-interface Band {
-  readonly x: number
-  readonly width: number
-  readonly from: number
-  readonly to: number
-}
-
-/** Distance of the lines of a hatched area, in CSS pixels. */
-const HATCH = 9
-
-function hatch(ctx: CanvasRenderingContext2D, { x, width, from, to }: Band, ratio: number): void {
-  const height = to - from
-  if (height <= 0) return
-  ctx.save()
-  ctx.beginPath()
-  ctx.rect(x, from, width, height)
-  ctx.clip()
-  ctx.globalAlpha = 0.25
-  ctx.lineWidth = ratio
-  for (let left = x - height; left < x + width; left += HATCH * ratio) line(ctx, left, to, left + height, from)
-  ctx.restore()
+  drawLimitLine(plot, { value: limit.value, text: limitText(limit), isMost: limit.op.startsWith('<') }, tones.bad)
 }
 
 /** Radius of a mark, in CSS pixels. */
@@ -87,11 +50,4 @@ function drawMark(ctx: CanvasRenderingContext2D, phase: string, { x, y, radius }
     default:
       return ctx.strokeRect(x - radius, y - radius, 2 * radius, 2 * radius)
   }
-}
-
-function line(ctx: CanvasRenderingContext2D, fromX: number, fromY: number, toX: number, toY: number): void {
-  ctx.beginPath()
-  ctx.moveTo(fromX, fromY)
-  ctx.lineTo(toX, toY)
-  ctx.stroke()
 }

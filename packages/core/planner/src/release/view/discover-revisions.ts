@@ -1,4 +1,4 @@
-import { type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
+import { type FleetPod, type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
 import { canonicalJson, type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
 
 /** Revisions of a DaemonSet, by `controller-revision-hash`. */
@@ -22,6 +22,8 @@ export interface DiscoveryView {
   readonly fleet: FleetView
   /** Last revision that a Tranche release completed. */
   readonly lastStable: string | undefined
+  /** Creation time of the Rollout, in RFC 3339. Undefined: it does not matter, or there is no Rollout. */
+  readonly rolloutCreatedAt?: string | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export interface DiscoveryView {
  * - the last one that a Tranche release completed, if nodes still run it
  * - the one that most desired nodes run; of two with as many nodes, the one that is not the canary. After a Tranche release
  *   of another revision, only nodes that do not run the canary count while there are any, even where the ControllerRevision
- *   they run is gone.
+ *   they run is gone. So it is for a Rollout without a release, if no node ran the canary when it was created.
  * - the second newest. With one revision only, both are the same.
  */
 export function discoverRevisions(view: DiscoveryView): Discovery {
@@ -54,7 +56,7 @@ function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string
   const running = counts.map(([hash]) => hash)
   const byNodes = running.filter((hash) => hashes.includes(hash))
   // A canary that no Tranche release completed must not count as stable: it would pass all its steps at once.
-  const isReleasing = lastStable !== undefined && lastStable !== canary
+  const isReleasing = lastStable === undefined ? isNewer(view, canary) : lastStable !== canary
   if (isReleasing) {
     // The last one has no ControllerRevision: the DaemonSet was recreated, and earlier revisions do not belong to it.
     const candidates = [...byNodes, ...(byNodes.length === 0 ? hashes.slice(1, 2) : []), ...running]
@@ -62,6 +64,13 @@ function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string
     if (other !== undefined) return other
   }
   return byNodes[0] ?? hashes[1] ?? hashes[0]
+}
+
+/** Whether the canary is newer than the Rollout, as far as its pods show: all of them were created later. */
+function isNewer({ fleet, rolloutCreatedAt }: DiscoveryView, canary: string): boolean {
+  if (rolloutCreatedAt === undefined) return false
+  const isOlder = ({ createdAt, hash, terminating }: FleetPod): boolean => !terminating && hash === canary && createdAt < rolloutCreatedAt
+  return !fleet.nodes.some(({ desired, pods }) => desired && pods.some(isOlder))
 }
 
 /** Whether a desired node runs the revision, or none of them runs any. */

@@ -58,7 +58,7 @@ export function answerAction(view: RolloutView, before: RolloutState, decided: R
   if (isAnswered(view.rollout, body, type)) return null
   const said = by === undefined ? {} : { by: cut(by) }
   if (answeredIds(view.rollout).includes(id)) {
-    const reason = `id "${cut(id)}" already answered another action: write it again with an id that was never used, or without one`
+    const reason = `id "${cut(id)}" was already used for another action: write it again with an id that was never used, or without one`
     return { lastAction: { id, type, result: 'Refused', ...said, reason, at: stamp(view) }, body, effect: { kind: 'none' } }
   }
   const isLost = hasLostAnswers(view.rollout)

@@ -55,7 +55,7 @@ function rollbackText(view: RolloutView, state: RolloutState, failure: Failure):
 }
 
 function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {
-  const stopped = 'nothing more is deleted for it'
+  const stopped = 'no more pods are deleted for it'
   if (reason === 'AnalysisInconclusive')
     return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${commandText(view.rollout, 'promote', '--full')} to skip the analysis, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template`
   const { autoResume } = policyTerms(view).failure ?? {}

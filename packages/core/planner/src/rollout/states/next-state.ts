@@ -25,9 +25,10 @@ export function nextState(view: RolloutView, before: RolloutState): RolloutState
 
 /** Without an obstacle: looks up the revisions, then continues, starts or skips a release. */
 function unblockedState(view: RolloutView, before: RolloutState): RolloutState {
-  const { daemonSet, revisions, fleet } = view
+  const { rollout, daemonSet, revisions, fleet } = view
   if (daemonSet === undefined) throw new Error('a Rollout without a DaemonSet is stalled')
-  const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision })
+  const rolloutCreatedAt = rollout.metadata.creationTimestamp
+  const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision, rolloutCreatedAt })
   if (discovery.kind === 'pending') return { ...before, message: pendingText(daemonSet, discovery.why) }
   if (before.phase === 'Progressing') return progressingState(view, daemonSet, before, discovery)
   if (isRollbackOfGoing(before)) return progressingState(view, daemonSet, { ...before, phase: 'Progressing' }, discovery)

@@ -74,7 +74,9 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
     // Deleting the BatchRelease of a running release has frozen it.
     return release.status?.phase === 'Completed' ? { ...before, message: 'waiting for the previous BatchRelease to be deleted' } : null
   }
-  const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable: before.stableRevision })
+  const { revisions, fleet } = view
+  const rolloutCreatedAt = rollout.metadata.creationTimestamp
+  const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision, rolloutCreatedAt })
   if (discovery.kind === 'pending') return { ...before, message: 'waiting for the DaemonSet controller to observe the latest generation' }
   const ending = endingOf(view, before, discovery)
   if (ending === null) return null

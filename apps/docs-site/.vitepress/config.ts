@@ -1,0 +1,3 @@
+import { createSiteConfig, readSiteOptions } from '../src/index.ts'
+
+export default createSiteConfig(readSiteOptions(process.env))

@@ -1,0 +1,3 @@
+import { siteTheme } from '../../src/theme/site-theme.ts'
+
+export default siteTheme

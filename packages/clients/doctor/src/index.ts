@@ -1,0 +1,5 @@
+export type { Examiner } from './checks/examiner.ts'
+export { type ExamineOptions, examineCluster } from './examine-cluster.ts'
+export type { AccessRight } from './signs/access-right.ts'
+export type { Behalf } from './signs/guarded-reads.ts'
+export type { PrepareRedisCheck, RedisCheck, RedisOptions } from './signs/redis-check.ts'

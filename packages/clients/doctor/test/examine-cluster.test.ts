@@ -1,0 +1,109 @@
+import type { DoctorFinding } from '@tranche/api-schema'
+import { FakeClock, systemClock } from '@tranche/clock'
+import { createKubeClient, resourcePaths } from '@tranche/kube-client'
+import { createSimulator, type Simulator } from '@tranche/sim'
+import { silentLogger } from '@tranche/telemetry'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { examineCluster } from '../src/index.ts'
+import { command } from './doctor-signs.ts'
+
+const MINUTE_MS = 60_000
+let simulator: Simulator
+
+beforeEach(() => {
+  simulator = createSimulator({ clock: systemClock, nodes: 0, watchDelayMs: 0 })
+})
+afterEach(() => simulator.stop())
+
+describe('an examination of a cluster', () => {
+  it.each([
+    [-10, 'behind'],
+    [10, 'ahead of'],
+  ])('computes the age of a Lease by the clock of the API server, on a machine whose clock is wrong by %d min', async (minutes, text) => {
+    await writeLease()
+    const found = await examined({ skewMs: minutes * MINUTE_MS })
+    expect(found['controller']).toMatchObject({ state: 'ok' })
+    expect(found['clock']?.message).toMatch(new RegExp(`^the clock of this machine is (10m00|9m59)s ${text} the API server$`))
+  })
+
+  it('does not take pods in namespaces that it may not list for absent', async () => {
+    await writeControllerPod()
+    const mayUser = async (right: object): Promise<boolean> =>
+      !('resource' in right) || ('namespace' in right && right.namespace === 'demo')
+    const found = await examined({ behalf: { mayUser, account: 'the account' }, namespaces: ['demo'] })
+    expect(found['versions']).toEqual({ check: 'versions', state: 'unknown', message: 'you may not list pods in all namespaces' })
+  })
+
+  it('reads the pods of the installation alone, although others have its label', async () => {
+    await writeControllerPod()
+    await writeControllerPod({ namespace: 'tenant', image: 'tranche:0.0.1' })
+    expect((await examined({ leaseNamespace: 'tranche-system' }))['versions']?.message).not.toContain('0.0.1')
+    expect((await examined({ leaseNamespace: 'elsewhere' }))['versions']?.message).toContain('0.0.1')
+    const mayUser = async (right: object): Promise<boolean> =>
+      !('resource' in right) || ('namespace' in right && ['tenant', 'tranche-system'].includes(String(right.namespace)))
+    const behalf = { mayUser, account: 'the account' }
+    expect((await examined({ leaseNamespace: 'tranche-system', behalf }))['versions']?.message).not.toContain('0.0.1')
+    expect((await examined({ leaseNamespace: 'elsewhere', namespaces: ['tenant'], behalf }))['versions']).toMatchObject({
+      state: 'unknown',
+    })
+  })
+
+  it('asks for no more permissions of service accounts than an installation needs', async () => {
+    await writeControllerPod({ args: Array.from({ length: 1_000 }, (_, at) => `--watch-namespace=n${at}`) })
+    expect((await examined())['accounts']).toMatchObject({
+      state: 'unknown',
+      message: expect.stringContaining('more than 10000') as string,
+    })
+  })
+
+  it('is not failed by definitions that are missing', async () => {
+    const found = await examined()
+    expect(found['resources']).toMatchObject({ state: 'problem', command: expect.stringMatching(/^kubectl apply /) as string })
+    const mayUser = async (right: object): Promise<boolean> =>
+      !('resource' in right) || ('namespace' in right && right.namespace === 'demo')
+    const limited = await examined({ behalf: { mayUser, account: 'the account' }, namespaces: ['demo'] })
+    expect(limited['resources']).toMatchObject({ state: 'problem' })
+  })
+})
+
+type Options = Partial<Parameters<typeof examineCluster>[0]> & { readonly skewMs?: number }
+
+/** @returns the last finding of each check */
+async function examined({ skewMs = 0, ...options }: Options = {}): Promise<Readonly<Record<string, DoctorFinding>>> {
+  const findings = await examineCluster({
+    client: clientOf(),
+    exchange: simulator.exchangeFor('admin'),
+    server: 'the API server',
+    clock: new FakeClock(Date.now() + skewMs),
+    namespace: 'demo',
+    namespaces: [],
+    leaseNamespace: 'kube-system',
+    redis: null,
+    prepareRedisCheck: null,
+    behalf: null,
+    examiner: command,
+    signal: new AbortController().signal,
+    ...options,
+  })
+  return Object.fromEntries(findings.map((one) => [one.check, one]))
+}
+
+function clientOf() {
+  return createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
+}
+
+async function writeLease(): Promise<void> {
+  const spec = { holderIdentity: 'one', leaseDurationSeconds: 15, renewTime: new Date().toISOString() }
+  await clientOf().create(resourcePaths.leases, { metadata: { namespace: 'kube-system', name: 'tranche-controller' }, spec } as never)
+}
+
+async function writeControllerPod({
+  namespace = 'tranche-system',
+  image = 'tranche:0.1.0',
+  args = [] as readonly string[],
+} = {}): Promise<void> {
+  await clientOf().create(resourcePaths.namespaces, { metadata: { name: namespace } })
+  const labels = { 'app.kubernetes.io/part-of': 'tranche', 'app.kubernetes.io/component': 'controller' }
+  const spec = { containers: [{ name: 'tranche', image, args: ['controller', ...args] }] }
+  await clientOf().create(resourcePaths.pods, { metadata: { namespace, name: 'c', labels }, spec } as never)
+}
