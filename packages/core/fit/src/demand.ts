@@ -22,7 +22,7 @@ type Quantities = Readonly<Record<string, string>>
 
 interface DemandingContainer {
   readonly restartPolicy?: string
-  readonly resources?: { readonly requests?: Quantities }
+  readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities }
   readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[]
 }
 
@@ -87,8 +87,9 @@ function isSidecar({ restartPolicy }: DemandingContainer): boolean {
   return restartPolicy === 'Always'
 }
 
+/** A limit without a request is a request: the API server sets it in each pod, but not in the template. */
 function requestsOf({ resources }: DemandingContainer): Amounts {
-  return amountsOf(resources?.requests)
+  return amountsOf({ ...resources?.limits, ...resources?.requests })
 }
 
 function hostPortsOf({ ports = [] }: DemandingContainer): readonly HostPort[] {

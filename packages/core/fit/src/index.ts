@@ -1,3 +1,13 @@
 export { type Amounts, amountsOf, type Demand, type DemandingSpec, demandOf, type HostPort, isWithin } from './demand.ts'
 export { type DemandingPod, type NodeRoom, roomWithout, type Shortage, shortagesIn, type Taker, takerIn } from './room.ts'
+export {
+  isOwnedBy,
+  type NodeWithPods,
+  type PodToCome,
+  type ScheduledSpec,
+  shortageOn,
+  specOf,
+  toWaitingPod,
+  type WaitingPod,
+} from './shortage-on.ts'
 export { shortageText } from './shortage-text.ts'

@@ -177,6 +177,7 @@ function outlookIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, nam
       fleet,
       podsSeen: '9999',
       sent: new Set(),
+      room: new Map(),
       confirmations: new Map(),
       isBad: false,
       monotonicMs,

@@ -37,6 +37,7 @@ function projectPod(pod: Pod): Projection {
     created: pod.metadata.creationTimestamp,
     node: podNode(pod),
     bound: Boolean(pod.spec?.nodeName),
+    requests: doesRequest(pod),
     hash: pod.metadata.labels?.['controller-revision-hash'],
     gen: pod.metadata.labels?.['pod-template-generation'],
     phase: pod.status?.phase,
@@ -47,6 +48,20 @@ function projectPod(pod: Pod): Projection {
     waiting: waitingReason(pod),
     restarts: statuses?.[0]?.restartCount,
   }
+}
+
+/** True or absent. */
+function doesRequest({ spec }: Pod): true | undefined {
+  const { containers = [], initContainers = [] } = spec as unknown as Readonly<Record<string, readonly RequestingContainer[] | undefined>>
+  const isAsking = ({ resources, ports = [] }: RequestingContainer): boolean =>
+    Object.keys({ ...resources?.limits, ...resources?.requests }).length > 0 || ports.some(({ hostPort }) => hostPort !== undefined)
+  return [...containers, ...initContainers].some(isAsking) ? true : undefined
+}
+
+/** @see core/v1 Container */
+interface RequestingContainer {
+  readonly resources?: { readonly requests?: object; readonly limits?: object }
+  readonly ports?: readonly { readonly hostPort?: number }[]
 }
 
 /** Taken from the first container that has one. A successfully ended init container has none. */
