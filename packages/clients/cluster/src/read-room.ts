@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { isOwnedBy, type NodeWithPods, type ScheduledSpec, shortageOn, specOf, toWaitingPod, type WaitingPod } from '@tranche/fit'
+import { isOwnedBy, type NodeWithPods, shortageOn, specOf, toWaitingPod, type WaitingPod } from '@tranche/fit'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, KubeObject, Node, Pod } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
@@ -34,7 +34,7 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
   const priorities = kept(clock, async () => readPriorities(client))
 
   async function priorityOf(daemonSet: DaemonSet, pods: readonly Pod[]): Promise<number> {
-    const { priorityClassName = '' } = daemonSet.spec.template.spec as { readonly priorityClassName?: string }
+    const { priorityClassName = '' } = specOf(daemonSet.spec.template)
     const known = SYSTEM_PRIORITIES[priorityClassName]
     if (known !== undefined) return known
     const alike = pods.map(specOf).find((spec) => spec.priority !== undefined && (spec.priorityClassName ?? '') === priorityClassName)
@@ -51,13 +51,9 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
       ])
       const own = pods.filter((pod) => isOwnedBy(pod, ownerUid))
       const onNode: NodeWithPods = { node, pods, waiting: others }
-      return shortageOn(onNode, { ownerUid, spec: templateOf(daemonSet), priority: await priorityOf(daemonSet, own) })
+      return shortageOn(onNode, { ownerUid, spec: specOf(daemonSet.spec.template), priority: await priorityOf(daemonSet, own) })
     },
   }
-}
-
-function templateOf({ spec }: DaemonSet): ScheduledSpec {
-  return specOf({ spec: spec.template.spec ?? {} })
 }
 
 async function readPods(client: KubeClient, node: string, signal: AbortSignal): Promise<readonly Pod[]> {

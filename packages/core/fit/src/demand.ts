@@ -23,7 +23,15 @@ type Quantities = Readonly<Record<string, string>>
 interface DemandingContainer {
   readonly restartPolicy?: string
   readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities }
-  readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[]
+  readonly ports?: readonly ContainerPort[]
+}
+
+/** @see core/v1 ContainerPort */
+interface ContainerPort {
+  readonly containerPort?: number
+  readonly hostPort?: number
+  readonly hostIP?: string
+  readonly protocol?: string
 }
 
 /** The parts of a pod's spec that decide whether it fits a node. @see core/v1 PodSpec */
@@ -31,9 +39,11 @@ export interface DemandingSpec extends PodPlacement {
   readonly priority?: number
   readonly priorityClassName?: string
   readonly overhead?: Quantities
+  /** A pod in the network of its node takes every port that it names. */
+  readonly hostNetwork?: boolean
   readonly resources?: { readonly requests?: Quantities }
-  readonly containers?: readonly DemandingContainer[]
-  readonly initContainers?: readonly DemandingContainer[]
+  readonly containers?: readonly DemandingContainer[] | null
+  readonly initContainers?: readonly DemandingContainer[] | null
 }
 
 /**
@@ -43,7 +53,9 @@ export interface DemandingSpec extends PodPlacement {
  * @see k8s.io/component-helpers/resource PodRequests
  */
 export function demandOf(spec: DemandingSpec): Demand {
-  const { containers = [], initContainers = [] } = spec
+  // An API server sends an absent list of containers as null before it rejects it.
+  const containers = spec.containers ?? []
+  const initContainers = spec.initContainers ?? []
   const sidecars = initContainers.filter(isSidecar)
   let running = sumOf([...containers, ...sidecars].map(requestsOf))
   let beside: Amounts = new Map()
@@ -55,14 +67,8 @@ export function demandOf(spec: DemandingSpec): Demand {
   const ofPod = new Map([...running, ...amountsOf(spec.resources?.requests)])
   return {
     requests: sumOf([ofPod, amountsOf(spec.overhead), ONE_POD]),
-    hostPorts: [...containers, ...sidecars].flatMap(hostPortsOf),
+    hostPorts: [...containers, ...sidecars].flatMap((container) => hostPortsOf(container, spec.hostNetwork === true)),
   }
-}
-
-/** Whether a pod with the one demand fits wherever a pod with the other runs: it takes no more of any resource, and no other port. */
-export function isWithin(demand: Demand, other: Demand): boolean {
-  const isLess = [...demand.requests].every(([name, amount]) => amount <= (other.requests.get(name) ?? 0n))
-  return isLess && demand.hostPorts.every((port) => other.hostPorts.some((known) => isSamePort(port, known)))
 }
 
 /** Reads quantities; one that no API server accepts counts as zero. */
@@ -92,14 +98,11 @@ function requestsOf({ resources }: DemandingContainer): Amounts {
   return amountsOf({ ...resources?.limits, ...resources?.requests })
 }
 
-function hostPortsOf({ ports = [] }: DemandingContainer): readonly HostPort[] {
-  return ports.flatMap(({ hostPort = 0, hostIP = '', protocol = 'TCP' }) =>
-    hostPort > 0 ? [{ ip: hostIP === '' ? EVERY_ADDRESS : hostIP, protocol, port: hostPort }] : [],
-  )
-}
-
-function isSamePort(a: HostPort, b: HostPort): boolean {
-  return a.port === b.port && a.protocol === b.protocol && a.ip === b.ip
+function hostPortsOf({ ports = [] }: DemandingContainer, isInNodesNetwork: boolean): readonly HostPort[] {
+  return ports.flatMap(({ containerPort = 0, hostPort = 0, hostIP = '', protocol = 'TCP' }) => {
+    const port = hostPort === 0 && isInNodesNetwork ? containerPort : hostPort
+    return port > 0 ? [{ ip: hostIP === '' ? EVERY_ADDRESS : hostIP, protocol, port }] : []
+  })
 }
 
 function joined(a: Amounts, b: Amounts, join: (one: bigint, other: bigint) => bigint): Amounts {

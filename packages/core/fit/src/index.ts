@@ -1,5 +1,6 @@
-export { type Amounts, amountsOf, type Demand, type DemandingSpec, demandOf, type HostPort, isWithin } from './demand.ts'
-export { type DemandingPod, type NodeRoom, roomWithout, type Shortage, shortagesIn, type Taker, takerIn } from './room.ts'
+export { type Amounts, amountsOf, type Demand, type DemandingSpec, demandOf, type HostPort } from './demand.ts'
+export { growthOf } from './growth.ts'
+export { type DemandingPod, type NodeRoom, type Shortage, shortagesIn, type Taker, takerIn } from './room.ts'
 export {
   isOwnedBy,
   type NodeWithPods,

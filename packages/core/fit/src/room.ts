@@ -49,11 +49,6 @@ export function shortagesIn({ allocatable, pods }: NodeRoom, { requests, hostPor
   return [...resources, ...hostPorts.flatMap((port) => takenPort(port, pods))]
 }
 
-/** The room without a pod. */
-export function roomWithout({ allocatable, pods }: NodeRoom, uid: string): NodeRoom {
-  return { allocatable, pods: pods.filter((pod) => pod.uid !== uid) }
-}
-
 /** A pod that would take the place of the pod that a release brings, and what the latter would then lack. */
 export interface Taker {
   readonly pod: DemandingPod

@@ -58,8 +58,8 @@ export function toWaitingPod(pod: Pod): WaitingPod | null {
 export type ScheduledSpec = DemandingSpec & { readonly schedulingGates?: readonly unknown[] }
 
 /** @returns the spec of the pod or template, with what a scheduler reads of it */
-export function specOf({ spec = {} }: Pick<Pod, 'spec'>): ScheduledSpec {
-  return spec as ScheduledSpec
+export function specOf({ spec }: { readonly spec?: unknown }): ScheduledSpec {
+  return (spec ?? {}) as ScheduledSpec
 }
 
 /** Whether the pod is controlled by the object with this uid. */

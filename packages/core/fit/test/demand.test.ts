@@ -1,4 +1,4 @@
-import { type Demand, type DemandingSpec, demandOf, isWithin } from '@tranche/fit'
+import { type Demand, type DemandingSpec, demandOf, growthOf } from '@tranche/fit'
 import { formatQuantity } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 
@@ -65,18 +65,28 @@ describe('the demand of a pod', () => {
   })
 })
 
-describe('a demand within another', () => {
-  const old = demandOf({ containers: [{ ...asking({ cpu: '200m', memory: '1Gi' }), ports: [{ hostPort: 9100 }] }] })
+describe('the growth of a template', () => {
+  const old: DemandingSpec = { containers: [{ ...asking({ cpu: '200m', memory: '1Gi' }), ports: [{ hostPort: 9100 }] }] }
 
-  it.each<[sentence: string, spec: DemandingSpec, is: boolean]>([
-    ['takes the same', { containers: [{ ...asking({ cpu: '200m', memory: '1Gi' }), ports: [{ hostPort: 9100 }] }] }, true],
-    ['takes less', { containers: [asking({ cpu: '100m' })] }, true],
-    ['does not take more of one resource', { containers: [asking({ cpu: '100m', memory: '2Gi' })] }, false],
-    ['does not take another resource', { containers: [asking({ 'example.com/gpu': '1' })] }, false],
-    ['does not take another port', { containers: [{ ports: [{ hostPort: 9101 }] }] }, false],
-    ['does not take its port on another address', { containers: [{ ports: [{ hostPort: 9100, hostIP: '10.0.0.1' }] }] }, false],
-  ])('%s', (_sentence, spec, is) => {
-    expect(isWithin(demandOf(spec), old)).toBe(is)
+  it.each<[sentence: string, spec: DemandingSpec, growth: readonly string[]]>([
+    ['is nothing for the same', old, []],
+    ['is nothing for less', { containers: [asking({ cpu: '100m' })] }, []],
+    ['is more of one resource', { containers: [asking({ cpu: '0.5', memory: '512Mi' })] }, ['cpu (500m instead of 200m)']],
+    ['is another resource', { containers: [asking({ 'example.com/gpu': '1' })] }, ['example.com/gpu (1)']],
+    ['is another port', { containers: [{ ports: [{ hostPort: 9101, protocol: 'UDP' }] }] }, ['UDP port 9101 of the node']],
+    [
+      'is its port on another address',
+      { containers: [{ ports: [{ hostPort: 9100, hostIP: '10.0.0.1' }] }] },
+      ['TCP port 9100 of the node on 10.0.0.1'],
+    ],
+    [
+      'is a port in the network of the node',
+      { hostNetwork: true, containers: [{ ports: [{ containerPort: 80 }] }] },
+      ['TCP port 80 of the node'],
+    ],
+    ['is a limit that has no request', { containers: [{ resources: { limits: { cpu: '300m' } } }] }, ['cpu (300m instead of 200m)']],
+  ])('%s', (_sentence, spec, growth) => {
+    expect(growthOf(old, spec)).toEqual(growth)
   })
 })
 

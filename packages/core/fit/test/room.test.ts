@@ -1,4 +1,4 @@
-import { amountsOf, type DemandingPod, demandOf, type NodeRoom, roomWithout, shortagesIn, shortageText, takerIn } from '@tranche/fit'
+import { amountsOf, type DemandingPod, demandOf, type NodeRoom, shortagesIn, shortageText, takerIn } from '@tranche/fit'
 import { describe, expect, it } from 'vitest'
 
 function pod(
@@ -37,12 +37,6 @@ describe('the room on a node', () => {
     ['has other ports', room(pod('a', {}, { port: 9101 })), pod('x', {}, { port: 9100 }), ''],
   ])('%s', (_sentence, given, ours, text) => {
     expect(shortageText(shortagesIn(given, ours.demand))).toBe(text)
-  })
-
-  it('is larger without the pod that a release deletes', () => {
-    const old = pod('old', { cpu: '3' })
-    expect(shortagesIn(roomWithout(room(old), 'old'), pod('x', { cpu: '4' }).demand)).toEqual([])
-    expect(shortagesIn(room(old), pod('x', { cpu: '4' }).demand)).toHaveLength(1)
   })
 })
 

@@ -2,7 +2,7 @@ import type { RoomReading } from '@tranche/fence'
 
 /** Delay before a node without room is read again, in milliseconds: doubles each time, so that many such nodes cost little. */
 const FIRST_AGAIN_MS = 15_000
-const LONGEST_AGAIN_MS = 600_000
+const LONGEST_AGAIN_MS = 300_000
 
 /**
  * Readings of the room on nodes. Saves requests; no guarantee depends on it, because a forgotten node is read again. It holds the nodes that

@@ -245,7 +245,7 @@ describe('a pass of the executor', () => {
         waits.push(result)
         if (result.kind === 'recheckAfter') stage.clock.advance(result.ms)
       }
-      expect(waits).toEqual([15, 30, 60, 120, 240, 480, 600, 600].map((seconds) => ({ kind: 'recheckAfter', ms: seconds * 1_000 })))
+      expect(waits).toEqual([15, 30, 60, 120, 240, 300, 300, 300].map((seconds) => ({ kind: 'recheckAfter', ms: seconds * 1_000 })))
     })
 
     it('forgets what it has read when another revision is released', async () => {

@@ -78,6 +78,14 @@ describe('planPass: room for the new pod, where the policy asks for it', () => {
       record: { noRoom: [{ node: 'a', message: 'no room' }] },
       want: 'read room on a',
     },
+    'is unknown after a restart: a write about other nodes keeps the names': {
+      nodes: 'a:old c:new',
+      permits: 'c.gone',
+      partition: 1,
+      rules,
+      record: { noRoom: [{ node: 'a', message: 'no room' }] },
+      want: 'remove c',
+    },
     'no longer matters on a node that is updated': {
       nodes: 'a:new',
       rules,

@@ -165,7 +165,7 @@ class OrderJudge implements Judge {
     return isFit && (changed === undefined || this.#parts.observations.hasSeen(decision, changed))
   }
 
-  /** A node without room is read again after at most ten minutes. */
+  /** A node without room is read again after at most five minutes. */
   #mayLackRoom({ latest }: DaemonSetStory, node: string, { decision, rules }: View): boolean {
     return rules.room === 'Check' && this.#foreign.mayHaveHeldRoom(node, decision.atMs - ROOM_FORGOTTEN_MS, latest?.uid)
   }
@@ -182,7 +182,7 @@ class OrderJudge implements Judge {
 }
 
 /** Longest delay of a reading of the room, and time to read. */
-const ROOM_FORGOTTEN_MS = 11 * 60_000
+const ROOM_FORGOTTEN_MS = 6 * 60_000
 
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 

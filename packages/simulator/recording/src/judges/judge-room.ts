@@ -4,12 +4,13 @@ import { followForeignPods } from '../world/foreign-pods.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
-/** A pod that has been created is bound within this time where there is room; readings of the room are at most as old. */
+/** Readings of the room are not older than this, and the scheduler needs no longer to find room. */
 const USUAL_MS = 30_000
 
 /**
- * G1: where the policy asks for room, a node whose pod we delete gets a new pod that is bound. Judged by what becomes of the node: the new
- * pod must not wait for a node although the template is the same, the node is well, and no other pod has been created that runs there.
+ * G1: where the policy asks for room, a node whose pod we delete has room for the new one. Judged by what becomes of the node: the
+ * scheduler must not go on to find no room for the new pod, while the template is the same, the node is well, and every other pod there
+ * was created long enough before the deletion to be known.
  */
 export function createRoomJudge(parts: JudgeParts): Judge {
   return new RoomJudge(parts)
@@ -25,7 +26,7 @@ class RoomJudge implements Judge {
   readonly #foreign = followForeignPods()
   /** By DaemonSet and node. */
   readonly #taken = new Map<DaemonSetStory, Map<string, Taken>>()
-  /** New pods without a node, by uid. */
+  /** New pods for which the scheduler has found no room, by uid. */
   readonly #waiting = new Map<string, { readonly story: DaemonSetStory; readonly node: string; readonly sinceMs: number }>()
 
   constructor(parts: JudgeParts) {
@@ -52,11 +53,13 @@ class RoomJudge implements Judge {
   }
 
   #followPod({ type, o, namespace, t }: RecordedWrite): void {
-    const { uid, owner, node, bound, deleting } = o as unknown as RecordedPod
+    const { uid, owner, node, bound, deleting, unschedulable } = o as unknown as RecordedPod
     const story = owner === undefined ? undefined : this.#parts.world.story(namespace, owner)
-    if (story === undefined || node === undefined || !this.#taken.get(story)?.has(node)) return
-    if (bound === true) this.#taken.get(story)?.delete(node)
-    if (type === 'DELETED' || deleting || bound !== false) this.#waiting.delete(uid)
+    if (story === undefined || node === undefined) return
+    const taken = this.#taken.get(story)?.get(node)
+    if (taken === undefined || uid === taken.deletion.write.o['uid']) return
+    if (bound === true && !deleting) this.#taken.get(story)?.delete(node)
+    if (type === 'DELETED' || deleting || bound !== false || unschedulable !== true) this.#waiting.delete(uid)
     else if (!this.#waiting.has(uid)) this.#waiting.set(uid, { story, node, sinceMs: t })
   }
 
@@ -73,7 +76,7 @@ class RoomJudge implements Judge {
     const { latest } = daemonSet
     const place = daemonSet.node(node)
     const isWell = place?.wanted === true && place.node?.ready === 'True'
-    return !isWell || latest?.template !== template || this.#foreign.hasNewcomer(node, decision.atMs - USUAL_MS, latest?.uid)
+    return !isWell || latest?.template !== template || !this.#foreign.holdsRoom(node, decision.atMs - USUAL_MS, latest?.uid)
   }
 
   #report({ deletion }: Taken, node: string, atMs: number): void {

@@ -6,8 +6,8 @@ export interface ForeignPods {
   onWrite(write: RecordedWrite): void
   /** Whether such a pod was on the node, or waited for any node, at a moment since `sinceMs`. @param ownerUid DaemonSet whose own pods do not count */
   mayHaveHeldRoom(node: string, sinceMs: number, ownerUid: string | undefined): boolean
-  /** Whether such a pod that was created after `sinceMs` is on the node. */
-  hasNewcomer(node: string, sinceMs: number, ownerUid: string | undefined): boolean
+  /** Whether such a pod is on the node, and each one there was created before `beforeMs`. */
+  holdsRoom(node: string, beforeMs: number, ownerUid: string | undefined): boolean
 }
 
 interface Story {
@@ -38,6 +38,9 @@ export function followForeignPods(): ForeignPods {
     },
     mayHaveHeldRoom: (node, sinceMs, ownerUid) =>
       others(ownerUid).some((story) => story.endedMs >= sinceMs && (story.node === undefined || story.node === node)),
-    hasNewcomer: (node, sinceMs, ownerUid) => others(ownerUid).some((story) => story.createdMs > sinceMs && story.node === node),
+    holdsRoom(node, beforeMs, ownerUid) {
+      const there = others(ownerUid).filter((story) => story.node === node && story.endedMs === Number.POSITIVE_INFINITY)
+      return there.length > 0 && there.every(({ createdMs }) => createdMs < beforeMs)
+    },
   }
 }
