@@ -9,6 +9,7 @@ const permitChange = 'packages/core/fence/src/pass/permit-change.ts'
 const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
 const spreadHolds = 'packages/core/fence/src/pass/spread-holds.ts'
 const batchScope = 'packages/core/fence/src/nodes/batch-scope.ts'
+const exemptNodes = 'packages/core/fence/src/nodes/exempt-nodes.ts'
 const oldNodes = 'packages/core/fence/src/nodes/old-nodes.ts'
 const candidateOrder = 'packages/core/fence/src/pass/candidate-order.ts'
 
@@ -128,8 +129,8 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a pod whose read did not confirm the permit is not read again before another event',
     file: planPass,
-    find: 'const readMs = nextReadMs(fence)',
-    replace: 'const readMs = nextReadMs(fence) === null ? null : nextAvailableMs',
+    find: '[nextReadMs(fence), ',
+    replace: '[',
     tests: [planPassTests],
   },
   {
@@ -408,16 +409,16 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node that a superseded revision made NotReady keeps that revision forever',
     file: oldNodes,
-    find: 'return ready || (answers && ',
-    replace: 'return ready && (answers || ',
+    find: '(node.ready || (node.answers && ',
+    replace: '(node.ready && (node.answers || ',
     tests: [candidateOrderTests, fenceProperties],
   },
   {
     rule: 'G6',
     fault: 'a node with a silent kubelet loses its superseded revision',
     file: oldNodes,
-    find: 'return ready || (answers && ',
-    replace: 'return ready || (true && ',
+    find: '(node.ready || (node.answers && ',
+    replace: '(node.ready || (true && ',
     tests: [candidateOrderTests, planPassProperties],
   },
   {
@@ -502,18 +503,66 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G1',
-    fault: 'a broken node is exempt from the budget though it is Ready',
-    file: budget,
-    find: '!ready && pods.some(',
-    replace: 'pods.some(',
-    tests: [nodeRulesTests],
+    fault: 'a node whose pod Tranche has deleted is exempt from the budget',
+    file: exemptNodes,
+    find: 'if (!hasOldPod(node, revisions.canary) || ',
+    replace: 'if (',
+    tests: [nodeRulesTests, planPassProperties],
   },
   {
     rule: 'G1',
-    fault: 'a node whose pod Tranche has deleted is exempt from the budget',
-    file: budget,
-    find: '!terminating && hash !== record.revision',
-    replace: 'hash !== record.revision',
+    fault: 'a node that a superseded version may have taken down is exempt from the budget',
+    file: exemptNodes,
+    find: ' || hasSupersededPod(node, revisions)',
+    replace: '',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G6',
+    fault: 'a node in maintenance is taken like any other',
+    file: oldNodes,
+    find: 'node.maintenance === undefined && (node.ready',
+    replace: '(node.ready',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G1',
+    fault: 'dead nodes are exempt from the budget however many there are',
+    file: exemptNodes,
+    find: 'dead.length > most ? [] : dead',
+    replace: 'dead',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G1',
+    fault: 'as many dead nodes as the policy exempts are exempt from the budget where more are dead',
+    file: exemptNodes,
+    find: 'dead.length > most ? [] : dead',
+    replace: 'dead.slice(0, most)',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G1',
+    fault: 'a node is exempt from the budget as soon as it is NotReady',
+    file: exemptNodes,
+    find: '(node.notReadyFromMs ?? Number.POSITIVE_INFINITY) + deadAfterMs',
+    replace: '(node.notReadyFromMs ?? Number.POSITIVE_INFINITY)',
+    tests: [nodeRulesTests, planPassProperties],
+  },
+  {
+    rule: 'G6',
+    fault: 'a node in maintenance costs budget',
+    file: exemptNodes,
+    find: '!node.answers || node.maintenance !== undefined',
+    replace: '!node.answers',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'nothing wakes a pass when a NotReady node counts as dead',
+    file: planPass,
+    find: ', fence.exemption.nextAtMs]',
+    replace: ']',
     tests: [nodeRulesTests],
   },
   {

@@ -103,6 +103,7 @@ describe('a schedule', () => {
         "jump",
         "kill",
         "lag",
+        "maintain",
         "minReady",
         "namePolicy",
         "onDelete",

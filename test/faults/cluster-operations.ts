@@ -18,6 +18,8 @@ export async function changeCluster(world: World, operation: ClusterOperation): 
     case 'removeNode':
     case 'silenceNode':
       return changeMachines(world, operation)
+    case 'maintain':
+      return maintain(world, operation)
     case 'cordon':
     case 'taint':
       return markNode(world, operation)
@@ -53,6 +55,36 @@ async function changeMachines(
     world.note(`the kubelet of ${name} is back`)
     await nodes.revive(name).catch(() => {})
   })
+}
+
+async function maintain(world: World, operation: Extract<ClusterOperation, { readonly kind: 'maintain' }>): Promise<void> {
+  const name = pickByName(await nodesOf(world), operation.pick)?.metadata.name
+  if (name === undefined) return
+  const { condition, isSilent, forMs } = operation
+  const { nodes } = world.simulator
+  const set = (status: 'True' | 'False'): Promise<unknown> => {
+    const body = { status: { conditions: [{ type: condition, status }] } }
+    return world.people.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'strategic', body }, { subresource: 'status' })
+  }
+  world.note(`node ${name} has ${condition} for ${durationText(forMs)}, and its ${isSilent ? 'kubelet is silent' : 'pods are not Ready'}`)
+  await set('True')
+  if (isSilent) await nodes.kill(name)
+  else await setPodsReady(world, name, 'False')
+  world.later(forMs, async () => {
+    world.note(`node ${name} is back in service`)
+    await set('False').catch(() => {})
+    await (isSilent ? nodes.revive(name) : setPodsReady(world, name, 'True')).catch(() => {})
+  })
+}
+
+/** As by a readiness probe that the maintenance disturbs. */
+async function setPodsReady({ people }: World, node: string, status: 'True' | 'False'): Promise<void> {
+  const { items } = await people.list<Pod>(resourcePaths.pods, { namespace: stageKey.namespace })
+  for (const pod of items.filter(({ spec }) => spec?.nodeName === node)) {
+    if (pod.status?.startTime === undefined) continue
+    const body = { status: { conditions: [{ type: 'Ready', status }] } }
+    await people.patch(resourcePaths.pods, keyOf(pod), { type: 'strategic', body }, { subresource: 'status' }).catch(() => {})
+  }
 }
 
 async function markNode(world: World, operation: Extract<ClusterOperation, { readonly kind: 'cordon' | 'taint' }>): Promise<void> {

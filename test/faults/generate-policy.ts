@@ -38,7 +38,11 @@ function generateNodeRules(random: Random): NonNullable<ReleasePolicySpec['nodes
     ...some('order', random.next() < 0.6 ? order : undefined),
     ...some('exclude', random.next() < 0.2 ? [zone()] : undefined),
     ...some('spread', random.next() < 0.4 ? [{ topologyKey: ZONE, maxUnavailable: 1 + random.integer(2) }] : undefined),
-    notReady: { action: pick(random, ['Skip', 'Wait', 'Fail']), exempt: pick(random, [0, 0, 1, 2, '20%']) },
+    notReady: {
+      action: pick(random, ['Skip', 'Wait', 'Fail']),
+      ...some('exempt', pick(random, [undefined, 0, 1, 2, '20%'])),
+      ...some('after', pick(random, [undefined, undefined, '0s', '45s'])),
+    },
   }
 }
 

@@ -352,7 +352,7 @@ function generateApiOperation(random: Random): ApiOperation {
 function generateClusterOperation(random: Random): ClusterOperation {
   const at = random.integer(1_000)
   const forMs = duration(random, 8 * MINUTE)
-  switch (random.integer(11)) {
+  switch (random.integer(12)) {
     case 0:
       return { kind: 'addNode', name: `added-${random.integer(4)}` }
     case 1:
@@ -371,11 +371,14 @@ function generateClusterOperation(random: Random): ClusterOperation {
       return { kind: 'failPod', pick: at }
     case 9:
       return { kind: 'stickPod', pick: at, forMs }
+    case 10:
+      return { kind: 'maintain', pick: at, condition: pick(random, lifecycleConditions), isSilent: random.next() < 0.5, forMs }
     default:
       return { kind: 'quota', forMs: duration(random, 3 * MINUTE) }
   }
 }
 
+const lifecycleConditions = ['DrainInProgress', 'Drained', 'MaintenancePlanned', 'MaintenanceInProgress', 'GracefulNodeShutdownInProgress']
 const goodTags = ['v1', 'v2', 'v2', 'v3', 'v3', 'v4', 'v5']
 const badTags = [
   'v6-bad-ready',

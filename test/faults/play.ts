@@ -121,6 +121,7 @@ async function inject({ world, owners, processFaults, upgrades, callers, tenant 
       case 'addNode':
       case 'removeNode':
       case 'silenceNode':
+      case 'maintain':
       case 'cordon':
       case 'taint':
       case 'zoneOutage':

@@ -99,6 +99,8 @@ export type ClusterOperation =
   | { readonly kind: 'addNode'; readonly name: string }
   | { readonly kind: 'removeNode'; readonly pick: number }
   | { readonly kind: 'silenceNode'; readonly pick: number; readonly forMs: number }
+  /** A condition takes the node out of service; `isSilent`: its kubelet is silent as well, as while its machine restarts. */
+  | { readonly kind: 'maintain'; readonly pick: number; readonly condition: string; readonly isSilent: boolean; readonly forMs: number }
   | { readonly kind: 'cordon'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'taint'; readonly pick: number; readonly effect: 'NoSchedule' | 'NoExecute'; readonly forMs: number }
   /** A zone outage: the kubelets of this fraction of the nodes fall silent at once, and return at once. */

@@ -125,3 +125,15 @@ it('forecast without a change predicts the rest of the current release', async (
   await untilPausedAt(stage, 1)
   expect(await plan({})).toMatchObject({ outcome: 'Completes', nodesHit: 8 })
 })
+
+it('forecast leaves dead nodes that cost no budget out of the unavailable ones', async () => {
+  stage = await setStage({ nodes: 12, steps: [{ replicas: '100%' }], annotations, maxUnavailable: 1 })
+  await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
+  await stage.pass(60_000)
+  const foretold = await plan({ image: 'registry.example/node-agent:v2' })
+  expect(foretold).toMatchObject({
+    maxUnavailable: 1,
+    peakUnavailable: 1,
+    unavailable: [{ atSeconds: 0, nodes: 0 }, { nodes: 1 }, { nodes: 0 }],
+  })
+})

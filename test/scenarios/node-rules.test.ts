@@ -69,7 +69,7 @@ describe('a policy that spreads a release over zones', () => {
   })
 
   it('continues in other zones while a node of one zone is down, and reports which zone waits', async () => {
-    const policy = { nodes: { spread: [{ topologyKey: ZONE, maxUnavailable: 1 }] } }
+    const policy = { nodes: { spread: [{ topologyKey: ZONE, maxUnavailable: 1 }], notReady: { exempt: 0 } } }
     stage = await setStage({ nodes: 9, maxUnavailable: 3, steps: [{ replicas: '100%' }], policy })
     await drive(stage.clock, stage.simulator.nodes.kill('node-001'))
     await stage.pass(60_000)

@@ -1,5 +1,5 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
-import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { resourcePaths } from '@tranche/kube-client'
 import { revisionsOf, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
 import {
@@ -110,8 +110,8 @@ async function read(): Promise<ReleaseFacts> {
   const { items: nodes } = await client.list<Node>(resourcePaths.nodes)
   const pods: readonly Pod[] = await stage.pods()
   const index = new FleetIndex()
-  for (const node of nodes) index.nodeChanged(undefined, toFleetNode(node))
-  for (const pod of pods) index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: 0 }) ?? undefined)
+  for (const node of nodes) index.nodeChanged(undefined, toFleetNode(node, undefined, BY_STAMPS))
+  for (const pod of pods) index.podChanged(undefined, toFleetPod(pod, undefined, BY_STAMPS) ?? undefined)
   return {
     rollout,
     release,

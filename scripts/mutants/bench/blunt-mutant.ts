@@ -46,6 +46,7 @@ export type WorldsName =
   | 'stale'
   | 'native'
   | 'down'
+  | 'maintained'
   | 'flapping'
   | 'interrupted'
   | 'overtaken'

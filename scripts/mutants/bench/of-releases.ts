@@ -1,5 +1,6 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
+const oldNodes = 'packages/core/fence/src/nodes/old-nodes.ts'
 const order = 'packages/core/fence/src/pass/candidate-order.ts'
 const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
 const planPass = 'packages/core/fence/src/pass/plan-pass.ts'
@@ -58,6 +59,12 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     fault: 'broken pods go before superseded ones while there is budget left',
     edits: [{ file: chooseCandidates, find: 'if (hasBudgetLeft(fence)) return first(free)', replace: '' }],
     worlds: 'superseded',
+  },
+  {
+    guarantee: 'G5',
+    fault: 'nodes in maintenance are taken like any other',
+    edits: [{ file: oldNodes, find: 'node.maintenance === undefined && (node.ready', replace: '(node.ready' }],
+    worlds: 'maintained',
   },
   {
     guarantee: 'G6',

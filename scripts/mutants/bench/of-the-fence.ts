@@ -1,5 +1,6 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
+const exemptNodes = 'packages/core/fence/src/nodes/exempt-nodes.ts'
 const budget = 'packages/core/fence/src/pass/budget.ts'
 const fence = 'packages/core/fence/src/pass/fence-state.ts'
 const planPass = 'packages/core/fence/src/pass/plan-pass.ts'
@@ -59,6 +60,12 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     fault: 'a pod counts as available as soon as it exists',
     edits: [{ file: fleetPod, find: 'if (pod.terminating || !pod.ready) return false', replace: 'return !pod.terminating' }],
     worlds: 'calm',
+  },
+  {
+    guarantee: 'G1',
+    fault: 'dead nodes cost no budget, however many there are',
+    edits: [{ file: exemptNodes, find: 'dead.length > most ? [] : dead', replace: 'dead' }],
+    worlds: 'down',
   },
   {
     guarantee: 'G2',

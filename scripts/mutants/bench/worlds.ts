@@ -50,6 +50,21 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         6 * MINUTE,
       ),
   },
+  maintained: {
+    text: 'two nodes are in maintenance, with pods that are not Ready, before the release starts',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 10 },
+        [
+          ...[1, 4].map(
+            (pick): Incident => ({ atMs: SECOND, kind: 'maintain', pick, condition: 'Drained', isSilent: false, forMs: 5 * MINUTE }),
+          ),
+          template('v2', 30),
+        ],
+        6 * MINUTE,
+      ),
+  },
   broken: {
     text: 'a good version follows one that was available on each node, and then crashed there for good; a person pauses and resumes',
     among: (drawn) =>

@@ -1,4 +1,4 @@
-import { type FleetNode, FleetIndex, type FleetPod, type FleetView, toFleetPod, toFleetView } from '@tranche/fleet'
+import { BY_STAMPS, type FleetNode, FleetIndex, type FleetPod, type FleetView, toFleetPod, toFleetView } from '@tranche/fleet'
 import { type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
 
 /** Parts of a fleet that the user may read; undefined: refused. */
@@ -42,7 +42,7 @@ function fleetOfCounts(daemonSet: DaemonSet, revisions: CountedRevisions): Fleet
   const { desiredNumberScheduled = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = daemonSet.status ?? {}
   const nodes = Array.from({ length: desiredNumberScheduled }, (_, at) => {
     const revision = at < updatedNumberScheduled ? revisions.update : revisions.stable
-    const pod = toFleetPod(countedPod({ daemonSet, at, revision, ready: at < numberAvailable }), undefined, { nowMs: 0, monotonicMs: 0 })
+    const pod = toFleetPod(countedPod({ daemonSet, at, revision, ready: at < numberAvailable }), undefined, BY_STAMPS)
     return { name: String(at).padStart(6, '0'), pods: pod === null ? [] : [pod], ...unreadNode }
   })
   return toFleetView(nodes)

@@ -1,7 +1,7 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import { type FleetNode, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, type FleetNode, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { isForbidden, type KubeClient, type ListOptions, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import {
   controllerKeyOf,
@@ -208,7 +208,7 @@ function factsOf({ clock }: ReleaseReader, { nodes, pods, release, ...read }: Re
 }
 
 function readNodes({ client }: ReleaseReader, lacks: LackList, signal?: AbortSignal): Promise<readonly FleetNode[] | undefined> {
-  const transform = (object: KubeObject): FleetNode => toFleetNode(object as Node)
+  const transform = (object: KubeObject): FleetNode => toFleetNode(object as Node, undefined, BY_STAMPS)
   const read = client.list<FleetNode>(resourcePaths.nodes, { signal, transform }).then(({ items }) => items)
   return lacks.tolerate<readonly FleetNode[] | undefined>({ verb: 'list', resource: 'nodes' }, read, undefined)
 }
@@ -222,7 +222,7 @@ function readPods(
   const namespace = daemonSet.metadata.namespace ?? ''
   const labelSelector = selectorText(daemonSet.spec.selector)
   const transform = (object: KubeObject): FleetPod | null =>
-    isOwnedBy(object, daemonSet) ? toFleetPod(object as Pod, undefined, { nowMs: 0, monotonicMs: 0 }) : null
+    isOwnedBy(object, daemonSet) ? toFleetPod(object as Pod, undefined, BY_STAMPS) : null
   const scope = { signal, namespace, ...(labelSelector !== '' && { labelSelector }) }
   const read = client.list<FleetPod>(resourcePaths.pods, { ...scope, transform }).then(({ items }) => items)
   return lacks.tolerate<readonly FleetPod[] | undefined>({ verb: 'list', resource: 'pods', namespace }, read, undefined)

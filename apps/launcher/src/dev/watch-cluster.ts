@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { FleetIndex, type FleetNode, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { FleetIndex, type FleetNode, type FleetPod, type ObservationTime, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import {
   type ControllerRevision,
@@ -152,6 +152,7 @@ interface Reflectors {
 
 function createReflectors({ client, clock, log }: ClusterWatchOptions): Reflectors {
   const common = { client, clock, log }
+  const seenAt = (): ObservationTime => ({ nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() })
   const whole = <T extends KubeObject>(resource: (typeof resourcePaths)[keyof typeof resourcePaths]): Reflector<T> =>
     createReflector<T, T>({ ...common, resource, transform: (object) => object })
   return {
@@ -159,11 +160,15 @@ function createReflectors({ client, clock, log }: ClusterWatchOptions): Reflecto
     batchReleases: whole<BatchRelease>(resourcePaths.batchReleases),
     daemonSets: whole<DaemonSet>(resourcePaths.daemonSets),
     revisions: whole<ControllerRevision>(resourcePaths.controllerRevisions),
-    nodes: createReflector<FleetNode, Node>({ ...common, resource: resourcePaths.nodes, transform: toFleetNode }),
+    nodes: createReflector<FleetNode, Node>({
+      ...common,
+      resource: resourcePaths.nodes,
+      transform: (node, previous) => toFleetNode(node, previous, seenAt()),
+    }),
     pods: createReflector<FleetPod, Pod>({
       ...common,
       resource: resourcePaths.pods,
-      transform: (pod, previous) => toFleetPod(pod, previous, { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }),
+      transform: (pod, previous) => toFleetPod(pod, previous, seenAt()),
     }),
     events: createReflector<EventSnapshot, EventObject>({ ...common, resource: resourcePaths.events, transform: toEventSnapshot }),
   }

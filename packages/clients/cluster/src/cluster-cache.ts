@@ -1,6 +1,6 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { FleetIndex, type FleetNode, type FleetPod, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetNode, type FleetPod, type ObservationTime, toFleetPod } from '@tranche/fleet'
 import {
   createReflector,
   joinReflectors,
@@ -77,12 +77,17 @@ export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
   const { clock } = options
   const fleet = new FleetIndex()
   const withSharedTexts = createSharedTexts()
-  const nodes = createReflector<FleetNode, Node>({ ...common(options), resource: resourcePaths.nodes, transform: keptNode })
+  const seenAt = (): ObservationTime => (options.readySince === 'stamp' ? BY_STAMPS : observationTime(clock))
+  const nodes = createReflector<FleetNode, Node>({
+    ...common(options),
+    resource: resourcePaths.nodes,
+    transform: (node, previous) => keptNode(node, previous, seenAt()),
+  })
   const pods = reflectorFor<FleetPod, Pod>(options, {
     resource: resourcePaths.pods,
     mark: DAEMON_SET,
     transform(pod, previous) {
-      const kept = toFleetPod(pod, previous, options.readySince === 'stamp' ? STAMPS : observationTime(clock))
+      const kept = toFleetPod(pod, previous, seenAt())
       return kept === null ? null : withSharedTexts(kept)
     },
   })
@@ -134,10 +139,7 @@ function common({
 /** Kind that every object owned by a DaemonSet names: the JSON of other pods is not even parsed. */
 const DAEMON_SET = 'DaemonSet'
 
-/** Earlier than every timestamp of the API server, so timestamps are taken as they are. */
-const STAMPS = { nowMs: 0, monotonicMs: 0 }
-
-function observationTime(clock: Clock): { readonly nowMs: number; readonly monotonicMs: number } {
+function observationTime(clock: Clock): ObservationTime {
   return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
 }
 

@@ -1,4 +1,4 @@
-import { type FleetNode, toFleetNode } from '@tranche/fleet'
+import { type FleetNode, type ObservationTime, toFleetNode } from '@tranche/fleet'
 import type { Node } from '@tranche/kube-types'
 
 /**
@@ -6,7 +6,7 @@ import type { Node } from '@tranche/kube-types'
  *
  * @returns `previous` itself if that part is unchanged
  */
-export function keptNode(node: Node, previous: FleetNode | undefined): FleetNode {
-  const kept = toFleetNode(node)
+export function keptNode(node: Node, previous: FleetNode | undefined, observedAt: ObservationTime): FleetNode {
+  const kept = toFleetNode(node, previous, observedAt)
   return previous !== undefined && JSON.stringify(previous) === JSON.stringify(kept) ? previous : kept
 }

@@ -1,4 +1,4 @@
-import { type FleetNode, toFleetNode } from '@tranche/fleet'
+import { BY_STAMPS, type FleetNode, toFleetNode } from '@tranche/fleet'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Node } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
@@ -11,7 +11,11 @@ import { READ_DEADLINE_MS } from './read-pod.ts'
  */
 export async function readNode(client: KubeClient, name: string, signal: AbortSignal): Promise<FleetNode | null> {
   try {
-    return toFleetNode(await client.get<Node>(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }))
+    return toFleetNode(
+      await client.get<Node>(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }),
+      undefined,
+      BY_STAMPS,
+    )
   } catch (error) {
     if (isNotFound(error)) return null
     throw error

@@ -1,4 +1,4 @@
-import { toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, toFleetPod } from '@tranche/fleet'
 import type { LivePod } from '@tranche/fence'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { ObjectKey, Pod } from '@tranche/kube-types'
@@ -15,7 +15,7 @@ export const READ_DEADLINE_MS = 5_000
 export async function readPod(client: KubeClient, key: ObjectKey, signal: AbortSignal): Promise<LivePod | null> {
   try {
     const pod = await client.get<Pod>(resourcePaths.pods, key, { signal, deadlineMs: READ_DEADLINE_MS })
-    return toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: 0 })
+    return toFleetPod(pod, undefined, BY_STAMPS)
   } catch (error) {
     if (isNotFound(error)) return null
     throw error

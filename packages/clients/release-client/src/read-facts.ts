@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { FleetIndex, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { type KubeClient, type ResourcePath, resourcePaths, type Scope } from '@tranche/kube-client'
 import {
   controllerKeyOf,
@@ -107,7 +107,7 @@ function fleetOf(daemonSet: DaemonSet, nodes: readonly FleetNode[], pods: readon
 }
 
 async function listNodes({ client }: FactReader, options: AskOptions): Promise<readonly FleetNode[]> {
-  const transform = (object: KubeObject): FleetNode => toFleetNode(object as Node)
+  const transform = (object: KubeObject): FleetNode => toFleetNode(object as Node, undefined, BY_STAMPS)
   return (await client.list<FleetNode>(resourcePaths.nodes, { ...callOptions(options), transform })).items
 }
 
@@ -121,7 +121,7 @@ async function listPods({ client }: FactReader, daemonSet: DaemonSet, options: A
  * no earlier observation.
  */
 export function keptPod(daemonSet: DaemonSet, object: Pod, previous?: FleetPod): FleetPod | null {
-  return isOwnedBy(object, daemonSet) ? toFleetPod(object, previous, { nowMs: 0, monotonicMs: 0 }) : null
+  return isOwnedBy(object, daemonSet) ? toFleetPod(object, previous, BY_STAMPS) : null
 }
 
 /** Scope in which pods and revisions of a DaemonSet are searched. */

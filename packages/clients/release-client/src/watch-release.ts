@@ -1,7 +1,7 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { keptNode } from '@tranche/cluster'
-import { FleetIndex, type FleetNode, type FleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetNode, type FleetPod } from '@tranche/fleet'
 import { createReflector, type KubeClient, type Reflector, type ReflectorOptions, resourcePaths } from '@tranche/kube-client'
 import {
   isOwnedBy,
@@ -42,6 +42,11 @@ export interface WatchedRelease {
   facts(): ReleaseFacts | undefined
 }
 
+/** A report has no earlier observation, so the conditions of a node count from their timestamps. */
+function byStamps(node: Node, previous: FleetNode | undefined): FleetNode {
+  return keptNode(node, previous, BY_STAMPS)
+}
+
 /**
  * Watches one Rollout with as few other objects as possible: its BatchRelease and DaemonSet by name, pods and revisions by the DaemonSet's
  * selector, and nodes. The watches of a DaemonSet's objects restart when the Rollout names another DaemonSet, or it was recreated.
@@ -50,7 +55,7 @@ export function watchRelease(options: WatchReleaseOptions): WatchedRelease {
   const { key, clock, until } = options
   const rollouts = keepUp<Rollout>(options, { resource: resourcePaths.rollouts, scope: named(key), until })
   const releases = keepUp<BatchRelease>(options, { resource: resourcePaths.batchReleases, scope: named(key), until })
-  const nodes = keepUp<FleetNode, Node>(options, { resource: resourcePaths.nodes, transform: keptNode, until })
+  const nodes = keepUp<FleetNode, Node>(options, { resource: resourcePaths.nodes, transform: byStamps, until })
   const workloads = createSubject<Reflector<DaemonSet>>(until)
   const belongings = createSubject<Belongings>(until)
 

@@ -74,8 +74,8 @@ export class FleetIndex {
     const pods = (this.#pods.get(ownerKeyOf(owner))?.get(name) ?? []).filter((pod) => isSelectedBy(owner, pod.labels))
     const desired = node !== undefined && isDesiredNode(placementOf(owner), { metadata: node, spec: node })
     if (!desired && pods.length === 0) return undefined
-    const { ready = false, answers = false, notReadySince, labels = NO_LABELS } = node ?? {}
-    return { name, desired, ready, answers, ...(notReadySince !== undefined && { notReadySince }), labels, pods }
+    const { ready = false, answers = false, labels = NO_LABELS } = node ?? {}
+    return { name, desired, ready, answers, ...outageOf(node), labels, pods }
   }
 
   #add(pod: FleetPod): void {
@@ -114,6 +114,15 @@ interface Slice {
   /** Nodes that may have changed since `view`. */
   readonly dirty: Set<string>
   view: FleetView | undefined
+}
+
+function outageOf(node: FleetNode | undefined): Pick<NodeView, 'notReadySince' | 'notReadyFromMs' | 'maintenance'> {
+  const { notReadySince, notReadyFromMs, maintenance } = node ?? {}
+  return {
+    ...(notReadySince !== undefined && { notReadySince }),
+    ...(notReadyFromMs !== undefined && { notReadyFromMs }),
+    ...(maintenance !== undefined && { maintenance }),
+  }
 }
 
 function firstView(nodes: ReadonlyMap<string, NodeView | undefined>): FleetView {

@@ -75,6 +75,12 @@ export interface ObservationTime {
 }
 
 /**
+ * Observation earlier than every timestamp: conditions count from their own timestamps. For readers without a past, whose monotonic
+ * clock is the epoch.
+ */
+export const BY_STAMPS: ObservationTime = { nowMs: 0, monotonicMs: 0 }
+
+/**
  * Reduces a pod to the parts that Tranche uses.
  *
  * @param previous earlier result for the same pod, which keeps the first observation of its Ready condition
@@ -153,9 +159,18 @@ function nodeOf(pod: Pod): string | undefined {
 
 function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | undefined, observedAt: ObservationTime): number {
   if (previous?.uid === uid && previous.readyStamp === stamp && previous.readyFromMs !== null) return previous.readyFromMs
-  // A timestamp in the future (clocks differ) counts: the pod becomes available only after it.
-  const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - observedAt.nowMs
-  return aheadMs > 0 ? observedAt.monotonicMs + aheadMs : observedAt.monotonicMs
+  return observedFromMs(stamp, observedAt)
+}
+
+/**
+ * Moment from which a condition counts: its first observation, or its own timestamp where that is in the future because clocks differ.
+ *
+ * @param stamp `lastTransitionTime` in RFC 3339
+ * @returns monotonic milliseconds
+ */
+export function observedFromMs(stamp: string | undefined, { nowMs, monotonicMs }: ObservationTime): number {
+  const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - nowMs
+  return aheadMs > 0 ? monotonicMs + aheadMs : monotonicMs
 }
 
 /** Maximum characters kept of a container message. */

@@ -1,5 +1,5 @@
 import type { Labels, Node } from '@tranche/kube-types'
-import type { FleetPod } from './fleet-pod.ts'
+import { type FleetPod, type ObservationTime, observedFromMs } from './fleet-pod.ts'
 import { keptPerBlock } from './kept-per-block.ts'
 import { toBlocks } from './node-blocks.ts'
 
@@ -15,6 +15,13 @@ export interface FleetNode {
   readonly answers: boolean
   /** Time since which the Ready condition has been False, in RFC 3339 by the clock of the kubelet; absent otherwise. */
   readonly notReadySince?: string
+  /**
+   * Monotonic milliseconds, by the clock of this process, from which the Ready condition counts as False: the later of its own timestamp
+   * and its first observation. Absent unless the condition is False.
+   */
+  readonly notReadyFromMs?: number
+  /** Type of the first condition that takes the node out of service for maintenance; absent without one. */
+  readonly maintenance?: string
 }
 
 /** A node in the view of one DaemonSet. */
@@ -28,6 +35,10 @@ export interface NodeView {
   readonly answers: boolean
   /** @see FleetNode.notReadySince */
   readonly notReadySince?: string
+  /** @see FleetNode.notReadyFromMs */
+  readonly notReadyFromMs?: number
+  /** @see FleetNode.maintenance */
+  readonly maintenance?: string
   /** Labels of the node; empty for a deleted node. */
   readonly labels: Labels
   /** All pods of the DaemonSet here, including terminating ones; oldest first, then by name. Usually none or one. */
@@ -80,16 +91,43 @@ export function nodeInView(view: FleetView, name: string): NodeView | undefined 
   return undefined
 }
 
-/** Reduces a node to the parts that Tranche uses. */
-export function toFleetNode(node: Node): FleetNode {
-  const { status, lastTransitionTime } = node.status?.conditions?.find(({ type }) => type === 'Ready') ?? {}
+/**
+ * Conditions that take a node out of service while they are True, in the order in which they are reported.
+ * @see KEP-5683, specialized lifecycle management
+ */
+const MAINTENANCE_CONDITIONS = [
+  'MaintenanceInProgress',
+  'GracefulNodeShutdownInProgress',
+  'Drained',
+  'DrainInProgress',
+  'MaintenancePlanned',
+] as const
+
+/**
+ * Reduces a node to the parts that Tranche uses.
+ *
+ * @param previous earlier result for the same node, which keeps the first observation of its Ready condition
+ */
+export function toFleetNode(node: Node, previous: FleetNode | undefined, observedAt: ObservationTime): FleetNode {
+  const { uid } = node.metadata
+  const conditions = node.status?.conditions ?? []
+  const { status, lastTransitionTime } = conditions.find(({ type }) => type === 'Ready') ?? {}
+  const isTrue = (wanted: string): boolean => conditions.some((condition) => condition.type === wanted && condition.status === 'True')
+  const maintenance = MAINTENANCE_CONDITIONS.find(isTrue)
   return {
     name: node.metadata.name,
-    uid: node.metadata.uid,
+    uid,
     labels: node.metadata.labels ?? {},
     taints: node.spec?.taints ?? [],
     ready: status === 'True',
     answers: status === 'True' || status === 'False',
     ...(status === 'False' && lastTransitionTime !== undefined && { notReadySince: lastTransitionTime }),
+    ...(status === 'False' && { notReadyFromMs: notReadyFrom(uid, lastTransitionTime, previous, observedAt) }),
+    ...(maintenance !== undefined && { maintenance }),
   }
+}
+
+function notReadyFrom(uid: string, stamp: string | undefined, previous: FleetNode | undefined, observedAt: ObservationTime): number {
+  const isSame = previous?.uid === uid && previous.notReadySince === stamp
+  return isSame && previous.notReadyFromMs !== undefined ? previous.notReadyFromMs : observedFromMs(stamp, observedAt)
 }

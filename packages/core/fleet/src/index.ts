@@ -1,6 +1,6 @@
 export { isDesiredNode, type NodeForPlacement } from './eligibility.ts'
 export { FleetIndex, type FleetOwner } from './fleet-index.ts'
-export { availableFromMs, type FleetPod, isAvailable, type PodTrouble, type ObservationTime, toFleetPod } from './fleet-pod.ts'
+export { availableFromMs, BY_STAMPS, type FleetPod, isAvailable, type PodTrouble, type ObservationTime, toFleetPod } from './fleet-pod.ts'
 export {
   type FleetNode,
   type FleetView,

@@ -1,4 +1,13 @@
-import { FleetIndex, type FleetOwner, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import {
+  BY_STAMPS,
+  FleetIndex,
+  type FleetOwner,
+  type FleetNode,
+  type FleetPod,
+  type FleetView,
+  toFleetNode,
+  toFleetPod,
+} from '@tranche/fleet'
 import type { PodPlacement } from '@tranche/kube-types'
 import { aNode, aPod } from '@tranche/testing'
 import fc from 'fast-check'
@@ -99,7 +108,10 @@ class Follower {
 
   take(each: FleetEvent): void {
     if (each.kind === 'node')
-      this.#setNode(each.name, toFleetNode(aNode(each.name, { ...each, labels: { pool: each.pool }, taints: taintsOf(each) })))
+      this.#setNode(
+        each.name,
+        toFleetNode(aNode(each.name, { ...each, labels: { pool: each.pool }, taints: taintsOf(each) }), undefined, BY_STAMPS),
+      )
     else if (each.kind === 'nodeGone') this.#setNode(each.name, undefined)
     else if (each.kind === 'podGone') this.#setPod(`pod-${each.uid}`, undefined)
     else if (each.kind === 'pod') this.#setPod(`pod-${each.uid}`, this.#podOf(each))
@@ -109,7 +121,7 @@ class Follower {
 
   /** A pod of the same fields in the namespace of a tenant. */
   forge(each: FleetEvent & { kind: 'pod' }): void {
-    const pod = toFleetPod(aPod({ node: each.node, ownerUid: each.owner, ready: each.ready }), undefined, { nowMs: 0, monotonicMs: 0 })!
+    const pod = toFleetPod(aPod({ node: each.node, ownerUid: each.owner, ready: each.ready }), undefined, BY_STAMPS)!
     this.index.podChanged(undefined, { ...pod, namespace: 'tenant', uid: `forged-${this.#forged++}` })
   }
 

@@ -1,4 +1,4 @@
-import { FleetIndex, type FleetNode, type FleetPod, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetNode, type FleetPod, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { PodPlacement } from '@tranche/kube-types'
 import { aNode, aPod, FLEET_OWNER, type NodeFields, type PodFields } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
@@ -127,7 +127,7 @@ describe('toFleetNode', () => {
   })
 
   it('treats a node without conditions as not Ready and not responding', () => {
-    expect(toFleetNode({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } })).toEqual({
+    expect(toFleetNode({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } }, undefined, BY_STAMPS)).toEqual({
       name: 'a',
       uid: 'u',
       labels: {},
@@ -152,11 +152,11 @@ function names(index: FleetIndex, spec: PodPlacement): readonly string[] {
 }
 
 function node(name: string, fields: NodeFields = {}): FleetNode {
-  return toFleetNode(aNode(name, fields))
+  return toFleetNode(aNode(name, fields), undefined, BY_STAMPS)
 }
 
 function pod(fields: PodFields): FleetPod {
-  const kept = toFleetPod(aPod(fields), undefined, { nowMs: 0, monotonicMs: 0 })
+  const kept = toFleetPod(aPod(fields), undefined, BY_STAMPS)
   if (kept === null) throw new Error('the pod is bound and owned')
   return kept
 }

@@ -1,4 +1,4 @@
-import { FleetIndex, type FleetView, keptPerBlock, type NodeBlock, toFleetNode } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetView, keptPerBlock, type NodeBlock, toFleetNode } from '@tranche/fleet'
 import { FLEET_OWNER, aNode } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -78,5 +78,5 @@ function indexOf(count: number): FleetIndex {
 }
 
 function nodeAt(at: number, version: number): ReturnType<typeof toFleetNode> {
-  return toFleetNode(aNode(`node-${at}`, { labels: { version: String(version) } }))
+  return toFleetNode(aNode(`node-${at}`, { labels: { version: String(version) } }), undefined, BY_STAMPS)
 }

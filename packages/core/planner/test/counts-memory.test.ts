@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { FleetIndex, type FleetNode, type FleetView, toFleetNode } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetNode, type FleetView, toFleetNode } from '@tranche/fleet'
 import { batchProgress } from '@tranche/planner'
 import { tallyNodes } from '@tranche/fence'
 import { aNode, FLEET_OWNER } from '@tranche/testing'
@@ -30,7 +30,7 @@ function count(fleet: FleetView): FleetView {
 }
 
 function nodeAt(at: number, ready: boolean): FleetNode {
-  return toFleetNode(aNode(`node-${at}`, { ready }))
+  return toFleetNode(aNode(`node-${at}`, { ready }), undefined, BY_STAMPS)
 }
 
 function collectGarbage(): void {

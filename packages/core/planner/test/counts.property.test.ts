@@ -1,4 +1,4 @@
-import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
 import { batchProgress } from '@tranche/planner'
 import { tallyNodes, oldNodes } from '@tranche/fence'
 import { aNode, aPod, FLEET_OWNER } from '@tranche/testing'
@@ -52,12 +52,12 @@ class Cluster {
   #nowMs = 100_000
 
   constructor() {
-    for (let at = 0; at < NODES; at++) this.#index.nodeChanged(undefined, toFleetNode(aNode(`node-${at}`)))
+    for (let at = 0; at < NODES; at++) this.#index.nodeChanged(undefined, toFleetNode(aNode(`node-${at}`), undefined, BY_STAMPS))
   }
 
   changeNode({ at, ready, tainted }: { readonly at: number; readonly ready: boolean; readonly tainted: boolean }): void {
     const taints = tainted ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
-    this.#index.nodeChanged(this.#index.node(`node-${at}`), toFleetNode(aNode(`node-${at}`, { ready, taints })))
+    this.#index.nodeChanged(this.#index.node(`node-${at}`), toFleetNode(aNode(`node-${at}`, { ready, taints }), undefined, BY_STAMPS))
   }
 
   changePod(change: typeof podChange extends fc.Arbitrary<infer Change> ? Change : never): void {

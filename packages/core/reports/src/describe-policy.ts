@@ -1,12 +1,13 @@
-import type {
-  Analysis,
-  FailureRules,
-  NodeRules,
-  PolicyReport,
-  Receiver,
-  ReleasePolicy,
-  ReleasePolicySpec,
-  Rollout,
+import {
+  type Analysis,
+  type FailureRules,
+  type NodeRules,
+  notReadyDefaults,
+  type PolicyReport,
+  type Receiver,
+  type ReleasePolicy,
+  type ReleasePolicySpec,
+  type Rollout,
 } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { FINAL_SETTLE_SECONDS } from '@tranche/planner'
@@ -38,9 +39,9 @@ function orElse(sentences: readonly string[], otherwise: string): readonly strin
 }
 
 function nodeSentences({ order = [], exclude = [], spread = [], notReady }: NodeRules = {}): readonly string[] {
-  const exempt = notReady?.exempt ?? 0
+  const { action = notReadyDefaults.action, exempt = notReadyDefaults.exempt, after = notReadyDefaults.after } = notReady ?? {}
   return [
-    'Nodes on a superseded revision come first, unhealthy pods before healthy ones, and NotReady nodes last.',
+    'Nodes on a superseded revision come first, unhealthy pods before healthy ones, and nodes that are NotReady or in maintenance last.',
     ...order.map(({ selector, by }, at) => `${at === 0 ? 'Among these' : 'Then'}, ${orderText(selector, by)}.`),
     ...(exclude.length === 0
       ? ['No node is excluded.']
@@ -49,10 +50,10 @@ function nodeSentences({ order = [], exclude = [], spread = [], notReady }: Node
       ({ topologyKey, maxUnavailable }) =>
         `At most ${nodesText(maxUnavailable)} with the same ${topologyKey} may be unavailable at a time.`,
     ),
-    notReadySentences[notReady?.action ?? 'Skip'] ?? '',
-    ...(exempt === 0 || exempt === '0%'
-      ? []
-      : [`Up to ${nodesText(exempt)} that are NotReady and on the old version do not count as unavailable.`]),
+    notReadySentences[action] ?? '',
+    exempt === 0 || exempt === '0%'
+      ? 'Dead nodes count as unavailable.'
+      : `Up to ${nodesText(exempt)} that do not answer, are in maintenance, or have been NotReady for ${after} before their update do not count as unavailable. If there are more, all of them count.`,
   ]
 }
 
@@ -70,9 +71,9 @@ const orderWords: Readonly<Record<string, string>> = {
 }
 
 const notReadySentences: Readonly<Record<string, string>> = {
-  Skip: 'A node that is NotReady when it is due is skipped, and updated last.',
-  Wait: 'If a node is NotReady when it is due, the batch waits for it.',
-  Fail: 'A node that is NotReady when it is due counts as failed.',
+  Skip: 'A node that is NotReady or in maintenance when it is due is skipped, and updated last.',
+  Wait: 'If a node is NotReady or in maintenance when it is due, the batch waits for it.',
+  Fail: 'A node that is NotReady or in maintenance when it is due counts as failed.',
 }
 
 function budgetSentence(limit: ReleasePolicySpec['maxUnavailable']): string {

@@ -2,7 +2,7 @@ import type { Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { firstNodes, stepsOf, toPublishedTarget } from '@tranche/planner'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
-import { stateQuestion } from './node-state.ts'
+import { outOfReachText, stateQuestion } from './node-state.ts'
 import { outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
@@ -122,7 +122,8 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
   )
 }
 
-function byOutlook(outline: Outline, { name, answers }: NodeView, outlook: NodeOutlook): Answer {
+function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answer {
+  const { name } = node
   switch (outlook.kind) {
     case 'excluded':
       return {
@@ -132,10 +133,8 @@ function byOutlook(outline: Outline, { name, answers }: NodeView, outlook: NodeO
       }
     case 'laterStep':
       return laterStep(outline, name, outlook.step)
-    case 'notReady': {
-      const how = answers ? 'is NotReady' : 'is NotReady, and its kubelet does not respond'
-      return { rule: 'NotReady', answer: `${name} is skipped: it ${how}`, next: 'the node becomes Ready' }
-    }
+    case 'notReady':
+      return { rule: 'NotReady', answer: `${name} is skipped: ${outOfReachText(node)}`, next: 'the node is Ready, and not in maintenance' }
     case 'permitted': {
       const answer = outlook.isNext
         ? `${name} is about to be updated: its pod may be deleted now`
@@ -224,7 +223,7 @@ function factsOf(outline: Outline, node: NodeView, report: NodeReport): readonly
     ['restarts', report.restarts?.toString()],
     ['batch', report.batch?.toString()],
     ['zone', report.zone === '' ? undefined : report.zone],
-    ['node', node.ready ? 'Ready' : 'NotReady'],
+    ['node', [node.ready ? 'Ready' : 'NotReady', ...(node.maintenance === undefined ? [] : [node.maintenance])].join(', ')],
     ['step', isGoing ? `${currentStepIndex} of ${stepsOf(rollout).length} (${currentStepState})` : undefined],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))

@@ -39,6 +39,15 @@ export function shownPod({ pods }: NodeView, canary: string): FleetPod | undefin
   return standing.find(({ hash }) => hash !== canary) ?? standing[0] ?? pods.at(-1)
 }
 
+/** Why a release leaves a node out for now: it is in maintenance, or NotReady. */
+export function outOfReachText({ answers, ready, maintenance }: NodeView): string {
+  const parts = [
+    ...(ready ? [] : [answers ? 'the node is NotReady' : 'the node is NotReady, and its kubelet does not respond']),
+    ...(maintenance === undefined ? [] : [`${ready ? 'the node' : 'it'} is in maintenance (condition ${maintenance})`]),
+  ]
+  return parts.join(', and ')
+}
+
 /** Role of a revision in the release; `stable` wins when canary and stable are the same. */
 export function roleOf(hash: string | undefined, { canary, stable }: Pick<StateQuestion, 'canary' | 'stable'>): RevisionRole {
   if (hash === undefined || hash === '') return 'none'

@@ -9,17 +9,18 @@ import { isReleaseUnderWay, type Outline } from './outline.ts'
  * `exempt` is the part of `unreachable` that the policy does not count.
  */
 export function reportBudget(outline: Outline, limit: number): NonNullable<RolloutReport['budget']> {
-  const { facts, fleet, canary, minReadyMs } = outline
+  const { facts, fleet, canary, minReadyMs, replaced: stable } = outline
   const { unavailable } = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs })
   const counts = { ours: 0, others: 0, unreachable: 0 }
   for (const node of unavailable) counts[userOf(node, outline)] += 1
-  const dead = unavailable.filter((node) => !node.ready && hasOldPod(node, canary)).map(({ name }) => name)
-  const exempt = exemptNodes(dead, stateQuestion(outline).scope.rules, fleet.desired).size
-  return { limit, ...counts, exempt }
+  const { rules } = stateQuestion(outline).scope
+  const { desired } = fleet
+  const { names } = exemptNodes({ unavailable, revisions: { canary, stable }, rules, desired, monotonicMs: facts.monotonicMs })
+  return { limit, ...counts, exempt: names.size }
 }
 
 /** Without a release nothing is updated, whatever revision a pod has. */
 function userOf(node: NodeView, { facts, canary }: Outline): 'ours' | 'others' | 'unreachable' {
-  if (!node.ready) return 'unreachable'
+  if (!node.ready || node.maintenance !== undefined) return 'unreachable'
   return hasOldPod(node, canary) || !isReleaseUnderWay(facts.rollout) ? 'others' : 'ours'
 }

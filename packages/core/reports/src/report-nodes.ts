@@ -1,7 +1,7 @@
 import type { NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
 import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
-import { comesUpAtMs, nodeState, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
+import { comesUpAtMs, nodeState, outOfReachText, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
@@ -176,12 +176,13 @@ interface WhyQuestion {
 function whyText({ node, pod, state, question, memory }: WhyQuestion): string | undefined {
   switch (state) {
     case 'updated':
-    case 'old':
       return undefined
+    case 'old':
+      return node.maintenance === undefined ? undefined : outOfReachText(node)
     case 'excluded':
       return 'excluded by the policy'
     case 'notReady':
-      return node.answers ? 'the node is NotReady' : 'the node is NotReady, and its kubelet does not respond'
+      return outOfReachText(node)
     case 'failing':
       return memory.failures.get(node.name) ?? (pod?.trouble === undefined ? podText(pod, question) : troubleText(pod.trouble))
     case 'down':

@@ -11,9 +11,10 @@ describe('a policy in words', () => {
         {
           section: 'nodes',
           sentences: [
-            'Nodes on a superseded revision come first, unhealthy pods before healthy ones, and NotReady nodes last.',
+            'Nodes on a superseded revision come first, unhealthy pods before healthy ones, and nodes that are NotReady or in maintenance last.',
             'No node is excluded.',
-            'A node that is NotReady when it is due is skipped, and updated last.',
+            'A node that is NotReady or in maintenance when it is due is skipped, and updated last.',
+            'Up to 10% of the desired nodes that do not answer, are in maintenance, or have been NotReady for 5m before their update do not count as unavailable. If there are more, all of them count.',
           ],
         },
         {
@@ -69,12 +70,17 @@ describe('a policy in words', () => {
       { nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 2 }] } },
       'At most 2 nodes with the same zone may be unavailable at a time.',
     ],
-    ['nodes', { nodes: { notReady: { action: 'Wait' } } }, 'If a node is NotReady when it is due, the batch waits for it.'],
+    [
+      'nodes',
+      { nodes: { notReady: { action: 'Wait' } } },
+      'If a node is NotReady or in maintenance when it is due, the batch waits for it.',
+    ],
     [
       'nodes',
       { nodes: { notReady: { exempt: '5%' } } },
-      'Up to 5% of the desired nodes that are NotReady and on the old version do not count as unavailable.',
+      'Up to 5% of the desired nodes that do not answer, are in maintenance, or have been NotReady for 5m before their update do not count as unavailable. If there are more, all of them count.',
     ],
+    ['nodes', { nodes: { notReady: { exempt: 0 } } }, 'Dead nodes count as unavailable.'],
     ['maxUnavailable', { maxUnavailable: 1 }, 'At most 1 node may be unavailable at a time, whatever the DaemonSet states.'],
     ['failure', { failure: { action: 'Rollback' } }, 'Then the release is rolled back to the stable version.'],
     ['failure', { failure: { maxFailedNodes: 3 } }, 'The new version counts as bad when more than 3 nodes fail.'],

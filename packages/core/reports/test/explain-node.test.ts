@@ -73,9 +73,14 @@ describe('why a node is not updated', () => {
       { nodes: 'a:old? b:old c:old d:old e:old' },
       {
         rule: 'NotReady',
-        answer: 'a is skipped: it is NotReady, and its kubelet does not respond',
-        next: 'the node becomes Ready',
+        answer: 'a is skipped: the node is NotReady, and its kubelet does not respond',
+        next: 'the node is Ready, and not in maintenance',
       },
+    ],
+    [
+      'it is in maintenance',
+      { change: { a: { maintenance: 'DrainInProgress' } } },
+      { rule: 'NotReady', answer: 'a is skipped: the node is in maintenance (condition DrainInProgress)' },
     ],
     [
       'the DaemonSet does not run there',

@@ -19,9 +19,19 @@ describe('the budget of a release', () => {
     ],
     ['is not used by a NotReady node with an available pod', { nodes: 'a:old? b:old c:old' }, none],
     [
-      'is not used by NotReady nodes that the policy exempts',
+      'is not used by dead nodes that the policy exempts',
+      { nodes: 'a:old!? b:old!? c:old', tranche: { nodes: { notReady: { exempt: 2 } } } },
+      { ...none, unreachable: 2, exempt: 2 },
+    ],
+    [
+      'is used by every dead node if more are dead than the policy exempts',
       { nodes: 'a:old!? b:old!? c:old', tranche: { nodes: { notReady: { exempt: 1 } } } },
-      { ...none, unreachable: 2, exempt: 1 },
+      { ...none, unreachable: 2 },
+    ],
+    [
+      'is not used by a Ready node in maintenance whose old pod is not available: it is one of the unreachable ones',
+      { nodes: 'a:old! b:old! c:old', change: { a: { maintenance: 'Drained' } } },
+      { ...none, others: 1, unreachable: 1, exempt: 1 },
     ],
     [
       'is used by others after the release, even without a pod',

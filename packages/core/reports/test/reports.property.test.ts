@@ -1,5 +1,5 @@
 import type { NodeReport } from '@tranche/api-schema'
-import { FleetIndex, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
 import { nodeOutlook } from '@tranche/fence'
 import { toPublishedTarget } from '@tranche/planner'
 import {
@@ -214,7 +214,7 @@ function toFacts(cluster: GeneratedCluster): ReleaseFacts {
 
 function toFleet(cluster: GeneratedCluster): FleetView {
   const index = new FleetIndex()
-  for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node))
+  for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node, undefined, BY_STAMPS))
   for (const { pod, seenForMs } of cluster.pods) {
     index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenForMs }) ?? undefined)
   }

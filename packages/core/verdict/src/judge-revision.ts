@@ -98,7 +98,7 @@ function findingsOf(question: VerdictQuestion): Findings {
   }
   for (const node of question.notReadyDue ?? []) {
     if (accepted.has(node)) continue
-    const failed = { node, reason: 'NodeNotReady', message: 'the node was NotReady when its update was due' }
+    const failed = { node, reason: 'NodeNotReady', message: 'the node was NotReady or in maintenance when its update was due' }
     found.push({ failed, suspect: { pod: undefined } })
   }
   return { found, leftMs }

@@ -7,7 +7,7 @@ import type {
   StoppedTime,
   WatchedNode,
 } from '@tranche/api-schema'
-import { type FleetPod, FleetIndex, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, type FleetPod, FleetIndex, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Pod } from '@tranche/kube-types'
 import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import { judgeRelease, type Judgement, nodeDeadlines, watchNodes } from '@tranche/verdict'
@@ -107,7 +107,10 @@ export function fleetOf(nodes: CaseSays['nodes']): FleetView {
   const index = new FleetIndex()
   for (const [name, says] of Object.entries(nodes)) {
     const { isNodeReady = true, notReadySince } = says
-    index.nodeChanged(undefined, toFleetNode(aNode(name, { ready: isNodeReady, ...(notReadySince !== undefined && { notReadySince }) })))
+    index.nodeChanged(
+      undefined,
+      toFleetNode(aNode(name, { ready: isNodeReady, ...(notReadySince !== undefined && { notReadySince }) }), undefined, BY_STAMPS),
+    )
     if (says.pod !== 'none') index.podChanged(undefined, podOf(name, says))
   }
   return index.view(FLEET_OWNER)

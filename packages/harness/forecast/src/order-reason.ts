@@ -1,4 +1,4 @@
-import { isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Node } from '@tranche/kube-types'
 import { batchScope, isInScope, type OrderReason, orderReasonOf } from '@tranche/fence'
 import { hashOf, templateOf, templateText } from '@tranche/planner'
@@ -7,11 +7,11 @@ import type { ForecastInputs } from './to-forecast.ts'
 
 /** @returns function that explains the position of a node */
 export function createOrderReasons({ snapshot, timeline }: ForecastInputs): (taken: Taken) => string {
-  const nodes = new Map(snapshot.nodes.map((node) => [node.metadata.name, toFleetNode(node)]))
+  const nodes = new Map(snapshot.nodes.map((node) => [node.metadata.name, toFleetNode(node, undefined, BY_STAMPS)]))
   const { canaryRevision: canary = '', stableRevision: stable, nodes: rules } = timeline.firstSpec ?? {}
   const textOf = (taken: Taken): string => {
     const node = nodes.get(taken.node)
-    const pod = toFleetPod(taken.pod, undefined, { nowMs: 0, monotonicMs: 0 })
+    const pod = toFleetPod(taken.pod, undefined, BY_STAMPS)
     if (node === undefined || pod === null) return ''
     const view = { ...node, desired: true, pods: [pod] }
     const scope = batchScope(rules, rules?.steps === undefined ? null : taken.batch - 1)
@@ -54,12 +54,13 @@ export function createUntaken({ snapshot, daemonSet, timeline }: ForecastInputs)
   const updated = timeline.canary === undefined ? new Set() : timeline.nodesWith(timeline.canary)
   const scope = batchScope(timeline.firstSpec?.nodes, null)
   return (object) => {
-    const node = toFleetNode(object)
+    const node = toFleetNode(object, undefined, BY_STAMPS)
     const pods = podsByNode.get(node.name) ?? []
     if (!isDesiredNode(daemonSet.spec.template.spec ?? {}, object))
       return pods.length === 0 ? undefined : 'the DaemonSet does not place a pod there'
     if (pods.some((pod) => revisionOf(pod) === released)) return 'already runs the new version'
     if (!node.ready) return 'NotReady: skipped, and updated once it is Ready'
+    if (node.maintenance !== undefined) return 'in maintenance: skipped, and updated afterwards'
     if (!isInScope(scope, node)) return 'excluded by nodes.exclude of the policy'
     if (updated.has(node.name)) return 'gets the new version without a deletion'
     return timeline.begunMs === null ? 'nothing is released' : 'the release does not reach this node'

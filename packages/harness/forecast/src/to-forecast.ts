@@ -2,6 +2,7 @@ import type { ClusterSnapshot, Forecast, ForecastRequest, Rollout } from '@tranc
 import type { DaemonSet } from '@tranche/kube-types'
 import { hashOf, templateOf, templateText } from '@tranche/planner'
 import { type BatchTimes, type Timeline, revisionOf, type Taken } from './timeline.ts'
+import { exemptAtStart } from './exempt-at-start.ts'
 import { etaRange, toSeconds } from './eta-range.ts'
 import { assumptionsOf } from './assumptions.ts'
 import { createOrderReasons, createUntaken } from './order-reason.ts'
@@ -113,9 +114,11 @@ function etaOf({ timeline, daemonSet, times }: ForecastInputs, wholeMs: number):
   })
 }
 
-function downAtStart({ timeline, snapshot }: ForecastInputs): number {
+/** Nodes that are down at the start and use up the budget. */
+function downAtStart(inputs: ForecastInputs): number {
+  const { timeline, snapshot } = inputs
   const desired = snapshot.daemonSet?.status?.desiredNumberScheduled ?? snapshot.pods.length
-  return Math.max(0, desired - timeline.upAtStart)
+  return Math.max(0, desired - timeline.upAtStart - exemptAtStart(inputs))
 }
 
 function batchesOf(timeline: Timeline): Forecast['batches'] {

@@ -7,6 +7,8 @@ export interface NodeFields {
   readonly ready?: boolean
   /** Whether the kubelet of a node that is not Ready still reports: False, not Unknown. @default true */
   readonly answers?: boolean
+  /** Type of a condition that is True beside Ready. */
+  readonly maintenance?: string
   /** `lastTransitionTime` of its Ready condition. */
   readonly notReadySince?: string
 }
@@ -17,7 +19,12 @@ export function aNode(name: string, fields: NodeFields = {}): Node {
   return {
     metadata: { name, uid: `node-uid-${name}`, resourceVersion: '1', labels: fields.labels ?? {} },
     spec: { taints: fields.taints ?? [] },
-    status: { conditions: [{ type: 'Ready', status: fields.ready === false ? notReady : 'True', ...sinceOf(fields) }] },
+    status: {
+      conditions: [
+        { type: 'Ready', status: fields.ready === false ? notReady : 'True', ...sinceOf(fields) },
+        ...(fields.maintenance === undefined ? [] : [{ type: fields.maintenance, status: 'True' as const }]),
+      ],
+    },
   }
 }
 

@@ -27,18 +27,21 @@ export interface GeneratedCluster {
 }
 
 /**
- * Clusters of up to ten nodes in every state that a release can meet. They cover:
+ * Clusters of up to ten nodes, sometimes up to 24, in every state that a release can meet. They cover:
  *
  * - pods that are available, Ready for too short, not Ready, pending, not scheduled, crashing, failed, terminating, kept by a finalizer
  *   alone, missing, doubled or misscheduled;
  * - revisions `new`, `old` and `older`, one without a ControllerRevision, and none;
- * - nodes that are NotReady, dead, cordoned, tainted or gone;
+ * - nodes that are NotReady, dead, in maintenance, cordoned, tainted or gone;
  * - a record with permits that are valid, dead, not yet seen, executed, or for missing nodes.
  */
 export function generatedClusters(): fc.Arbitrary<GeneratedCluster> {
   return fc
     .record({
-      slots: fc.array(slot, { minLength: 1, maxLength: 10 }),
+      slots: fc.oneof(
+        { arbitrary: fc.array(slot, { minLength: 1, maxLength: 10 }), weight: 9 },
+        { arbitrary: fc.array(slot, { minLength: 11, maxLength: 24 }), weight: 1 },
+      ),
       limit: fc.integer({ min: 1, max: 5 }),
       partition: fc.constantFrom(0, 0, 0, 0, 1, 2, 3, 5),
       minReadySeconds: fc.constantFrom(0, 0, 60),
@@ -61,7 +64,7 @@ export function generatedClusters(): fc.Arbitrary<GeneratedCluster> {
 }
 
 /** State of a node for the DaemonSet. It does not want tainted and missing nodes, though they may still have pods. */
-const nodeStates = ['ready', 'notReady', 'tainted', 'gone', 'dead', 'cordoned'] as const
+const nodeStates = ['ready', 'notReady', 'tainted', 'gone', 'dead', 'cordoned', 'maintenance'] as const
 const podStates = ['available', 'fresh', 'notReady', 'pending', 'crashing', 'failed', 'terminating', 'unscheduled', 'stuck'] as const
 const permitKinds = ['none', 'standing', 'dead', 'unseen', 'executed'] as const
 
@@ -74,7 +77,7 @@ const podShape = fc.record({
 })
 
 const slot = fc.record({
-  node: weighted(nodeStates, [30, 3, 2, 2, 1, 1]),
+  node: weighted(nodeStates, [30, 3, 2, 2, 1, 1, 2]),
   pods: fc.oneof(
     { arbitrary: fc.array(podShape, { maxLength: 0 }), weight: 2 },
     { arbitrary: fc.array(podShape, { minLength: 1, maxLength: 1 }), weight: 14 },
@@ -126,7 +129,8 @@ function toCluster({ slots, limit, partition, ...rest }: ClusterShape): Generate
 
 function toNodes(name: string, state: (typeof nodeStates)[number]): readonly Node[] {
   if (state === 'gone') return []
-  return [aNode(name, { taints: taintsOf(state), ready: state !== 'notReady' && state !== 'dead', answers: state !== 'dead' })]
+  const health = { ready: state !== 'notReady' && state !== 'dead', answers: state !== 'dead' }
+  return [aNode(name, { taints: taintsOf(state), ...health, ...(state === 'maintenance' && { maintenance: 'DrainInProgress' }) })]
 }
 
 /** A DaemonSet tolerates the taints that Kubernetes adds to dead and cordoned nodes. */

@@ -98,8 +98,14 @@ function projectNode(node: Node): Projection {
     taints: node.spec?.taints ?? [],
     unschedulable: node.spec?.unschedulable ?? false,
     ready: readyCondition(node)?.status,
+    ...trueConditions(node),
     deleting: node.metadata.deletionTimestamp !== undefined,
   }
+}
+
+function trueConditions({ status }: Node): { readonly conditions?: readonly string[] } {
+  const conditions = (status?.conditions ?? []).filter((condition) => condition.type !== 'Ready' && condition.status === 'True')
+  return conditions.length === 0 ? {} : { conditions: conditions.map(({ type }) => type) }
 }
 
 function projectRevision(revision: ControllerRevision): Projection {

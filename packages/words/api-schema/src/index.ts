@@ -43,6 +43,7 @@ export {
   type NodeSelector,
   type Receiver,
   type ReleaseNodeRules,
+  notReadyDefaults,
   type ReleasePolicy,
   releasePolicySchema,
   type ReleasePolicySpec,

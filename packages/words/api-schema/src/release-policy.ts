@@ -32,13 +32,21 @@ const spreadSchema = z.object({
   }),
 })
 
+/** What `nodes.notReady` of a policy means where it says nothing: `exempt` is rounded up, `after` is as long as a taint-based eviction waits. */
+export const notReadyDefaults = { action: 'Skip', exempt: '10%', after: '5m' } as const
+
 const notReadySchema = z.object({
-  action: known(notReadyActions)
+  action: known(notReadyActions).optional().meta({
+    description:
+      'How to handle a node that is NotReady or in maintenance when it is due: Skip (update it last), Wait or Fail. Default Skip.',
+  }),
+  exempt: intOrString().optional().meta({
+    description:
+      'Number of dead nodes, or percentage of desired nodes, that do not count as unavailable. Dead are nodes on the old version that do not answer, are in maintenance, or are NotReady for long. If more are dead, all of them count. Default 10%.',
+  }),
+  after: duration()
     .optional()
-    .meta({ description: 'How to handle a node that is NotReady when it is due: Skip (update it last), Wait or Fail. Default Skip.' }),
-  exempt: intOrString()
-    .optional()
-    .meta({ description: 'Number of NotReady nodes, or percentage of desired nodes, that do not count as unavailable. Default 0.' }),
+    .meta({ description: 'Time after which a node whose kubelet reports it NotReady counts as dead. Default 5m.' }),
 })
 
 /** Which nodes a batch may update, in which order, and how many per zone or rack at a time. */

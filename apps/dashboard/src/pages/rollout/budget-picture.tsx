@@ -8,11 +8,12 @@ const MOST_CELLS = 60
 /** The budget of unavailable nodes: how many may be down, and who uses it. */
 export function BudgetPicture({ report: { budget } }: { readonly report: RolloutReport }): ReactNode {
   if (budget === undefined) return null
-  const { limit, ours, others, unreachable } = budget
+  const { limit, ours, others, exempt } = budget
+  const unreachable = budget.unreachable - exempt
   const parts = [
     { tone: 'busy', glyph: '▶', count: ours, text: `${ours} being updated` },
     { tone: 'wait', glyph: '!', count: others, text: `${others} old and not available` },
-    { tone: 'quiet', glyph: '?', count: unreachable, text: `${unreachable} NotReady` },
+    { tone: 'quiet', glyph: '?', count: unreachable, text: `${unreachable} NotReady or in maintenance` },
   ]
   const used = ours + others + unreachable
   const free = Math.max(0, limit - used)
@@ -31,6 +32,11 @@ export function BudgetPicture({ report: { budget } }: { readonly report: Rollout
           </>
         )}
       </p>
+      {exempt === 0 ? null : (
+        <p className="hint">
+          {countText(exempt, 'dead node')} more {exempt === 1 ? 'does' : 'do'} not count
+        </p>
+      )}
       <div className="budget-bar" role="img" aria-label={parts.map(({ text }) => text).join(', ')}>
         {parts.map(({ tone, glyph, count }) => (
           <Cells key={tone} className={`cell fill-${tone}`} glyph={glyph} count={count} of={cells} />

@@ -1,12 +1,59 @@
+import type { NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { NodeScope } from './node-scope.ts'
+import { hasOldPod, hasSupersededPod, type Revisions } from './old-nodes.ts'
+
+/** The dead nodes of a view, and whether they are exempt from the budget. */
+export interface Exemption {
+  /** Names of the dead nodes, in the order of the view. */
+  readonly dead: readonly string[]
+  /** Maximum number of dead nodes that are exempt (≥ 0). */
+  readonly most: number
+  /** Names of the exempt nodes: all dead ones, or none where there are more than `most`. */
+  readonly names: ReadonlySet<string>
+  /** Next moment (monotonic) at which another node counts as dead by the clock alone; null when none will. */
+  readonly nextAtMs: number | null
+}
+
+/** Input of {@link exemptNodes}. */
+export interface ExemptionQuestion {
+  /** Desired nodes without an available pod. */
+  readonly unavailable: readonly NodeView[]
+  readonly revisions: Revisions
+  readonly rules: Pick<NodeScope, 'exempt' | 'deadAfterMs'>
+  /** Number of desired nodes, which a percentage refers to; rounded up. */
+  readonly desired: number
+  /** Now, on the monotonic clock that stamped the nodes. */
+  readonly monotonicMs: number
+}
 
 /**
- * Unavailable nodes that the policy exempts from the budget: the first by name, as many as it allows.
- *
- * @param dead names of NotReady nodes with an old pod and without an available one, sorted
- * @param desired number of nodes that a percentage refers to; rounded up
+ * G1: dead nodes cost no budget, up to the number that the policy exempts. Where more are dead, all of them count: they may have failed
+ * for one common reason, and the release should not add to them (L28).
  */
-export function exemptNodes(dead: readonly string[], { exempt }: NodeScope, desired: number): ReadonlySet<string> {
-  return new Set(dead.slice(0, Math.max(0, scaleIntOrPercent(exempt, desired) ?? 0)))
+export function exemptNodes({ unavailable, revisions, rules, desired, monotonicMs }: ExemptionQuestion): Exemption {
+  const most = Math.max(0, scaleIntOrPercent(rules.exempt, desired) ?? 0)
+  const dead: string[] = []
+  let nextAtMs: number | null = null
+  for (const node of unavailable) {
+    const fromMs = deadFromMs(node, revisions, rules)
+    if (fromMs === null) continue
+    if (fromMs <= monotonicMs) dead.push(node.name)
+    else nextAtMs = Math.min(fromMs, nextAtMs ?? fromMs)
+  }
+  return { dead, most, names: new Set(dead.length > most ? [] : dead), nextAtMs }
+}
+
+/**
+ * Since when (monotonic) a node without an available pod is dead. It has an old pod that is not terminating, none of a superseded
+ * revision, which may be what took the node down. It is dead at once where its kubelet does not answer or it is in maintenance, and after
+ * `deadAfterMs` where its kubelet reports it NotReady.
+ *
+ * @returns null for a node that is not dead, and will not be by the clock alone
+ */
+function deadFromMs(node: NodeView, revisions: Revisions, { deadAfterMs }: Pick<NodeScope, 'deadAfterMs'>): number | null {
+  if (!hasOldPod(node, revisions.canary) || hasSupersededPod(node, revisions)) return null
+  if (!node.answers || node.maintenance !== undefined) return Number.NEGATIVE_INFINITY
+  const fromMs = (node.notReadyFromMs ?? Number.POSITIVE_INFINITY) + deadAfterMs
+  return Number.isFinite(fromMs) ? fromMs : null
 }

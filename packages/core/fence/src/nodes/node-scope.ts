@@ -1,4 +1,4 @@
-import type { NodeSelector, ReleaseNodeRules, NotReadyAction } from '@tranche/api-schema'
+import { durationMs, type NodeSelector, type NotReadyAction, notReadyDefaults, type ReleaseNodeRules } from '@tranche/api-schema'
 import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
 
 /** The parsed node rules. */
@@ -9,8 +9,10 @@ export interface NodeScope {
   readonly spread: readonly number[]
   /** What a due NotReady node means. */
   readonly notReady: NotReadyAction
-  /** NotReady nodes with an old pod that do not count as unavailable: a number, or a percentage of the desired nodes. */
+  /** Maximum number of dead nodes that do not count as unavailable: a number, or a percentage of the desired nodes. */
   readonly exempt: number | string
+  /** How long a node whose kubelet reports it NotReady must have been so to count as dead, in milliseconds. */
+  readonly deadAfterMs: number
   /** Whether any step selects its nodes. */
   readonly hasSteps: boolean
   /** @returns what the rules say about a node with these labels */
@@ -59,6 +61,12 @@ export function toNodeScope(rules: ReleaseNodeRules | undefined): NodeScope {
   return scope
 }
 
+/** Infinity for an unreadable duration, which validation rejects: no node is dead by the clock then. */
+function deadAfterOf(text: string): number {
+  const ms = durationMs(text)
+  return Number.isFinite(ms) ? ms : Number.POSITIVE_INFINITY
+}
+
 const SCOPES_KEPT = 256
 const scopes = new Map<string, NodeScope>()
 
@@ -100,8 +108,9 @@ function readRules(rules: ReleaseNodeRules): NodeScope {
   return {
     digest: sha256Hex(canonicalJson(rules)).slice(0, 16),
     spread: spread.map(({ maxUnavailable }) => Math.max(1, maxUnavailable)),
-    notReady: notReady?.action ?? 'Skip',
-    exempt: notReady?.exempt ?? 0,
+    notReady: notReady?.action ?? notReadyDefaults.action,
+    exempt: notReady?.exempt ?? notReadyDefaults.exempt,
+    deadAfterMs: deadAfterOf(notReady?.after ?? notReadyDefaults.after),
     hasSteps: steps.length > 0,
     factsOf,
     keyOf: (labels) => {
@@ -168,8 +177,9 @@ const anyFacts: NodeFacts = { isExcluded: false, step: 0, values: [], kind: 0, s
 const everyNode: NodeScope = {
   digest: '',
   spread: [],
-  notReady: 'Skip',
-  exempt: 0,
+  notReady: notReadyDefaults.action,
+  exempt: notReadyDefaults.exempt,
+  deadAfterMs: deadAfterOf(notReadyDefaults.after),
   hasSteps: false,
   factsOf: () => anyFacts,
   keyOf: () => undefined,

@@ -23,12 +23,17 @@ export function isSuperseded({ hash }: FleetPod, { canary, stable }: Revisions):
 }
 
 /**
- * Whether old pods on the node can be replaced now: it is Ready, or its kubelet answers and one of them is of a superseded
- * revision. That revision may be what makes the node NotReady, and only another one would fix it. A NotReady node with the
- * stable revision is skipped: a new pod would not help it.
+ * Whether old pods on the node can be replaced now. The node is not in maintenance. It is Ready, or its kubelet answers and one of the
+ * pods is of a superseded revision. That revision may be what makes the node NotReady, and only another one would fix it. A NotReady node
+ * with the stable revision is skipped: a new pod would not help it.
  */
-export function isInReach({ ready, answers, pods }: NodeView, revisions: Revisions): boolean {
-  return ready || (answers && pods.some((pod) => !pod.terminating && isSuperseded(pod, revisions)))
+export function isInReach(node: NodeView, revisions: Revisions): boolean {
+  return node.maintenance === undefined && (node.ready || (node.answers && hasSupersededPod(node, revisions)))
+}
+
+/** Whether a standing pod on the node is of a superseded revision. */
+export function hasSupersededPod({ pods }: NodeView, revisions: Revisions): boolean {
+  return pods.some((pod) => !pod.terminating && isSuperseded(pod, revisions))
 }
 
 /** @returns the desired nodes that run an old pod, by name */

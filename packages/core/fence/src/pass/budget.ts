@@ -1,5 +1,4 @@
 import { nodeInView, type NodeView } from '@tranche/fleet'
-import { exemptNodes } from '../nodes/exempt-nodes.ts'
 import { type TrackedPermit, isGone, isUnsettled, type FenceState } from './fence-state.ts'
 
 /**
@@ -64,23 +63,11 @@ export function namesDown(fence: FenceState): Set<string> {
 }
 
 function downNodes(fence: FenceState): readonly Pick<NodeView, 'name' | 'labels'>[] {
-  const { tally, permits, view } = fence
-  const exempt = exemptIn(fence)
+  const { tally, exemption, permits, view } = fence
+  const exempt = exemption.names
   const unavailable = exempt.size === 0 ? tally.unavailable : tally.unavailable.filter(({ name }) => !exempt.has(name))
   const gone = permits.filter(isGone).map(({ permit: { node } }) => nodeInView(view.fleet, node) ?? { name: node, labels: {} })
   return [...unavailable, ...gone]
-}
-
-function exemptIn({ tally, scope: { rules }, record }: FenceState): ReadonlySet<string> {
-  if (rules.exempt === 0) return new Set()
-  const dead = tally.unavailable.filter(
-    ({ ready, pods }) => !ready && pods.some(({ hash, terminating }) => !terminating && hash !== record.revision),
-  )
-  return exemptNodes(
-    dead.map(({ name }) => name),
-    rules,
-    tally.desired,
-  )
 }
 
 interface ValueGroups {

@@ -3,6 +3,7 @@ import { type FleetPod, isAvailable, nodeInView } from '@tranche/fleet'
 import { type Availability, permitState, type PermitState } from '../record/permit-state.ts'
 import { permitId } from '../record/flight-record.ts'
 import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
+import { type Exemption, exemptNodes } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
@@ -16,6 +17,8 @@ export interface FenceState {
   /** Nodes that the record allows. */
   readonly scope: BatchScope
   readonly tally: NodeTally
+  /** Dead nodes, which cost no budget up to what the policy exempts (G1). */
+  readonly exemption: Exemption
   /** In the order of the record. */
   readonly permits: readonly TrackedPermit[]
   /** Nodes that the batch may have on the revision: the record's size, capped by what its partition leaves in our view (G3). */
@@ -63,7 +66,9 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   const revisions = { canary: record.revision, stable: view.published.stableRevision }
   const taken = tally.onRevision + old.length
   const size = batchSizeOf(record, tally.desired, taken)
-  return { view, record, availability, revisions, scope, tally, permits, size, lack: size - taken }
+  const { desired, unavailable } = tally
+  const exemption = exemptNodes({ unavailable, revisions, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
+  return { view, record, availability, revisions, scope, tally, exemption, permits, size, lack: size - taken }
 }
 
 /**

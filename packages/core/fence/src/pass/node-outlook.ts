@@ -18,7 +18,7 @@ export type NodeOutlook =
   | { readonly kind: 'excluded' }
   /** First step, from 0, that takes the node; Infinity: none before the end. */
   | { readonly kind: 'laterStep'; readonly step: number }
-  /** The node is NotReady and out of reach. */
+  /** The node is out of reach: NotReady, or in maintenance. */
   | { readonly kind: 'notReady' }
   /** The pod has a permit; `isNext`: it may be used now. */
   | { readonly kind: 'permitted'; readonly isNext: boolean }

@@ -233,11 +233,10 @@ function waitForChange({ fence }: PassFacts): PassPlan {
   return waitFor(standing ? 'budget' : fence.permits.some(isGone) ? 'availability' : 'batch', wakeMs(fence))
 }
 
-/** When (monotonic) the clock alone makes a pod available, or allows the next live read. */
+/** When (monotonic) the clock alone makes a pod available or a node dead, or allows the next live read. */
 function wakeMs(fence: FenceState): number | null {
-  const { nextAvailableMs } = fence.tally
-  const readMs = nextReadMs(fence)
-  return readMs === null || nextAvailableMs === null ? (readMs ?? nextAvailableMs) : Math.min(readMs, nextAvailableMs)
+  const times = [nextReadMs(fence), fence.tally.nextAvailableMs, fence.exemption.nextAtMs].filter((at) => at !== null)
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 function withdraw(permits: readonly TrackedPermit[]): PassPlan | null {

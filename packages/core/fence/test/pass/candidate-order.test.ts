@@ -1,4 +1,4 @@
-import { FleetIndex, type NodeView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type NodeView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { batchScope, firstCandidates } from '@tranche/fence'
 import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import fc from 'fast-check'
@@ -104,8 +104,8 @@ function crashing(reason: string): Pick<PodFields, 'ready' | 'containers'> {
 
 function nodeWith(name: string, fields: Omit<PodFields, 'node'>, podName = `pod-${name}`): NodeView {
   const index = new FleetIndex()
-  index.nodeChanged(undefined, toFleetNode(aNode(name)))
-  index.podChanged(undefined, toFleetPod(aPod({ name: podName, ...fields, node: name }), undefined, { nowMs: 0, monotonicMs: 0 })!)
+  index.nodeChanged(undefined, toFleetNode(aNode(name), undefined, BY_STAMPS))
+  index.podChanged(undefined, toFleetPod(aPod({ name: podName, ...fields, node: name }), undefined, BY_STAMPS)!)
   return index.view(FLEET_OWNER).nodes[0]!
 }
 

@@ -1,28 +1,62 @@
 import type { Permit } from '@tranche/api-schema'
 import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { permitId, type PassPlan, type PassView } from '@tranche/fence'
+import { batchScope, permitId, type PassPlan, type PassView } from '@tranche/fence'
 import { FLEET_OWNER, type GeneratedCluster, generatedClusters, nodeOfPod, type SeenPod } from '@tranche/testing'
 import fc from 'fast-check'
+import { scopeTextOf } from '../../src/nodes/batch-scope.ts'
 import { publishedTargetOf, NOW_MS } from './pass-notation.ts'
+
+/** A generated cluster, and the policy of its release for dead nodes; without one where it has none. */
+export interface RuledCluster extends GeneratedCluster {
+  readonly notReady?: DeadRule | undefined
+}
+
+/** `nodes.notReady` of a policy, and what it means: `after` in milliseconds, and how many of `desired` nodes may be dead. */
+interface DeadRule {
+  readonly exempt: number | string
+  readonly after: string
+  readonly afterMs: number
+  readonly most: (desired: number) => number
+}
 
 /** A generated cluster, the view of a pass on it, and the truth about it, computed independently of the code under test. */
 export interface GeneratedPass {
-  readonly cluster: GeneratedCluster
+  readonly cluster: RuledCluster
   readonly view: PassView
 }
 
+const deadRule: fc.Arbitrary<DeadRule> = fc
+  .tuple(
+    fc.constantFrom(
+      { exempt: 0, most: () => 0 },
+      { exempt: 1, most: () => 1 },
+      { exempt: 3, most: () => 3 },
+      { exempt: '25%', most: (desired: number) => Math.ceil(desired / 4) },
+      { exempt: '100%', most: (desired: number) => desired },
+      { exempt: 'some', most: () => 0 },
+    ),
+    fc.constantFrom({ after: '0s', afterMs: 0 }, { after: '5m', afterMs: 300_000 }, { after: 'soon', afterMs: Number.POSITIVE_INFINITY }),
+  )
+  .map(([most, after]) => ({ ...most, ...after }))
+
 /** Passes without disagreement, over clusters in every state; some permits were sent without a visible outcome. */
 export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
-  return fc.tuple(generatedClusters(), fc.constantFrom(0, 0, 0, 2, 3)).map(([cluster, everySent]) => {
-    const sent = cluster.record.permits.filter((_, at) => everySent > 0 && at % everySent === 0)
-    return { cluster, view: toView(cluster, sent) }
-  })
+  return fc
+    .tuple(generatedClusters(), fc.constantFrom(0, 0, 0, 2, 3), fc.option(deadRule, { nil: undefined }))
+    .map(([generated, everySent, notReady]) => {
+      const { exempt, after } = notReady ?? {}
+      const scope = scopeTextOf(batchScope(notReady && { notReady: { exempt, after } }, null))
+      const cluster = { ...generated, record: { ...generated.record, scope }, notReady }
+      const sent = cluster.record.permits.filter((_, at) => everySent > 0 && at % everySent === 0)
+      return { cluster, view: toView(cluster, sent) }
+    })
 }
 
 /** The view of a pass that has read every pod; nodes and pods arrive in the order in which the cluster lists them. */
-export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []): PassView {
+export function toView(cluster: RuledCluster, sent: readonly Permit[] = []): PassView {
   const index = new FleetIndex()
-  for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node))
+  for (const node of cluster.nodes)
+    index.nodeChanged(undefined, toFleetNode(node, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenNotReadyMs(node.metadata.name) }))
   for (const { pod, seenForMs } of cluster.pods) {
     index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenForMs })!)
   }
@@ -30,6 +64,7 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
     published: { ...publishedTargetOf(cluster.record), minReadySeconds: cluster.minReadySeconds },
     releaseUid: 'release',
     record: cluster.record,
+    ...(cluster.notReady && { nodes: { notReady: { exempt: cluster.notReady.exempt, after: cluster.notReady.after } } }),
     fleet: index.view(FLEET_OWNER),
     podsSeen: '9999',
     sent: new Set(sent.map(permitId)),
@@ -39,13 +74,23 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
   }
 }
 
+/** For how long the process has seen a node NotReady: every second one for longer than five minutes. */
+export function seenNotReadyMs(name: string): number {
+  return Number(/\d+$/.exec(name)?.[0]) % 2 === 0 ? 301_000 : 299_000
+}
+
 /** The truth about one node, in the words of the guarantees. */
 export interface NodeTruth {
   readonly desired: boolean
   readonly isReady: boolean
-  /** The node is Ready, or its kubelet answers and it runs a superseded revision. */
+  /** The node is not in maintenance, and it is Ready, or its kubelet answers and it runs a superseded revision. */
   readonly inReach: boolean
   readonly pods: readonly SeenPod[]
+  /**
+   * The node does not answer, is in maintenance, or has been NotReady for five minutes or as long as the policy says. It runs the stable
+   * revision, or one of unknown name, and no other.
+   */
+  readonly dead: boolean
   /** The node has an available, non-terminating pod. */
   readonly available: boolean
   /** The node has a standing pod on a revision other than the record's. */
@@ -53,21 +98,27 @@ export interface NodeTruth {
 }
 
 /** The truth about every node that exists or has a pod, by name. */
-export function truthOf({ nodes, pods, record, minReadySeconds }: GeneratedCluster): ReadonlyMap<string, NodeTruth> {
+export function truthOf({ nodes, pods, record, minReadySeconds, notReady }: RuledCluster): ReadonlyMap<string, NodeTruth> {
   const names = new Set([...nodes.map(({ metadata }) => metadata.name), ...pods.map(({ pod }) => nodeOfPod(pod))])
   return new Map(
     [...names].map((name) => {
       const node = nodes.find(({ metadata }) => metadata.name === name)
       const here = pods.filter(({ pod }) => nodeOfPod(pod) === name)
       const health = node?.status?.conditions?.[0]?.status
+      const inMaintenance = node?.status?.conditions?.some(({ type }) => type === 'DrainInProgress') === true
+      const hasSuperseded = here.some(({ pod }) => stands(pod) && !['old', 'new'].includes(hashOf(pod) ?? ''))
+      const inReach = !inMaintenance && (health === 'True' || (health === 'False' && hasSuperseded))
+      const available = here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000)
+      const old = here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision)
+      const isLost = inMaintenance || health === 'Unknown' || (health === 'False' && seenNotReadyMs(name) >= (notReady?.afterMs ?? 300_000))
       const truth: NodeTruth = {
         desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
         isReady: health === 'True',
-        inReach:
-          health === 'True' || (health === 'False' && here.some(({ pod }) => stands(pod) && !['old', 'new'].includes(hashOf(pod) ?? ''))),
+        inReach,
         pods: here,
-        available: here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000),
-        old: here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision),
+        dead: isLost && !inReach && !hasSuperseded && old && !available,
+        available,
+        old,
       }
       return [name, truth]
     }),

@@ -1,5 +1,5 @@
 import type { FlightRecord, Permit, ReleaseNodeRules } from '@tranche/api-schema'
-import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { type PublishedTarget, batchScope, type Confirmation, type PassPlan, type PassView } from '@tranche/fence'
 import { aNode, aPod, aRecord, FLEET_OWNER } from '@tranche/testing'
 
@@ -85,19 +85,19 @@ export function publishedTargetOf(record: FlightRecord): PublishedTarget {
  * Notation of nodes and pods. In `a:old b?:new! c-:none d:old+new`, node a has an available pod of revision old. Node b,
  * whose kubelet does not answer, has a pod that is not Ready. Node c is not desired and has no pod. Node d has two pods.
  * Suffixes of a revision: `!` (not Ready), `*` (Ready since one second), `x` (terminating). `e¿:old` is a NotReady node whose
- * kubelet answers.
+ *  kubelet answers, `f&:old` a Ready node in maintenance.
  */
 export function fleetOf(text: string, zones = ''): FleetView {
   const index = new FleetIndex()
   const zoneOf = new Map(words(zones).map((word) => word.split('=') as [string, string]))
   for (const word of words(text)) {
-    const [, name = '', flag, pods = ''] = /^(\w+)([?¿-]?):(.*)$/.exec(word) ?? []
+    const [, name = '', flag, pods = ''] = /^(\w+)([?¿&-]?):(.*)$/.exec(word) ?? []
     const zone = zoneOf.get(name)
     const taints = flag === '-' ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
-    const health = { ready: flag !== '?' && flag !== '¿', answers: flag !== '?' }
+    const health = { ready: flag !== '?' && flag !== '¿', answers: flag !== '?', ...(flag === '&' && { maintenance: 'DrainInProgress' }) }
     const [labelZone, rack] = zone?.split('/') ?? []
     const labels = { ...(labelZone !== undefined && { zone: labelZone }), ...(rack !== undefined && { rack }) }
-    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, labels })))
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, labels }), undefined, BY_STAMPS))
     for (const [at, pod] of pods.split('+').entries()) if (pod !== 'none') index.podChanged(undefined, podOf(name, pod, at))
   }
   return index.view(FLEET_OWNER)

@@ -1,6 +1,6 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { changePermits, permitId, recordTouches, type PublishedTarget, type PassPlan, type PassView, planPass } from '@tranche/fence'
-import { type GeneratedCluster, nodeOfPod } from '@tranche/testing'
+import { nodeOfPod } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -15,6 +15,7 @@ import {
   lackOf,
   permittedNodes,
   podOf,
+  type RuledCluster,
   stands,
   toView,
   truthOf,
@@ -277,7 +278,7 @@ describe('planPass, for every view', () => {
 })
 
 /** Nodes of permits whose pod is gone and that have not settled. */
-function inFlight({ record, ...rest }: GeneratedCluster): ReadonlySet<string> {
+function inFlight({ record, ...rest }: RuledCluster): ReadonlySet<string> {
   const truth = truthOf({ record, ...rest })
   return new Set(record.permits.filter((permit) => isFlying(permit, truth)).map(({ node }) => node))
 }
@@ -287,19 +288,19 @@ function isStanding(pod: ReturnType<typeof podOf>): boolean {
 }
 
 /** No pod of this uid exists, in any version. */
-function isGone({ pods }: GeneratedCluster, { podUid }: GeneratedCluster['record']['permits'][number]): boolean {
+function isGone({ pods }: RuledCluster, { podUid }: RuledCluster['record']['permits'][number]): boolean {
   return !pods.some(({ pod }) => pod.metadata.uid === podUid && stands(pod))
 }
 
 /** Another permit of its node follows it, and the pods of both are terminating or gone. */
-function isRepeated(cluster: GeneratedCluster, permit: GeneratedCluster['record']['permits'][number]): boolean {
+function isRepeated(cluster: RuledCluster, permit: RuledCluster['record']['permits'][number]): boolean {
   const truth = truthOf(cluster)
   const { permits } = cluster.record
   const behind = permits.slice(permits.indexOf(permit) + 1).filter(({ node }) => node === permit.node)
   return isFlying(permit, truth) && behind.some((other) => isFlying(other, truth))
 }
 
-function hasAnotherBehind({ record: { permits } }: GeneratedCluster, permit: GeneratedCluster['record']['permits'][number]): boolean {
+function hasAnotherBehind({ record: { permits } }: RuledCluster, permit: RuledCluster['record']['permits'][number]): boolean {
   return permits.slice(permits.indexOf(permit) + 1).some(({ node }) => node === permit.node)
 }
 
@@ -314,19 +315,22 @@ function forEveryPlan(check: (pass: GeneratedPass, plan: PassPlan) => void): voi
  * |D ∪ U| without `own`, counted independently: nodes of unsettled permits before `place`, those in flight, and desired ones
  * without an available pod.
  */
-function downBeside(cluster: GeneratedCluster, own: string, place: number): readonly string[] {
+function downBeside(cluster: RuledCluster, own: string, place: number): readonly string[] {
   const truth = truthOf(cluster)
   const taken = cluster.record.permits.filter((permit, at) => (at < place && !isSettled(permit, truth)) || isFlying(permit, truth))
-  const unavailable = [...truth].filter(([, node]) => node.desired && !node.available).map(([name]) => name)
+  const desired = [...truth].filter(([, node]) => node.desired)
+  const dead = desired.filter(([, node]) => node.dead).length
+  const areExempt = dead <= (cluster.notReady?.most(desired.length) ?? Math.ceil(desired.length / 10))
+  const unavailable = desired.filter(([, node]) => !node.available && !(node.dead && areExempt)).map(([name]) => name)
   return [...new Set([...taken.map(({ node }) => node), ...unavailable])].filter((node) => node !== own)
 }
 
-function nodesOf(cluster: GeneratedCluster) {
+function nodesOf(cluster: RuledCluster) {
   return [...truthOf(cluster).values()]
 }
 
 /** Sort key for the order of G5; without budget left, nodes without a Ready pod come first (F7). */
-function rankOf(cluster: GeneratedCluster, pod: GeneratedCluster['pods'][number]['pod'], noBudget: boolean): string {
+function rankOf(cluster: RuledCluster, pod: RuledCluster['pods'][number]['pod'], noBudget: boolean): string {
   const here = cluster.pods.filter((seen) => nodeOfPod(seen.pod) === nodeOfPod(pod))
   const costless = noBudget && !here.some((seen) => stands(seen.pod) && isReady(seen.pod))
   const superseded = hashOf(pod) !== 'old'
@@ -338,7 +342,7 @@ function rankOf(cluster: GeneratedCluster, pod: GeneratedCluster['pods'][number]
 }
 
 interface Standing {
-  readonly cluster: GeneratedCluster
+  readonly cluster: RuledCluster
   readonly view: PassView
 }
 
@@ -364,7 +368,7 @@ function answer({ cluster, view }: Standing, plan: Exclude<PassPlan, { kind: 'wa
   return withRecord({ ...cluster, pods }, view, recordTouches(cluster.record, answers))
 }
 
-function withRecord(cluster: GeneratedCluster, view: PassView, record: FlightRecord): Standing {
+function withRecord(cluster: RuledCluster, view: PassView, record: FlightRecord): Standing {
   const changed = { ...cluster, record }
   return { cluster: changed, view: { ...toView(changed), podsSeen: '9999999', sent: view.sent } }
 }

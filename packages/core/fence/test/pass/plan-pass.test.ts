@@ -550,7 +550,11 @@ describe('planPass: which permits leave the record', () => {
     'F7 withdraws nothing while something may be executed': { nodes: 'a:old! b:old! c:old', permits: 'c a', limit: 2, want: 'execute a' },
     'F7 withdraws nothing for a broken pod that was sent': { nodes: 'a:old! b:old', permits: 'b a', sent: 'a', want: 'wait for budget' },
     'F7 withdraws nothing for a broken pod that has its slot': { nodes: 'a:oldx b:old', permits: 'a b', want: 'wait for budget' },
-    'F7 withdraws nothing for a broken pod on a node that is NotReady': { nodes: 'a?:old! b:old', permits: 'b', want: 'wait for budget' },
+    'F7 withdraws nothing for a broken pod on a node that is NotReady': {
+      nodes: 'a¿:old! b:old',
+      permits: 'b',
+      want: 'wait for budget until 300000',
+    },
     'F7 withdraws the first permit for a broken superseded pod on a NotReady node whose kubelet answers': {
       nodes: 'a¿:bad! b:old',
       permits: 'b',

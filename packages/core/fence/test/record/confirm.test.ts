@@ -1,11 +1,11 @@
-import { type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { hasLeft, isConfirmedBy, type LivePod } from '@tranche/fence'
 import type { Node, PodPlacement } from '@tranche/kube-types'
 import { aNode, aPod } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
 const seen: FleetPod = {
-  ...toFleetPod(aPod({ node: 'a', uid: 'new', resourceVersion: '7' }), undefined, { nowMs: 0, monotonicMs: 0 })!,
+  ...toFleetPod(aPod({ node: 'a', uid: 'new', resourceVersion: '7' }), undefined, BY_STAMPS)!,
   readyStamp: '2026-01-01T00:00:10Z',
 }
 
@@ -57,6 +57,6 @@ describe('hasLeft: a live read of a node that our view lacks (F6)', () => {
   }
 
   it.each(Object.entries(cases))('%s', (_name, { read, placement = {}, is }) => {
-    expect(hasLeft(read === null ? null : toFleetNode(read), placement)).toBe(is)
+    expect(hasLeft(read === null ? null : toFleetNode(read, undefined, BY_STAMPS), placement)).toBe(is)
   })
 })

@@ -1,5 +1,5 @@
 import { lostPermits, type LostRecord } from '@tranche/fence'
-import { FleetIndex, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -73,13 +73,13 @@ function nodesOf(fields: readonly PodFields[]): readonly string[] {
 
 function permitsOf(seen: readonly FleetPod[], live: readonly FleetPod[], given: Partial<LostRecord> = {}): ReturnType<typeof lostPermits> {
   const index = new FleetIndex()
-  index.nodeChanged(undefined, toFleetNode(aNode('a')))
-  index.nodeChanged(undefined, toFleetNode(aNode('b', { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] })))
+  index.nodeChanged(undefined, toFleetNode(aNode('a'), undefined, BY_STAMPS))
+  index.nodeChanged(undefined, toFleetNode(aNode('b', { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] }), undefined, BY_STAMPS))
   for (const pod of seen) index.podChanged(undefined, pod)
   const availability = { minReadyMs: 0, monotonicMs: 0 }
   return lostPermits({ revision: 'new', stable: 'old', nodes: ['a'], fleet: index.view(FLEET_OWNER), pods: live, availability, ...given })
 }
 
 function podOf(fields: PodFields): FleetPod {
-  return toFleetPod(aPod(fields), undefined, { nowMs: 0, monotonicMs: 0 })!
+  return toFleetPod(aPod(fields), undefined, BY_STAMPS)!
 }

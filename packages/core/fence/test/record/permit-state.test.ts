@@ -1,5 +1,5 @@
 import type { Permit } from '@tranche/api-schema'
-import { FleetIndex, type NodeView, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type NodeView, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { permitState, type PermitState } from '@tranche/fence'
 import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
@@ -53,8 +53,7 @@ describe('permitState', () => {
 function nodeWith(pods: readonly Omit<PodFields, 'node'>[], desired: boolean): NodeView | undefined {
   const index = new FleetIndex()
   const taints = desired ? [] : [{ key: 'dedicated', effect: 'NoSchedule' }]
-  index.nodeChanged(undefined, toFleetNode(aNode('a', { taints })))
-  for (const fields of pods)
-    index.podChanged(undefined, toFleetPod(aPod({ ...fields, node: 'a' }), undefined, { nowMs: 0, monotonicMs: 0 })!)
+  index.nodeChanged(undefined, toFleetNode(aNode('a', { taints }), undefined, BY_STAMPS))
+  for (const fields of pods) index.podChanged(undefined, toFleetPod(aPod({ ...fields, node: 'a' }), undefined, BY_STAMPS)!)
   return nodeInView(index.view(FLEET_OWNER), 'a')
 }

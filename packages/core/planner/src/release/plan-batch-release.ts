@@ -324,8 +324,8 @@ function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
 }
 
 /**
- * Only minReadySeconds, the final settling time and the wait of a deleted release end by the clock; all other waits but
- * deadlines end with an event.
+ * These end by the clock: minReadySeconds, the final settling time, the time until a NotReady node is dead, and the wait of a deleted
+ * release. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   if (wanted.kind !== 'allow') return carryLeftMs(view) || null
@@ -339,6 +339,8 @@ function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   )
   const stuckMs = nextStuckMs(view)
   if (stuckMs !== null) left.push(stuckMs - view.nowMs)
+  const { nextAtMs } = wanted.progress.exemption
+  if (nextAtMs !== null) left.push(nextAtMs - view.monotonicMs)
   const soonest = Math.min(...left.filter((ms) => ms > 0))
   return Number.isFinite(soonest) ? soonest : null
 }

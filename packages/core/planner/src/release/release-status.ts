@@ -151,7 +151,10 @@ function settlingMessage(progress: BatchProgress, until: string): string {
 
 function batchMessage(progress: BatchProgress, state: string, batch: number): string {
   const counts = countsText(progress)
-  const passedOver = progress.skipped.length > 0 ? `; ${progress.skipped.length} NotReady nodes are skipped until they are Ready again` : ''
+  const passedOver =
+    progress.skipped.length > 0
+      ? `; ${progress.skipped.length} nodes that are NotReady or in maintenance are skipped until they are back`
+      : ''
   const skipped = progress.excluded.length > 0 ? `${passedOver}; ${progress.excluded.length} nodes are excluded by the policy` : passedOver
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)

@@ -58,7 +58,8 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   const behind = leftBehind(view, progress)
   if (behind === null) return null
   const nodes = [...behind.old, ...behind.excluded, ...behind.unwell]
-  const old = behind.old.length > 0 ? [`the old revision still runs on NotReady nodes: ${firstNodes(behind.old)}`] : []
+  const old =
+    behind.old.length > 0 ? [`the old revision still runs on nodes that are NotReady or in maintenance: ${firstNodes(behind.old)}`] : []
   const excluded = behind.excluded.length > 0 ? [`the policy excludes ${firstNodes(behind.excluded)}`] : []
   const unwell = behind.unwell.length > 0 ? [`no pod is available on ${firstNodes(behind.unwell)}`] : []
   const count = nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`
@@ -86,7 +87,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   }
   const lack = lackText(progress.effectiveSize - progress.updated)
   if (progress.unavailable.length < limit) return heldByRules(view, wanted, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
-  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${wayOut(progress, limit)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 
@@ -127,13 +128,20 @@ function heldByRules(
   if (waitedFor.length < progress.effectiveSize - progress.updated) return null
   return {
     reason: 'NodesNotReady',
-    message: `${lack}, and the policy waits for NotReady nodes: ${firstNodes(waitedFor)}`,
+    message: `${lack}, and the policy waits for nodes that are NotReady or in maintenance: ${firstNodes(waitedFor)}`,
     nodes: waitedFor,
   }
 }
 
 function lackText(nodes: number): string {
   return nodes === 1 ? '1 more node is to be updated' : `${nodes} more nodes are to be updated`
+}
+
+/** Dead nodes cost no budget while there are few of them; says when there are more. */
+function tooManyDead({ exemption: { dead, most } }: BatchProgress): string {
+  if (dead.length <= most) return ''
+  const count = dead.length === 1 ? '1 of them is dead' : `${dead.length} of them are dead`
+  return `; ${count}, and all of them count, because nodes.notReady.exempt leaves out at most ${most}`
 }
 
 /** More nodes are down than the limit allows, for instance after it was lowered: says what ends the wait. */

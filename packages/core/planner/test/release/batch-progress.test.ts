@@ -61,8 +61,12 @@ describe('batchProgress', () => {
       want: { size: 4, effectiveSize: 4, skipped: [], waitedFor: ['d'], state: 'Upgrading' },
     },
     'does not count exempt dead nodes as unavailable': {
+      question: { nodes: { notReady: { exempt: 2 } }, fleet: nodes('a:old!? b:old!? c:old! d:old') },
+      want: { unavailable: ['c'] },
+    },
+    'counts all dead nodes as unavailable if more are dead than the policy exempts': {
       question: { nodes: { notReady: { exempt: 1 } }, fleet: nodes('a:old!? b:old!? c:old! d:old') },
-      want: { unavailable: ['b', 'c'] },
+      want: { unavailable: ['a', 'b', 'c'] },
     },
     'is upgrading while nodes are missing': {
       question: {},

@@ -1,5 +1,5 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
-import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { controlInfo, type ReleaseView, wantedAllowance } from '@tranche/planner'
 import { aPod, applyPatch, DAEMON_SET_UID, FLEET_OWNER, type GeneratedCluster, generatedClusters } from '@tranche/testing'
@@ -142,7 +142,7 @@ function followed(view: ReleaseView, kept: number): ReleaseView {
 
 function fleetOf({ nodes, pods }: GeneratedCluster): ReleaseView['fleet'] {
   const index = new FleetIndex()
-  for (const node of nodes) index.nodeChanged(undefined, toFleetNode(node))
+  for (const node of nodes) index.nodeChanged(undefined, toFleetNode(node, undefined, BY_STAMPS))
   for (const { pod, seenForMs } of pods) {
     index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: MONOTONIC_MS - seenForMs })!)
   }

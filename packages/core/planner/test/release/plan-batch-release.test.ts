@@ -1,3 +1,4 @@
+import { toFleetView } from '@tranche/fleet'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { controlInfo, planBatchRelease } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
@@ -291,6 +292,19 @@ describe('planBatchRelease', () => {
       state: 'open',
       permits: [permitFor('a')],
     })
+  })
+
+  it('checks again when a NotReady node counts as dead by the clock alone (G1)', () => {
+    const { fleet, monotonicMs } = aView({})
+    const [first, ...others] = fleet.nodes
+    const lost = {
+      ...first!,
+      ready: false,
+      notReadyFromMs: monotonicMs - 299_000,
+      pods: first!.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null })),
+    }
+    const view = onceSaid(aView({ view: { fleet: toFleetView([lost, ...others]) } }))
+    expect(planBatchRelease(view)).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
   })
 
   it('never lets its counts delay the next timer', () => {

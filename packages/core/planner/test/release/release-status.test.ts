@@ -157,7 +157,11 @@ describe('the status of a BatchRelease', () => {
       view: { ...leaving(-10_000), status: { ...leaving(-10_000).status, ...begun } },
       want: {
         phase: 'Finalizing',
-        waiting: { reason: 'NodesLeft', message: expect.stringContaining('still runs on NotReady nodes: e'), nodes: ['e'] },
+        waiting: {
+          reason: 'NodesLeft',
+          message: expect.stringContaining('still runs on nodes that are NotReady or in maintenance: e'),
+          nodes: ['e'],
+        },
       },
     },
     'leaves tolerated nodes behind, too, and names them': {

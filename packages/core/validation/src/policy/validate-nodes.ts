@@ -2,7 +2,7 @@ import type { NodeRules } from '@tranche/api-schema'
 import { isLabelKey } from '../fields/names.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { matchesEverything, selectorFaults } from '../fields/selector-faults.ts'
-import { numberProblems, repeated, thresholdProblems } from './validate-values.ts'
+import { durationProblems, numberProblems, repeated, thresholdProblems } from './validate-values.ts'
 
 const path = 'spec.nodes'
 
@@ -16,6 +16,7 @@ export function validateNodes({ order, exclude, spread, notReady }: NodeRules): 
     ...excludeProblems(exclude ?? []),
     ...spreadProblems(spread ?? []),
     ...thresholdProblems(`${path}.notReady.exempt`, notReady?.exempt),
+    ...durationProblems(`${path}.notReady.after`, notReady?.after, { from: '0s', to: '24h' }),
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import { isInMaintenance } from '../world/maintenance.ts'
 import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
 import type { Cause, Decision } from '../world/observations.ts'
@@ -12,7 +13,7 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
  * includes. The order is: superseded revisions; then failed, crashing, pending, not ready, healthy; then the order of the policy; then the
  * oldest; then the name. Tolerated exceptions:
  *
- * - A NotReady node is passed over, unless its kubelet answers and it runs a superseded revision. Such a node may come anywhere among the
+ * - A node in maintenance is passed over, and so is a NotReady node, unless its kubelet answers and it runs a superseded revision. Such a node may come anywhere among the
  *   superseded.
  * - Where the budget may be used up, pods that are not Ready may come before Ready ones of any revision. Nodes in flight, or with a permit
  *   still in the record, may come before others.
@@ -150,18 +151,19 @@ class OrderJudge implements Judge {
   }
 
   #isSureOf(story: DaemonSetStory, name: string, decision: Decision): boolean {
-    const node = story.node(name)
+    const { wanted, node } = story.node(name) ?? {}
     const changed = this.#nodeChanged.get(name)
-    return (
-      node?.wanted === true && node.node?.ready === 'True' && (changed === undefined || this.#parts.observations.hasSeen(decision, changed))
-    )
+    const isFit = wanted === true && node?.ready === 'True' && !isInMaintenance(node)
+    return isFit && (changed === undefined || this.#parts.observations.hasSeen(decision, changed))
   }
 
-  /** Whether the node is certainly NotReady, and its kubelet does not answer or its pod runs the stable revision. */
+  /** Whether the node is certainly in maintenance, or NotReady and its kubelet does not answer or its pod runs the stable revision. */
   #isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
-    const ready = story.node(name)?.node?.ready
+    const { node } = story.node(name) ?? {}
     const changed = this.#nodeChanged.get(name)
-    if (changed === undefined || !this.#parts.observations.hasSeen(decision, changed)) return false
+    if (node === undefined || changed === undefined || !this.#parts.observations.hasSeen(decision, changed)) return false
+    const { ready } = node
+    if (isInMaintenance(node)) return true
     return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && pod.hash === story.latest?.annotations?.[STABLE])
   }
 }

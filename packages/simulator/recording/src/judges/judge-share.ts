@@ -1,5 +1,6 @@
 import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import { isInMaintenance } from '../world/maintenance.ts'
 import { takenBy } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
@@ -108,7 +109,8 @@ class ShareJudge implements Judge {
     if (stable.size === 1 && stable.has(template)) return
     let isRun = story.wanted === 0
     for (const { node, wanted, pods } of story.nodes()) {
-      if (!wanted || node?.ready !== 'True' || !mayBeTaken(story.terms.latest?.nodes ?? {}, node, undefined)) continue
+      if (!wanted || node?.ready !== 'True' || isInMaintenance(node) || !mayBeTaken(story.terms.latest?.nodes ?? {}, node, undefined))
+        continue
       for (const { ended, last } of pods.values()) {
         if (ended !== null || last.hash === undefined) continue
         if (this.#parts.world.templateOf(last.hash) !== template) return

@@ -1,4 +1,5 @@
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import { isInMaintenance } from '../world/maintenance.ts'
 import type { PodStory } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRollout } from '../world/stops.ts'
@@ -129,7 +130,7 @@ class ReleaseSteps implements OpenedSteps {
     this.#fewestWanted = Math.min(this.#fewestWanted, story.wanted)
     if (this.#notReady.size >= story.wanted) return
     for (const { name, node, wanted } of story.nodes())
-      if (wanted && node?.ready !== undefined && node.ready !== 'True') this.#notReady.add(name)
+      if (wanted && node?.ready !== undefined && (node.ready !== 'True' || isInMaintenance(node))) this.#notReady.add(name)
   }
 
   /** @returns since when as many nodes as the step has are updated and have an available pod; null while they do not */

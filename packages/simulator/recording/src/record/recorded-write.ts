@@ -59,6 +59,8 @@ export interface RecordedNode {
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[]
   /** Status of the Ready condition. */
   readonly ready?: string
+  /** Types of the other conditions that are True; absent when none is. */
+  readonly conditions?: readonly string[]
 }
 
 /** Recorded fields of a DaemonSet. */

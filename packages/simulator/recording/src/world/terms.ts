@@ -22,7 +22,7 @@ export interface RecordedNodeRules {
   readonly order?: readonly { readonly selector?: RecordedSelector; readonly by?: string }[]
   readonly exclude?: readonly RecordedSelector[]
   readonly spread?: readonly { readonly topologyKey: string; readonly maxUnavailable: number }[]
-  readonly notReady?: { readonly action?: string; readonly exempt?: number | string }
+  readonly notReady?: { readonly action?: string; readonly exempt?: number | string; readonly after?: string }
   readonly steps?: readonly RecordedSelector[]
 }
 

@@ -89,6 +89,30 @@ describe('the order', () => {
       ],
       ['ignores NotReady nodes', (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'b1'), []],
       [
+        'ignores nodes in maintenance',
+        (s) =>
+          choose(
+            s
+              .node('a', { conditions: ['Drained'] })
+              .seen()
+              .wait(1),
+            'b1',
+          ),
+        [],
+      ],
+      [
+        'finds the choice of a node in maintenance',
+        (s) =>
+          choose(
+            s
+              .node('a', { conditions: ['Drained'] })
+              .seen()
+              .wait(1),
+            'a1',
+          ),
+        ['G5 a'],
+      ],
+      [
         'finds the choice of a node whose kubelet does not answer',
         (s) => choose(s.node('a', { ready: 'Unknown' }).seen().wait(1), 'a1'),
         ['G5 a'],

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
+const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 const zones: Readonly<Record<string, string>> = { a: 'east', b: 'east', c: 'west', d: 'west' }
 
 /** The fleet over two zones, with these terms of a policy, which every process has seen. */
@@ -44,26 +45,74 @@ describe('a limit of the policy', () => {
   )
 })
 
-describe('nodes that a policy exempts', () => {
-  const dead = (exempt: number): (() => Script) => {
-    return () =>
-      under({ nodes: { notReady: { exempt } } })
-        .node('d', { ready: 'Unknown' })
-        .pod('d1', { ready: false })
-        .seen()
-        .wait(2_000)
+describe('nodes that died before their update', () => {
+  const dead = (notReady: Fields, fields: Fields = { ready: 'Unknown' }): (() => Script) => {
+    return () => under({ nodes: { notReady } }).node('d', fields).pod('d1', { ready: false }).seen().wait(2_000)
   }
-  judgeEach('G1', [['do not count as down', (s) => s.del('a1').del('b1'), []]], { begin: dead(1) })
-  judgeEach('G1', [['are as many as the policy says', (s) => s.del('a1').del('b1'), ['G1 b']]], { begin: dead(0) })
+  const delBoth = (s: Script): Script => s.del('a1').del('b1')
+  const wait =
+    (ms: number) =>
+    (s: Script): Script =>
+      delBoth(s.wait(ms))
+
+  judgeEach('G1', [['do not count as down, up to a tenth of the nodes', delBoth, []]], { begin: dead({}) })
+  judgeEach('G1', [['count as down if the policy exempts none', delBoth, ['G1 b']]], { begin: dead({ exempt: 0 }) })
   judgeEach(
     'G1',
-    [['include those that the writer has not seen Ready again', (s) => s.node('d', { ready: 'True' }).del('a1').del('b1'), []]],
-    {
-      begin: dead(1),
-    },
+    [
+      [
+        'all count as down if more are dead than the policy exempts',
+        (s) => s.node('c', { ready: 'Unknown' }).pod('c1', { ready: false }).seen().wait(2_000).del('a1'),
+        ['G1 a'],
+      ],
+      [
+        'do not count if the deciding process may not have seen that more of them are dead',
+        (s) => s.node('c', { ready: 'Unknown' }).pod('c1', { ready: false }).del('a1'),
+        [],
+      ],
+      ['include those that the writer has not seen Ready again', (s) => delBoth(s.node('d', { ready: 'True' })), []],
+      ['must not be Ready', (s) => delBoth(s.node('d', { ready: 'True' }).seen().wait(2_000)), ['G1 b']],
+      [
+        'must run a pod of the stable revision',
+        (s) => delBoth(s.gone('d1').pod('d0', { hash: 'v0', ready: false }).seen().wait(2_000)),
+        ['G1 b'],
+      ],
+      [
+        'may run a pod of a revision that was the stable one a moment ago',
+        (s) =>
+          delBoth(
+            s
+              .annotate({ [STABLE]: 'v0' })
+              .gone('d1')
+              .pod('d0', { hash: 'v0', ready: false })
+              .seen()
+              .wait(2_000)
+              .annotate({ [STABLE]: 'v1' }),
+          ),
+        [],
+      ],
+      [
+        'must run a pod of another revision',
+        (s) => delBoth(s.gone('d1').pod('d2', { hash: 'v2', ready: false }).seen().wait(2_000)),
+        ['G1 b'],
+      ],
+    ],
+    { begin: dead({ exempt: 1 }) },
   )
-  judgeEach('G1', [['must be NotReady', (s) => s.node('d', { ready: 'True' }).seen().wait(2_000).del('a1').del('b1'), ['G1 b']]], {
-    begin: dead(1),
+  judgeEach(
+    'G1',
+    [
+      ['have been NotReady for five minutes if their kubelet answers', wait(290_000), ['G1 b']],
+      ['do not count after five minutes of NotReady', wait(300_000), []],
+    ],
+    { begin: dead({}, { ready: 'False' }) },
+  )
+  judgeEach('G1', [['have been NotReady for as long as the policy says', wait(1_000), []]], {
+    begin: dead({ after: '2s' }, { ready: 'False' }),
+  })
+  judgeEach('G1', [['are in maintenance, even if Ready', delBoth, []]], { begin: dead({}, { conditions: ['DrainInProgress'] }) })
+  judgeEach('G1', [['have a condition that takes them out of service', delBoth, ['G1 b']]], {
+    begin: dead({}, { conditions: ['DiskPressure'] }),
   })
 })
 

@@ -37,13 +37,16 @@ export const forecastSchema = z
       .object({ low: z.number(), high: z.number() })
       .nullable()
       .meta({ description: 'Seconds from now until the release would end. Null if it would not end by itself.' }),
-    peakUnavailable: z.int().min(0).meta({ description: 'Maximum number of nodes unavailable at the same time.' }),
+    peakUnavailable: z
+      .int()
+      .min(0)
+      .meta({ description: 'Maximum number of nodes unavailable at the same time, without dead nodes that do not count.' }),
     maxUnavailable: z.int().min(0),
     unavailable: z
       .array(
         z.object({
           atSeconds: z.number().meta({ description: 'Seconds from now.' }),
-          nodes: z.int().min(0).meta({ description: 'Number of unavailable nodes from then on.' }),
+          nodes: z.int().min(0).meta({ description: 'Number of unavailable nodes from then on, without dead nodes that do not count.' }),
         }),
       )
       .meta({

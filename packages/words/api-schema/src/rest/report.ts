@@ -91,7 +91,7 @@ const budgetSchema = z.object({
   limit: count('Maximum number of nodes that may be unavailable at a time; the same as `maxUnavailable`.'),
   ours: count('Ready nodes that are being updated, or whose updated pod is not available.'),
   others: count('Ready nodes whose pod of another revision is not available; without a running release, every unavailable pod.'),
-  unreachable: count('NotReady nodes without an available pod.'),
+  unreachable: count('Nodes without an available pod that are NotReady or in maintenance.'),
   exempt: count('The part of `unreachable` that does not count, by `nodes.notReady.exempt` of the policy.'),
 })
 

@@ -8,6 +8,7 @@ import {
   batchScope,
   isInSteps,
   isSameScope,
+  type Exemption,
   exemptNodes,
   hasOldPod,
   isInReach,
@@ -46,6 +47,8 @@ export interface BatchProgress {
   readonly away: readonly string[]
   /** Desired nodes without an available pod of any revision, minus the exempt ones: what uses the budget. */
   readonly unavailable: readonly string[]
+  /** Dead nodes, and whether the policy exempts them from the budget. */
+  readonly exemption: Exemption
   readonly state: BatchState
 }
 
@@ -68,7 +71,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const { fleet, revision, stable, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
   const scope = batchScope(question.nodes, batch)
-  const { inStep, outside, outsideUpdated, dead, ...counts } = sumOf(
+  const { inStep, outside, outsideUpdated, mayBeDead, ...counts } = sumOf(
     countPerBlock(fleet, { revision, stable, minReadyMs, monotonicMs, scope }),
   )
   const size = Math.min(
@@ -78,14 +81,16 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const effectiveSize = Math.min(size, desired - outside - counts.excluded.length - counts.skipped.length)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, counts))
   const onTheWay = counts.updated + counts.between.length
-  const exempt = exemptNodes(dead, scope.rules, desired)
+  const revisions = { canary: revision, stable }
+  const exemption = exemptNodes({ unavailable: mayBeDead, revisions, rules: scope.rules, desired, monotonicMs })
   return {
     ...counts,
     desired,
     size,
     partition: desired - size,
     effectiveSize,
-    unavailable: exempt.size === 0 ? counts.unavailable : counts.unavailable.filter((name) => !exempt.has(name)),
+    unavailable: exemption.names.size === 0 ? counts.unavailable : counts.unavailable.filter((name) => !exemption.names.has(name)),
+    exemption,
     state: stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + counts.away.length),
   }
 }
@@ -98,15 +103,15 @@ function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pic
 }
 
 /** Counts made node by node. */
-interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'state'> {
+interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'exemption' | 'state'> {
   /** Desired nodes by the first step that takes them, from 0; the array is sparse. */
   readonly inStep: readonly number[]
   /** Desired nodes with an old pod that are not in the steps so far. */
   readonly outside: number
   /** Desired nodes without an old pod that are not in the steps so far: leaked. */
   readonly outsideUpdated: number
-  /** NotReady nodes with an old pod and without an available one. */
-  readonly dead: readonly string[]
+  /** Nodes with an old pod and without an available one that are NotReady or in maintenance. */
+  readonly mayBeDead: readonly NodeView[]
 }
 
 interface ScopedQuestion extends CountQuestion {
@@ -143,7 +148,7 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
     updatedReady: updated.filter(({ pod }) => pod.ready).length,
     updatedAvailable: updated.length - unwell.length,
     ...countInScope(nodes, old, question),
-    dead: old.filter((node) => !node.ready && unavailable.includes(node)).map(({ name }) => name),
+    mayBeDead: old.filter((node) => (!node.ready || node.maintenance !== undefined) && unavailable.includes(node)),
     old: old.map(({ name }) => name),
     unwell,
     between: between.map(({ name }) => name),
@@ -188,7 +193,7 @@ function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
     inStep: blocks.reduce<readonly number[]>((sum, { inStep }) => (inStep.length === 0 ? sum : addedUp(sum, inStep)), []),
     outside: blocks.reduce((sum, { outside }) => sum + outside, 0),
     outsideUpdated: blocks.reduce((sum, { outsideUpdated }) => sum + outsideUpdated, 0),
-    dead: blocks.flatMap(({ dead }) => dead),
+    mayBeDead: blocks.flatMap(({ mayBeDead }) => mayBeDead),
     old: blocks.flatMap(({ old }) => old),
     unwell: blocks.flatMap(({ unwell }) => unwell),
     between: blocks.flatMap(({ between }) => between),

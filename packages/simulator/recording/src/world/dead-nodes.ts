@@ -1,0 +1,124 @@
+import type { RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
+import { isInMaintenance } from './maintenance.ts'
+import { inNodes } from './resolve-limit.ts'
+import type { DaemonSetStory } from './daemon-set-story.ts'
+import type { NodeStory, PodStory } from './node-story.ts'
+import type { Cause, Decision, Observations } from './observations.ts'
+import type { Deletion } from './world.ts'
+
+/** Nodes that cost no budget because they died before their update, with the stable revision (G1). */
+export interface DeadNodes {
+  /** Called for each write, before it is applied to the world. */
+  onWrite(write: RecordedWrite): void
+  /** @returns the nodes that the deciding process may have exempted: none where it must have seen more dead ones than the user allows */
+  exemptFor(deletion: Deletion): ReadonlySet<string>
+}
+
+/** Without a policy, a tenth of the wanted nodes, rounded up, may be dead without a cost. */
+const WITHOUT_POLICY = { exempt: '10%', after: '5m' }
+
+/** Follows the outages of nodes. */
+export function followDeadNodes(observations: Observations): DeadNodes {
+  return new OutagesOfNodes(observations)
+}
+
+class OutagesOfNodes implements DeadNodes {
+  /** By node name: its state, and the last write that changed it. */
+  readonly #outages = new Map<string, { readonly state: string; readonly by: Cause }>()
+  readonly #observations: Observations
+
+  constructor(observations: Observations) {
+    this.#observations = observations
+  }
+
+  onWrite(write: RecordedWrite): void {
+    if (write.kind !== 'Node') return
+    const node = write.o as unknown as RecordedNode
+    const state = `${node.ready} ${isInMaintenance(node)}`
+    if (this.#outages.get(node.name)?.state !== state)
+      this.#outages.set(node.name, { state, by: { t: write.t, rv: write.rv, of: 'nodes' } })
+  }
+
+  exemptFor(deletion: Deletion): ReadonlySet<string> {
+    const { daemonSet, decision } = deletion
+    const wanted = daemonSet.mostWanted(decision, this.#observations)
+    const exempt = new Set<string>()
+    for (const terms of daemonSet.terms.possible(decision, this.#observations)) {
+      const { exempt: most, after } = { ...WITHOUT_POLICY, ...terms?.nodes?.notReady }
+      const looks = [...daemonSet.down].map((node) => ({ node, ...this.#lookOf(node, deletion, inMs(after)) }))
+      if (looks.filter(({ must }) => must).length > inNodes(most, wanted)) continue
+      for (const { node, may } of looks) if (may) exempt.add(node.name)
+    }
+    return exempt
+  }
+
+  /** Whether a node may have looked dead to the deciding process, and whether it must have. */
+  #lookOf(node: NodeStory, deletion: Deletion, afterMs: number): Look {
+    const { atMs, decision } = deletion
+    const outage = this.#outages.get(node.name)
+    if (node.node === undefined || outage === undefined || !this.#mayLookOld(node, deletion)) return neither
+    if (!this.#observations.hasSeen(decision, outage.by)) return { may: true, must: false }
+    const isOld = this.#isKnownToBeOld(node, deletion)
+    if (isInMaintenance(node.node) || node.node.ready === 'Unknown') return { may: true, must: isOld }
+    if (node.node.ready !== 'False') return neither
+    const seenMs = this.#observations.deliveredAtMs(decision.actor, outage.by)
+    return { may: atMs - outage.by.t >= afterMs, must: isOld && decision.atMs - seenMs > afterMs + SLACK_MS }
+  }
+
+  /** Whether the node may have had an old pod in the decision's view, and none of a superseded revision. */
+  #mayLookOld(node: NodeStory, { daemonSet, decision, atMs }: Deletion): boolean {
+    const stables = this.#stablesFor(daemonSet, decision)
+    const old = [...node.pods.values()].filter((pod) => this.#mayBeOld(pod, daemonSet.orders.revision, decision))
+    const isSuperseded = ({ ended, last, rv }: PodStory): boolean =>
+      ended === null &&
+      stables.every((stable) => stable !== undefined && last.hash !== stable) &&
+      this.#observations.hasSeen(decision, podWrite(rv, atMs))
+    return old.length > 0 && !old.some(isSuperseded)
+  }
+
+  #mayBeOld({ ended, last }: PodStory, revision: string | undefined, decision: Decision): boolean {
+    return (last.hash === undefined || last.hash !== revision) && (ended === null || !this.#observations.hasSeen(decision, ended))
+  }
+
+  /** Whether the decision's view had a pod of the stable revision on the node. */
+  #isKnownToBeOld(node: NodeStory, { daemonSet, decision, atMs }: Deletion): boolean {
+    const stables = this.#stablesFor(daemonSet, decision)
+    return [...node.pods.values()].some(
+      ({ ended, last, rv }) =>
+        ended === null &&
+        last.hash !== daemonSet.orders.revision &&
+        stables.every((stable) => stable === last.hash) &&
+        this.#observations.hasSeen(decision, podWrite(rv, atMs)),
+    )
+  }
+
+  /** @returns the stable revisions that the deciding process may have read */
+  #stablesFor(daemonSet: DaemonSetStory, decision: Decision): readonly (string | undefined)[] {
+    return [...daemonSet.possibleVersions(decision, this.#observations)].map(({ annotations }) => annotations?.[STABLE])
+  }
+}
+
+/** How a node may have looked. */
+interface Look {
+  /** The deciding process may have taken it for dead. */
+  readonly may: boolean
+  /** The deciding process must have taken it for dead. */
+  readonly must: boolean
+}
+
+const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
+
+/** Timers may be late, and a process may act on what it saw a moment before. */
+const SLACK_MS = 10_000
+
+const neither: Look = { may: false, must: false }
+
+function podWrite(rv: number, t: number): Cause {
+  return { rv, t, of: 'pods' }
+}
+
+/** @param text duration such as `90s`, `5m` or `1h30m` */
+function inMs(text: string): number {
+  const unit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+  return [...text.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce((sum, [, number, of]) => sum + Number(number) * (unit[of!] ?? 0), 0)
+}
