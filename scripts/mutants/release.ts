@@ -7,6 +7,7 @@ const detach = 'packages/core/planner/src/release/detach.ts'
 const batchProgress = 'packages/core/planner/src/release/progress/batch-progress.ts'
 const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
+const isBehindRecord = 'packages/core/planner/src/release/progress/is-behind-record.ts'
 const stuckPods = 'packages/core/planner/src/release/view/stuck-pods.ts'
 const daemonSetPatch = 'packages/core/planner/src/release/view/daemon-set-patch.ts'
 
@@ -14,6 +15,7 @@ const planBatchReleaseTests = 'packages/core/planner/test/release/plan-batch-rel
 const leakedTests = 'packages/core/planner/test/release/leaked.test.ts'
 const strategyDriftTests = 'packages/core/planner/test/release/strategy-drift.test.ts'
 const detachTests = 'packages/core/planner/test/release/detach.test.ts'
+const releaseStatusTests = 'packages/core/planner/test/release/release-status.test.ts'
 const batchProgressTests = 'packages/core/planner/test/release/batch-progress.test.ts'
 const planBatchReleaseProperties = 'packages/core/planner/test/release/plan-batch-release.property.test.ts'
 const wantedAllowanceTests = 'packages/core/planner/test/release/wanted-allowance.test.ts'
@@ -22,6 +24,22 @@ const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch
 
 /** Faults in the decisions for a BatchRelease. */
 export const mutantsOfRelease: readonly Mutant[] = [
+  {
+    rule: 'G3',
+    fault: 'a batch is ready on a view that is older than what the record relies on',
+    file: isBehindRecord,
+    find: 'if (compareResourceVersions(podsSeen, record.watermark) < 0) return true',
+    replace: '',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a batch is ready by a pod that was deleted in a release of another revision',
+    file: isBehindRecord,
+    find: 'uid === podUid && ',
+    replace: "uid === '' && podUid === uid && ",
+    tests: [releaseStatusTests],
+  },
   {
     rule: 'F2',
     fault: 'executors may act on an older view than the controller that opened the record',

@@ -85,6 +85,7 @@ export function aView(fields: ViewFields = {}): ReleaseView {
     daemonSet: daemonSetFor(fields),
     revisions: fields.revisions ?? [aRevision('old', 1), aRevision('new', 2)],
     fleet,
+    podsSeen: '1000000000',
     otherControl: 'none',
     strategyScope: 'binding',
     kruise: null,

@@ -320,7 +320,7 @@ export class FakeCluster {
     const { release, daemonSet, revisions, scope: strategyScope, nowMs } = this
     const control = controlledBy(daemonSet)
     const otherControl = control === undefined || control.uid === release.metadata.uid ? 'none' : 'vanished'
-    const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null }
+    const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null, podsSeen: '1000000000' }
     const memory = { labelled: new Set<string>(), unclear: null, pauseRefused: false, watched: release.status?.watchedNodes ?? [] }
     return { release, daemonSet, revisions, fleet: this.fleet(), otherControl, strategyScope, kruise: null, ...memory, ...clocks }
   }

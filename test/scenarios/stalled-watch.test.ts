@@ -2,7 +2,7 @@ import type { FlightRecord } from '@tranche/api-schema'
 import type { Pod } from '@tranche/kube-types'
 import { afterEach, expect, it } from 'vitest'
 import { deletions, expectKept } from './expect-kept.ts'
-import { nodesOn, runs, untilReleased } from './looks.ts'
+import { nodesOn, runs, untilPausedAt, untilReleased } from './looks.ts'
 import { createRequestLog } from './requests.ts'
 import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
 
@@ -60,6 +60,26 @@ it('the executor deletes no second pod while its watch does not show the first n
   const reads = log.sent().filter(({ identity, what }) => identity === 'executor-1' && what.startsWith('GET /api/v1/nodes/'))
   expect(reads.length).toBeGreaterThan(0)
   expect(reads.length).toBeLessThan(5)
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+it('the controller starts no pause while its watch shows pods of a version that comes back, and they are gone (G3)', async () => {
+  stage = await setStage({ nodes: 4, maxUnavailable: 1, steps: [{ replicas: 1, pause: { duration: 60 } }, { replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const [node] = await nodesOn(stage, 'v2')
+  const isLate = (actor: string): boolean => actor === 'controller-1'
+  stage.disturb({
+    onEvent: ({ actor, resource }) => (isLate(actor) && resource.resource === 'pods' ? { kind: 'delay', ms: 90_000 } : undefined),
+  })
+  await stage.setImage('v3-bad-ready')
+  await stage.until('the node has the bad version', async () => (await nodesOn(stage, 'v3-bad-ready')).includes(node ?? ''))
+  await stage.setImage('v2')
+  await stage.until('it is released again', async () => (await stage.rollout()).status?.canaryStatus?.currentStepState === 'StepUpgrade')
+  await untilPausedAt(stage, 1)
+  const pods = await stage.pods()
+  expect(pods.filter((pod) => pod.spec?.nodeName === node && runs(pod, 'v2') && isReady(pod))).toHaveLength(1)
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })

@@ -130,15 +130,27 @@ async function readingOf(
   const schemaGap = parts.schemas.gap()
   if (daemonSet === undefined) {
     const kruise = cluster.kruise.activity()
-    return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope, kruise, schemaGap }
+    return {
+      release,
+      daemonSet,
+      revisions: [],
+      fleet: toFleetView([]),
+      podsSeen: '',
+      otherControl: 'none',
+      strategyScope,
+      kruise,
+      schemaGap,
+    }
   }
   const fleet = cluster.fleet.view(daemonSet)
+  const podsSeen = cluster.pods.positionOf(daemonSet.metadata.namespace ?? '')
   const createRefused = await parts.refusals.of(daemonSet, fleet, signal)
   return {
     release,
     daemonSet,
     revisions: ownedRevisions(cluster, daemonSet),
     fleet,
+    podsSeen,
     ...(createRefused !== undefined && { createRefused }),
     otherControl: await otherControl(parts.client, { release, daemonSet }, signal),
     strategyScope,

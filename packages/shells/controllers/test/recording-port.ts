@@ -94,6 +94,7 @@ export function aReading(record: Partial<FlightRecord> = {}, tranche: BatchRelea
     daemonSet: aDaemonSet(template),
     revisions: [revision],
     fleet: toFleetView(nodes),
+    podsSeen: '1000000000',
     otherControl: 'none',
     strategyScope: 'binding',
     kruise: null,

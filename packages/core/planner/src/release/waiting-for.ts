@@ -24,6 +24,7 @@ type Reason = Omit<Waiting, 'since'>
 /** Reason of `status.waiting` and of the event while the queue accepts nothing. */
 export const QUEUE_UNAVAILABLE = 'QueueUnavailable'
 
+const BEHIND = 'waiting until the watch of the controller shows the pods that executors have recorded'
 const UNCLEAR_ADVICE = 'Tranche asks again by itself: check that the API server answers and that nothing rejects changes to pods'
 
 function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
@@ -71,6 +72,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   const { progress } = wanted
   const { limit } = wanted.allowance
   if (progress.state === 'Ready') return null
+  if (progress.isBehind) return { reason: 'Upgrading', message: BEHIND, nodes: [] }
   if (progress.unwell.length > 0) {
     const nodes = progress.unwell.map(({ node }) => node)
     return {

@@ -64,6 +64,7 @@ export function generatedReleases(users: fc.Arbitrary<UserFields> = fc.constant(
       daemonSet,
       revisions: [aRevision('older', 1), aRevision('old', 2), aRevision('new', 3)],
       fleet: fleetOf(cluster),
+      podsSeen: '1000000000',
       otherControl: drawn.control === 'vanished' || drawn.control === 'exists' ? drawn.control : 'none',
       strategyScope: drawn.scope as ReleaseView['strategyScope'],
       kruise: null,

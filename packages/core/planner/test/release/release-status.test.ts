@@ -108,6 +108,28 @@ describe('the status of a BatchRelease', () => {
         waiting: { reason: 'BudgetUsedUp', message: expect.stringContaining('maxUnavailable (2) is used up by a, b'), nodes: ['a', 'b'] },
       },
     },
+    'is not ready while a node seems updated whose pod was deleted in a release of another revision (G3)': {
+      view: { nodes: 'a:new b:new c:old d:old e:old', record: { permits: [permitFor('a')] }, status: begun },
+      want: {
+        canaryStatus: { batchState: 'Upgrading' },
+        waiting: { reason: 'Upgrading', message: expect.stringContaining('have recorded') },
+      },
+    },
+    'is ready while the record has a permit for an old pod that is gone (G3)': {
+      view: { nodes: 'a:new b:new c:old d:old e:old', record: { permits: [{ ...permitFor('a'), podUid: 'pod-gone' }] }, status: begun },
+      want: { canaryStatus: { batchState: 'Ready' } },
+    },
+    'is not ready before the watch has reached what the record relies on (G3)': {
+      view: { nodes: 'a:new b:new c:old d:old e:old', record: { watermark: '100' }, view: { podsSeen: '99' }, status: begun },
+      want: {
+        canaryStatus: { batchState: 'Upgrading' },
+        waiting: { reason: 'Upgrading', message: expect.stringContaining('have recorded') },
+      },
+    },
+    'is ready once the watch has reached it (G3)': {
+      view: { nodes: 'a:new b:new c:old d:old e:old', record: { watermark: '100' }, view: { podsSeen: '100' }, status: begun },
+      want: { canaryStatus: { batchState: 'Ready' } },
+    },
     'waits for nothing in a ready batch': {
       view: {
         nodes: 'a:new b:new c:old d:old e:old',

@@ -49,6 +49,8 @@ export interface BatchProgress {
   readonly unavailable: readonly string[]
   /** Dead nodes, and whether the policy exempts them from the budget. */
   readonly exemption: Exemption
+  /** True if our view is older than what executors have recorded, so that nodes may seem updated that are not. */
+  readonly isBehind?: true
   readonly state: BatchState
 }
 
@@ -103,7 +105,7 @@ function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pic
 }
 
 /** Counts made node by node. */
-interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'exemption' | 'state'> {
+interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'exemption' | 'isBehind' | 'state'> {
   /** Desired nodes by the first step that takes them, from 0; the array is sparse. */
   readonly inStep: readonly number[]
   /** Desired nodes with an old pod that are not in the steps so far. */

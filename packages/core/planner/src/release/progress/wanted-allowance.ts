@@ -7,6 +7,7 @@ import { strategyOf } from '../view/daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
 import { type Discovery, discoverRevisions } from '../view/discover-revisions.ts'
 import { controlledBy, type ReleaseView } from '../view/release-view.ts'
+import { isBehindRecord } from './is-behind-record.ts'
 import { judgementOf } from './judgement.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
@@ -152,7 +153,7 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   const batch = release.spec.releasePlan.batchPartition ?? null
   const nodes = release.spec.tranche?.nodes
   const stable = release.spec.tranche?.stableRevision ?? discovery.stable
-  const progress = batchProgress({
+  const counted = batchProgress({
     fleet: view.fleet,
     revision: canary,
     stable,
@@ -163,6 +164,9 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     monotonicMs: view.monotonicMs,
     excused: judgementOf(view)?.excused,
   })
+  const record = release.status?.flight
+  const isBehind = record !== undefined && isBehindRecord(view, record, canary)
+  const progress: BatchProgress = isBehind ? { ...counted, state: 'Upgrading', isBehind } : counted
   const generation = daemonSet.metadata.generation ?? 0
   const scope = scopeTextOf(batchScope(nodes, batch))
   const { size, partition } = progress

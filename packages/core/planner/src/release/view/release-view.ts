@@ -20,6 +20,8 @@ export interface ReleaseView {
   /** ControllerRevisions that the DaemonSet controls. */
   readonly revisions: readonly ControllerRevision[]
   readonly fleet: FleetView
+  /** resourceVersion that this process's pod watch had reached when `fleet` was read (F2). */
+  readonly podsSeen: string
   /** Why the job queue of the executors accepts nothing; undefined or null while it works. */
   readonly queueOutage?: string | null | undefined
   /** The API server's answer when the DaemonSet controller could not create a pod that nodes wait for; undefined where unknown. */
