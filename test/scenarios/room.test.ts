@@ -50,7 +50,7 @@ describe('a pod that waits for the room on a node', () => {
 })
 
 describe('a template that requests more than before, with nodes.room: Check', () => {
-  it('waits on nodes that have not that much, and goes on by itself once they have', async () => {
+  it('waits on nodes that have not that much, and continues by itself once they have', async () => {
     await setRoomStage(CHECK)
     await fill('filler', 'node-002', '2')
     await setRequest('7')

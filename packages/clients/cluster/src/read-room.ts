@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
-import { isOwnedBy, type NodeWithPods, shortageOn, specOf, toWaitingPod, type WaitingPod } from '@tranche/fit'
+import { type NodeWithPods, shortageOn, specOf, toWaitingPod, type WaitingPod } from '@tranche/fit'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { DaemonSet, KubeObject, Node, Pod } from '@tranche/kube-types'
+import { type DaemonSet, isOwnedBy, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
 
 /** Reads whether nodes have room for the new pods of DaemonSets. */
@@ -43,15 +43,14 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
 
   return {
     async read(daemonSet, name, signal) {
-      const ownerUid = daemonSet.metadata.uid
       const [node, pods, others] = await Promise.all([
         client.get<Node>(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }),
         readPods(client, name, signal),
         waiting(),
       ])
-      const own = pods.filter((pod) => isOwnedBy(pod, ownerUid))
+      const own = pods.filter((pod) => isOwnedBy(pod, daemonSet))
       const onNode: NodeWithPods = { node, pods, waiting: others }
-      return shortageOn(onNode, { ownerUid, spec: specOf(daemonSet.spec.template), priority: await priorityOf(daemonSet, own) })
+      return shortageOn(onNode, { owner: daemonSet, spec: specOf(daemonSet.spec.template), priority: await priorityOf(daemonSet, own) })
     },
   }
 }

@@ -148,7 +148,7 @@ function growthWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly st
   const growth = growthOf(specOf(oldObject.spec.template), specOf(newObject.spec.template))
   if (growth.length === 0) return []
   return [
-    `new pods request more of their nodes than the old ones: ${growth.join(', ')}; a node without room is left without a pod, or keeps the old one if the ReleasePolicy has nodes.room: Check`,
+    `new pods request more than the old ones: ${growth.join(', ')}; without nodes.room: Check in the ReleasePolicy, nodes that have too little room lose their pod`,
   ]
 }
 

@@ -2,7 +2,6 @@ export { type Amounts, amountsOf, type Demand, type DemandingSpec, demandOf, typ
 export { growthOf } from './growth.ts'
 export { type DemandingPod, type NodeRoom, type Shortage, shortagesIn, type Taker, takerIn } from './room.ts'
 export {
-  isOwnedBy,
   type NodeWithPods,
   type PodToCome,
   type ScheduledSpec,

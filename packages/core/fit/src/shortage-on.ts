@@ -1,5 +1,5 @@
 import { isSchedulableNode } from '@tranche/fleet'
-import type { Node, Pod, PodPlacement } from '@tranche/kube-types'
+import { isOwnedBy, type Node, type OwnerOfObjects, type Pod, type PodPlacement } from '@tranche/kube-types'
 import { amountsOf, type DemandingSpec, demandOf } from './demand.ts'
 import { type DemandingPod, type NodeRoom, shortagesIn, takerIn } from './room.ts'
 import { shortageText } from './shortage-text.ts'
@@ -11,8 +11,8 @@ export interface WaitingPod extends DemandingPod {
 
 /** The pod that a release would put on a node. */
 export interface PodToCome {
-  /** uid of its DaemonSet; that DaemonSet's present pods leave the node before it comes. */
-  readonly ownerUid: string
+  /** Its DaemonSet, whose present pods leave the node before it comes (F15). */
+  readonly owner: OwnerOfObjects
   readonly spec: DemandingSpec
   /** Pods of at least this priority are scheduled before it. */
   readonly priority: number
@@ -31,8 +31,8 @@ export interface NodeWithPods {
  * @returns what the pod would lack on the node: `no room for the new pod: cpu: 500m requested, 200m of 4 free`; null if it fits, and no
  *   waiting pod would take its room first. Volumes and rules between pods are not looked at.
  */
-export function shortageOn({ node, pods, waiting }: NodeWithPods, { ownerUid, spec, priority }: PodToCome): string | null {
-  const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, ownerUid))
+export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec, priority }: PodToCome): string | null {
+  const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, owner))
   const room: NodeRoom = { allocatable: allocatableOf(node), pods: staying.map(toDemandingPod) }
   const ours = { demand: demandOf(spec), priority }
   const shortages = shortagesIn(room, ours.demand)
@@ -60,11 +60,6 @@ export type ScheduledSpec = DemandingSpec & { readonly schedulingGates?: readonl
 /** @returns the spec of the pod or template, with what a scheduler reads of it */
 export function specOf({ spec }: { readonly spec?: unknown }): ScheduledSpec {
   return (spec ?? {}) as ScheduledSpec
-}
-
-/** Whether the pod is controlled by the object with this uid. */
-export function isOwnedBy(pod: Pod, ownerUid: string): boolean {
-  return (pod.metadata.ownerReferences ?? []).some(({ uid, controller }) => controller === true && uid === ownerUid)
 }
 
 function toDemandingPod(pod: Pod): DemandingPod {

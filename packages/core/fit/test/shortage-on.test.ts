@@ -8,13 +8,19 @@ const node = {
   status: { allocatable: { cpu: '4', pods: '10' } },
 } as unknown as Node
 
-const ours: PodToCome = { ownerUid: 'agent', spec: asking('1'), priority: 10 }
+const owner = { metadata: { namespace: 'demo', uid: 'agent' }, spec: { selector: { matchLabels: { app: 'agent' } } } }
+const ours: PodToCome = { owner, spec: asking('1'), priority: 10 }
 
 describe('the shortage on a node', () => {
   it.each<[sentence: string, pods: readonly Pod[], shortage: string | null]>([
     ['is none where the rest is free', [pod('a', asking('3'))], null],
     ['is what others request', [pod('a', asking('3500m'))], 'no room for the new pod: cpu: 1 requested, 500m of 4 free'],
     ['counts no pod of the DaemonSet, which leaves before', [pod('a', asking('3')), pod('old', asking('4'), 'agent')], null],
+    [
+      'counts a pod of another namespace that names the DaemonSet as its owner (F15)',
+      [inNamespace('tenant', pod('forged', asking('4'), 'agent'))],
+      'no room for the new pod: cpu: 1 requested, 0 of 4 free',
+    ],
     ['counts the pod of another DaemonSet', [pod('a', asking('4'), 'other')], 'no room for the new pod: cpu: 1 requested, 0 of 4 free'],
     [
       'counts no pod that has ended',
@@ -63,6 +69,10 @@ it.each<[sentence: string, pod: Pod, waits: boolean]>([
   expect(waiting !== null).toBe(waits)
 })
 
+function inNamespace(namespace: string, given: Pod): Pod {
+  return { ...given, metadata: { ...given.metadata, namespace } }
+}
+
 function asking(cpu: string): object {
   return { containers: [{ resources: { requests: { cpu } } }] }
 }
@@ -73,7 +83,7 @@ function pod(name: string, spec: object, ownerUid?: string): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { namespace: 'demo', name, uid: name, resourceVersion: '1', ownerReferences },
+    metadata: { namespace: 'demo', name, uid: name, resourceVersion: '1', labels: { app: 'agent' }, ownerReferences },
     spec,
   } as unknown as Pod
 }

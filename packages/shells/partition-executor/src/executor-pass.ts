@@ -179,7 +179,7 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
   ])
 }
 
-/** Reads the room on nodes, in parallel. A node that cannot be read keeps its pod, and the reason is told like a lack of room. */
+/** Reads the room on nodes, in parallel. A node that cannot be read keeps its pod, and the record says why, as for a lack of room. */
 async function readRoom(key: ObjectKey, nodes: readonly string[], { memory: { rooms } }: Decision, doing: Doing): Promise<void> {
   const { cluster, clock, log, signal } = doing
   await Promise.all(

@@ -16,7 +16,7 @@ export const ROOM_CURRENT_MS = 10_000
 /** Age up to which a reading decides on a permit, in milliseconds. The node is read again before its pod is deleted. */
 const ROOM_RECENT_MS = 60_000
 
-/** What is known of the room on nodes, and whether the policy asks for it. */
+/** Readings of the room on nodes, and whether the policy asks for them. */
 export interface KnownRoom {
   readonly rules: Pick<NodeScope, 'checksRoom'>
   /** By node name. */

@@ -6,7 +6,7 @@ import { type FenceState, isOldNode } from './fence-state.ts'
 /** Maximum number of nodes in the record's list of nodes without room. */
 const LISTED = 10
 
-/** What is known of the room on nodes in a pass. */
+/** @returns the readings of the room on nodes in a pass */
 export function knownRoom({ view, scope }: Pick<FenceState, 'view' | 'scope'>): KnownRoom {
   return { rules: scope.rules, readings: view.room, monotonicMs: view.monotonicMs }
 }

@@ -78,16 +78,8 @@ export function withHolds(record: FlightRecord, holds: readonly Hold[]): FlightR
  */
 export function openRecord(record: FlightRecord, allowance: Allowance, seen: string): FlightRecord {
   const watermark = newerResourceVersion(record.watermark, seen)
-  return {
-    ...record,
-    ...allowanceOf(allowance),
-    epoch: record.epoch + 1,
-    seq: record.seq + 1,
-    state: 'open',
-    holds: [],
-    watermark,
-    noRoom: undefined,
-  }
+  const emptied = { ...record, ...allowanceOf(allowance), noRoom: undefined }
+  return { ...emptied, epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [], watermark }
 }
 
 /** F9, F10: a change that only allows more, or only follows the generation; one write, no new epoch. See L9 for a lower limit. */

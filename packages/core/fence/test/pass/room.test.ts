@@ -35,7 +35,7 @@ describe('planPass: room for the new pod, where the policy asks for it', () => {
       room: 'a=short!',
       want: 'read room on a',
     },
-    'lacks on a node: the next one takes its turn': {
+    'lacks on a node: the next one gets the permit': {
       nodes: 'a:old b:old',
       partition: 1,
       rules,

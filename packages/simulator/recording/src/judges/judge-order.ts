@@ -7,7 +7,7 @@ import type { Cause, Decision } from '../world/observations.ts'
 import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
 import { followForeignPods } from '../world/foreign-pods.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
+import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.ts'
 
 /**
  * G5: the writer of permits takes the first pods of the order, among those that its watches had reported and whose nodes the policy

@@ -9,8 +9,8 @@ const USUAL_MS = 30_000
 
 /**
  * G1: where the policy asks for room, a node whose pod we delete has room for the new one. Judged by what becomes of the node: the
- * scheduler must not go on to find no room for the new pod, while the template is the same, the node is well, and every other pod there
- * was created long enough before the deletion to be known.
+ * scheduler must not continue to find no room for the new pod. Tolerated where the template has changed, the node is not well, or another
+ * pod there was created too late to be known.
  */
 export function createRoomJudge(parts: JudgeParts): Judge {
   return new RoomJudge(parts)
