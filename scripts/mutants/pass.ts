@@ -10,6 +10,8 @@ const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
 const spreadHolds = 'packages/core/fence/src/pass/spread-holds.ts'
 const batchScope = 'packages/core/fence/src/nodes/batch-scope.ts'
 const exemptNodes = 'packages/core/fence/src/nodes/exempt-nodes.ts'
+const roomReading = 'packages/core/fence/src/nodes/room-reading.ts'
+const roomOfPass = 'packages/core/fence/src/pass/room.ts'
 const oldNodes = 'packages/core/fence/src/nodes/old-nodes.ts'
 const candidateOrder = 'packages/core/fence/src/pass/candidate-order.ts'
 
@@ -17,10 +19,67 @@ const planPassTests = 'packages/core/fence/test/pass/plan-pass.test.ts'
 const planPassProperties = 'packages/core/fence/test/pass/plan-pass.property.test.ts'
 const fenceProperties = 'packages/core/planner/test/fence.property.test.ts'
 const nodeRulesTests = 'packages/core/fence/test/pass/node-rules.test.ts'
+const roomTests = 'packages/core/fence/test/pass/room.test.ts'
 const candidateOrderTests = 'packages/core/fence/test/pass/candidate-order.test.ts'
 
 /** Faults in the decisions of an executor's pass. */
 export const mutantsOfPass: readonly Mutant[] = [
+  {
+    rule: 'F4',
+    fault: 'a pod is deleted although the room on its node is not known',
+    file: roomReading,
+    find: 'return reading !== undefined && reading.shortage === null && monotonicMs - reading.readAtMs < ROOM_CURRENT_MS',
+    replace: 'return reading?.shortage !== undefined || monotonicMs > 0',
+    tests: [roomTests],
+  },
+  {
+    rule: 'F4',
+    fault: 'a reading of the room is current for ever',
+    file: roomReading,
+    find: 'reading.shortage === null && monotonicMs - reading.readAtMs < ROOM_CURRENT_MS',
+    replace: 'reading.shortage === null',
+    tests: [roomTests],
+  },
+  {
+    rule: 'F7',
+    fault: 'a node without room keeps its permit',
+    file: fence,
+    find: ' && !lacksRoomNow(room, name)',
+    replace: '',
+    tests: [roomTests],
+  },
+  {
+    rule: 'F3',
+    fault: 'a node without room gets a permit',
+    file: permitChange,
+    find: ' && !lacksRoom(room, name)',
+    replace: '',
+    tests: [roomTests],
+  },
+  {
+    rule: 'F3',
+    fault: 'a node gets a permit before its room is read',
+    file: planPass,
+    find: 'return toReadRoom(unknown) ?? {',
+    replace: 'return {',
+    tests: [roomTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'nothing wakes a pass when a node without room is due to be read again',
+    file: planPass,
+    find: 'nextRoomReadMs(fence), ',
+    replace: '',
+    tests: [roomTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a restart forgets the nodes without room that the record names',
+    file: roomOfPass,
+    find: '[...listed, ...read]',
+    replace: '[...read]',
+    tests: [roomTests],
+  },
   {
     rule: 'F1',
     fault: 'an executor acts on a DaemonSet that a user has changed',
@@ -361,8 +420,8 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'F3',
     fault: 'a node is permitted twice',
     file: permitChange,
-    find: 'from.filter((node) => !permitted.has(node.name))',
-    replace: 'from',
+    find: '!permitted.has(name) && ',
+    replace: '',
     tests: [planPassProperties],
   },
   {

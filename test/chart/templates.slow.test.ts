@@ -126,6 +126,17 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     expect(bound).toHaveLength(4)
   })
 
+  it('let executors read the room on nodes only where the values say so, then in all namespaces', async () => {
+    const ofRoom = (objects: readonly Rendered[]): readonly Rendered[] => objects.filter(({ metadata }) => metadata.name === 'tranche-room')
+    expect(ofRoom(await render({ fullnameOverride: 'tranche' }))).toEqual([])
+    for (const name of ['two namespaces', 'all-in-one']) {
+      const [role, binding, ...more] = ofRoom(await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { room: true } }))
+      expect(role).toMatchObject({ kind: 'ClusterRole', rules: page.ClusterRole['tranche-room'] })
+      expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', roleRef: { kind: 'ClusterRole', name: 'tranche-room' } })
+      expect(more).toEqual([])
+    }
+  })
+
   it('allow reading Secrets only by name, in the named namespaces', async () => {
     const rights = (objects: readonly Rendered[]): readonly unknown[] =>
       objects

@@ -87,6 +87,7 @@ describe('a schedule', () => {
         "budget",
         "copyAgent",
         "cordon",
+        "crowd",
         "cutOff",
         "deleteDaemonSet",
         "deletePod",

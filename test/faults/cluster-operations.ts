@@ -29,6 +29,8 @@ export async function changeCluster(world: World, operation: ClusterOperation): 
       return taintPool(world, operation)
     case 'quota':
       return limitPods(world, operation.forMs)
+    case 'crowd':
+      return crowdNode(world, operation)
     default:
       return changePod(world, operation)
   }
@@ -105,6 +107,33 @@ async function markNode(world: World, operation: Extract<ClusterOperation, { rea
   world.later(operation.forMs, async () => {
     await (operation.kind === 'cordon' ? set({ unschedulable: null }) : others().then((taints) => set({ taints }))).catch(() => {})
   })
+}
+
+/** Fills the node up to what the agent requests, and lets a pod wait that is as important as the agent. */
+async function crowdNode(world: World, { pick, forMs }: Extract<ClusterOperation, { readonly kind: 'crowd' }>): Promise<void> {
+  const node = pickByName(await nodesOf(world), pick)?.metadata.name
+  if (node === undefined || world.schedule.shape.cpu === undefined) return
+  await world.people.create(resourcePaths.namespaces, crowdNamespace).catch(() => {})
+  const created = await Promise.all([
+    crowdPod(world, { nodeName: node, ...requesting('7500m') }),
+    crowdPod(world, { nodeSelector: { 'kubernetes.io/hostname': node }, ...requesting('500m') }),
+  ])
+  world.note(`node ${node} is full for ${durationText(forMs)}, and another pod waits for its room`)
+  world.later(forMs, async () => {
+    world.note(`the other pods of ${node} are gone`)
+    for (const pod of created) await world.people.delete(resourcePaths.pods, keyOf(pod), { gracePeriodSeconds: 0 }).catch(() => {})
+  })
+}
+
+const crowdNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'crowd' } }
+
+function requesting(cpu: string): object {
+  return { containers: [{ name: 'main', image: 'registry.example/main:1', resources: { requests: { cpu } } }] }
+}
+
+async function crowdPod({ people }: World, spec: object): Promise<Pod> {
+  const metadata = { namespace: crowdNamespace.metadata.name, generateName: 'crowd-' }
+  return (await people.create(resourcePaths.pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec } as never)) as unknown as Pod
 }
 
 async function takeZone(world: World, operation: Extract<ClusterOperation, { readonly kind: 'zoneOutage' }>): Promise<void> {

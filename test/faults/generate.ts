@@ -41,16 +41,49 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const clocks = generateClocks(seed, stormMs)
   const swaps = upgrades > 0 ? [] : generateSwaps(seed, stormMs)
   const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
+  const room = upgrades > 0 ? noRoom : generateRoom(seed, stormMs)
   const incidents = [
     first,
     ...drawn,
     ...beside,
     ...generateUpgrades(seed, upgrades, stormMs),
     ...generateApiFaults(seed, upgrades, stormMs),
+    ...room.crowds,
   ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
-  return { seed, shape: served, stormMs, incidents: incidents.toSorted((a, b) => a.atMs - b.atMs), aheadMs: clocks.aheadMs, upgrades }
+  return {
+    seed,
+    shape: room.among(served),
+    stormMs,
+    incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
+    aheadMs: clocks.aheadMs,
+    upgrades,
+  }
+}
+
+interface Room {
+  readonly crowds: readonly Incident[]
+  /** Lets the agent request something, and the policy, if there is one, ask for room. */
+  among(shape: Shape): Shape
+}
+
+const noRoom: Room = { crowds: [], among: (shape) => shape }
+
+/** A third of the worlds have crowded nodes. Programs of an earlier version know no room. Has its own random numbers. */
+function generateRoom(seed: number, stormMs: number): Room {
+  const random = createRandom('room', seed)
+  if (random.next() < 0.66) return noRoom
+  const crowds = Array.from({ length: 1 + random.integer(4) }, (): Incident => {
+    return { atMs: random.integer(stormMs), kind: 'crowd', pick: random.integer(1_000), forMs: duration(random, 10 * MINUTE) }
+  })
+  const checks = random.next() < 0.8
+  const among = (shape: Shape): Shape => {
+    const { policy } = shape
+    const asking = policy === null || !checks ? policy : { ...policy, nodes: { ...policy.nodes, room: 'Check' as const } }
+    return { ...shape, cpu: '500m', policy: asking }
+  }
+  return { crowds, among }
 }
 
 interface Clocks {

@@ -232,9 +232,12 @@ function mayRollBack(policy: ReleasePolicySpec | null): boolean {
   return policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert'
 }
 
-function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, { declares, startMs, stopMs, toleratesAll }: Shape): ReleaseOptions {
+function releaseOptions(
+  { maxUnavailable, minReadySeconds }: Manifest,
+  { declares, startMs, stopMs, toleratesAll, cpu }: Shape,
+): ReleaseOptions {
   const annotations = { 'sim.tranche.dev/start-ms': String(startMs), 'sim.tranche.dev/stop-ms': String(stopMs) }
-  return { maxUnavailable, minReadySeconds, strategyType: declares, annotations, ...(toleratesAll ? {} : { tolerations: [] }) }
+  return { maxUnavailable, minReadySeconds, strategyType: declares, annotations, cpu, ...(toleratesAll ? {} : { tolerations: [] }) }
 }
 
 function operationText(operation: OwnerOperation): string {

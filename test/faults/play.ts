@@ -130,6 +130,7 @@ async function inject({ world, owners, processFaults, upgrades, callers, tenant 
       case 'failPod':
       case 'stickPod':
       case 'quota':
+      case 'crowd':
         return await changeCluster(world, incident)
       case 'forgeRevision':
       case 'forgePod':

@@ -47,6 +47,8 @@ export interface Shape {
   readonly watchDelayMs: number
   readonly startMs: number
   readonly stopMs: number
+  /** CPUs that the agent requests, as `500m`; absent: none. */
+  readonly cpu?: string
 }
 
 /**
@@ -117,6 +119,8 @@ export type ClusterOperation =
   | { readonly kind: 'failPod'; readonly pick: number }
   | { readonly kind: 'stickPod'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'quota'; readonly forMs: number }
+  /** Another pod fills the node, and a second one waits for its room, both for a while. Only where the agent requests something. */
+  | { readonly kind: 'crowd'; readonly pick: number; readonly forMs: number }
 
 /**
  * Operations of a tenant in their own namespace, on objects that name the DaemonSet and the Rollout of another one. Forged objects

@@ -53,7 +53,26 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     expect(missing(asked)).toEqual([])
     expect(unused(asked)).toEqual([])
   })
+
+  it('the room on nodes is read with the role tranche-room, in the listed namespaces too', async () => {
+    const asked = { controller: new Set<string>(), executor: new Set<string>() }
+    const namespaces = [stageKey.namespace]
+    const faults = enforced(asked, namespaces, rightsOf('tranche-room'))
+    stage = await setStage({ nodes: 4, steps: [{ replicas: '100%' }], policy: { nodes: { room: 'Check' } }, faults, namespaces })
+    await stage.client.create(resourcePaths.priorityClasses, importantClass)
+    await stage.patchDaemonSet({ spec: { template: { spec: { priorityClassName: importantClass.metadata.name } } } })
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2')
+    for (const right of rightsOf('tranche-room')) expect(asked.executor).toContain(right)
+  })
 })
+
+const importantClass = {
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  metadata: { name: 'important' },
+  value: 1_000,
+}
 
 async function act(id: string, type: string): Promise<void> {
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type }) } } })
@@ -70,7 +89,11 @@ async function applyPolicy(): Promise<void> {
 }
 
 /** Rejects requests without a right on the page, also by namespace, and records all requested rights. */
-function enforced(asked: Record<'controller' | 'executor', Set<string>>, namespaces: readonly string[] | undefined): FaultInjector {
+function enforced(
+  asked: Record<'controller' | 'executor', Set<string>>,
+  namespaces: readonly string[] | undefined,
+  further: ReadonlySet<string> = new Set(),
+): FaultInjector {
   return {
     onRequest({ actor, verb, resource, subresource, namespace }) {
       const program = actor.startsWith('controller-') ? 'controller' : actor.startsWith('executor-') ? 'executor' : null
@@ -81,7 +104,7 @@ function enforced(asked: Record<'controller' | 'executor', Set<string>>, namespa
       asked[program].add(right)
       // The Lease of controllers has its own namespace.
       const isThere = namespaces === undefined || resource.resource === 'leases' || namespaces.includes(namespace ?? '')
-      if ((isThere ? given : ofCluster)[program].has(right)) return undefined
+      if ((isThere ? given : ofCluster)[program].has(right) || (program === 'executor' && further.has(right))) return undefined
       return { kind: 'error', error: new ApiStatusError(403, 'Forbidden', `${actor} may not ${right}`) }
     },
   }

@@ -21,6 +21,8 @@ export interface ReleaseOptions {
   readonly strategyType?: 'RollingUpdate' | 'OnDelete'
   /** Tolerations of the pod template. @default every taint, like an agent for every node: a NotReady node stays desired */
   readonly tolerations?: readonly object[]
+  /** CPUs that the container requests. @default none */
+  readonly cpu?: string | undefined
 }
 
 /** The DaemonSet, with the image of this tag. */
@@ -37,7 +39,9 @@ export function daemonSetManifest(options: ReleaseOptions, tag = 'v1'): object {
         metadata: { labels: { app: 'node-agent' }, annotations: { 'sim.tranche.dev/jitter-ms': '500', ...options.annotations } },
         spec: {
           tolerations: options.tolerations ?? [{ operator: 'Exists' }],
-          containers: [{ name: 'agent', image: imageOf(tag) }],
+          containers: [
+            { name: 'agent', image: imageOf(tag), ...(options.cpu !== undefined && { resources: { requests: { cpu: options.cpu } } }) },
+          ],
         },
       },
     },

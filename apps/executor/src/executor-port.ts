@@ -1,11 +1,13 @@
-import { readNode, readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
+import { createRoomReader, readNode, readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
+import type { Clock } from '@tranche/clock'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { ExecutorPort } from '@tranche/partition-executor'
 import { controlledBy, toPublishedTarget } from '@tranche/planner'
 
 /** Implements the executor port with the API server and the watches of this process. `uniqueValue` is unique across all processes. */
-export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, uniqueValue: () => string): ExecutorPort {
+export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, clock: Clock, uniqueValue: () => string): ExecutorPort {
+  const rooms = createRoomReader(client, clock)
   return {
     read(key) {
       const daemonSet = cluster.overlay.daemonSets.get(key)
@@ -36,6 +38,10 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
       touchPod(client, { namespace, name: podName, uid: permit.podUid }, uniqueValue(), signal),
     readPod: (pod, signal) => readPod(client, pod, signal),
     readNode: (name, signal) => readNode(client, name, signal),
+    async readRoom(key, node, signal) {
+      const daemonSet = cluster.overlay.daemonSets.get(key)
+      return daemonSet === undefined ? 'the DaemonSet is gone' : rooms.read(daemonSet, node, signal)
+    },
   }
 }
 

@@ -11,6 +11,7 @@ export const executorFailpointPorts = {
     touchPod: 'promise',
     readPod: 'promise',
     readNode: 'promise',
+    readRoom: 'promise',
   },
   queue: { enqueue: 'promise', process: 'value' },
 } as const satisfies { readonly executor: PortCalls<ExecutorPort>; readonly queue: PortCalls<Pick<JobQueue, 'enqueue' | 'process'>> }

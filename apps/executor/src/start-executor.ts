@@ -83,7 +83,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const real = createExecutorPort(client, cluster, createTouchValues(options.identity))
+  const real = createExecutorPort(client, cluster, clock, createTouchValues(options.identity))
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })
   const end = Promise.withResolvers<void>()

@@ -23,6 +23,7 @@ export interface Edit {
 export type WorldsName =
   | 'any'
   | 'calm'
+  | 'crowded'
   | 'steps'
   | 'waiting'
   | 'timed'

@@ -4,6 +4,7 @@ const exemptNodes = 'packages/core/fence/src/nodes/exempt-nodes.ts'
 const budget = 'packages/core/fence/src/pass/budget.ts'
 const fence = 'packages/core/fence/src/pass/fence-state.ts'
 const planPass = 'packages/core/fence/src/pass/plan-pass.ts'
+const nodeScope = 'packages/core/fence/src/nodes/node-scope.ts'
 const tally = 'packages/core/fence/src/pass/node-tally.ts'
 const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
 const batchProgress = 'packages/core/planner/src/release/progress/batch-progress.ts'
@@ -19,6 +20,12 @@ const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 
 /** Faults in the limits and targets of deletions: G1 to G4, and G8. */
 export const mutantsOfTheFence: readonly BluntMutant[] = [
+  {
+    guarantee: 'G1',
+    fault: 'a pod is deleted although its node has no room for the new one',
+    edits: [{ file: nodeScope, find: "checksRoom: room === 'Check',", replace: "checksRoom: room === 'Never'," }],
+    worlds: 'crowded',
+  },
   {
     guarantee: 'G1',
     fault: 'nodes that are down for other reasons cost no budget',

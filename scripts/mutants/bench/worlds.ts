@@ -65,6 +65,16 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         6 * MINUTE,
       ),
   },
+  crowded: {
+    text: 'another pod fills a node, and a second one waits for its room, before the release starts',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 8, cpu: '500m', policy: { nodes: { room: 'Check' } } },
+        [{ atMs: SECOND, kind: 'crowd', pick: 3, forMs: 8 * MINUTE }, template('v2', 120)],
+        9 * MINUTE,
+      ),
+  },
   broken: {
     text: 'a good version follows one that was available on each node, and then crashed there for good; a person pauses and resumes',
     among: (drawn) =>

@@ -56,6 +56,8 @@ export interface ListOptions<T> extends CallOptions, Scope {
   readonly transform?: (object: KubeObject) => T | null
   /** Called with the length in characters of each object that is kept; what it throws ends the list. */
   readonly onKept?: ((characters: number) => void) | undefined
+  /** Whether the answer may come from the API server's cache and be a moment old, which is much cheaper. @default false */
+  readonly mayBeOld?: boolean
   /** ASCII word that every wanted object contains; other objects are dropped before they are parsed as JSON. */
   readonly mark?: string
 }

@@ -33,12 +33,18 @@ export async function readList<T>(readPage: (query: Query) => Promise<ListPage<T
 
 async function readChunks<T>(
   readPage: (query: Query) => Promise<ListPage<T>>,
-  { labelSelector, fieldSelector }: ListOptions<T>,
+  { labelSelector, fieldSelector, mayBeOld = false }: ListOptions<T>,
   limit: number | undefined,
 ): Promise<KubeList<T>> {
   const items: T[] = []
   for (let next: string | undefined; ; ) {
-    const { metadata, kept, fault } = await readPage({ labelSelector, fieldSelector, limit, continue: next })
+    const { metadata, kept, fault } = await readPage({
+      labelSelector,
+      fieldSelector,
+      limit,
+      continue: next,
+      resourceVersion: mayBeOld && next === undefined ? '0' : undefined,
+    })
     if (fault !== undefined) throw fault.error
     for (const item of kept) items.push(item)
     next = metadata?.continue

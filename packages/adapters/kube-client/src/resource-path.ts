@@ -19,6 +19,7 @@ export const resourcePaths = {
   events: { group: '', version: 'v1', plural: 'events', namespaced: true },
   daemonSets: { group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true },
   controllerRevisions: { group: 'apps', version: 'v1', plural: 'controllerrevisions', namespaced: true },
+  priorityClasses: { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses', namespaced: false },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
   mutatingWebhookConfigurations: {
     group: 'admissionregistration.k8s.io',

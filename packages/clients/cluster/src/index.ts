@@ -15,6 +15,7 @@ export {
 } from './kruise-watch.ts'
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
+export { createRoomReader, type RoomReader } from './read-room.ts'
 export { readSchemaGap } from './read-schema-gap.ts'
 export { createTouchValues, touchPod, type TouchTarget } from './touch-pod.ts'
 export { ownedRevisions, type OwnWrite, watchCluster, type WatchedCluster, type WatchedClusterOptions } from './watched-cluster.ts'

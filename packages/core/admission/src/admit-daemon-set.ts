@@ -1,4 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
+import { growthOf, specOf } from '@tranche/fit'
 import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import {
   isDaemonSetRef,
@@ -85,6 +86,7 @@ function decideUpdate({ oldObject, newObject, name, rollout }: BoundUpdate): Adm
     ...keyWarnings(oldObject, newObject),
     ...newKeyWarnings(oldObject, newObject),
     ...(begins && rollout !== null ? startWarnings(newObject, rollout) : []),
+    ...(begins ? growthWarnings(oldObject, newObject) : []),
   ]
   return patch.length === 0 ? allow(warnings) : { kind: 'patch', patch, warnings }
 }
@@ -139,6 +141,15 @@ function startWarnings(newObject: DaemonSet, rollout: Rollout): readonly string[
     ...validateDaemonSetBudget(newObject, desired ?? 1),
   ]
   return problems.map((problem) => `the release will not start: ${problemText(problem)}`)
+}
+
+/** Warns of nodes on which the new pods may not fit. */
+function growthWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly string[] {
+  const growth = growthOf(specOf(oldObject.spec.template), specOf(newObject.spec.template))
+  if (growth.length === 0) return []
+  return [
+    `new pods request more than the old ones: ${growth.join(', ')}; without nodes.room: Check in the ReleasePolicy, nodes that have too little room lose their pod`,
+  ]
 }
 
 function releaseAnnotations(name: string, oldObject: DaemonSet, newObject: DaemonSet): Readonly<Record<string, string>> {

@@ -91,6 +91,24 @@ describe('a new template starts a release', () => {
       ],
     })
   })
+
+  it('and warns if the new pods request more than the old ones', () => {
+    const withRequest = (cpu: string): DaemonSet => {
+      const container = { name: 'agent', image: `agent:${cpu}`, resources: { requests: { cpu } } }
+      return { ...daemonSet(), spec: { ...daemonSet().spec, template: { metadata: {}, spec: { containers: [container] } } } }
+    }
+    expect(update(withRequest('100m'), withRequest('500m'))).toMatchObject({
+      warnings: [
+        'new pods request more than the old ones: cpu (500m instead of 100m); without nodes.room: Check in the ReleasePolicy, nodes that have too little room lose their pod',
+      ],
+    })
+    expect(update(withRequest('500m'), withRequest('100m'))).toMatchObject({ warnings: [] })
+  })
+
+  it('and admits a template that states no containers, which the API server rejects', () => {
+    const without = { ...daemonSet().spec, template: { metadata: {}, spec: { containers: null } } } as unknown as DaemonSet['spec']
+    expect(update(daemonSet(), { ...daemonSet(), spec: without })).toMatchObject({ kind: 'patch', warnings: [] })
+  })
 })
 
 describe('while a release runs (G11)', () => {

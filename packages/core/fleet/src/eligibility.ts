@@ -14,6 +14,20 @@ export function isDesiredNode(placement: PodPlacement, node: NodeForPlacement): 
   return matchesSelector(placement, node) && matchesAffinity(placement, node) && toleratesAll(placement, node.spec?.taints ?? [])
 }
 
+/**
+ * Whether the scheduler may put a pod with this placement on a node, as far as labels, taints and `spec.unschedulable` decide. Other than
+ * for pods of DaemonSets, no toleration is added.
+ */
+export function isSchedulableNode(placement: PodPlacement, node: NodeForPlacement): boolean {
+  const cordon: readonly Taint[] =
+    node.spec?.unschedulable === true ? [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }] : []
+  return (
+    matchesSelector(placement, node) &&
+    matchesAffinity(placement, node) &&
+    toleratesEach(placement.tolerations ?? [], [...(node.spec?.taints ?? []), ...cordon])
+  )
+}
+
 function matchesSelector(placement: PodPlacement, node: NodeForPlacement): boolean {
   const labels = node.metadata.labels ?? {}
   return Object.entries(placement.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
@@ -68,8 +82,10 @@ function isWhole(text: string | undefined): text is string {
 }
 
 function toleratesAll(placement: PodPlacement, taints: readonly Taint[]): boolean {
-  if (taints.length === 0) return true
-  const tolerations = [...(placement.tolerations ?? []), ...automaticTolerations(placement)]
+  return taints.length === 0 || toleratesEach([...(placement.tolerations ?? []), ...automaticTolerations(placement)], taints)
+}
+
+function toleratesEach(tolerations: readonly Toleration[], taints: readonly Taint[]): boolean {
   return taints.every((taint) => taint.effect === 'PreferNoSchedule' || tolerations.some((toleration) => tolerates(toleration, taint)))
 }
 

@@ -459,6 +459,7 @@ class FenceWorld {
       podsSeen: String(executor.seen),
       sent: new Set(),
       confirmations: executor.confirmations,
+      room: new Map(),
       // A verdict may come and go at any moment, and executors need not agree.
       isBad: this.#random(8) === 0,
       monotonicMs: this.#nowMs,

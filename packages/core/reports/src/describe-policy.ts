@@ -38,7 +38,7 @@ function orElse(sentences: readonly string[], otherwise: string): readonly strin
   return sentences.length === 0 ? [otherwise] : sentences
 }
 
-function nodeSentences({ order = [], exclude = [], spread = [], notReady }: NodeRules = {}): readonly string[] {
+function nodeSentences({ order = [], exclude = [], spread = [], notReady, room }: NodeRules = {}): readonly string[] {
   const { action = notReadyDefaults.action, exempt = notReadyDefaults.exempt, after = notReadyDefaults.after } = notReady ?? {}
   return [
     'Nodes on a superseded revision come first, unhealthy pods before healthy ones, and nodes that are NotReady or in maintenance last.',
@@ -54,6 +54,9 @@ function nodeSentences({ order = [], exclude = [], spread = [], notReady }: Node
     exempt === 0 || exempt === '0%'
       ? 'Dead nodes count as unavailable.'
       : `Up to ${nodesText(exempt)} that do not answer, are in maintenance, or have been NotReady for ${after} before their update do not count as unavailable. If there are more, all of them count.`,
+    room === 'Check'
+      ? 'A node without room for the new pod keeps the old one and waits.'
+      : 'Whether a node has room for the new pod is not checked before the old one is deleted.',
   ]
 }
 

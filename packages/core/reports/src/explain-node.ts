@@ -89,6 +89,11 @@ function nextOfPod({ pods }: NodeView): string {
 function notUpdated(outline: Outline, node: NodeView): Answer {
   const { name } = node
   if (stateQuestion(outline).scope.rules.factsOf(node.labels).isExcluded) return byOutlook(outline, node, { kind: 'excluded' })
+  const short = outline.release?.status?.flight?.noRoom?.find((one) => one.node === name)
+  if (short !== undefined) {
+    const next = 'there is room for the new pod: other pods leave, or the new one requests less; executors look again by themselves'
+    return { rule: 'Room', answer: `${name} keeps its old pod: ${short.message}`, next }
+  }
   const still = standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: `${name} is not updated: ${still.message}`, next: nextText(outline) }
   const outlook = outlookIn(outline, name)
@@ -114,6 +119,7 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
       fleet,
       podsSeen: record.watermark,
       sent: new Set(),
+      room: new Map(),
       confirmations: new Map(),
       isBad: false,
       monotonicMs,

@@ -67,6 +67,7 @@ const waitingRules: Readonly<Record<string, string>> = {
   NotAvailable: 'Availability',
   BudgetUsedUp: 'Budget',
   SpreadUsedUp: 'Spread',
+  NoRoom: 'Room',
   QueueUnavailable: 'Queue',
   NodesNotReady: 'NotReady',
   TouchUnclear: 'Stopping',

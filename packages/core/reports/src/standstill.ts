@@ -93,6 +93,7 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   NotAvailable: (nodes) => `the pods on ${nodes} become available`,
   BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,
+  NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
   QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
   TouchUnclear: (nodes) =>

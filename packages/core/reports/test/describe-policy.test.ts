@@ -15,6 +15,7 @@ describe('a policy in words', () => {
             'No node is excluded.',
             'A node that is NotReady or in maintenance when it is due is skipped, and updated last.',
             'Up to 10% of the desired nodes that do not answer, are in maintenance, or have been NotReady for 5m before their update do not count as unavailable. If there are more, all of them count.',
+            'Whether a node has room for the new pod is not checked before the old one is deleted.',
           ],
         },
         {
@@ -80,6 +81,7 @@ describe('a policy in words', () => {
       { nodes: { notReady: { exempt: '5%' } } },
       'Up to 5% of the desired nodes that do not answer, are in maintenance, or have been NotReady for 5m before their update do not count as unavailable. If there are more, all of them count.',
     ],
+    ['nodes', { nodes: { room: 'Check' } }, 'A node without room for the new pod keeps the old one and waits.'],
     ['nodes', { nodes: { notReady: { exempt: 0 } } }, 'Dead nodes count as unavailable.'],
     ['maxUnavailable', { maxUnavailable: 1 }, 'At most 1 node may be unavailable at a time, whatever the DaemonSet states.'],
     ['failure', { failure: { action: 'Rollback' } }, 'Then the release is rolled back to the stable version.'],

@@ -1,5 +1,5 @@
 import type { NodeReport } from '@tranche/api-schema'
-import { BY_STAMPS, FleetIndex, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
+import { BY_STAMPS, FleetIndex, type FleetView, nodeInView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
 import { nodeOutlook } from '@tranche/fence'
 import { toPublishedTarget } from '@tranche/planner'
 import {
@@ -91,7 +91,8 @@ describe('reports of any cluster', () => {
       const left = reportNodes(healthy).filter(
         ({ revision, state, pod }) => pod !== undefined && revision !== 'new' && state !== 'updating',
       )
-      expect(left.filter(({ state }) => state !== 'notReady')).toEqual([])
+      const isOutOfService = (name: string): boolean => nodeInView(healthy.fleet!, name)?.maintenance !== undefined
+      expect(left.filter(({ state, name }) => state !== 'notReady' && !isOutOfService(name))).toEqual([])
     })
   })
 
@@ -177,6 +178,7 @@ function outlookIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, nam
       fleet,
       podsSeen: '9999',
       sent: new Set(),
+      room: new Map(),
       confirmations: new Map(),
       isBad: false,
       monotonicMs,

@@ -20,14 +20,14 @@ it.each([
 })
 
 it.each([
-  ['more of something', asking({ cpu: '100m', memory: '1Gi' }), asking({ cpu: '200m', memory: '1Gi' }), 'cpu'],
-  ['something new', asking({ cpu: '100m' }), asking({ cpu: '100m', 'example.com/gpu': '1' }), 'example.com/gpu'],
-  ['another port', asking({}), asking({}, [{ containerPort: 80, hostPort: 9100, protocol: 'UDP' }]), 'port 9100/UDP of the node'],
+  ['more of something', asking({ cpu: '100m', memory: '1Gi' }), asking({ cpu: '200m', memory: '1Gi' }), 'cpu (200m instead of 100m)'],
+  ['something new', asking({ cpu: '100m' }), asking({ cpu: '100m', 'example.com/gpu': '1' }), 'example.com/gpu (1)'],
+  ['another port', asking({}), asking({}, [{ containerPort: 80, hostPort: 9100, protocol: 'UDP' }]), 'UDP port 9100 of the node'],
   [
     'a port in the network of the node',
     withPod({ containers: [] }),
     withPod({ hostNetwork: true, containers: [{ name: 'agent', ports: [{ containerPort: 80 }] }] }),
-    'port 80/TCP of the node',
+    'TCP port 80 of the node',
   ],
 ])('whether there is room for %s is said to be unknown', (_name, before, planned, what) => {
   expect(capacityText(before, planned)).toMatch(/^not known: whether the nodes have room /)

@@ -19,6 +19,7 @@ import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
+import { createRooms, type Rooms } from './rooms.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
 
 /** Dependencies of {@link createExecutorPass}. */
@@ -68,8 +69,10 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
     // Nothing is awaited between the last decision and sending its first request: F1 holds when a pod is chosen and when the permit is
     // used.
     const first = decide(key, log)
-    if (first?.plan.kind !== 'confirm') return first === null ? awaitChange : apply(first, doing)
-    await confirm(first.plan, first, doing)
+    if (first === null) return awaitChange
+    if (first.plan.kind === 'confirm') await confirm(first.plan, first, doing)
+    else if (first.plan.kind === 'readRoom') await readRoom(key, first.plan.nodes, first, doing)
+    else return apply(first, doing)
     const second = decide(key, log)
     return second === null ? awaitChange : apply(second, doing)
   }
@@ -79,6 +82,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
 interface Memory {
   readonly sent: SentDeletes
   readonly confirmations: Confirmations
+  readonly rooms: Rooms
 }
 
 interface Decision {
@@ -97,8 +101,9 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
   switch (plan.kind) {
     case 'execute':
       return execute(plan.pods, reading, memory.sent, doing)
-    // Other pods have become available, or have left, meanwhile.
+    // Other pods have become available, or have left, meanwhile; or there are more nodes to read.
     case 'confirm':
+    case 'readRoom':
       return recheckAfter(0)
     case 'changePermits': {
       const record = recordOf(reading)
@@ -174,6 +179,26 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
   ])
 }
 
+/** Reads the room on nodes, in parallel. A node that cannot be read keeps its pod, and the record says why, as for a lack of room. */
+async function readRoom(key: ObjectKey, nodes: readonly string[], { memory: { rooms } }: Decision, doing: Doing): Promise<void> {
+  const { cluster, clock, log, signal } = doing
+  await Promise.all(
+    nodes.map(async (node) => {
+      try {
+        rooms.read(node, await cluster.readRoom(key, node, signal), clock.monotonicMs())
+      } catch (error) {
+        if (signal.aborted) throw error
+        rooms.read(
+          node,
+          `cannot read whether there is room: ${error instanceof Error ? error.message : String(error)}`,
+          clock.monotonicMs(),
+        )
+        log.warn({ daemonSet: keyText(key), node, err: error }, 'could not read room on node')
+      }
+    }),
+  )
+}
+
 interface Question {
   /** Log fields. */
   readonly what: Readonly<Record<string, string>>
@@ -196,7 +221,7 @@ function outcomeOfWrite(written: boolean): ReconcileResult {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }
 
-function toView(reading: ExecutorReading, { sent, confirmations }: Memory, times: PassTimes): PassView {
+function toView(reading: ExecutorReading, { sent, confirmations, rooms }: Memory, times: PassTimes): PassView {
   const { monotonicMs } = times
   const { published, release, fleet, podsSeen } = reading
   return {
@@ -208,6 +233,7 @@ function toView(reading: ExecutorReading, { sent, confirmations }: Memory, times
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),
     confirmations: confirmations.of(release.status?.flight),
+    room: rooms.of(release.status?.flight?.revision),
     isBad: isBad(reading, times),
     monotonicMs,
   }
@@ -244,7 +270,7 @@ function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorRea
 
 function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
   const text = keyText(key)
-  const memory = memories.get(text) ?? { sent: createSentDeletes(), confirmations: createConfirmations() }
+  const memory = memories.get(text) ?? { sent: createSentDeletes(), confirmations: createConfirmations(), rooms: createRooms() }
   memories.set(text, memory)
   return memory
 }
@@ -263,6 +289,7 @@ function fieldsOf({ release }: ExecutorReading): LogFields {
 
 function podsOf(plan: PassPlan): number {
   if (plan.kind === 'changePermits') return plan.change.append.length + plan.change.remove.length
+  if (plan.kind === 'readRoom') return plan.nodes.length
   if (plan.kind === 'confirm') return plan.pods.length + plan.nodes.length
   return plan.kind === 'wait' ? 0 : plan.pods.length
 }

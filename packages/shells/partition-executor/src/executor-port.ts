@@ -47,4 +47,11 @@ export interface ExecutorPort {
    * @throws if there is no clear response
    */
   readNode(name: string, signal: AbortSignal): Promise<FleetNode | null>
+  /**
+   * Reads whether a node has room for a pod of the DaemonSet's present template once its old pod is gone.
+   *
+   * @returns null if it has; otherwise what the pod would lack, in words
+   * @throws if there is no clear response
+   */
+  readRoom(daemonSet: ObjectKey, node: string, signal: AbortSignal): Promise<string | null>
 }

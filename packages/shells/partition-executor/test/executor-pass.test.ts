@@ -1,7 +1,7 @@
 import type { FlightRecord, Permit, StoppedTime } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { type FleetNode, type FleetPod, toFleetView } from '@tranche/fleet'
-import type { LivePod, TouchAnswer } from '@tranche/fence'
+import { batchScope, type LivePod, scopeTextOf, type TouchAnswer } from '@tranche/fence'
 import { silentLogger } from '@tranche/telemetry'
 import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
 import type { ReconcileResult } from '@tranche/reconcile'
@@ -201,6 +201,66 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(['read node z'])
   })
 
+  describe('where the policy asks for room (nodes.room: Check)', () => {
+    it('reads the room on a node before it deletes its pod, in the same pass', async () => {
+      const stage = aRoomStage({ permits: [permitFor('a')] })
+      expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
+      expect(stage.calls).toEqual(['read room a', 'delete pod-a'])
+    })
+
+    it('reads the room before it writes permits', async () => {
+      const stage = aRoomStage({})
+      await stage.pass()
+      expect(stage.calls).toEqual(['read room a', 'read room b', 'read room c', 'writeRecord a,b,c'])
+    })
+
+    it('withdraws the permit of a node without room, and records why', async () => {
+      const stage = aRoomStage({ permits: [permitFor('a')] })
+      stage.shortages = { a: 'no room for the new pod: cpu' }
+      await stage.pass()
+      expect(stage.calls).toEqual(['read room a', 'touch pod-a', 'writeRecord '])
+      stage.set(stage.written[0]!)
+      stage.calls.length = 0
+      await stage.pass()
+      expect(stage.calls).toEqual(['read room b', 'read room c', 'writeRecord b,c'])
+      expect(stage.written[1]?.noRoom).toEqual([{ node: 'a', message: 'no room for the new pod: cpu' }])
+    })
+
+    it('keeps the pod of a node whose room it cannot read, and records why', async () => {
+      const stage = aRoomStage({})
+      stage.shortages = { a: 'fails' }
+      await stage.pass()
+      expect(stage.calls).toEqual(['read room a', 'read room b', 'read room c', 'writeRecord b,c'])
+      expect(stage.written[0]?.noRoom).toEqual([{ node: 'a', message: 'cannot read whether there is room: pods is forbidden' }])
+    })
+
+    it('reads a node without room again after a while, each time later', async () => {
+      const stage = aRoomStage({})
+      stage.shortages = { a: 'no room', b: 'no room', c: 'no room' }
+      const waits: unknown[] = []
+      await stage.pass()
+      for (let round = 0; round < 8; round++) {
+        stage.set({ ...stage.written.at(-1)! })
+        const result = await stage.pass()
+        waits.push(result)
+        if (result.kind === 'recheckAfter') stage.clock.advance(result.ms)
+      }
+      expect(waits).toEqual([15, 30, 60, 120, 240, 300, 300, 300].map((seconds) => ({ kind: 'recheckAfter', ms: seconds * 1_000 })))
+    })
+
+    it('forgets what it has read when another revision is released', async () => {
+      const stage = aRoomStage({})
+      stage.shortages = { a: 'no room', b: 'no room', c: 'no room' }
+      await stage.pass()
+      stage.shortages = {}
+      stage.set({ ...stage.record, revision: 'newer' })
+      stage.reading = { ...stage.reading!, published: { ...stage.reading!.published, canaryRevision: 'newer' } }
+      stage.calls.length = 0
+      await stage.pass()
+      expect(stage.calls).toEqual(['read room a', 'read room b', 'read room c', 'writeRecord a,b,c'])
+    })
+  })
+
   it('reads no node if its watch shows the nodes of all permits (F6)', async () => {
     const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
     stage.set(goneOn('a', stage.record))
@@ -314,6 +374,8 @@ interface Stage {
   live: Partial<LivePod> | null | 'fails'
   /** A node, read live. */
   liveNode: FleetNode | null | 'fails'
+  /** What the new pod would lack on a node. */
+  shortages: Readonly<Record<string, string>>
   minReadySeconds: number
   set(record: FlightRecord, pods?: Readonly<Record<string, Partial<FleetPod>>>): void
   pass(signal?: AbortSignal): Promise<ReconcileResult>
@@ -337,6 +399,7 @@ function aStage(fields: Partial<FlightRecord>): Stage {
     stoppedTime: undefined,
     live: {},
     liveNode: null,
+    shortages: {},
     minReadySeconds: 0,
     set(changed, pods = {}) {
       stage.record = changed
@@ -355,6 +418,15 @@ function aStage(fields: Partial<FlightRecord>): Stage {
     pass: (signal = new AbortController().signal) => run(key, signal, silentLogger),
   }
   const run = createExecutorPass({ cluster: portOf(stage), clock: stage.clock })
+  return stage
+}
+
+/** One whose policy asks for room on each node. */
+function aRoomStage(fields: Partial<FlightRecord>): Stage {
+  const rules = { room: 'Check' } as const
+  const stage = aStage({ scope: scopeTextOf(batchScope(rules, null)), ...fields })
+  stage.tranche = { nodes: rules }
+  stage.set(stage.record)
   return stage
 }
 
@@ -399,6 +471,11 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       stage.calls.push(`read node ${name}`)
       if (stage.liveNode === 'fails') throw new Error('the connection was reset')
       return stage.liveNode
+    },
+    async readRoom(_key, node) {
+      stage.calls.push(`read room ${node}`)
+      if (stage.shortages[node] === 'fails') throw new Error('pods is forbidden')
+      return stage.shortages[node] ?? null
     },
   }
 }

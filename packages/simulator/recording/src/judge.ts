@@ -10,6 +10,7 @@ import { createHandsOffJudge } from './judges/judge-hands-off.ts'
 import { createLoweredJudge } from './judges/judge-lowered.ts'
 import { createMemoryJudge } from './judges/judge-memory.ts'
 import { createNodeRulesJudge } from './judges/judge-node-rules.ts'
+import { createRoomJudge } from './judges/judge-room.ts'
 import { createOrderJudge } from './judges/judge-order.ts'
 import { createPermitJudge } from './judges/judge-permits.ts'
 import { createProgressJudge } from './judges/judge-progress.ts'
@@ -72,6 +73,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createLoweredJudge,
   createBudgetJudge,
   createNodeRulesJudge,
+  createRoomJudge,
   createOrderJudge,
   createMemoryJudge,
   createHandsOffJudge,

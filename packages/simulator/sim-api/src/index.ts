@@ -49,7 +49,6 @@ export {
 export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './model/resource-definition.ts'
 export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer, type Delivery } from './server.ts'
 export { type NanoAmounts, podAmounts, readAmounts } from './quota/pod-resources.ts'
-export { formatQuantity, quantityForm } from './model/quantity.ts'
 export { isInScope, resourcesFor, usageOf } from './quota/usage.ts'
 export type { DelayRange } from './watch/watch-hub.ts'
 export { createSeededFaults, type SeededFaultsOptions } from './faults/seeded-faults.ts'

@@ -37,6 +37,8 @@ function projectPod(pod: Pod): Projection {
     created: pod.metadata.creationTimestamp,
     node: podNode(pod),
     bound: Boolean(pod.spec?.nodeName),
+    ...(isUnschedulable(pod) && { unschedulable: true }),
+    ...(doesRequest(pod) && { requests: true }),
     hash: pod.metadata.labels?.['controller-revision-hash'],
     gen: pod.metadata.labels?.['pod-template-generation'],
     phase: pod.status?.phase,
@@ -47,6 +49,25 @@ function projectPod(pod: Pod): Projection {
     waiting: waitingReason(pod),
     restarts: statuses?.[0]?.restartCount,
   }
+}
+
+function isUnschedulable({ status }: Pod): boolean {
+  return (status?.conditions ?? []).some(
+    ({ type, status: is, reason }) => type === 'PodScheduled' && is === 'False' && reason === 'Unschedulable',
+  )
+}
+
+function doesRequest({ spec }: Pod): boolean {
+  const { containers = [], initContainers = [] } = spec as unknown as Readonly<Record<string, readonly RequestingContainer[] | undefined>>
+  const isAsking = ({ resources, ports = [] }: RequestingContainer): boolean =>
+    Object.keys({ ...resources?.limits, ...resources?.requests }).length > 0 || ports.some(({ hostPort }) => hostPort !== undefined)
+  return [...containers, ...initContainers].some(isAsking)
+}
+
+/** @see core/v1 Container */
+interface RequestingContainer {
+  readonly resources?: { readonly requests?: object; readonly limits?: object }
+  readonly ports?: readonly { readonly hostPort?: number }[]
 }
 
 /** Taken from the first container that has one. A successfully ended init container has none. */

@@ -115,6 +115,13 @@ const holdSchema = z.object({
 /** Why a record is not open. Only its own cause lifts a hold (rule F9). */
 export type Hold = Frozen<z.infer<typeof holdSchema>>
 
+const nodeWithoutRoomSchema = z.object({
+  node: z.string().meta({ description: 'Name of the node.' }),
+  message: z.string().meta({ description: 'What the new pod would lack, or why that is unknown.' }),
+})
+/** A node that keeps its old pod because the new one would not fit. */
+export type NodeWithoutRoom = Frozen<z.infer<typeof nodeWithoutRoomSchema>>
+
 const flightRecordSchema = z.object({
   workloadUid: z.string().meta({ description: 'uid of the DaemonSet.' }),
   epoch: int64().min(0).meta({ format: 'int64', description: 'Increased whenever the record allows less than before.' }),
@@ -134,6 +141,10 @@ const flightRecordSchema = z.object({
   scope: z.string().optional().meta({ description: 'Digest of the rules that select nodes. Absent if every node may be updated.' }),
   watermark: z.string().meta({ description: 'Highest pod resourceVersion that any write of the record was based on.' }),
   permits: atomicList(permitSchema).meta({ description: 'Permits not yet settled, oldest first.' }),
+  noRoom: atomicList(nodeWithoutRoomSchema).optional().meta({
+    description:
+      'Nodes that keep their old pod because the new one would not fit, at most 10. Written by executors under the policy rule room: Check.',
+  }),
 })
 /** Permit record of the fence. Only this record allows a deletion (rules F1 to F13). */
 export type FlightRecord = Frozen<z.infer<typeof flightRecordSchema>>

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
-import { conditionStatuses, failureActions, nodeOrders, notReadyActions, notifyEvents, reapplyActions } from './values.ts'
+import { conditionStatuses, failureActions, nodeOrders, notReadyActions, notifyEvents, reapplyActions, roomRules } from './values.ts'
 
 /** Schema of a duration such as `30s`, `5m` or `1h30m`. */
 const duration = (): z.ZodString => z.string()
@@ -57,6 +57,10 @@ export const nodeRulesSchema = z.object({
   exclude: atomicList(nodeSelectorSchema).optional().meta({ description: 'Nodes that match any of these selectors are never updated.' }),
   spread: atomicList(spreadSchema).optional().meta({ description: 'Limits on unavailable nodes per zone, rack or other node label.' }),
   notReady: notReadySchema.optional().meta({ description: 'How to handle nodes that are NotReady when they are due.' }),
+  room: known(roomRules).optional().meta({
+    description:
+      'Whether to check, before a pod is deleted, that its node has room for the new pod: Ignore or Check. With Check, a node without room keeps its pod and waits. Default Ignore.',
+  }),
 })
 /** @see nodeRulesSchema */
 export type NodeRules = Frozen<z.infer<typeof nodeRulesSchema>>

@@ -199,6 +199,11 @@ export const notReadyActions = ['Skip', 'Wait', 'Fail'] as const
 /** @see notReadyActions */
 export type NotReadyAction = (typeof notReadyActions)[number]
 
+/** Whether executors check that a node has room for the new pod before they delete the old one. */
+export const roomRules = ['Ignore', 'Check'] as const
+/** @see roomRules */
+export type RoomRule = (typeof roomRules)[number]
+
 /** Events that receivers can get. */
 export const notifyEvents = [
   'ReleaseStarted',

@@ -28,6 +28,7 @@ export {
   WORKLOAD_TYPE_LABEL,
 } from './keys.ts'
 export { scaleIntOrPercent } from './int-or-percent.ts'
+export { canonicalQuantity, formatQuantity, parseQuantity, quantityForm, type QuantityForm } from './quantity.ts'
 export { type Labels, parseLabelSelector } from './label-selector.ts'
 export { controllerOf, keyOf, keyText, parseKey } from './object-key.ts'
 export type {

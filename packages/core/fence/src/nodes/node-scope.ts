@@ -13,6 +13,8 @@ export interface NodeScope {
   readonly exempt: number | string
   /** How long a node whose kubelet reports it NotReady must have been so to count as dead, in milliseconds. */
   readonly deadAfterMs: number
+  /** Whether a node must have room for the new pod before its pod is deleted. */
+  readonly checksRoom: boolean
   /** Whether any step selects its nodes. */
   readonly hasSteps: boolean
   /** @returns what the rules say about a node with these labels */
@@ -71,7 +73,7 @@ const SCOPES_KEPT = 256
 const scopes = new Map<string, NodeScope>()
 
 function readRules(rules: ReleaseNodeRules): NodeScope {
-  const { order = [], exclude = [], spread = [], steps = [], notReady } = rules
+  const { order = [], exclude = [], spread = [], steps = [], notReady, room } = rules
   const keys = order.map(({ selector, by }, at) => ({
     selects: selector === undefined ? always : selecting(selector),
     isOf: (labels: Labels) => factsOf(labels).selected[at] === true,
@@ -111,6 +113,7 @@ function readRules(rules: ReleaseNodeRules): NodeScope {
     notReady: notReady?.action ?? notReadyDefaults.action,
     exempt: notReady?.exempt ?? notReadyDefaults.exempt,
     deadAfterMs: deadAfterOf(notReady?.after ?? notReadyDefaults.after),
+    checksRoom: room === 'Check',
     hasSteps: steps.length > 0,
     factsOf,
     keyOf: (labels) => {
@@ -180,6 +183,7 @@ const everyNode: NodeScope = {
   notReady: notReadyDefaults.action,
   exempt: notReadyDefaults.exempt,
   deadAfterMs: deadAfterOf(notReadyDefaults.after),
+  checksRoom: false,
   hasSteps: false,
   factsOf: () => anyFacts,
   keyOf: () => undefined,

@@ -7,6 +7,7 @@ import { type Exemption, exemptNodes } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
+import { lacksRoomNow } from '../nodes/room-reading.ts'
 
 /** Input of the fence rules, computed once per pass. */
 export interface FenceState {
@@ -100,10 +101,11 @@ function isConfirmed({ confirmations }: PassView, permit: Permit): boolean {
   return confirmations.get(permitId(permit))?.kind === 'confirmed'
 }
 
-/** Whether the node's pod may be taken now: desired, in the batch's scope, and in reach. */
+/** Whether the node's pod may be taken now: desired, in the batch's scope, in reach, and not known to lack room for the new pod. */
 export function isTakeable({ view, scope, revisions }: FenceState, name: string): boolean {
   const node = nodeInView(view.fleet, name)
-  return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node)
+  const room = { rules: scope.rules, readings: view.room, monotonicMs: view.monotonicMs }
+  return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node) && !lacksRoomNow(room, name)
 }
 
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record changes (L4, L11). */

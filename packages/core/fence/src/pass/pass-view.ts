@@ -1,5 +1,6 @@
 import type { FlightRecord, ReleaseNodeRules } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
+import type { RoomReading } from '../nodes/room-reading.ts'
 
 /** Published target: data for executors in the metadata and status of the DaemonSet. */
 export interface PublishedTarget {
@@ -48,6 +49,8 @@ export interface PassView {
   readonly sent: ReadonlySet<string>
   /** Results of live reads, by permit id. A cache only: a missing result is read again (L25). */
   readonly confirmations: ReadonlyMap<string, Confirmation>
+  /** Readings of the room on nodes, by node name. A cache only: a missing reading is made again. */
+  readonly room: ReadonlyMap<string, RoomReading>
   /** Whether the new version, or an analysis, failed and no retry has lifted that: nothing may be chosen or sent. */
   readonly isBad: boolean
   /** Now, on the monotonic clock that stamped the pods: the only time of a pass (L27). */

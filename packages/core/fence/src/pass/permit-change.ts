@@ -2,6 +2,8 @@ import type { Permit } from '@tranche/api-schema'
 import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
 import { chooseCandidates } from './choose-candidates.ts'
+import { lacksRoom } from '../nodes/room-reading.ts'
+import { isSameList, knownRoom, nodesWithoutRoom } from './room.ts'
 import { type TrackedPermit, isOldNode, isOver, permittedNodes, type FenceState } from './fence-state.ts'
 
 /** Standing permits at which new ones are appended: one write then serves as many nodes as the record has slack for. */
@@ -11,7 +13,9 @@ const LOW_WATER = 2
 export function permitChange(fence: FenceState, again: readonly NodeView[] | null): PermitChange | null {
   const gone = fence.permits.filter((tracked) => isOver(tracked) || tracked.state === 'dead')
   const standing = fence.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
-  const cannotWait = mustLeaveNow(fence, gone)
+  const noRoom = nodesWithoutRoom(fence)
+  const isNews = !isSameList(fence.record.noRoom, noRoom)
+  const cannotWait = isNews || mustLeaveNow(fence, gone)
   if (!cannotWait && standing.length > LOW_WATER) return null
   const leaving = [...gone, ...repeatedPermits(fence)]
   const stay = fence.permits.filter((tracked) => !leaving.includes(tracked))
@@ -21,6 +25,7 @@ export function permitChange(fence: FenceState, again: readonly NodeView[] | nul
     remove: leaving.map(({ permit }) => permit),
     append: append.map(({ permit }) => permit),
     restsOn: restsOn(fence, leaving, append),
+    ...(isNews && { noRoom }),
   }
 }
 
@@ -62,7 +67,8 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
   const count = Math.max(atLeast, limit + permitSlack(limit) - stay.length)
   if (count <= 0) return []
   const permitted = permittedNodes(fence.permits)
-  const free = from.filter((node) => !permitted.has(node.name))
+  const room = knownRoom(fence)
+  const free = from.filter(({ name }) => !permitted.has(name) && !lacksRoom(room, name))
   return chooseCandidates(fence, { free, stay, count }).map(({ node, pod }) => ({
     permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(fence, node) },
     pod,

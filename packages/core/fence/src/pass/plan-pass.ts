@@ -20,6 +20,8 @@ import {
   type FenceState,
   standingPermits,
 } from './fence-state.ts'
+import { hasRoomNow, isRoomUnknown } from '../nodes/room-reading.ts'
+import { knownRoom, nextRoomReadMs } from './room.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit and its pod. */
@@ -33,6 +35,8 @@ export interface PermittedPod {
 export type PassPlan =
   /** Delete these pods, each with its permit's preconditions; the deletes are independent (F4). */
   | { readonly kind: 'execute'; readonly pods: readonly PermittedPod[] }
+  /** Read whether these nodes have room for the new pod, keep the results, and pass again. */
+  | { readonly kind: 'readRoom'; readonly nodes: readonly string[] }
   /** One write of the record (F3, F5, F6). */
   | { readonly kind: 'changePermits'; readonly change: PermitChange }
   /** Read these pods and nodes from the API server, keep the results, and pass again (F6). */
@@ -54,6 +58,7 @@ export type PassRuleId =
   | 'withdrawUnwanted'
   | 'stopOnVerdict'
   | 'executePermits'
+  | 'readRoom'
   | 'confirmChanges'
   | 'makeWay'
   | 'changePermits'
@@ -74,6 +79,7 @@ export const passRules: readonly PassRule[] = [
   { id: 'withdrawUnwanted', decide: withdrawUnwanted },
   { id: 'stopOnVerdict', decide: stopOnVerdict },
   { id: 'executePermits', decide: executePermits },
+  { id: 'readRoom', decide: readRoom },
   { id: 'confirmChanges', decide: confirmChanges },
   { id: 'makeWay', decide: makeWay },
   { id: 'changePermits', decide: changePermits },
@@ -146,8 +152,15 @@ function stopOnVerdict({ view, fence }: PassFacts): PassPlan | null {
 }
 
 function executePermits({ fence }: PassFacts): PassPlan | null {
-  const executable = executablePermits(fence)
+  const room = knownRoom(fence)
+  const executable = executablePermits(fence).filter(({ permit }) => hasRoomNow(room, permit.node))
   return executable.length > 0 ? { kind: 'execute', pods: executable.map(toPermittedPod) } : null
+}
+
+/** The nodes of executable permits whose room is not known now; their pods stay until then. */
+function readRoom({ fence }: PassFacts): PassPlan | null {
+  if (!fence.scope.rules.checksRoom) return null
+  return toReadRoom(executablePermits(fence).map(({ permit }) => permit.node))
 }
 
 function confirmChanges({ fence }: PassFacts): PassPlan | null {
@@ -162,7 +175,10 @@ function makeWay({ fence, again }: PassFacts): PassPlan | null {
 
 function changePermits({ fence, again }: PassFacts): PassPlan | null {
   const change = permitChange(fence, again)
-  return change === null ? null : { kind: 'changePermits', change }
+  if (change === null) return null
+  const room = knownRoom(fence)
+  const unknown = change.append.map(({ node }) => node).filter((node) => isRoomUnknown(room, node))
+  return toReadRoom(unknown) ?? { kind: 'changePermits', change }
 }
 
 /** F1: the record permits, the DaemonSet publishes; executors act only where both agree. See L12. */
@@ -235,8 +251,17 @@ function waitForChange({ fence }: PassFacts): PassPlan {
 
 /** When (monotonic) the clock alone makes a pod available or a node dead, or allows the next live read. */
 function wakeMs(fence: FenceState): number | null {
-  const times = [nextReadMs(fence), fence.tally.nextAvailableMs, fence.exemption.nextAtMs].filter((at) => at !== null)
+  const times = [nextReadMs(fence), nextRoomReadMs(fence), fence.tally.nextAvailableMs, fence.exemption.nextAtMs].filter(
+    (at) => at !== null,
+  )
   return times.length === 0 ? null : Math.min(...times)
+}
+
+/** Maximum number of nodes that a pass reads at once. */
+const ROOMS_AT_ONCE = 16
+
+function toReadRoom(nodes: readonly string[]): PassPlan | null {
+  return nodes.length > 0 ? { kind: 'readRoom', nodes: nodes.slice(0, ROOMS_AT_ONCE) } : null
 }
 
 function withdraw(permits: readonly TrackedPermit[]): PassPlan | null {

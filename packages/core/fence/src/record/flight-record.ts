@@ -1,4 +1,4 @@
-import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
+import type { FlightRecord, Hold, NodeWithoutRoom, Permit } from '@tranche/api-schema'
 import { newerResourceVersion } from '@tranche/kube-types'
 import type { Allowance, RecordedAllowance } from './allowance.ts'
 
@@ -18,6 +18,8 @@ export interface PermitChange {
   readonly append: readonly Permit[]
   /** resourceVersion of every pod that the change rests on (F2). */
   readonly restsOn: readonly string[]
+  /** New list of nodes without room. @default that of the record */
+  readonly noRoom?: readonly NodeWithoutRoom[]
 }
 
 /** First record of a BatchRelease; allows nothing until it is opened. `watermark`: highest version of a live pod list (F2). */
@@ -33,6 +35,7 @@ export function changePermits(record: FlightRecord, change: PermitChange): Fligh
     seq: record.seq + 1,
     watermark: change.restsOn.reduce(newerResourceVersion, record.watermark),
     permits: [...record.permits.filter((permit) => !gone.has(permitId(permit))), ...change.append],
+    ...(change.noRoom !== undefined && { noRoom: change.noRoom }),
   }
 }
 
@@ -75,7 +78,8 @@ export function withHolds(record: FlightRecord, holds: readonly Hold[]): FlightR
  */
 export function openRecord(record: FlightRecord, allowance: Allowance, seen: string): FlightRecord {
   const watermark = newerResourceVersion(record.watermark, seen)
-  return { ...record, ...allowanceOf(allowance), epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [], watermark }
+  const emptied = { ...record, ...allowanceOf(allowance), noRoom: undefined }
+  return { ...emptied, epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [], watermark }
 }
 
 /** F9, F10: a change that only allows more, or only follows the generation; one write, no new epoch. See L9 for a lower limit. */

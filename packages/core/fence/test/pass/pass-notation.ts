@@ -1,6 +1,14 @@
 import type { FlightRecord, Permit, ReleaseNodeRules } from '@tranche/api-schema'
 import { BY_STAMPS, FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { type PublishedTarget, batchScope, type Confirmation, type PassPlan, type PassView } from '@tranche/fence'
+import {
+  type PublishedTarget,
+  batchScope,
+  type Confirmation,
+  type PassPlan,
+  type PassView,
+  type PermitChange,
+  type RoomReading,
+} from '@tranche/fence'
 import { aNode, aPod, aRecord, FLEET_OWNER } from '@tranche/testing'
 
 import { scopeTextOf } from '../../src/nodes/batch-scope.ts'
@@ -36,6 +44,8 @@ export interface PassCase {
   readonly record?: Partial<FlightRecord>
   readonly published?: Partial<PublishedTarget>
   readonly podsSeen?: string
+  /** Nodes whose room was read, as `a=fits b=short c=short!`: b lacks room since a second ago, c since a minute ago and is due again. */
+  readonly room?: string
   readonly isBad?: boolean
 }
 
@@ -59,9 +69,17 @@ export function passView(given: PassCase): PassView {
       ...words(given.openBefore ?? '').map((node) => openUntil(node, '9')),
       ...words(given.openNodes ?? '').map((node) => openUntil(node, null)),
     ]),
+    room: new Map(words(given.room ?? '').map((word) => readingOf(word))),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }
+}
+
+function readingOf(word: string): readonly [string, RoomReading] {
+  const [node = '', state = ''] = word.split('=')
+  const shortage = state.startsWith('fits') ? null : 'no room'
+  const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : 1_000)
+  return [node, { shortage, readAtMs, againAtMs: readAtMs + 15_000 }]
 }
 
 /** Published target of a DaemonSet that agrees with the record. */
@@ -124,7 +142,11 @@ export function planText(plan: PassPlan): string {
     case 'confirm':
       return [plan.kind, ...plan.pods.map(({ pod }) => pod.node), ...plan.nodes.map(({ node }) => `node ${node}`)].join(' ')
     case 'changePermits':
-      return [changeText('remove', plan.change.remove), changeText('append', plan.change.append)].filter((part) => part !== '').join(', ')
+      return [changeText('remove', plan.change.remove), changeText('append', plan.change.append), noRoomText(plan.change.noRoom)]
+        .filter((part) => part !== '')
+        .join(', ')
+    case 'readRoom':
+      return `read room on ${plan.nodes.join(' ')}`
     case 'wait':
       return `wait for ${plan.for}${plan.wakeAtMs === null ? '' : ` until ${plan.wakeAtMs}`}`
     default:
@@ -146,6 +168,10 @@ function podOf(node: string, text: string, at: number): FleetPod {
 
 function changeText(word: string, permits: readonly Permit[]): string {
   return permits.length === 0 ? '' : [word, ...permits.map(({ node }) => node)].join(' ')
+}
+
+function noRoomText(nodes: PermitChange['noRoom']): string {
+  return nodes === undefined ? '' : `no room on ${nodes.map(({ node }) => node).join(' ')}`
 }
 
 function words(text: string): readonly string[] {

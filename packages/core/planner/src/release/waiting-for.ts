@@ -88,7 +88,8 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
     return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(progress.between)}${away}`, nodes: progress.between }
   }
   const lack = lackText(progress.effectiveSize - progress.updated)
-  if (progress.unavailable.length < limit) return heldByRules(view, wanted, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
+  if (progress.unavailable.length < limit)
+    return heldByRules(view, wanted, lack) ?? withoutRoom(view, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
   const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
@@ -132,6 +133,19 @@ function heldByRules(
     reason: 'NodesNotReady',
     message: `${lack}, and the policy waits for nodes that are NotReady or in maintenance: ${firstNodes(waitedFor)}`,
     nodes: waitedFor,
+  }
+}
+
+/** The nodes that keep their old pod because the new one would not fit, where executors found some; null without any. */
+function withoutRoom({ release }: ReleaseView, lack: string): Reason | null {
+  const { noRoom = [] } = release.status?.flight ?? {}
+  if (noRoom.length === 0) return null
+  const first = noRoom.slice(0, 3).map(({ node, message }) => `${node} (${message})`)
+  const others = noRoom.length > 3 ? ` and ${noRoom.length - 3} more` : ''
+  return {
+    reason: 'NoRoom',
+    message: `${lack}, and nodes.room of the policy keeps the old pods where the new ones would not fit: ${first.join(', ')}${others}; free room there, request less, or set nodes.room to Ignore`,
+    nodes: noRoom.map(({ node }) => node),
   }
 }
 

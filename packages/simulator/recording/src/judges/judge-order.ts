@@ -5,8 +5,9 @@ import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
 import type { Cause, Decision } from '../world/observations.ts'
 import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
+import { followForeignPods } from '../world/foreign-pods.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
+import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.ts'
 
 /**
  * G5: the writer of permits takes the first pods of the order, among those that its watches had reported and whose nodes the policy
@@ -17,6 +18,7 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
  *   superseded.
  * - Where the budget may be used up, pods that are not Ready may come before Ready ones of any revision. Nodes in flight, or with a permit
  *   still in the record, may come before others.
+ * - Where the policy asks for room, a node on which another pod held room, or may have, is passed over.
  * - Where a spread rule makes nodes with an available pod wait for nodes of the same value without one, the latter may come first. A pod
  *   may be available or not by any `minReadySeconds` that the writer may have seen.
  *
@@ -31,6 +33,7 @@ class OrderJudge implements Judge {
   readonly #parts: JudgeParts
   readonly #versions = new Map<string, Version[]>()
   readonly #nodeChanged = new Map<string, Cause>()
+  readonly #foreign = followForeignPods()
   /** Epoch milliseconds of the last write, by writer. */
   readonly #lastWriteMs = new Map<string, number>()
 
@@ -40,6 +43,7 @@ class OrderJudge implements Judge {
 
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Pod') remember(this.#versions, write)
+    this.#foreign.onWrite(write)
     if (write.kind === 'Node') this.#nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
     this.#judgeWrite(write)
     if (write.actor !== undefined) this.#lastWriteMs.set(write.actor, write.t)
@@ -85,7 +89,11 @@ class OrderJudge implements Judge {
     const taken = new Set([...permittedNodes(story.orders.flight), ...permittedNodes(next)])
     const steps = stepsIn(next.scope)
     const others = all.filter(
-      ({ node, place }) => !taken.has(node) && this.#isSureOf(story, node, view.decision) && mayBeTaken(view.rules, place, steps),
+      ({ node, place }) =>
+        !taken.has(node) &&
+        this.#isSureOf(story, node, view.decision) &&
+        mayBeTaken(view.rules, place, steps) &&
+        !this.#mayLackRoom(story, node, view),
     )
     const faults = this.#variants(story, next, view).map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
@@ -157,6 +165,11 @@ class OrderJudge implements Judge {
     return isFit && (changed === undefined || this.#parts.observations.hasSeen(decision, changed))
   }
 
+  /** A node without room is read again after at most five minutes. */
+  #mayLackRoom({ latest }: DaemonSetStory, node: string, { decision, rules }: View): boolean {
+    return rules.room === 'Check' && this.#foreign.mayHaveHeldRoom(node, decision.atMs - ROOM_FORGOTTEN_MS, latest?.uid)
+  }
+
   /** Whether the node is certainly in maintenance, or NotReady and its kubelet does not answer or its pod runs the stable revision. */
   #isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
     const { node } = story.node(name) ?? {}
@@ -167,6 +180,9 @@ class OrderJudge implements Judge {
     return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && pod.hash === story.latest?.annotations?.[STABLE])
   }
 }
+
+/** Longest delay of a reading of the room, and time to read. */
+const ROOM_FORGOTTEN_MS = 6 * 60_000
 
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 

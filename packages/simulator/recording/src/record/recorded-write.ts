@@ -39,6 +39,12 @@ export interface RecordedPod {
   readonly ownerUid?: string
   /** Node that the pod runs on or is meant for. */
   readonly node?: string
+  /** Whether it runs on the node, and is not only meant for it. Absent when unknown. */
+  readonly bound?: boolean
+  /** True if the scheduler has found no node for it; absent otherwise. */
+  readonly unschedulable?: boolean
+  /** True if a container requests or limits a resource, or takes a port of the node; absent otherwise. */
+  readonly requests?: boolean
   /** `controller-revision-hash`. */
   readonly hash?: string
   readonly created?: string

@@ -23,6 +23,7 @@ export interface RecordedNodeRules {
   readonly exclude?: readonly RecordedSelector[]
   readonly spread?: readonly { readonly topologyKey: string; readonly maxUnavailable: number }[]
   readonly notReady?: { readonly action?: string; readonly exempt?: number | string; readonly after?: string }
+  readonly room?: string
   readonly steps?: readonly RecordedSelector[]
 }
 

@@ -1,5 +1,5 @@
 import { type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
-import { parseQuantity } from '../model/quantity.ts'
+import { parseQuantity } from '@tranche/kube-types'
 
 /** Amounts by resource name, in billionths. */
 export type NanoAmounts = ReadonlyMap<string, bigint>

@@ -1,4 +1,4 @@
-import { canonicalQuantity } from '../model/quantity.ts'
+import { canonicalQuantity } from '@tranche/kube-types'
 import { type Definition, definitionOf, type FieldType, type ScalarType } from './builtin-definitions.ts'
 import { isObject, type JsonObject, mapList, mapValues } from '../model/json.ts'
 import { childPath } from '../model/json-schema.ts'

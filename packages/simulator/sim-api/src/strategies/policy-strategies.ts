@@ -4,7 +4,7 @@ import { isObject, jsonEqual, type JsonObject, listOrEmpty, mapList, objectOrEmp
 import { invalid, notAllowed, notSupported } from '../model/field-errors.ts'
 import { labelSelectorCauses } from '../model/label-selector.ts'
 import { notNegative } from './pod-template-validation.ts'
-import { parseQuantity } from '../model/quantity.ts'
+import { parseQuantity } from '@tranche/kube-types'
 import type { Strategy } from '../model/resource-definition.ts'
 import { sizeCauses } from './size.ts'
 import { plainStrategy } from './strategies.ts'

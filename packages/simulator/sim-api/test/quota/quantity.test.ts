@@ -1,4 +1,5 @@
-import { formatQuantity, quantityForm, readAmounts } from '@tranche/sim-api'
+import { formatQuantity, quantityForm } from '@tranche/kube-types'
+import { readAmounts } from '@tranche/sim-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

@@ -1,10 +1,8 @@
 import { isSameJson, keyOf, keyText, type KubeObject, parseKey } from '@tranche/kube-types'
 import {
   type ApiObject,
-  formatQuantity,
   isInScope,
   isTerminal,
-  quantityForm,
   type ResourceId,
   resources,
   resourcesFor,
@@ -12,6 +10,7 @@ import {
   usageOf,
   type Watching,
 } from '@tranche/sim-api'
+import { formatQuantity, quantityForm } from '@tranche/kube-types'
 import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'

@@ -1,5 +1,5 @@
 import type { RecordedNode, RecordedPod } from '../record/recorded-write.ts'
-import { byText, compareByRules, type RecordedNodeRules } from '../world/terms.ts'
+import { byText, compareByRules, type RecordedNodeRules } from './terms.ts'
 
 /** Old pod that the executor may choose. */
 export interface Candidate {

@@ -1,0 +1,102 @@
+import type { Clock } from '@tranche/clock'
+import { type NodeWithPods, shortageOn, specOf, toWaitingPod, type WaitingPod } from '@tranche/fit'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type DaemonSet, isOwnedBy, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
+import { READ_DEADLINE_MS } from './read-pod.ts'
+
+/** Reads whether nodes have room for the new pods of DaemonSets. */
+export interface RoomReader {
+  /**
+   * Reads the node and its pods: two requests. The pods that wait for a node, and priority classes, are read at most once in ten seconds for
+   * all nodes.
+   *
+   * @returns what a pod of the present template would lack on the node once the old pod is gone; null if it would fit
+   * @throws {KubeStatusError | AppError} no clear response came
+   */
+  read(daemonSet: DaemonSet, node: string, signal: AbortSignal): Promise<string | null>
+}
+
+/** How long waiting pods and priority classes are kept, in milliseconds. */
+const KEPT_MS = 10_000
+
+/** Maximum number of waiting pods that are kept: those of the highest priority. */
+const MOST_WAITING = 1_000
+
+/** Priorities that every cluster has. @see scheduling.k8s.io/v1 SystemCriticalPriority */
+const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
+  'system-node-critical': 2_000_001_000,
+  'system-cluster-critical': 2_000_000_000,
+}
+
+/** Creates a reader, for one process. Its lists come from the API server's cache. */
+export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
+  const waiting = kept(clock, async () => readWaiting(client))
+  const priorities = kept(clock, async () => readPriorities(client))
+
+  async function priorityOf(daemonSet: DaemonSet, pods: readonly Pod[]): Promise<number> {
+    const { priorityClassName = '' } = specOf(daemonSet.spec.template)
+    const known = SYSTEM_PRIORITIES[priorityClassName]
+    if (known !== undefined) return known
+    const alike = pods.map(specOf).find((spec) => spec.priority !== undefined && (spec.priorityClassName ?? '') === priorityClassName)
+    return alike?.priority ?? (await priorities()).get(priorityClassName) ?? 0
+  }
+
+  return {
+    async read(daemonSet, name, signal) {
+      const [node, pods, others] = await Promise.all([
+        client.get<Node>(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }),
+        readPods(client, name, signal),
+        waiting(),
+      ])
+      const own = pods.filter((pod) => isOwnedBy(pod, daemonSet))
+      const onNode: NodeWithPods = { node, pods, waiting: others }
+      return shortageOn(onNode, { owner: daemonSet, spec: specOf(daemonSet.spec.template), priority: await priorityOf(daemonSet, own) })
+    },
+  }
+}
+
+async function readPods(client: KubeClient, node: string, signal: AbortSignal): Promise<readonly Pod[]> {
+  const options = { fieldSelector: `spec.nodeName=${node}`, mayBeOld: true, signal, deadlineMs: READ_DEADLINE_MS }
+  return (await client.list<Pod>(resourcePaths.pods, options)).items
+}
+
+/** Pods of DaemonSets wait for one node only and are scheduled like others, so they are read as well. */
+async function readWaiting(client: KubeClient): Promise<readonly WaitingPod[]> {
+  const transform = (object: KubeObject): WaitingPod | null => toWaitingPod(object as Pod)
+  const options = { fieldSelector: 'spec.nodeName=,status.phase=Pending', mayBeOld: true, transform, deadlineMs: READ_DEADLINE_MS }
+  const { items } = await client.list<WaitingPod>(resourcePaths.pods, options)
+  return items.toSorted((a, b) => b.priority - a.priority).slice(0, MOST_WAITING)
+}
+
+/** By name; the default class, if there is one, also by the empty name. */
+async function readPriorities(client: KubeClient): Promise<ReadonlyMap<string, number>> {
+  const { items } = await client.list<PriorityClass>(resourcePaths.priorityClasses, { deadlineMs: READ_DEADLINE_MS })
+  return new Map(
+    items.flatMap(({ metadata, value, globalDefault }) => [
+      [metadata.name, value] as const,
+      ...(globalDefault === true ? [['', value] as const] : []),
+    ]),
+  )
+}
+
+/** @see scheduling.k8s.io/v1 PriorityClass */
+interface PriorityClass extends KubeObject {
+  readonly value: number
+  readonly globalDefault?: boolean
+}
+
+/** Reads at most once in {@link KEPT_MS}; concurrent callers share a read, and a failed one is forgotten. */
+function kept<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
+  let current: { readonly atMs: number; readonly value: Promise<T> } | undefined
+  return () => {
+    const nowMs = clock.monotonicMs()
+    if (current !== undefined && nowMs - current.atMs < KEPT_MS) return current.value
+    const value = read()
+    const reading = { atMs: nowMs, value }
+    current = reading
+    value.catch(() => {
+      if (current === reading) current = undefined
+    })
+    return value
+  }
+}

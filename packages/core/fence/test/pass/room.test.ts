@@ -1,0 +1,120 @@
+import type { ReleaseNodeRules } from '@tranche/api-schema'
+import { planPass } from '@tranche/fence'
+import { describe, expect, it } from 'vitest'
+import { NOW_MS, type PassCase, passView, planText } from './pass-notation.ts'
+
+type Case = PassCase & { readonly want: string }
+
+const ELEVEN = [...'abcdefghijk']
+const SEVENTEEN = [...'abcdefghijklmnopq']
+
+const rules: ReleaseNodeRules = { room: 'Check' }
+
+describe('planPass: room for the new pod, where the policy asks for it', () => {
+  const cases: Record<string, Case> = {
+    'is read before a node gets a permit': { nodes: 'a:old', rules, want: 'read room on a' },
+    'lets a node get a permit': { nodes: 'a:old', rules, room: 'a=fits', want: 'append a' },
+    'is not read again for a permit within a minute': { nodes: 'a:old', rules, room: 'a=fits', want: 'append a' },
+    'is read again for a permit after a minute': { nodes: 'a:old', rules, room: 'a=fits!', want: 'read room on a' },
+    'is read only for the nodes that come next': { nodes: 'a:old b:old c:old', partition: 2, rules, want: 'read room on a' },
+    'is read again before a pod is deleted': { nodes: 'a:old', permits: 'a', rules, room: 'a=fits!', want: 'read room on a' },
+    'lets a pod be deleted': { nodes: 'a:old', permits: 'a', rules, room: 'a=fits', want: 'execute a' },
+    'lets some pods be deleted before others are read': {
+      nodes: 'a:old b:old',
+      permits: 'a b',
+      limit: 2,
+      rules,
+      room: 'b=fits',
+      want: 'execute b',
+    },
+    'takes the permit from a node that has none now': { nodes: 'a:old', permits: 'a', rules, room: 'a=short', want: 'withdraw a' },
+    'is read again for a permit that another executor gave a node without room': {
+      nodes: 'a:old',
+      permits: 'a',
+      rules,
+      room: 'a=short!',
+      want: 'read room on a',
+    },
+    'lacks on a node: the next one gets the permit': {
+      nodes: 'a:old b:old',
+      partition: 1,
+      rules,
+      room: 'a=short b=fits',
+      want: 'append b, no room on a',
+    },
+    'lacks on a node: the record names it': { nodes: 'a:old', rules, room: 'a=short', want: 'no room on a' },
+    'lacks on a node that the record names: the clock ends the wait': {
+      nodes: 'a:old',
+      rules,
+      room: 'a=short',
+      record: { noRoom: [{ node: 'a', message: 'no room' }] },
+      want: `wait for batch until ${NOW_MS + 14_000}`,
+    },
+    'lacks on a node that is due again: it is read': {
+      nodes: 'a:old',
+      rules,
+      room: 'a=short!',
+      record: { noRoom: [{ node: 'a', message: 'no room' }] },
+      want: 'read room on a',
+    },
+    'lacks on more nodes than fit: the record names ten': {
+      nodes: ELEVEN.map((node) => `${node}:old`).join(' '),
+      rules,
+      room: ELEVEN.map((node) => `${node}=short`).join(' '),
+      want: `no room on ${ELEVEN.slice(0, 10).join(' ')}`,
+    },
+    'has come to a node that the record names': {
+      nodes: 'a:old',
+      rules,
+      room: 'a=fits',
+      record: { noRoom: [{ node: 'a', message: 'no room' }] },
+      want: 'append a, no room on ',
+    },
+    'is unknown after a restart: nodes that the record names stay named': {
+      nodes: 'a:old b:old',
+      partition: 1,
+      rules,
+      room: 'b=fits',
+      record: { noRoom: [{ node: 'a', message: 'no room' }] },
+      want: 'read room on a',
+    },
+    'is unknown after a restart: a write about other nodes keeps the names': {
+      nodes: 'a:old c:new',
+      permits: 'c.gone',
+      partition: 1,
+      rules,
+      record: { noRoom: [{ node: 'a', message: 'no room' }] },
+      want: 'remove c',
+    },
+    'no longer matters on a node that is updated': {
+      nodes: 'a:new',
+      rules,
+      record: { noRoom: [{ node: 'a', message: 'no room' }] },
+      want: 'no room on ',
+    },
+    'is read on at most 16 nodes at once': {
+      nodes: SEVENTEEN.map((node) => `${node}:old`).join(' '),
+      limit: 17,
+      rules,
+      want: `read room on ${SEVENTEEN.slice(0, 16).join(' ')}`,
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { want, ...given }) => {
+    expect(planText(planPass(passView(given)))).toBe(want)
+  })
+})
+
+describe('planPass: room for the new pod, where the policy does not ask for it', () => {
+  const cases: Record<string, Case> = {
+    'does not matter for a permit': { nodes: 'a:old', room: 'a=short', want: 'append a' },
+    'does not matter for a deletion': { nodes: 'a:old', permits: 'a', room: 'a=short', want: 'execute a' },
+    'is no longer in the record': {
+      nodes: 'a:old',
+      record: { noRoom: [{ node: 'a', message: 'no room' }] },
+      want: 'append a, no room on ',
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { want, ...given }) => {
+    expect(planText(planPass(passView(given)))).toBe(want)
+  })
+})

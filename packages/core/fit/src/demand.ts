@@ -1,0 +1,117 @@
+import { parseQuantity, type PodPlacement } from '@tranche/kube-types'
+
+/** Amounts by resource name, in billionths of the unit. */
+export type Amounts = ReadonlyMap<string, bigint>
+
+/** A port of the node that a pod takes. */
+export interface HostPort {
+  /** `0.0.0.0` means every address. */
+  readonly ip: string
+  readonly protocol: string
+  readonly port: number
+}
+
+/** What a pod takes of its node. */
+export interface Demand {
+  /** With one of `pods`. */
+  readonly requests: Amounts
+  readonly hostPorts: readonly HostPort[]
+}
+
+type Quantities = Readonly<Record<string, string>>
+
+interface DemandingContainer {
+  readonly restartPolicy?: string
+  readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities }
+  readonly ports?: readonly ContainerPort[]
+}
+
+/** @see core/v1 ContainerPort */
+interface ContainerPort {
+  readonly containerPort?: number
+  readonly hostPort?: number
+  readonly hostIP?: string
+  readonly protocol?: string
+}
+
+/** The parts of a pod's spec that decide whether it fits a node. @see core/v1 PodSpec */
+export interface DemandingSpec extends PodPlacement {
+  readonly priority?: number
+  readonly priorityClassName?: string
+  readonly overhead?: Quantities
+  /** A pod in the network of its node takes every port that it names. */
+  readonly hostNetwork?: boolean
+  readonly resources?: { readonly requests?: Quantities }
+  readonly containers?: readonly DemandingContainer[] | null
+  readonly initContainers?: readonly DemandingContainer[] | null
+}
+
+/**
+ * Computes the demand of a pod. Containers run together; init containers run before them, one after the other; init containers that restart
+ * run beside all that follow. Requests of the whole pod replace those of its containers.
+ *
+ * @see k8s.io/component-helpers/resource PodRequests
+ */
+export function demandOf(spec: DemandingSpec): Demand {
+  // An API server sends an absent list of containers as null before it rejects it.
+  const containers = spec.containers ?? []
+  const initContainers = spec.initContainers ?? []
+  const sidecars = initContainers.filter(isSidecar)
+  let running = sumOf([...containers, ...sidecars].map(requestsOf))
+  let beside: Amounts = new Map()
+  for (const container of initContainers) {
+    const own = requestsOf(container)
+    if (isSidecar(container)) beside = sumOf([beside, own])
+    running = joined(running, isSidecar(container) ? beside : sumOf([beside, own]), largerOf)
+  }
+  const ofPod = new Map([...running, ...amountsOf(spec.resources?.requests)])
+  return {
+    requests: sumOf([ofPod, amountsOf(spec.overhead), ONE_POD]),
+    hostPorts: [...containers, ...sidecars].flatMap((container) => hostPortsOf(container, spec.hostNetwork === true)),
+  }
+}
+
+/** Reads quantities; one that no API server accepts counts as zero. */
+export function amountsOf(quantities: Quantities = {}): Amounts {
+  return new Map(Object.entries(quantities).map(([name, text]) => [name, parseQuantity(text) ?? 0n]))
+}
+
+/** Sum for each resource. */
+export function sumOf(amounts: readonly Amounts[]): Amounts {
+  return amounts.reduce<Amounts>((sum, each) => joined(sum, each, (a, b) => a + b), new Map())
+}
+
+/** Whether two pods with these ports cannot run on one node. */
+export function doClash(a: HostPort, b: HostPort): boolean {
+  return a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === EVERY_ADDRESS || b.ip === EVERY_ADDRESS)
+}
+
+const EVERY_ADDRESS = '0.0.0.0'
+const ONE_POD = amountsOf({ pods: '1' })
+
+function isSidecar({ restartPolicy }: DemandingContainer): boolean {
+  return restartPolicy === 'Always'
+}
+
+/** A limit without a request is a request: the API server sets it in each pod, but not in the template. */
+function requestsOf({ resources }: DemandingContainer): Amounts {
+  return amountsOf({ ...resources?.limits, ...resources?.requests })
+}
+
+function hostPortsOf({ ports = [] }: DemandingContainer, isInNodesNetwork: boolean): readonly HostPort[] {
+  return ports.flatMap(({ containerPort = 0, hostPort = 0, hostIP = '', protocol = 'TCP' }) => {
+    const port = hostPort === 0 && isInNodesNetwork ? containerPort : hostPort
+    return port > 0 ? [{ ip: hostIP === '' ? EVERY_ADDRESS : hostIP, protocol, port }] : []
+  })
+}
+
+function joined(a: Amounts, b: Amounts, join: (one: bigint, other: bigint) => bigint): Amounts {
+  if (b.size === 0) return a
+  const result = new Map(a)
+  for (const [name, amount] of b) result.set(name, join(result.get(name) ?? 0n, amount))
+  return result
+}
+
+function largerOf(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}

@@ -1,0 +1,18 @@
+import { formatQuantity } from '@tranche/kube-types'
+import { type DemandingSpec, demandOf, type HostPort } from './demand.ts'
+
+/** @returns what pods of the one template take of their nodes beyond those of the other, one phrase each: `cpu (500m instead of 100m)` */
+export function growthOf(before: DemandingSpec, after: DemandingSpec): readonly string[] {
+  const [had, has] = [demandOf(before), demandOf(after)]
+  const requests = [...has.requests].flatMap(([name, amount]) => {
+    const earlier = had.requests.get(name) ?? 0n
+    if (amount <= earlier) return []
+    return [`${name} (${formatQuantity(amount)}${earlier === 0n ? '' : ` instead of ${formatQuantity(earlier)}`})`]
+  })
+  const known = new Set(had.hostPorts.map(portText))
+  return [...requests, ...has.hostPorts.map(portText).filter((port) => !known.has(port))]
+}
+
+function portText({ ip, protocol, port }: HostPort): string {
+  return `${protocol} port ${port} of the node${ip === '0.0.0.0' ? '' : ` on ${ip}`}`
+}

@@ -1,0 +1,77 @@
+import { isSchedulableNode } from '@tranche/fleet'
+import { isOwnedBy, type Node, type OwnerOfObjects, type Pod, type PodPlacement } from '@tranche/kube-types'
+import { amountsOf, type DemandingSpec, demandOf } from './demand.ts'
+import { type DemandingPod, type NodeRoom, shortagesIn, takerIn } from './room.ts'
+import { shortageText } from './shortage-text.ts'
+
+/** A pod without a node, and the nodes that it may run on. */
+export interface WaitingPod extends DemandingPod {
+  readonly placement: PodPlacement
+}
+
+/** The pod that a release would put on a node. */
+export interface PodToCome {
+  /** Its DaemonSet, whose present pods leave the node before it comes (F15). */
+  readonly owner: OwnerOfObjects
+  readonly spec: DemandingSpec
+  /** Pods of at least this priority are scheduled before it. */
+  readonly priority: number
+}
+
+/** A node with everything that a scheduler would count there. */
+export interface NodeWithPods {
+  readonly node: Node
+  /** Every pod that is bound to the node. */
+  readonly pods: readonly Pod[]
+  /** Pods of all namespaces that wait for a node. */
+  readonly waiting: readonly WaitingPod[]
+}
+
+/**
+ * @returns what the pod would lack on the node: `no room for the new pod: cpu: 500m requested, 200m of 4 free`; null if it fits, and no
+ *   waiting pod would take its room first. Volumes and rules between pods are not looked at.
+ */
+export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec, priority }: PodToCome): string | null {
+  const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, owner))
+  const room: NodeRoom = { allocatable: allocatableOf(node), pods: staying.map(toDemandingPod) }
+  const ours = { demand: demandOf(spec), priority }
+  const shortages = shortagesIn(room, ours.demand)
+  if (shortages.length > 0) return `no room for the new pod: ${shortageText(shortages)}`
+  const taker = takerIn(
+    room,
+    ours,
+    waiting.filter(({ placement }) => isSchedulableNode(placement, node)),
+  )
+  if (taker === null) return null
+  const { namespace, name, priority: rank } = taker.pod
+  return `waiting pod ${namespace}/${name} of priority ${rank} would take the room of the new pod: ${shortageText(taker.shortages)}`
+}
+
+/** @returns the pod as one that waits for a node; null if it has one, is being deleted, or is held back by scheduling gates */
+export function toWaitingPod(pod: Pod): WaitingPod | null {
+  const { nodeName = '', schedulingGates = [] } = specOf(pod)
+  if (nodeName !== '' || schedulingGates.length > 0 || pod.metadata.deletionTimestamp !== undefined || hasEnded(pod)) return null
+  return { ...toDemandingPod(pod), placement: pod.spec ?? {} }
+}
+
+/** Spec of a pod with what a scheduler reads of it. */
+export type ScheduledSpec = DemandingSpec & { readonly schedulingGates?: readonly unknown[] }
+
+/** @returns the spec of the pod or template, with what a scheduler reads of it */
+export function specOf({ spec }: { readonly spec?: unknown }): ScheduledSpec {
+  return (spec ?? {}) as ScheduledSpec
+}
+
+function toDemandingPod(pod: Pod): DemandingPod {
+  const { namespace = '', name, uid } = pod.metadata
+  const spec = specOf(pod)
+  return { namespace, name, uid, priority: spec.priority ?? 0, demand: demandOf(spec) }
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
+
+function allocatableOf({ status }: Node): NodeRoom['allocatable'] {
+  return amountsOf((status as { readonly allocatable?: Readonly<Record<string, string>> } | undefined)?.allocatable)
+}

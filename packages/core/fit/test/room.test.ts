@@ -1,0 +1,62 @@
+import { amountsOf, type DemandingPod, demandOf, type NodeRoom, shortagesIn, shortageText, takerIn } from '@tranche/fit'
+import { describe, expect, it } from 'vitest'
+
+function pod(
+  name: string,
+  requests: Readonly<Record<string, string>>,
+  fields: { readonly port?: number; readonly priority?: number } = {},
+): DemandingPod {
+  const ports = fields.port === undefined ? [] : [{ hostPort: fields.port }]
+  return {
+    namespace: 'demo',
+    name,
+    uid: name,
+    priority: fields.priority ?? 0,
+    demand: demandOf({ containers: [{ resources: { requests }, ports }] }),
+  }
+}
+
+function room(...pods: readonly DemandingPod[]): NodeRoom {
+  return { allocatable: amountsOf({ cpu: '4', memory: '8Gi', pods: '3' }), pods }
+}
+
+describe('the room on a node', () => {
+  it.each<[sentence: string, room: NodeRoom, ours: DemandingPod, text: string]>([
+    ['is enough for what is free', room(pod('a', { cpu: '3' })), pod('x', { cpu: '1', memory: '8Gi' }), ''],
+    ['lacks what others request', room(pod('a', { cpu: '3500m' })), pod('x', { cpu: '1' }), 'cpu: 1 requested, 500m of 4 free'],
+    ['lacks a resource that the node has not', room(), pod('x', { 'example.com/gpu': '1' }), 'example.com/gpu: 1 requested, 0 of 0 free'],
+    ['needs none of a resource that is not requested', room(pod('a', { cpu: '5' })), pod('x', { memory: '1' }), ''],
+    ['may have less than nothing free', room(pod('a', { cpu: '5' })), pod('x', { cpu: '1m' }), 'cpu: 1m requested, -1 of 4 free'],
+    [
+      'holds as many pods as the node allows',
+      room(pod('a', {}), pod('b', {}), pod('c', {})),
+      pod('x', {}),
+      'pods: 1 requested, 0 of 3 free',
+    ],
+    ['has each port once', room(pod('a', {}, { port: 9100 })), pod('x', {}, { port: 9100 }), 'TCP port 9100 is taken by demo/a'],
+    ['has other ports', room(pod('a', {}, { port: 9101 })), pod('x', {}, { port: 9100 }), ''],
+  ])('%s', (_sentence, given, ours, text) => {
+    expect(shortageText(shortagesIn(given, ours.demand))).toBe(text)
+  })
+})
+
+describe('a waiting pod', () => {
+  const ours = pod('ours', { cpu: '2' }, { priority: 10 })
+
+  it.each<[sentence: string, room: NodeRoom, waiting: readonly DemandingPod[], taker: string | null]>([
+    ['of the same priority takes the place', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 10 })], 'w'],
+    ['of higher priority takes the place', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 11 })], 'w'],
+    ['of lower priority does not', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 9 })], null],
+    ['that leaves enough does not', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '1' }, { priority: 11 })], null],
+    ['that does not fit itself does not', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '4' }, { priority: 11 })], null],
+    [
+      'together with another takes the place, the one of higher priority first',
+      room(),
+      [pod('v', { cpu: '1' }, { priority: 11 }), pod('w', { cpu: '1500m' }, { priority: 12 })],
+      'v',
+    ],
+    ['takes the last place for a pod', room(pod('a', {}), pod('b', {})), [pod('w', {}, { priority: 10 })], 'w'],
+  ])('%s', (_sentence, given, waiting, taker) => {
+    expect(takerIn(given, ours, waiting)?.pod.name ?? null).toBe(taker)
+  })
+})

@@ -1,0 +1,89 @@
+import { type PodToCome, shortageOn, toWaitingPod, type WaitingPod } from '@tranche/fit'
+import type { Node, Pod } from '@tranche/kube-types'
+import { describe, expect, it } from 'vitest'
+
+const node = {
+  metadata: { name: 'n1', uid: 'n1', labels: { 'kubernetes.io/hostname': 'n1' } },
+  spec: { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] },
+  status: { allocatable: { cpu: '4', pods: '10' } },
+} as unknown as Node
+
+const owner = { metadata: { namespace: 'demo', uid: 'agent' }, spec: { selector: { matchLabels: { app: 'agent' } } } }
+const ours: PodToCome = { owner, spec: asking('1'), priority: 10 }
+
+describe('the shortage on a node', () => {
+  it.each<[sentence: string, pods: readonly Pod[], shortage: string | null]>([
+    ['is none where the rest is free', [pod('a', asking('3'))], null],
+    ['is what others request', [pod('a', asking('3500m'))], 'no room for the new pod: cpu: 1 requested, 500m of 4 free'],
+    ['counts no pod of the DaemonSet, which leaves before', [pod('a', asking('3')), pod('old', asking('4'), 'agent')], null],
+    [
+      'counts a pod of another namespace that names the DaemonSet as its owner (F15)',
+      [inNamespace('tenant', pod('forged', asking('4'), 'agent'))],
+      'no room for the new pod: cpu: 1 requested, 0 of 4 free',
+    ],
+    ['counts the pod of another DaemonSet', [pod('a', asking('4'), 'other')], 'no room for the new pod: cpu: 1 requested, 0 of 4 free'],
+    [
+      'counts no pod that has ended',
+      [
+        { ...pod('a', asking('4')), status: { phase: 'Succeeded' } },
+        { ...pod('b', asking('4')), status: { phase: 'Failed' } },
+      ],
+      null,
+    ],
+  ])('%s', (_sentence, pods, shortage) => {
+    expect(shortageOn({ node, pods, waiting: [] }, ours)).toBe(shortage)
+  })
+
+  const tolerant = { tolerations: [{ key: 'dedicated', operator: 'Exists' }] }
+
+  it.each<[sentence: string, spec: object, isTaken: boolean]>([
+    ['a pod that may run there takes the room', { ...asking('4'), ...tolerant, priority: 10 }, true],
+    ['a pod of lower priority does not', { ...asking('4'), ...tolerant, priority: 9 }, false],
+    ['a pod that does not tolerate its taints does not', { ...asking('4'), priority: 10 }, false],
+    [
+      'a pod that asks for another node does not',
+      { ...asking('4'), ...tolerant, priority: 10, nodeSelector: { 'kubernetes.io/hostname': 'n2' } },
+      false,
+    ],
+  ])('where a pod waits: %s', (_sentence, spec, isTaken) => {
+    const waiting = [toWaitingPod(pod('w', spec))!]
+    const text = 'waiting pod demo/w of priority 10 would take the room of the new pod: cpu: 1 requested, 0 of 4 free'
+    expect(shortageOn({ node, pods: [], waiting }, ours)).toBe(isTaken ? text : null)
+  })
+
+  it('is none on a cordoned node for a pod that only other pods would take', () => {
+    const cordoned = { ...node, spec: { unschedulable: true } }
+    const waiting = [toWaitingPod(pod('w', { ...asking('4'), priority: 10 }))!]
+    expect(shortageOn({ node: cordoned, pods: [], waiting }, ours)).toBeNull()
+  })
+})
+
+it.each<[sentence: string, pod: Pod, waits: boolean]>([
+  ['without a node', pod('a', {}), true],
+  ['with a node', pod('a', { nodeName: 'n1' }), false],
+  ['that is held back by a gate', pod('a', { schedulingGates: [{ name: 'quota' }] }), false],
+  ['that is being deleted', { ...pod('a', {}), metadata: { ...pod('a', {}).metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }, false],
+  ['that has failed before it had a node', { ...pod('a', {}), status: { phase: 'Failed' } }, false],
+])('a pod %s waits for one: %#', (_sentence, given, waits) => {
+  const waiting: WaitingPod | null = toWaitingPod(given)
+  expect(waiting !== null).toBe(waits)
+})
+
+function inNamespace(namespace: string, given: Pod): Pod {
+  return { ...given, metadata: { ...given.metadata, namespace } }
+}
+
+function asking(cpu: string): object {
+  return { containers: [{ resources: { requests: { cpu } } }] }
+}
+
+function pod(name: string, spec: object, ownerUid?: string): Pod {
+  const ownerReferences =
+    ownerUid === undefined ? [] : [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'x', uid: ownerUid, controller: true }]
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'demo', name, uid: name, resourceVersion: '1', labels: { app: 'agent' }, ownerReferences },
+    spec,
+  } as unknown as Pod
+}

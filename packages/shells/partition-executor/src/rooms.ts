@@ -1,0 +1,37 @@
+import type { RoomReading } from '@tranche/fence'
+
+/** Delay before a node without room is read again, in milliseconds: doubles each time, so that many such nodes cost little. */
+const FIRST_AGAIN_MS = 15_000
+const LONGEST_AGAIN_MS = 300_000
+
+/**
+ * Readings of the room on nodes. Saves requests; no guarantee depends on it, because a forgotten node is read again. It holds the nodes that
+ * were due lately.
+ */
+export interface Rooms {
+  /** Records that a node has room (null) or what the new pod would lack, as read at `atMs` (monotonic). */
+  read(node: string, shortage: string | null, atMs: number): void
+  /** @returns the readings made for this revision, by node name; those for another one are forgotten */
+  of(revision: string | undefined): ReadonlyMap<string, RoomReading>
+}
+
+type Known = RoomReading & { readonly waitMs: number }
+
+/** Creates an empty memory of readings. */
+export function createRooms(): Rooms {
+  const known = new Map<string, Known>()
+  let revision: string | undefined
+  return {
+    read(node, shortage, atMs) {
+      const before = known.get(node)
+      const isAgain = before !== undefined && before.shortage !== null && shortage !== null
+      const waitMs = isAgain ? Math.min(LONGEST_AGAIN_MS, 2 * before.waitMs) : FIRST_AGAIN_MS
+      known.set(node, { shortage, readAtMs: atMs, againAtMs: atMs + waitMs, waitMs })
+    },
+    of(of) {
+      if (of !== revision) known.clear()
+      revision = of
+      return known
+    },
+  }
+}
