@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+/** How {@link runCommand} runs a program. */
+export interface CommandOptions {
+  readonly cwd?: string
+  /** Added to the environment of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Runs a program. */
+export type CommandRunner = (program: string, args: readonly string[], options?: CommandOptions) => Promise<string>
+
+/**
+ * @returns what the program printed, without white space around it
+ * @throws {Error} with the last line of its errors, if it exits with another code than 0
+ */
+export const runCommand: CommandRunner = async (program, args, { cwd, environment = {} } = {}) => {
+  try {
+    const env = { ...process.env, ...environment }
+    const { stdout } = await promisify(execFile)(program, [...args], { env, maxBuffer: 2 ** 26, ...(cwd !== undefined && { cwd }) })
+    return stdout.trim()
+  } catch (error) {
+    const { code, stderr = '' } = error as { readonly code?: number | string; readonly stderr?: string }
+    const reason = stderr.trim().split('\n').at(-1) ?? ''
+    throw new Error(`${program} ${args.slice(0, 3).join(' ')} ended with ${code}: ${reason}`, { cause: error })
+  }
+}
