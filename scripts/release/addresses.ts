@@ -7,7 +7,7 @@ export interface Addresses {
 }
 
 /** Addresses of a dry run, which nothing is sent to. */
-export const exampleAddresses: Addresses = { registry: 'registry.example/tranche', repository: 'example/tranche' }
+export const exampleAddresses: Addresses = { registry: 'registry.example/team', repository: 'example/tranche' }
 
 /** @returns what is wrong with the addresses of a release, each with its fix; none if both are usable */
 export function faultsOfAddresses({ registry, repository }: Partial<Addresses>): readonly string[] {

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { ImageFile } from '../image/files.ts'
 import { type Addresses, npmNameOf, pageOf } from './addresses.ts'
 import type { CommandRunner } from './run-command.ts'
@@ -34,7 +34,7 @@ export async function packNpm(app: readonly ImageFile[], addresses: Addresses, f
     }
     const manifest = join(work, 'package.json')
     writeFileSync(manifest, npmManifest(readFileSync(manifest, 'utf8'), addresses))
-    const packed = JSON.parse(await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: work })) as readonly {
+    const packed = JSON.parse(await run('npm', ['pack', '--json', '--pack-destination', resolve(folder)], { cwd: work })) as readonly {
       readonly filename: string
     }[]
     return join(folder, packed[0]!.filename)

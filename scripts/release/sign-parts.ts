@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { chartFolderOf, imageOf } from './addresses.ts'
 import { sha256Of } from './archives.ts'
 import { checksumsOf, type ReleaseFile } from './checksums.ts'
-import { PROVENANCE, provenanceOf, SIGNATURE, signatureOf, type StatementSubject } from './provenance.ts'
+import { PROVENANCE, provenanceOf, SIGNATURE, type Statement, signatureOf, type StatementSubject } from './provenance.ts'
 import { indexOfLayout } from './push-layout.ts'
 import { type AttachedBundle, attachBundle, attachedBundles } from './referrers.ts'
 import { digestsOf, type PartClients } from './rehearse.ts'
@@ -28,17 +28,21 @@ export function writeChecksums(job: ReleaseJob, changes: string): Promise<string
   return Promise.resolve(`${SUMS} of ${listed.length} files`)
 }
 
-/** Signs the checksums, and statements about files, image and chart. */
+/** Signs the checksums, and writes signed provenance of the files, the image and the chart. */
 export async function signParts(job: ReleaseJob, signing: Signing): Promise<string> {
   const { files, signatures } = pathsOf(job)
   mkdirSync(signatures, { recursive: true })
-  const write = (folder: string, name: string, bundle: SerializedBundle): void =>
-    writeFileSync(join(folder, name + BUNDLE), JSON.stringify(bundle))
-  write(files, SUMS, await signing.signBytes(readFileSync(join(files, SUMS))))
-  write(files, provenanceName(job), await signing.signStatement(provenanceOf(subjectsOf(job), job)))
-  for (const [part, digest] of Object.entries(digestsOf(job))) write(signatures, part, await signing.signStatement(signatureOf(digest)))
+  const sign = async (folder: string, name: string, statement: Statement): Promise<void> =>
+    writeBundle(folder, name, await signing.signStatement(statement))
+  writeBundle(files, SUMS, await signing.signBytes(readFileSync(join(files, SUMS))))
+  await sign(files, provenanceName(job), provenanceOf(fileSubjects(job), job))
+  for (const part of ['image', 'chart'] as const) {
+    const sha256 = digestsOf(job)[part]
+    await sign(signatures, part, signatureOf(sha256))
+    await sign(signatures, `${part}.provenance`, provenanceOf([{ name: nameOf(job, part), digest: { sha256 } }], job))
+  }
   if (signing.publicKey !== null) writeFileSync(join(signatures, 'dry-run.pub'), signing.publicKey)
-  return `${SUMS}, the provenance, the image and the chart`
+  return `${SUMS}; statements about files, image and chart`
 }
 
 /** Reads the signatures as a user does, image and chart from a registry of this machine, and verifies them. */
@@ -70,11 +74,11 @@ export async function attachSignatures(
   part: keyof PartClients,
   client: PartClients['image'],
 ): Promise<{ readonly digest: string }> {
-  const { files, signatures, ...folders } = pathsOf(job)
+  const { signatures, ...folders } = pathsOf(job)
   const subject = indexOfLayout(folders[part])
   const bundles: readonly AttachedBundle[] = [
     { predicateType: SIGNATURE, bundle: readBundle(signatures, part) },
-    { predicateType: PROVENANCE, bundle: readBundle(files, provenanceName(job)) },
+    { predicateType: PROVENANCE, bundle: readBundle(signatures, `${part}.provenance`) },
   ]
   for (const bundle of bundles) await attachBundle(client, subject, bundle)
   return subject
@@ -92,15 +96,15 @@ async function verifyStatement(
     throw new Error(`a statement of type ${predicateType} is not about ${expected.digest}`)
 }
 
-function subjectsOf(job: ReleaseJob): readonly StatementSubject[] {
+/** Files of the page, and the npm package. */
+function fileSubjects(job: ReleaseJob): readonly StatementSubject[] {
   const { npm } = pathsOf(job)
   const packed = readdirSync(npm).map((name) => ({ name, bytes: readFileSync(join(npm, name)) }))
-  const digests = digestsOf(job)
-  return [
-    ...[...listedFiles(job), ...packed].map(({ name, bytes }) => ({ name, digest: { sha256: sha256Of(bytes) } })),
-    { name: imageOf(job.addresses), digest: { sha256: digests.image } },
-    { name: `${chartFolderOf(job.addresses)}/tranche`, digest: { sha256: digests.chart } },
-  ]
+  return [...listedFiles(job), ...packed].map(({ name, bytes }) => ({ name, digest: { sha256: sha256Of(bytes) } }))
+}
+
+function nameOf({ addresses }: ReleaseJob, part: keyof PartClients): string {
+  return part === 'image' ? imageOf(addresses) : `${chartFolderOf(addresses)}/tranche`
 }
 
 /** @returns the files of the page, without checksums and signatures */
@@ -112,6 +116,10 @@ function listedFiles(job: ReleaseJob): readonly ReleaseFile[] {
 
 function provenanceName({ version }: ReleaseJob): string {
   return `tranche-${version}.provenance`
+}
+
+function writeBundle(folder: string, name: string, bundle: SerializedBundle): void {
+  writeFileSync(join(folder, name + BUNDLE), JSON.stringify(bundle))
 }
 
 function readBundle(folder: string, name: string): SerializedBundle {
