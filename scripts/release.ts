@@ -33,11 +33,11 @@ const given = {
   ...(values.repository !== undefined && { repository: values.repository }),
 }
 const facts = await readFacts(runCommand)
-const { GITHUB_WORKFLOW_REF: ref = '', GITHUB_RUN_ID: runId = '', GITHUB_RUN_ATTEMPT: attempt = '' } = process.env
+const { GITHUB_WORKFLOW_REF: ref = '', GITHUB_RUN_ID: runId = '', GITHUB_RUN_ATTEMPT: attempt = '', BUILD_IMAGE: image = '' } = process.env
 const job = {
   ...facts,
   addresses: { ...exampleAddresses, ...given },
-  workflow: dryRun ? null : { ref, runId, attempt },
+  workflow: dryRun ? null : { ref, runId, attempt, image },
   darwin: values.darwin ?? null,
   folder: values.output,
 }

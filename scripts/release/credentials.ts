@@ -8,11 +8,15 @@ export const releaseVariables: Readonly<Record<string, string>> = {
   GITHUB_WORKFLOW_REF: 'workflow that the provenance names; GitHub sets it',
   GITHUB_RUN_ID: 'run that the provenance names; GitHub sets it',
   GITHUB_RUN_ATTEMPT: 'as above',
+  BUILD_IMAGE: 'image in which the workflow builds, by digest',
 }
 
-/** @returns the missing variables, each with what it is for */
-export function missingVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return Object.entries(releaseVariables).flatMap(([name, purpose]) =>
-    (environment[name] ?? '') === '' ? [`${name} is not set: ${purpose}`] : [],
-  )
+/** @returns the missing variables, each with what it is for, and the one that has an unusable value */
+export function faultsOfVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const missing = Object.entries(releaseVariables).filter(([name]) => (environment[name] ?? '') === '')
+  const { BUILD_IMAGE: image = '' } = environment
+  return [
+    ...missing.map(([name, purpose]) => `${name} is not set: ${purpose}`),
+    ...(image === '' || /@sha256:[0-9a-f]{64}$/.test(image) ? [] : [`BUILD_IMAGE is "${image}"; give its digest: NAME@sha256:…`]),
+  ]
 }

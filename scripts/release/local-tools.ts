@@ -3,7 +3,7 @@ import { findProgram } from '../debian-program.ts'
 import { findPrograms } from '../../test/chart/programs.ts'
 import { type Addresses, faultsOfAddresses } from './addresses.ts'
 import { buildArchives, buildBills, buildChart, buildImage, buildManifests, buildNpm } from './build-parts.ts'
-import { missingVariables } from './credentials.ts'
+import { faultsOfVariables } from './credentials.ts'
 import { type LoopbackRegistry, startRegistry } from './loopback-registry.ts'
 import { describingPublisher, type Publisher, publicClients, publisherOf } from './publish-parts.ts'
 import { loopbackClients, rehearseChart, rehearseCommandLine, rehearseImage } from './rehearse.ts'
@@ -73,16 +73,24 @@ async function checkCredentials({ given, job, dryRun }: LocalRelease): Promise<s
     failOn(faultsOfAddresses(job.addresses))
     return `a dry run needs none; addresses of ${job.addresses.registry} and ${job.addresses.repository}`
   }
-  failOn([...faultsOfAddresses(given), ...missingVariables(process.env)])
+  failOn([...faultsOfAddresses(given), ...faultsOfVariables(process.env)])
   return `for ${job.addresses.registry} and ${job.addresses.repository}`
 }
 
 async function checkPrograms(helm: string, dryRun: boolean): Promise<string> {
   const versions = [`helm ${await runCommand(helm, ['version', '--short'])}`, `npm ${await runCommand('npm', ['--version'])}`]
   if (dryRun) return versions.join(', ')
+  const npm = await runCommand('npm', ['--version'])
+  if (!knowsWorkflows(npm)) throw new Error(`npm is ${npm}; use 11.5.1 or newer, which publishes with the identity of a workflow`)
   const gh = await findProgram('gh')
   if ('missing' in gh) throw new Error(gh.missing)
   return [...versions, await runCommand('gh', ['--version'])].join(', ').split('\n')[0]!
+}
+
+/** @returns whether this version of npm publishes without a token */
+function knowsWorkflows(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  return major > 11 || (major === 11 && (minor > 5 || (minor === 5 && patch >= 1)))
 }
 
 function failOn(faults: readonly string[]): void {

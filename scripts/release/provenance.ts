@@ -35,6 +35,8 @@ export interface WorkflowRun {
   readonly ref: string
   readonly runId: string
   readonly attempt: string
+  /** Image in which the workflow runs: `NAME@sha256:…`. */
+  readonly image: string
 }
 
 /** @see https://slsa.dev/spec/v1.0/provenance */
@@ -47,7 +49,10 @@ export function provenanceOf(subject: readonly StatementSubject[], run: BuildRun
     predicate: {
       buildDefinition: {
         ...(run.workflow === null ? buildOnMachine(run.version) : buildInWorkflow(run.workflow, page)),
-        resolvedDependencies: [{ uri: `git+${page}@refs/tags/v${run.version}`, digest: { gitCommit: run.commit } }],
+        resolvedDependencies: [
+          { uri: `git+${page}@refs/tags/v${run.version}`, digest: { gitCommit: run.commit } },
+          ...(run.workflow === null ? [] : [imageDependency(run.workflow.image)]),
+        ],
       },
       runDetails:
         run.workflow === null
@@ -67,6 +72,11 @@ export function signatureOf(sha256: string): Statement {
 
 function buildOnMachine(version: string): object {
   return { buildType: 'https://tranche.dev/builds/dry-run', externalParameters: { version } }
+}
+
+function imageDependency(image: string): object {
+  const [name = '', sha256 = ''] = image.split('@sha256:')
+  return { uri: `oci://${name}`, digest: { sha256 } }
 }
 
 function buildInWorkflow({ ref }: WorkflowRun, page: string): object {

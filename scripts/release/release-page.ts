@@ -1,4 +1,4 @@
-import { type Addresses, chartFolderOf, imageOf, npmNameOf } from './addresses.ts'
+import { type Addresses, chartFolderOf, imageOf, npmNameOf, pageOf } from './addresses.ts'
 
 /** What the page of a version names besides its changes. */
 export interface PublishedDigests {
@@ -9,9 +9,10 @@ export interface PublishedDigests {
   readonly chart: string
 }
 
-/** @returns text of the version's page: its section of the changelog, and how to get each part */
+/** @returns text of the version's page: its section of the changelog, with links into the repository, and how to get each part */
 export function releasePage(notes: string, { version, addresses, image, chart }: PublishedDigests): string {
-  return `${notes}
+  const sources = `${pageOf(addresses)}/blob/v${version}/`
+  return `${notes.replaceAll(/\]\((?!https?:|#)/g, `](${sources}`)}
 
 ### Get it
 
