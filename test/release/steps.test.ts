@@ -55,7 +55,7 @@ describe('a release', () => {
 describe('runSteps', () => {
   it('prints one line for each step, with its time', async () => {
     const lines: string[] = []
-    const times = [0, 0, 1_500, 1_500]
+    const times = [1_000, 1_000, 2_500, 2_500]
     const step: ReleaseStep = { phase: 'build', name: 'image', run: () => Promise.resolve('two architectures') }
     expect(await runSteps([step], { now: () => times.shift() ?? 0, print: (line) => lines.push(line) })).toBe(1_500)
     expect(lines).toEqual(['build     image               1.5 s  two architectures'])
