@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { packageChart } from '../../scripts/release/chart-package.ts'
 import { contentOf, filesOfArchive } from '../../scripts/release/layer-files.ts'
@@ -28,11 +29,18 @@ describe.skipIf(helm === undefined)('a packaged chart', () => {
     const [first, second] = await Promise.all([temporary(), temporary()].map((folder) => packageChart(folder, source, runCommand)))
     const bytes = readFileSync(first!)
     expect(readFileSync(second!).equals(bytes)).toBe(true)
+    // Helm stamps the time of packaging on the files, and the time of the package on what it pushes.
+    expect([timeOfFirstFile(bytes), statSync(first!).mtime]).toEqual([source.created, source.created])
     const files = await filesOfArchive(bytes)
     expect(contentOf(files, 'tranche/values.yaml').toString()).toContain('registry: registry.example/team\n')
     expect(contentOf(files, 'tranche/Chart.yaml').toString()).toContain(`image: registry.example/team/tranche:${version}`)
   })
 })
+
+/** The time in the header of the first file of an archive: octal digits at a fixed place. */
+function timeOfFirstFile(archive: Buffer): Date {
+  return new Date(Number.parseInt(gunzipSync(archive).toString('latin1', 136, 147), 8) * 1_000)
+}
 
 function temporary(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-release-command-'))
