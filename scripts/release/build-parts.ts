@@ -64,7 +64,13 @@ async function packExecutable(job: ReleaseJob, platform: ArchivePlatform, { base
   writeFileSync(join(files, archiveName(job.version, platform)), await packArchive({ executable, texts }, job.created))
 }
 
-function copyDarwinArchives({ darwin, version, folder }: ReleaseJob): readonly string[] {
+/**
+ * Copies the archives that macOS built to the files of the page.
+ *
+ * @returns their names; none without a folder of them
+ * @throws {Error} naming those that the folder lacks
+ */
+export function copyDarwinArchives({ darwin, version, folder }: Pick<ReleaseJob, 'darwin' | 'version' | 'folder'>): readonly string[] {
   if (darwin === null) return []
   const wanted = archivePlatforms.filter((platform) => platform.startsWith('darwin-')).map((platform) => archiveName(version, platform))
   const found = readdirSync(darwin)

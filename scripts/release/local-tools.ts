@@ -55,8 +55,8 @@ export function localTools(release: LocalRelease): ReleaseTools & AsyncDisposabl
 
 function publisherFor({ job, dryRun }: LocalRelease): Publisher {
   if (dryRun) return describingPublisher(job)
-  const account = { user: process.env['REGISTRY_USER'] ?? '', token: process.env['REGISTRY_TOKEN'] ?? '' }
-  return publisherOf(job, publicClients(job, account), runCommand)
+  const { REGISTRY_USER: user = '', REGISTRY_TOKEN: token = '' } = process.env
+  return publisherOf(job, publicClients(job, { user, token }), runCommand)
 }
 
 async function checkVersion(facts: RepositoryFacts, dryRun: boolean): Promise<string> {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Addresses } from './addresses.ts'
 import type { WorkflowRun } from './provenance.ts'
 
-/** What is released, and from where to where. */
+/** One version to release, and its places. */
 export interface ReleaseJob {
   /** Such as `1.2.3`. */
   readonly version: string

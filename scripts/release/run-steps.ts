@@ -37,7 +37,7 @@ export class StepFailure extends Error {
 /**
  * @returns duration of all steps in milliseconds
  * @throws {StepFailure} if a step fails; no later step runs
- * @throws {Error} if a step stands behind one of a later phase
+ * @throws {Error} if a step is behind one of a later phase
  */
 export async function runSteps(steps: readonly ReleaseStep[], { now, print }: StepPorts): Promise<number> {
   checkOrder(steps)
@@ -64,5 +64,5 @@ export function seconds(durationMs: number): string {
 function checkOrder(steps: readonly ReleaseStep[]): void {
   const order = steps.map(({ phase }) => releasePhases.indexOf(phase))
   const at = order.findIndex((phase, index) => phase < (order[index - 1] ?? 0))
-  if (at !== -1) throw new Error(`step "${steps[at]!.name}" of phase ${steps[at]!.phase} stands behind a later phase`)
+  if (at !== -1) throw new Error(`step "${steps[at]!.name}" of phase ${steps[at]!.phase} is behind one of a later phase`)
 }

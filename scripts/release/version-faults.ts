@@ -23,7 +23,7 @@ export function versionFaults({ version, chartVersion, appVersion, changelog }: 
   ]
 }
 
-/** What is true of a commit only when it is released. A dry run reports these and continues. */
+/** Facts that only a release needs. A dry run reports what is missing, and continues. */
 export interface ReadinessFacts {
   readonly version: string
   readonly date: string | null

@@ -1,12 +1,17 @@
-import { describe, expect, it } from 'vitest'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { archiveName, type CliArchive, packArchive, platformOfArchive, sha256Of } from '../../scripts/release/archives.ts'
+import { archivesOf, copyDarwinArchives } from '../../scripts/release/build-parts.ts'
 import { checksumsOf } from '../../scripts/release/checksums.ts'
 import { homebrewFormula } from '../../scripts/release/homebrew.ts'
 import { krewManifest } from '../../scripts/release/krew.ts'
 import { contentOf, filesOfArchive } from '../../scripts/release/layer-files.ts'
 import { npmManifest } from '../../scripts/release/npm-package.ts'
 import { PROVENANCE, provenanceOf, signatureOf } from '../../scripts/release/provenance.ts'
+import { pathsOf } from '../../scripts/release/release-job.ts'
 import { releasePage } from '../../scripts/release/release-page.ts'
 
 const addresses = { registry: 'registry.example/team', repository: 'owner/name' }
@@ -40,11 +45,46 @@ describe('an archive', () => {
     expect(later.equals(first)).toBe(false)
   })
 
-  it('tells its platform by its name, and other files have none', () => {
+  it('has its platform in its name, and other files have none', () => {
     expect(platformOfArchive('tranche-1.2.3-darwin-arm64.tar.gz', '1.2.3')).toBe('darwin-arm64')
     expect(platformOfArchive('tranche-1.2.2-darwin-arm64.tar.gz', '1.2.3')).toBeUndefined()
     expect(platformOfArchive('SHA256SUMS', '1.2.3')).toBeUndefined()
   })
+})
+
+describe('archives of macOS', () => {
+  const names = ['tranche-1.2.3-darwin-amd64.tar.gz', 'tranche-1.2.3-darwin-arm64.tar.gz']
+
+  it('are copied from their folder, and listed with their digests', () => {
+    const { job, files } = jobWith(names)
+    expect(copyDarwinArchives(job)).toEqual(names)
+    expect(readdirSync(files)).toEqual(names)
+    expect(archivesOf(job).map(({ platform, sha256 }) => [platform, sha256])).toEqual([
+      ['darwin-amd64', sha256Of(names[0]!)],
+      ['darwin-arm64', sha256Of(names[1]!)],
+    ])
+  })
+
+  it('are missed by name if the folder lacks one', () => {
+    const { job, files } = jobWith(names.slice(1))
+    expect(() => copyDarwinArchives(job)).toThrow('lacks tranche-1.2.3-darwin-amd64.tar.gz; build them on macOS: pnpm build:archive')
+    expect(readdirSync(files)).toEqual([])
+  })
+
+  it('are not needed', () => {
+    const { job } = jobWith([])
+    expect(copyDarwinArchives({ ...job, darwin: null })).toEqual([])
+  })
+
+  function jobWith(found: readonly string[]) {
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-darwin-test-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const job = { version: '1.2.3', folder, darwin: join(folder, 'darwin') }
+    const { files } = pathsOf(job)
+    for (const path of [files, job.darwin]) mkdirSync(path)
+    for (const name of found) writeFileSync(join(job.darwin, name), name)
+    return { job, files }
+  }
 })
 
 describe('krewManifest', () => {

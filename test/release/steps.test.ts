@@ -65,7 +65,7 @@ describe('runSteps', () => {
     const ran: string[] = []
     const step = (phase: ReleaseStep['phase']): ReleaseStep => ({ phase, name: phase, run: async () => (ran.push(phase), '') })
     await expect(runSteps([step('publish'), step('sign')], { now: () => 0, print: () => {} })).rejects.toThrow(
-      'stands behind a later phase',
+      'is behind one of a later phase',
     )
     expect(ran).toEqual([])
     expect(releasePhases.at(-1)).toBe('publish')
@@ -73,10 +73,12 @@ describe('runSteps', () => {
 })
 
 /** Runs a release with tools that only note their calls; one of them may fail. */
-async function play(failing?: keyof ReleaseTools): Promise<{ calls: readonly string[]; lines: readonly string[]; message: string }> {
-  const calls: string[] = []
+async function play(
+  failing?: keyof ReleaseTools,
+): Promise<{ calls: readonly (keyof ReleaseTools)[]; lines: readonly string[]; message: string }> {
+  const calls: (keyof ReleaseTools)[] = []
   const lines: string[] = []
-  const note = (name: string) => async (): Promise<string> => {
+  const note = (name: keyof ReleaseTools) => async (): Promise<string> => {
     calls.push(name)
     if (name === failing) throw new Error(`no ${name}`)
     return name
