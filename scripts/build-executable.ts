@@ -65,16 +65,17 @@ async function createBlob(folder: string): Promise<string> {
   const bundled = appFiles().filter(({ path, content }) => path.startsWith('opt/tranche/') && content !== undefined)
   writeContent(folder, bundled)
   await bundleStart(join(folder, 'start.cjs'))
+  // The blob contains this path: an absolute one would differ with each build.
   const settings = {
-    main: join(folder, 'start.cjs'),
-    output: join(folder, 'blob'),
+    main: 'start.cjs',
+    output: 'blob',
     disableExperimentalSEAWarning: true,
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    assets: { index: join(folder, 'index.json'), content: join(folder, 'content.br') },
+    assets: { index: 'index.json', content: 'content.br' },
   }
   writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings))
-  execFileSync(process.execPath, ['--experimental-sea-config', join(folder, 'settings.json')], { stdio: 'pipe' })
-  return settings.output
+  execFileSync(process.execPath, ['--experimental-sea-config', 'settings.json'], { cwd: folder, stdio: 'pipe' })
+  return join(folder, settings.output)
 }
 
 function writeContent(folder: string, files: readonly ImageFile[]): void {

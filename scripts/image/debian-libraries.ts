@@ -94,8 +94,8 @@ function fetchMissing(packages: readonly DebianPackage[], folder: string): void 
   }
 }
 
-/** Reads Debian's lists for an architecture into a folder of its own, with the sources of this machine. */
-function withApt<T>(architecture: Architecture, use: (options: readonly string[]) => T): T {
+/** Reads Debian's lists for an architecture into a folder of its own, with the sources of this machine. Needs no rights. */
+export function withApt<T>(architecture: Architecture, use: (options: readonly string[]) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-apt-'))
   try {
     for (const part of ['state/lists/partial', 'cache/archives/partial']) mkdirSync(join(folder, part), { recursive: true })

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -51,6 +51,11 @@ describe('the command line as one file', { timeout: 120_000 }, () => {
     expect((await run(home, 'version')).code).toBe(0)
     expect(readdirSync(programs).includes('unused')).toBe(false)
     expect(readdirSync(programs).includes('recent')).toBe(true)
+  })
+
+  // So the same commit gives the same file.
+  it('contains no path of the machine that built it', () => {
+    expect(readFileSync(executable).includes('tranche-executable-')).toBe(false)
   })
 
   it('runs without a home, and leaves nothing behind', async () => {

@@ -99,7 +99,7 @@ describe('.github/renovate.json', () => {
   it('finds pnpm in every file that names its version, except package.json', () => {
     const { packageManager } = JSON.parse(readFileSync('package.json', 'utf8')) as { packageManager: string }
     const naming = tracked.filter(
-      (path) => /\.(md|ts|mjs|sh|json)$|^\.ci\//.test(path) && readFileSync(path, 'utf8').includes(`npx -y ${packageManager}`),
+      (path) => /\.(md|ts|mjs|sh|json|yml)$|^\.ci\//.test(path) && readFileSync(path, 'utf8').includes(`npx -y ${packageManager}`),
     )
     expect(naming.length).toBeGreaterThan(5)
     expect(naming.filter((path) => !finds(pnpm, path))).toEqual([])
