@@ -41,7 +41,7 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const clocks = generateClocks(seed, stormMs)
   const swaps = upgrades > 0 ? [] : generateSwaps(seed, stormMs)
   const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
-  const room = upgrades > 0 ? noRoom : generateRoom(seed, stormMs)
+  const room = generateRoom(seed, stormMs)
   const incidents = [
     first,
     ...drawn,
@@ -70,7 +70,7 @@ interface Room {
 
 const noRoom: Room = { crowds: [], among: (shape) => shape }
 
-/** A third of the worlds have crowded nodes. Programs of an earlier version know no room. Has its own random numbers. */
+/** A third of the worlds have crowded nodes. Has its own random numbers. */
 function generateRoom(seed: number, stormMs: number): Room {
   const random = createRandom('room', seed)
   if (random.next() < 0.66) return noRoom
