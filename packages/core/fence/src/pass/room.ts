@@ -1,4 +1,4 @@
-import type { FlightRecord, NodeWithoutRoom } from '@tranche/api-schema'
+import type { NodeWithoutRoom } from '@tranche/api-schema'
 import { compareText } from '../nodes/node-scope.ts'
 import { type FenceState, isOldNode, permittedNodes } from './fence-state.ts'
 
@@ -21,9 +21,11 @@ export function nodesWithoutRoom({ view, record, scope, permits }: FenceState, t
     .slice(0, LISTED)
 }
 
-/** Whether two lists name the same nodes; other words about a node are not worth a write of the record. */
-export function isSameList(a: FlightRecord['noRoom'] = [], b: FlightRecord['noRoom'] = []): boolean {
-  return a.length === b.length && a.every(({ node }, at) => node === b[at]?.node)
+/** Whether the record's list is up to date: the same nodes, with the words of readings that are news. */
+export function isListed({ record: { noRoom = [] }, view }: FenceState, list: readonly NodeWithoutRoom[]): boolean {
+  const isSame = ({ node, message }: NodeWithoutRoom, at: number): boolean =>
+    node === noRoom[at]?.node && (message === noRoom[at]?.message || view.room.get(node)?.isNews !== true)
+  return list.length === noRoom.length && list.every(isSame)
 }
 
 /**

@@ -46,7 +46,7 @@ export interface PassCase {
   readonly podsSeen?: string
   /**
    * Nodes whose room was read, as `a=fits b=short c=short! d=short?`: b was read a second ago, c a minute ago and is due again, d twelve
-   * seconds ago and is not due yet.
+   * seconds ago, is not due yet, and was recorded.
    */
   readonly room?: string
   readonly isBad?: boolean
@@ -82,7 +82,7 @@ function readingOf(word: string): readonly [string, RoomReading] {
   const [node = '', state = ''] = word.split('=')
   const shortage = state.startsWith('fits') ? null : 'no room'
   const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : state.endsWith('?') ? 12_000 : 1_000)
-  return [node, { shortage, readAtMs, againAtMs: readAtMs + 15_000 }]
+  return [node, { shortage, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
 }
 
 /** Published target of a DaemonSet that agrees with the record. */

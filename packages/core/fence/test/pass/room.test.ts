@@ -131,6 +131,20 @@ describe('planPass: room for the new pod, where the policy asks for it', () => {
       record: { noRoom: [{ node: 'a', message: 'no room' }] },
       want: 'wait for budget',
     },
+    'lacks on a node for another reason than the record says: the record gets it': {
+      nodes: 'a:old',
+      rules,
+      room: 'a=short',
+      record: { noRoom: [{ node: 'a', message: 'cannot read' }] },
+      want: 'no room on a',
+    },
+    'lacks on a node for another reason than the record says after it was recorded: another process has the last word': {
+      nodes: 'a:old',
+      rules,
+      room: 'a=short?',
+      record: { noRoom: [{ node: 'a', message: 'cannot read' }] },
+      want: `wait for batch until ${NOW_MS + 3_000}`,
+    },
     'is read on at most 16 nodes at once': {
       nodes: SEVENTEEN.map((node) => `${node}:old`).join(' '),
       limit: 17,
