@@ -90,11 +90,27 @@ it('an executor that may not read the pods of other namespaces takes no agent do
   expectKept(stage)
 })
 
+it('two executors rest while slow pods start and a node has no room (G8)', async () => {
+  const slow = { 'sim.tranche.dev/start-ms': '30000' }
+  await setRoomStage(CHECK, ['executor-1', 'executor-2'], { nodes: 14, maxUnavailable: 1, annotations: slow })
+  await fill('filler', 'node-003', '7')
+  let writes = 0
+  stage.disturb({
+    onRequest: ({ actor, verb }) => {
+      if (actor.startsWith('executor') && verb === 'patch') writes++
+      return undefined
+    },
+  })
+  await setRequest('2')
+  await untilNodesOn(stage, 'v2', 13, 60 * 60_000)
+  expect(writes).toBeLessThan(100)
+})
+
 const forbidden = new ApiStatusError(403, 'Forbidden', 'pods is forbidden')
 
 /** Six nodes with 8 CPUs, of which the agent requests half of one. */
-async function setRoomStage(policy: object, executors: readonly string[] = ['executor-1']): Promise<void> {
-  stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy, executors })
+async function setRoomStage(policy: object, executors: readonly string[] = ['executor-1'], options: object = {}): Promise<void> {
+  stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy, executors, ...options })
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: BATCH } }
   await drive(stage.clock, stage.client.create(resourcePaths.namespaces, namespace))
   await setRequest('500m', 'v1.1')

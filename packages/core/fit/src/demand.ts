@@ -41,16 +41,17 @@ export interface DemandingSpec extends PodPlacement {
   readonly overhead?: Quantities
   /** A pod in the network of its node takes every port that it names. */
   readonly hostNetwork?: boolean
-  readonly resources?: { readonly requests?: Quantities }
+  readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities }
   readonly containers?: readonly DemandingContainer[] | null
   readonly initContainers?: readonly DemandingContainer[] | null
 }
 
 /**
  * Computes the demand of a pod. Containers run together; init containers run before them, one after the other; init containers that restart
- * run beside all that follow. Requests of the whole pod replace those of its containers.
+ * run beside all that follow. Requests of the whole pod replace those of its containers. Its limits are its requests where neither are given.
  *
  * @see k8s.io/component-helpers/resource PodRequests
+ * @see k8s.io/kubernetes/pkg/apis/core/v1 defaultPodRequests
  */
 export function demandOf(spec: DemandingSpec): Demand {
   // An API server sends an absent list of containers as null before it rejects it.
@@ -64,7 +65,7 @@ export function demandOf(spec: DemandingSpec): Demand {
     if (isSidecar(container)) beside = sumOf([beside, own])
     running = joined(running, isSidecar(container) ? beside : sumOf([beside, own]), largerOf)
   }
-  const ofPod = new Map([...running, ...amountsOf(spec.resources?.requests)])
+  const ofPod = new Map([...amountsOf(spec.resources?.limits), ...running, ...amountsOf(spec.resources?.requests)])
   return {
     requests: sumOf([ofPod, amountsOf(spec.overhead), ONE_POD]),
     hostPorts: [...containers, ...sidecars].flatMap((container) => hostPortsOf(container, spec.hostNetwork === true)),

@@ -36,8 +36,15 @@ export type Shortage =
  * @returns why a pod with this demand does not fit the room; empty where it does. Pods of lower priority count as much as others: a
  *   DaemonSet's pod may displace them, but a release should not.
  */
-export function shortagesIn({ allocatable, pods }: NodeRoom, { requests, hostPorts }: Demand): readonly Shortage[] {
-  const used = sumOf(pods.map(({ demand }) => demand.requests))
+export function shortagesIn(room: NodeRoom, demand: Demand): readonly Shortage[] {
+  return shortagesBeside(usedIn(room), room, demand)
+}
+
+function usedIn({ pods }: NodeRoom): Amounts {
+  return sumOf(pods.map(({ demand }) => demand.requests))
+}
+
+function shortagesBeside(used: Amounts, { allocatable, pods }: NodeRoom, { requests, hostPorts }: Demand): readonly Shortage[] {
   const resources = [...requests].flatMap(([resource, requested]): readonly Shortage[] => {
     const all = allocatable.get(resource) ?? 0n
     const free = all - (used.get(resource) ?? 0n)
@@ -64,11 +71,14 @@ export interface Taker {
  */
 export function takerIn(room: NodeRoom, ours: Pick<DemandingPod, 'demand' | 'priority'>, waiting: readonly DemandingPod[]): Taker | null {
   let taken = room
+  // Kept beside the pods: a thousand may wait, and a sum over the node's pods for each would hold up the process.
+  let used = usedIn(room)
   const first = waiting.filter(({ priority }) => priority >= ours.priority).toSorted(byPriority)
   for (const pod of first) {
-    if (shortagesIn(taken, pod.demand).length > 0) continue
+    if (shortagesBeside(used, taken, pod.demand).length > 0) continue
     taken = { ...taken, pods: [...taken.pods, pod] }
-    const shortages = shortagesIn(taken, ours.demand)
+    used = sumOf([used, pod.demand.requests])
+    const shortages = shortagesBeside(used, taken, ours.demand)
     if (shortages.length > 0) return { pod, shortages }
   }
   return null

@@ -1,5 +1,5 @@
 import { isSchedulableNode } from '@tranche/fleet'
-import { isOwnedBy, type Node, type OwnerOfObjects, type Pod, type PodPlacement } from '@tranche/kube-types'
+import { isOwnedBy, type KubeObject, type Node, type OwnerOfObjects, type Pod, type PodPlacement } from '@tranche/kube-types'
 import { amountsOf, type DemandingSpec, demandOf } from './demand.ts'
 import { type DemandingPod, type NodeRoom, shortagesIn, takerIn } from './room.ts'
 import { shortageText } from './shortage-text.ts'
@@ -7,11 +7,13 @@ import { shortageText } from './shortage-text.ts'
 /** A pod without a node, and the nodes that it may run on. */
 export interface WaitingPod extends DemandingPod {
   readonly placement: PodPlacement
+  /** What decides whose pod it is. */
+  readonly owned: KubeObject
 }
 
 /** The pod that a release would put on a node. */
 export interface PodToCome {
-  /** Its DaemonSet, whose present pods leave the node before it comes (F15). */
+  /** Its DaemonSet, whose present pods leave the node, or stop waiting for it, before it comes (F15). */
   readonly owner: OwnerOfObjects
   readonly spec: DemandingSpec
   /** Pods of at least this priority are scheduled before it. */
@@ -40,7 +42,7 @@ export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec,
   const taker = takerIn(
     room,
     ours,
-    waiting.filter(({ placement }) => isSchedulableNode(placement, node)),
+    waiting.filter(({ placement, owned }) => !isOwnedBy(owned, owner) && isSchedulableNode(placement, node)),
   )
   if (taker === null) return null
   const { namespace, name, priority: rank } = taker.pod
@@ -51,7 +53,13 @@ export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec,
 export function toWaitingPod(pod: Pod): WaitingPod | null {
   const { nodeName = '', schedulingGates = [] } = specOf(pod)
   if (nodeName !== '' || schedulingGates.length > 0 || pod.metadata.deletionTimestamp !== undefined || hasEnded(pod)) return null
-  return { ...toDemandingPod(pod), placement: pod.spec ?? {} }
+  return { ...toDemandingPod(pod), placement: pod.spec ?? {}, owned: ownedPartOf(pod) }
+}
+
+/** Without the rest of the metadata, which may be large. */
+function ownedPartOf({ apiVersion, kind, metadata }: Pod): KubeObject {
+  const { namespace, name, uid, labels, ownerReferences } = metadata
+  return { apiVersion, kind, metadata: { namespace, name, uid, labels, ownerReferences } } as KubeObject
 }
 
 /** Spec of a pod with what a scheduler reads of it. */

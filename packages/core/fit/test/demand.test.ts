@@ -47,6 +47,11 @@ describe('the demand of a pod', () => {
       { ...asking({ cpu: '3' }), containers: [asking({ cpu: '1', memory: '5' })] },
       { cpu: '3', memory: '5', pods: '1' },
     ],
+    [
+      'is the limit of the whole pod where nothing else is given',
+      { resources: { limits: { cpu: '3', memory: '7' } }, containers: [asking({ memory: '5' })] },
+      { cpu: '3', memory: '5', pods: '1' },
+    ],
     ['includes the overhead of its runtime', { overhead: { cpu: '50m' }, containers: [asking({ cpu: '1' })] }, { cpu: '1050m', pods: '1' }],
   ])('%s', (_sentence, spec, requests) => {
     expect(textOf(demandOf(spec))).toEqual(requests)

@@ -51,6 +51,11 @@ describe('the shortage on a node', () => {
     expect(shortageOn({ node, pods: [], waiting }, ours)).toBe(isTaken ? text : null)
   })
 
+  it('is none beside a waiting pod of the DaemonSet, which the release deletes', () => {
+    const waiting = [toWaitingPod(pod('old', { ...asking('4'), ...tolerant, priority: 10 }, 'agent'))!]
+    expect(shortageOn({ node, pods: [], waiting }, ours)).toBeNull()
+  })
+
   it('is none on a cordoned node for a pod that only other pods would take', () => {
     const cordoned = { ...node, spec: { unschedulable: true } }
     const waiting = [toWaitingPod(pod('w', { ...asking('4'), priority: 10 }))!]

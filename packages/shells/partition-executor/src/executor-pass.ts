@@ -107,7 +107,9 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
       return recheckAfter(0)
     case 'changePermits': {
       const record = recordOf(reading)
-      return outcomeOfWrite(await doing.cluster.writeRecord(reading.release, changePermits(record, plan.change), doing.signal))
+      const isWritten = await doing.cluster.writeRecord(reading.release, changePermits(record, plan.change), doing.signal)
+      if (isWritten && plan.change.noRoom !== undefined) memory.rooms.recorded()
+      return outcomeOfWrite(isWritten)
     }
     case 'withdraw':
       return withdraw(plan.pods, reading, doing)

@@ -234,6 +234,20 @@ describe('a pass of the executor', () => {
       expect(stage.written[0]?.noRoom).toEqual([{ node: 'a', message: 'cannot read whether there is room: pods is forbidden' }])
     })
 
+    it('records each change of what a node lacks once, and no page of an error', async () => {
+      const stage = aRoomStage({})
+      stage.shortages = { a: 'fails', b: 'no room', c: 'no room' }
+      await stage.pass()
+      stage.set({ ...stage.written.at(-1)! })
+      stage.calls.length = 0
+      await stage.pass()
+      expect(stage.calls).toEqual([])
+      stage.clock.advance(15_000)
+      stage.shortages = { a: 'x'.repeat(10_000), b: 'no room', c: 'no room' }
+      await stage.pass()
+      expect(stage.written.at(-1)?.noRoom?.[0]?.message).toBe('x'.repeat(512))
+    })
+
     it('reads a node without room again after a while, each time later', async () => {
       const stage = aRoomStage({})
       stage.shortages = { a: 'no room', b: 'no room', c: 'no room' }

@@ -6,6 +6,9 @@
 
 const NANO = 9
 
+/** Maximum power of ten, positive or negative, by which a quantity is multiplied. */
+const LARGEST_POWER = 30
+
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const
 const binarySuffixes = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 
@@ -51,9 +54,14 @@ function scaled(digits: bigint, suffix: string, fractionDigits: number): bigint 
   const binary = binarySuffixes.indexOf(suffix as (typeof binarySuffixes)[number])
   if (binary >= 0) return divideUp(digits * 1024n ** BigInt(binary + 1) * 10n ** BigInt(NANO), 10n ** BigInt(fractionDigits))
   const decimal = decimalSuffixes.indexOf(suffix as (typeof decimalSuffixes)[number])
-  const exponent = decimal >= 0 ? decimal * 3 - NANO : Number(suffix.slice(1))
+  const exponent = decimal >= 0 ? decimal * 3 - NANO : withinPowers(Number(suffix.slice(1)))
   const shift = exponent + NANO - fractionDigits
   return shift >= 0 ? digits * 10n ** BigInt(shift) : divideUp(digits, 10n ** BigInt(-shift))
+}
+
+/** API servers store exponents of nine digits. Powers that large would take minutes, and no node has as much. */
+function withinPowers(exponent: number): number {
+  return Math.max(-LARGEST_POWER, Math.min(exponent, LARGEST_POWER))
 }
 
 function formatBinary(units: bigint): string {

@@ -8,6 +8,8 @@ export interface RoomReading {
   readonly readAtMs: number
   /** Monotonic time from which a node without room is read again before it gets a permit. */
   readonly againAtMs: number
+  /** Whether its words are not in the record yet, as far as this process knows. Each reading changes the words at most once. */
+  readonly isNews: boolean
 }
 
 /** Age up to which a reading decides on a deletion, in milliseconds: other pods come and go on the node. */

@@ -7,7 +7,7 @@ import { type Exemption, exemptNodes } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
-import { lacksRoomNow } from '../nodes/room-reading.ts'
+import { type KnownRoom, lacksRoom } from '../nodes/room-reading.ts'
 
 /** Input of the fence rules, computed once per pass. */
 export interface FenceState {
@@ -101,11 +101,20 @@ function isConfirmed({ confirmations }: PassView, permit: Permit): boolean {
   return confirmations.get(permitId(permit))?.kind === 'confirmed'
 }
 
-/** Whether the node's pod may be taken now: desired, in the batch's scope, in reach, and not known to lack room for the new pod. */
+/** Whether the node's pod may be taken now: desired, in the batch's scope, and in reach. */
 export function isTakeable({ view, scope, revisions }: FenceState, name: string): boolean {
   const node = nodeInView(view.fleet, name)
-  const room = { rules: scope.rules, readings: view.room, monotonicMs: view.monotonicMs }
-  return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node) && !lacksRoomNow(room, name)
+  return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node)
+}
+
+/** Whether a permit may be withdrawn to make way for one of this node: it can be taken, and its room does not keep it from a permit. */
+export function mayGoFirst(fence: FenceState, name: string): boolean {
+  return isTakeable(fence, name) && !lacksRoom(knownRoom(fence), name)
+}
+
+/** @returns the readings of the room on nodes in a pass */
+export function knownRoom({ view, scope }: Pick<FenceState, 'view' | 'scope'>): KnownRoom {
+  return { rules: scope.rules, readings: view.room, monotonicMs: view.monotonicMs }
 }
 
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record changes (L4, L11). */

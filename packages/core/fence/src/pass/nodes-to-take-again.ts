@@ -1,6 +1,6 @@
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { isBroken } from './node-tally.ts'
-import { isGone, isOldNode, isTakeable, type FenceState } from './fence-state.ts'
+import { isGone, isOldNode, mayGoFirst, type FenceState } from './fence-state.ts'
 
 /**
  * Nodes in flight that use up the limit and run a broken old pod, on which a pod may be deleted again (F4; see L19). All of them
@@ -18,5 +18,5 @@ export function nodesToTakeAgain(fence: FenceState): readonly NodeView[] | null 
 
 function brokenOldNode(fence: FenceState, name: string): NodeView | undefined {
   const node = nodeInView(fence.view.fleet, name)
-  return node !== undefined && isTakeable(fence, name) && isOldNode(fence.view, fence.record, name) && isBroken(node) ? node : undefined
+  return node !== undefined && mayGoFirst(fence, name) && isOldNode(fence.view, fence.record, name) && isBroken(node) ? node : undefined
 }

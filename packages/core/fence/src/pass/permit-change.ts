@@ -3,8 +3,8 @@ import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
 import { chooseCandidates } from './choose-candidates.ts'
 import { lacksRoom } from '../nodes/room-reading.ts'
-import { isSameList, knownRoom, nodesWithoutRoom } from './room.ts'
-import { type TrackedPermit, isOldNode, isOver, permittedNodes, type FenceState } from './fence-state.ts'
+import { isListed, nodesWithoutRoom } from './room.ts'
+import { type TrackedPermit, isOldNode, isOver, knownRoom, permittedNodes, type FenceState } from './fence-state.ts'
 
 /** Standing permits at which new ones are appended: one write then serves as many nodes as the record has slack for. */
 const LOW_WATER = 2
@@ -13,19 +13,22 @@ const LOW_WATER = 2
 export function permitChange(fence: FenceState, again: readonly NodeView[] | null): PermitChange | null {
   const gone = fence.permits.filter((tracked) => isOver(tracked) || tracked.state === 'dead')
   const standing = fence.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
-  const noRoom = nodesWithoutRoom(fence)
-  const isNews = !isSameList(fence.record.noRoom, noRoom)
+  const isNews = !isListed(fence, nodesWithoutRoom(fence, []))
   const cannotWait = isNews || mustLeaveNow(fence, gone)
   if (!cannotWait && standing.length > LOW_WATER) return null
   const leaving = [...gone, ...repeatedPermits(fence)]
   const stay = fence.permits.filter((tracked) => !leaving.includes(tracked))
   const append = again === null ? permitsToAppend(fence, fence.tally.old, stay) : permitsToTakeAgain(fence, again, stay)
   if (!cannotWait && append.length === 0) return null
+  const noRoom = nodesWithoutRoom(
+    fence,
+    append.map(({ permit }) => permit.node),
+  )
   return {
     remove: leaving.map(({ permit }) => permit),
     append: append.map(({ permit }) => permit),
     restsOn: restsOn(fence, leaving, append),
-    ...(isNews && { noRoom }),
+    ...(!isListed(fence, noRoom) && { noRoom }),
   }
 }
 

@@ -13,15 +13,16 @@ import {
   type TrackedPermit,
   isGone,
   isOver,
-  isTakeable,
   isUnsettled,
+  knownRoom,
+  mayGoFirst,
   permittedNodes,
   toFenceState,
   type FenceState,
   standingPermits,
 } from './fence-state.ts'
-import { hasRoomNow, isRoomUnknown } from '../nodes/room-reading.ts'
-import { knownRoom, nextRoomReadMs } from './room.ts'
+import { hasRoomNow, isRoomUnknown, lacksRoomNow } from '../nodes/room-reading.ts'
+import { nextRoomReadMs } from './room.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit and its pod. */
@@ -198,12 +199,21 @@ export function agrees(view: PassView, record: FlightRecord): boolean {
   )
 }
 
-/** F7: standing permits of nodes that can no longer be taken; else the last ones that exceed what the batch lacks. */
+/**
+ * F7: standing permits of nodes that can no longer be taken, or whose turn has come and which lack room; else the last ones that exceed what
+ * the batch lacks. Before its turn, a permit waits: another process that read more room would append it again at once.
+ */
 function permitsNotWanted(fence: FenceState): readonly TrackedPermit[] {
   const standing = standingPermits(fence)
-  const unwanted = standing.filter((tracked) => !isReadyToGo(fence, tracked))
+  const withoutRoom = new Set(fence.scope.rules.checksRoom ? permitsWithoutRoom(fence) : [])
+  const unwanted = standing.filter((tracked) => !isReadyToGo(fence, tracked) || withoutRoom.has(tracked))
   if (unwanted.length > 0) return unwanted
   return fence.lack < 0 ? standing.slice(fence.lack) : []
+}
+
+function permitsWithoutRoom(fence: FenceState): readonly TrackedPermit[] {
+  const room = knownRoom(fence)
+  return executablePermits(fence).filter(({ permit }) => lacksRoomNow(room, permit.node))
 }
 
 /**
@@ -217,7 +227,7 @@ function headThatBlocks(fence: FenceState): readonly TrackedPermit[] {
   const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
   const isFull = sizeWithout(taken, head.permit.node) >= fence.record.limit
   const placed = permittedNodes([head, ...inFront, ...fence.permits.filter(({ isSent }) => isSent)])
-  const waits = ({ name }: NodeView): boolean => isTakeable(fence, name) && !placed.has(name) && (!isFull || taken.has(name))
+  const waits = ({ name }: NodeView): boolean => mayGoFirst(fence, name) && !placed.has(name) && (!isFull || taken.has(name))
   return fence.tally.broken.some(waits) && wouldGoOn(fence, standingPermits(fence)) ? [head] : []
 }
 

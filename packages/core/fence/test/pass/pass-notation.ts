@@ -44,7 +44,10 @@ export interface PassCase {
   readonly record?: Partial<FlightRecord>
   readonly published?: Partial<PublishedTarget>
   readonly podsSeen?: string
-  /** Nodes whose room was read, as `a=fits b=short c=short!`: b lacks room since a second ago, c since a minute ago and is due again. */
+  /**
+   * Nodes whose room was read, as `a=fits b=short c=short! d=short?`: b was read a second ago, c a minute ago and is due again, d twelve
+   * seconds ago, is not due yet, and was recorded.
+   */
   readonly room?: string
   readonly isBad?: boolean
 }
@@ -78,8 +81,8 @@ export function passView(given: PassCase): PassView {
 function readingOf(word: string): readonly [string, RoomReading] {
   const [node = '', state = ''] = word.split('=')
   const shortage = state.startsWith('fits') ? null : 'no room'
-  const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : 1_000)
-  return [node, { shortage, readAtMs, againAtMs: readAtMs + 15_000 }]
+  const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : state.endsWith('?') ? 12_000 : 1_000)
+  return [node, { shortage, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
 }
 
 /** Published target of a DaemonSet that agrees with the record. */

@@ -17,6 +17,8 @@ describe('a quantity', () => {
     ['0.1n', 1n, '1n'],
     ['-1', -1_000_000_000n, '-1'],
     ['0', 0n, '0'],
+    ['1e999999999', 10n ** 39n, '1000000000000E'],
+    ['1e-999999999', 1n, '1n'],
     ['many', undefined, ''],
   ])('%s is read and written as the API server does', (text, nano, again) => {
     const read = readAmounts({ a: text }).get('a')
