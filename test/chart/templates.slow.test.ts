@@ -126,6 +126,13 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     expect(bound).toHaveLength(4)
   })
 
+  it('protect the definitions unless the values say otherwise, where the API server can', async () => {
+    const policies = (objects: readonly Rendered[]): readonly string[] =>
+      objects.filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy')).map(({ metadata }) => metadata.name)
+    expect(policies(await render({ fullnameOverride: 'tranche' }))).toEqual(['tranche-definitions', 'tranche-definitions'])
+    for (const crds of [{ protect: false }, { keep: false }, { install: false }]) expect(policies(await render({ crds }))).toEqual([])
+  })
+
   it('let executors read the room on nodes only where the values say so, then in all namespaces', async () => {
     const ofRoom = (objects: readonly Rendered[]): readonly Rendered[] => objects.filter(({ metadata }) => metadata.name === 'tranche-room')
     expect(ofRoom(await render({ fullnameOverride: 'tranche' }))).toEqual([])
@@ -243,7 +250,7 @@ describe.skipIf(programs === null)('the separation of installations by the chart
     const scoped = await render({ admission: 'policy', scope: { namespaces: ['agents'] } })
     const selectors = (objects: readonly Rendered[]): readonly unknown[] =>
       objects
-        .filter(({ kind }) => kind.endsWith('AdmissionPolicyBinding'))
+        .filter(({ kind, metadata }) => kind.endsWith('AdmissionPolicyBinding') && !metadata.name.endsWith('-definitions'))
         .map(
           ({ spec }) => (spec as { readonly matchResources?: { readonly namespaceSelector?: object } }).matchResources?.namespaceSelector,
         )

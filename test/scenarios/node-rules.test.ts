@@ -128,7 +128,9 @@ describe('a node that is NotReady when it is due', () => {
     await stage.pass(60_000)
     await stage.setImage('v2')
     await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
-    expect((await condition(stage, 'Stalled'))?.message).toContain('node-002: NodeNotReady: the node was NotReady or in maintenance when its update was due')
+    expect((await condition(stage, 'Stalled'))?.message).toContain(
+      'node-002: NodeNotReady: the node was NotReady or in maintenance when its update was due',
+    )
     await stage.pass(60_000)
     expect(await nodesOn(stage, 'v2')).toEqual([])
     await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'go-on', type: 'retry' }) } } })

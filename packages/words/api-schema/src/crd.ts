@@ -20,7 +20,13 @@ export interface CustomResourceDefinition {
   readonly spec: {
     readonly group: string
     readonly scope: 'Namespaced'
-    readonly names: { readonly plural: string; readonly singular: string; readonly kind: string; readonly listKind: string }
+    readonly names: {
+      readonly plural: string
+      readonly singular: string
+      readonly shortNames?: readonly string[]
+      readonly kind: string
+      readonly listKind: string
+    }
     readonly versions: readonly {
       readonly name: string
       readonly served: boolean
@@ -39,6 +45,8 @@ const rollouts = define({
   version: 'v1beta1',
   plural: 'rollouts',
   kind: 'Rollout',
+  // Argo Rollouts has a resource of the same plural.
+  shortNames: ['trollout'],
   description: 'Rollout releases the updates of a workload in steps.',
   spec: rolloutSchema.shape.spec,
   status: rolloutSchema.shape.status.unwrap(),
@@ -103,13 +111,15 @@ interface Definition {
   readonly version: string
   readonly plural: string
   readonly kind: string
+  /** Further names for kubectl. @default none */
+  readonly shortNames?: readonly string[]
   readonly description: string
   readonly spec: z.ZodType
   readonly status: z.ZodType
   readonly columns: readonly PrinterColumn[]
 }
 
-function define({ group, version, plural, kind, description, spec, status, columns }: Definition): CustomResourceDefinition {
+function define({ group, version, plural, kind, shortNames, description, spec, status, columns }: Definition): CustomResourceDefinition {
   const singular = kind.toLowerCase()
   // Lazy: commands that compare no schema need not wait for it.
   let made: StructuralSchema | undefined
@@ -120,7 +130,7 @@ function define({ group, version, plural, kind, description, spec, status, colum
     spec: {
       group,
       scope: 'Namespaced',
-      names: { plural, singular, kind, listKind: `${kind}List` },
+      names: { plural, singular, ...(shortNames !== undefined && { shortNames }), kind, listKind: `${kind}List` },
       versions: [
         {
           name: version,

@@ -3,6 +3,7 @@ export {
   BATCH_RELEASE_FINALIZER,
   daemonSetAnnotations,
   fieldManagers,
+  ALLOW_DELETE_ANNOTATION,
   HELD_REVISIONS_ANNOTATION,
   HOOK_LABEL,
   hookAnnotations,

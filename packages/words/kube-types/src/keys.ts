@@ -46,6 +46,9 @@ export const ROLLOUT_ID_LABEL = 'rollouts.kruise.io/rollout-id'
 export const ROLLOUT_BATCH_ID_LABEL = 'rollouts.kruise.io/rollout-batch-id'
 /** Label on pods: id of the release during which the pod was created without a permit for its node. */
 export const LEAKED_LABEL = 'tranche.dev/leaked'
+/** Annotation of a CustomResourceDefinition whose deletion, and with it that of all its objects, is wanted: `true`. */
+export const ALLOW_DELETE_ANNOTATION = 'tranche.dev/allow-delete'
+
 /** Annotation on pods: a random value, written to change `resourceVersion` (rule F7). */
 export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
 /** Label that Kubernetes sets on pods and ControllerRevisions: identity of the revision. */
