@@ -7,8 +7,8 @@ import { READ_DEADLINE_MS } from './read-pod.ts'
 /** Reads whether nodes have room for the new pods of DaemonSets. */
 export interface RoomReader {
   /**
-   * Reads the node and its pods: two requests. The pods that wait for a node are read at most once in ten seconds for all nodes; so are
-   * priority classes, if no pod of the DaemonSet on the node tells the priority.
+   * Reads the node and its pods: two requests. Waiting pods are read at most once in ten seconds for all nodes. So are priority classes, if no
+   * pod of the DaemonSet on the node has that of the template.
    *
    * @returns what a pod of the present template would lack on the node once the old pod is gone; null if it would fit
    * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
