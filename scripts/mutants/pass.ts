@@ -58,7 +58,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a pass does not rest while a node without room waits for its turn',
+    fault: 'a pass does not rest while a node without room has a permit that is not executable',
     file: roomOfPass,
     find: ' && againAtMs > view.monotonicMs',
     replace: '',

@@ -11,6 +11,20 @@ export const releaseVariables: Readonly<Record<string, string>> = {
   BUILD_IMAGE: 'image in which the workflow builds, by digest',
 }
 
+/** Variables that are secret: a program gets only those that it needs. */
+export const secretVariables = ['REGISTRY_TOKEN', 'GH_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN'] as const
+/** @see secretVariables */
+export type SecretVariable = (typeof secretVariables)[number]
+
+/** @returns the environment without the secret variables that are not among `needed` */
+export function withoutSecrets(
+  environment: Readonly<Record<string, string | undefined>>,
+  needed: readonly SecretVariable[] = [],
+): Record<string, string | undefined> {
+  const hidden = secretVariables.filter((name) => !needed.includes(name))
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !hidden.some((one) => one === name)))
+}
+
 /** @returns the missing variables, each with what it is for, and the one that has an unusable value */
 export function faultsOfVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const missing = Object.entries(releaseVariables).filter(([name]) => (environment[name] ?? '') === '')

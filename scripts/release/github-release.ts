@@ -1,5 +1,5 @@
 /** The page of a version on GitHub: a draft until all files are there. */
-import type { CommandRunner } from './run-command.ts'
+import type { CommandOptions, CommandRunner } from './run-command.ts'
 
 /** A page to write. */
 export interface ReleaseDraft {
@@ -11,10 +11,13 @@ export interface ReleaseDraft {
   readonly files: readonly string[]
 }
 
+/** How gh is run: it finds its token in the environment. */
+export const GH_OPTIONS: CommandOptions = { secrets: ['GH_TOKEN'] }
+
 /** @returns whether the page exists, and whether people see it */
 export async function pageState({ repository, tag }: ReleaseDraft, run: CommandRunner): Promise<'none' | 'draft' | 'published'> {
   try {
-    const page = await run('gh', ['release', 'view', tag, '--repo', repository, '--json', 'isDraft'])
+    const page = await run('gh', ['release', 'view', tag, '--repo', repository, '--json', 'isDraft'], GH_OPTIONS)
     return (JSON.parse(page) as { readonly isDraft: boolean }).isDraft ? 'draft' : 'published'
   } catch (error) {
     if (error instanceof Error && error.message.includes('release not found')) return 'none'

@@ -78,9 +78,9 @@ async function checkCredentials({ given, job, dryRun }: LocalRelease): Promise<s
 }
 
 async function checkPrograms(helm: string, dryRun: boolean): Promise<string> {
-  const versions = [`helm ${await runCommand(helm, ['version', '--short'])}`, `npm ${await runCommand('npm', ['--version'])}`]
-  if (dryRun) return versions.join(', ')
   const npm = await runCommand('npm', ['--version'])
+  const versions = [`helm ${await runCommand(helm, ['version', '--short'])}`, `npm ${npm}`]
+  if (dryRun) return versions.join(', ')
   if (!knowsWorkflows(npm)) throw new Error(`npm is ${npm}; use 11.5.1 or newer, which publishes with the identity of a workflow`)
   const gh = await findProgram('gh')
   if ('missing' in gh) throw new Error(gh.missing)

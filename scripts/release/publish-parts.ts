@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { chartFolderOf, imageOf, npmNameOf } from './addresses.ts'
-import { draftCommands, pageState, publishCommand, type ReleaseDraft } from './github-release.ts'
+import { draftCommands, GH_OPTIONS, pageState, publishCommand, type ReleaseDraft } from './github-release.ts'
 import { indexOfLayout, pushLayout, tagImage } from './push-layout.ts'
 import { type RegistryAccount, RegistryClient } from './registry-client.ts'
 import type { PartClients } from './rehearse.ts'
@@ -47,7 +47,7 @@ export function publisherOf(job: ReleaseJob, clients: PartClients, run: CommandR
       const draft = draftOf(job)
       const state = await pageState(draft, run)
       if (state === 'published') return `${draft.tag} is published already; its files stay`
-      for (const args of draftCommands(draft, state === 'draft')) await run('gh', args)
+      for (const args of draftCommands(draft, state === 'draft')) await run('gh', args, GH_OPTIONS)
       return `${draft.tag} with ${draft.files.length} files`
     },
     tagParts: async () => {
@@ -58,7 +58,7 @@ export function publisherOf(job: ReleaseJob, clients: PartClients, run: CommandR
     publishPage: async () => {
       const draft = draftOf(job)
       if ((await pageState(draft, run)) === 'published') return `${draft.tag} is published already`
-      await run('gh', publishCommand(draft))
+      await run('gh', publishCommand(draft), GH_OPTIONS)
       return draft.tag
     },
   }
@@ -91,7 +91,7 @@ async function publishNpm(job: ReleaseJob, run: CommandRunner): Promise<string> 
   if (found === own) return `${id} is published already`
   if (found !== '')
     throw new Error(`npm has ${id} with another content, ${found}; a published version is never replaced, release the next one`)
-  await run('npm', ['publish', file, '--provenance', '--access', 'public'])
+  await run('npm', ['publish', file, '--provenance', '--access', 'public'], { secrets: ['ACTIONS_ID_TOKEN_REQUEST_TOKEN'] })
   return id
 }
 

@@ -97,7 +97,8 @@ export class RegistryClient {
   async #send(method: string, to: string | URL, accepted: readonly number[], content: RequestContent = {}): Promise<Response> {
     const url = typeof to === 'string' ? `${this.#base}${to}` : to
     const first = await this.#fetch(method, url, content)
-    const response = first.status === 401 && (await this.#login(first)) ? await this.#fetch(method, url, content) : first
+    const response =
+      first.status === 401 && this.#isOwnHost(url) && (await this.#login(first)) ? await this.#fetch(method, url, content) : first
     if (accepted.includes(response.status)) return response
     const answer = method === 'HEAD' ? '' : `: ${(await response.text()).trim().slice(0, 300)}`
     throw new Error(`registry ${this.#place.name}: ${method} ${new URL(url).pathname} answered ${response.status}${answer}`)
@@ -107,9 +108,14 @@ export class RegistryClient {
     const headers = {
       ...(type !== undefined && { 'content-type': type }),
       ...(accept !== undefined && { accept: accept.join(', ') }),
-      ...(this.#authorization !== null && { authorization: this.#authorization }),
+      ...(this.#authorization !== null && this.#isOwnHost(url) && { authorization: this.#authorization }),
     }
     return fetch(url, { method, headers, ...(body !== undefined && { body: new Uint8Array(body) }) })
+  }
+
+  /** A registry may send an upload to another host, which gets no credentials. */
+  #isOwnHost(url: string | URL): boolean {
+    return new URL(url).origin === new URL(this.#base).origin
   }
 
   /** @returns whether another attempt may succeed */
@@ -120,6 +126,8 @@ export class RegistryClient {
     if (!/^bearer /i.test(challenge)) return (this.#authorization = basic) !== null
     const fields = new Map([...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]))
     const url = new URL(fields.get('realm') ?? '')
+    if (url.protocol !== 'https:' && this.#place.plain !== true)
+      throw new Error(`registry ${this.#place.name}: the login at ${url.host} is not encrypted; credentials are sent only over https`)
     const repository = this.#place.name.slice(this.#place.name.indexOf('/') + 1)
     url.searchParams.set('service', fields.get('service') ?? '')
     url.searchParams.set('scope', fields.get('scope') ?? `repository:${repository}:pull,push`)

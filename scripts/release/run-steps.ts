@@ -1,6 +1,6 @@
 /** Runs the steps of a release, one after the other. */
 
-/** Phases in their order. Only the last one changes anything outside of this machine. */
+/** Phases in their order. Only the last one publishes; a real signature is also listed in a public log. */
 export const releasePhases = ['check', 'build', 'rehearse', 'sign', 'publish'] as const
 /** @see releasePhases */
 export type ReleasePhase = (typeof releasePhases)[number]
@@ -25,11 +25,7 @@ export class StepFailure extends Error {
   /** @param published names of the publishing steps before it */
   constructor(step: ReleaseStep, published: readonly string[], cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    const state =
-      published.length === 0
-        ? 'Nothing was published.'
-        : `Published so far: ${published.join(', ')}. Run the same command again: it skips what exists.`
-    super(`${step.phase}: ${step.name} failed: ${reason}\n${state}`, { cause })
+    super(`${step.phase}: ${step.name} failed: ${reason}\n${stateText(step, published)}`, { cause })
     this.name = 'StepFailure'
   }
 }
@@ -54,6 +50,13 @@ export async function runSteps(steps: readonly ReleaseStep[], { now, print }: St
     if (step.phase === 'publish') published.push(step.name)
   }
   return now() - startedMs
+}
+
+/** A publishing step may fail behind its first request, so part of it may be published. */
+function stateText({ phase, name }: ReleaseStep, published: readonly string[]): string {
+  if (phase !== 'publish') return 'Nothing was published.'
+  const before = published.length === 0 ? '' : `Published so far: ${published.join(', ')}. `
+  return `${before}Perhaps published in part: ${name}. Run the same command again: it skips what exists.`
 }
 
 /** @returns a duration for people, such as `1.5 s` */

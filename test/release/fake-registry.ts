@@ -9,6 +9,8 @@ export interface FakeRegistryOptions {
   readonly keepsReferrers?: boolean
   /** Account without which it answers 401. @default none */
   readonly account?: { readonly user: string; readonly token: string }
+  /** Where uploads go: another origin. @default this registry */
+  readonly uploads?: string
 }
 
 /** A registry in memory, on the loopback interface. */
@@ -16,14 +18,21 @@ export interface FakeRegistry extends AsyncDisposable {
   readonly host: string
   /** Requests so far, as `METHOD path`. */
   readonly requests: readonly string[]
+  /** Those that had credentials. */
+  readonly authorized: readonly string[]
   /** Stored manifests by tag or digest. */
   readonly manifests: ReadonlyMap<string, { readonly type: string; readonly bytes: Buffer }>
   readonly blobs: Map<string, Buffer>
 }
 
 /** Starts a registry of one repository, `team/part`. */
-export async function startFakeRegistry({ keepsReferrers = false, account }: FakeRegistryOptions = {}): Promise<FakeRegistry> {
+export async function startFakeRegistry({
+  keepsReferrers = false,
+  account,
+  uploads = '',
+}: FakeRegistryOptions = {}): Promise<FakeRegistry> {
   const requests: string[] = []
+  const authorized: string[] = []
   const manifests = new Map<string, { readonly type: string; readonly bytes: Buffer }>()
   const blobs = new Map<string, Buffer>()
   const referrers = (digest: string): Buffer => {
@@ -42,17 +51,19 @@ export async function startFakeRegistry({ keepsReferrers = false, account }: Fak
       response.writeHead(status, headers).end(body)
     }
     if (url.pathname === '/token') {
+      authorized.push('GET token')
       const basic = Buffer.from(`${account?.user}:${account?.token}`).toString('base64')
       if (request.headers.authorization !== `Basic ${basic}`) return end(401)
       return end(200, {}, JSON.stringify({ token: `for ${url.searchParams.get('scope')}` }))
     }
     const path = url.pathname.replace('/v2/team/part/', '')
     requests.push(`${request.method} ${path}`)
+    if (request.headers.authorization !== undefined) authorized.push(`${request.method} ${path}`)
     const body = await buffer(request)
     if (account !== undefined && request.headers.authorization !== 'Bearer for repository:team/part:pull,push')
       return end(401, { 'www-authenticate': `Bearer realm="http://${request.headers.host}/token",service="fake"` })
     const [kind = '', name = ''] = path.split('/')
-    if (kind === 'blobs' && request.method === 'POST') return end(202, { location: '/v2/team/part/blobs/uploads/1?state=2' })
+    if (kind === 'blobs' && request.method === 'POST') return end(202, { location: `${uploads}/v2/team/part/blobs/uploads/1?state=2` })
     if (kind === 'blobs' && request.method === 'PUT') return (blobs.set(url.searchParams.get('digest') ?? '', body), end(201))
     if (kind === 'blobs') return blobs.has(name) ? end(200, {}, request.method === 'GET' ? blobs.get(name) : undefined) : end(404)
     if (kind === 'referrers') return keepsReferrers ? end(200, {}, referrers(name)) : end(404)
@@ -70,6 +81,7 @@ export async function startFakeRegistry({ keepsReferrers = false, account }: Fak
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    authorized,
     manifests,
     blobs,
     [Symbol.asyncDispose]: async () => {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { archiveName } from '../../scripts/release/archives.ts'
-import { releaseVariables } from '../../scripts/release/credentials.ts'
+import { releaseVariables, secretVariables } from '../../scripts/release/credentials.ts'
 import { runCommand } from '../../scripts/release/run-command.ts'
 import { WORKFLOW_ISSUER } from '../../scripts/release/signing.ts'
 
@@ -31,6 +31,14 @@ describe('the commands in docs/operations/install.md that verify a download', ()
 })
 
 describe('runCommand', () => {
+  it('gives a program no secret but those that it needs', async () => {
+    for (const name of secretVariables) vi.stubEnv(name, 'secret')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const script = `console.log(${JSON.stringify(secretVariables)}.filter((name) => name in process.env).join())`
+    expect(await runCommand(process.execPath, ['-e', script])).toBe('')
+    expect(await runCommand(process.execPath, ['-e', script], { secrets: ['GH_TOKEN'] })).toBe('GH_TOKEN')
+  })
+
   it('names the program, its code and its last lines', async () => {
     const script = "for (let i = 1; i < 10; i++) console.error('line ' + i); process.exit(3)"
     await expect(runCommand(process.execPath, ['-e', script])).rejects.toThrow(/ended with 3: line 6 \| line 7 \| line 8 \| line 9$/)

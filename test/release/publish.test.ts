@@ -81,6 +81,14 @@ describe('the npm package', () => {
   })
 })
 
+it('a program gets only the secrets that it needs', async () => {
+  const { publisher, secrets } = start({ view: '{"isDraft":true}', npm: new Error('none', { cause: { stderr: 'E404' } }) })
+  await publisher.draftPage()
+  await publisher.publishNpm()
+  await publisher.publishPage()
+  expect(secrets()).toEqual(['gh release: GH_TOKEN', 'npm view: none', 'npm publish: ACTIONS_ID_TOKEN_REQUEST_TOKEN'])
+})
+
 describe('a dry run', () => {
   it('says what each step would do, and runs nothing', async () => {
     const publisher = describingPublisher(jobIn(temporary()))
@@ -99,12 +107,18 @@ interface Answers {
 
 function start({ view = '', npm = '' }: Answers) {
   const said: string[] = []
-  const run: CommandRunner = (program, args) => {
+  const secrets: string[] = []
+  const run: CommandRunner = (program, args, options) => {
     said.push([program, ...args].join(' '))
+    secrets.push(`${program} ${args[0]}: ${options?.secrets?.join() ?? 'none'}`)
     const answer = args[1] === 'view' ? view : args[0] === 'view' ? npm : ''
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
   }
-  return { publisher: publisherOf(jobIn(temporary()), { image: unused, chart: unused }, run), commands: () => said }
+  return {
+    publisher: publisherOf(jobIn(temporary()), { image: unused, chart: unused }, run),
+    commands: () => said,
+    secrets: () => [...new Set(secrets)],
+  }
 }
 
 function jobIn(folder: string): ReleaseJob {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fileOf } from '../../scripts/image/files.ts'
 import { layerOf } from '../../scripts/image/layer.ts'
 import { writeLayout } from '../../scripts/image/oci-layout.ts'
@@ -111,6 +111,33 @@ describe('an account', () => {
   it('that is wrong is named by its variables', async () => {
     const { client, layout } = await start({ account }, { user: 'robot', token: 'wrong' })
     await expect(pushLayout(layout, client)).rejects.toThrow('answered 401; check REGISTRY_USER and REGISTRY_TOKEN')
+  })
+})
+
+describe('credentials', () => {
+  it('go to no other host to which a registry sends an upload', async () => {
+    const { registry: storage } = await start()
+    const { registry, client, layout } = await start({ account, uploads: `http://${storage.host}` }, account)
+    await client.putBlob(layersOfLayout(layout, 'amd64')[0]!, Buffer.from('layer'))
+    expect(storage.requests).toEqual(['PUT blobs/uploads/1'])
+    expect(storage.authorized).toEqual([])
+    expect(registry.authorized).toContain('POST blobs/uploads/')
+  })
+
+  it('go to no login that such a host names', async () => {
+    const { registry: storage } = await start({ account })
+    const { client, layout } = await start({ uploads: `http://${storage.host}` }, account)
+    await expect(client.putBlob(layersOfLayout(layout, 'amd64')[0]!, Buffer.from('layer'))).rejects.toThrow('answered 401')
+    expect(storage.authorized).toEqual([])
+  })
+
+  it('go to no login that is not encrypted', async () => {
+    const challenge = new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer realm="http://login.example/token"' } })
+    const asked = vi.spyOn(globalThis, 'fetch').mockResolvedValue(challenge)
+    onTestFinished(() => asked.mockRestore())
+    const client = new RegistryClient({ name: 'registry.example/team/part', account })
+    await expect(client.manifest('1.2.3')).rejects.toThrow('the login at login.example is not encrypted')
+    expect(asked).toHaveBeenCalledOnce()
   })
 })
 

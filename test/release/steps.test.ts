@@ -48,8 +48,16 @@ describe('a release', () => {
 
   it('says what is published if a later step fails, and that the same command continues', async () => {
     const { message } = await play('publishNpm')
-    expect(message).toContain('Published so far: image, chart, draft, tags. Run the same command again')
+    expect(message).toContain(
+      'Published so far: image, chart, draft, tags. Perhaps published in part: npm package. Run the same command again',
+    )
   })
+})
+
+it.each(publishing)('never says that nothing was published once %s has begun', async (failing) => {
+  const { message } = await play(failing)
+  expect(message).not.toContain('Nothing was published')
+  expect(message).toContain('Perhaps published in part: ')
 })
 
 describe('runSteps', () => {

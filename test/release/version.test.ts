@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { downloadsOf, faultsOfAddresses, imageOf, npmNameOf } from '../../scripts/release/addresses.ts'
-import { faultsOfVariables, releaseVariables } from '../../scripts/release/credentials.ts'
+import { faultsOfVariables, releaseVariables, secretVariables } from '../../scripts/release/credentials.ts'
 import { readinessFaults, versionFaults } from '../../scripts/release/version-faults.ts'
 
 describe('versionFaults', () => {
@@ -71,6 +71,10 @@ describe('faultsOfVariables', () => {
 
   it('counts an empty variable as missing', () => {
     expect(faultsOfVariables({ ...all, GH_TOKEN: '' })).toEqual([expect.stringContaining('GH_TOKEN is not set')])
+  })
+
+  it('knows every token as a secret', () => {
+    expect(names.filter((name) => name.endsWith('TOKEN')).toSorted()).toEqual(secretVariables.toSorted())
   })
 
   it('rejects a build image without a digest', () => {

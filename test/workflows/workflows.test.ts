@@ -15,6 +15,8 @@ interface WorkflowJob {
   readonly permissions?: Readonly<Record<string, string>>
   readonly 'timeout-minutes'?: number
   readonly environment?: string
+  readonly container?: string
+  readonly env?: Readonly<Record<string, string>>
   readonly needs?: string | readonly string[]
   readonly steps: readonly WorkflowStep[]
 }
@@ -97,6 +99,14 @@ describe('the workflows', () => {
     const checkouts = steps.filter(({ step }) => step.uses?.startsWith('actions/checkout@') === true)
     expect(checkouts.length).toBeGreaterThan(3)
     expect(checkouts.filter(({ step }) => step.with?.['persist-credentials'] !== false)).toEqual([])
+  })
+
+  it('let git read the checkout in a container, whose user is another one', () => {
+    const inContainer = jobs.filter(({ job }) => job.container !== undefined)
+    expect(inContainer.length).toBeGreaterThan(2)
+    expect(
+      inContainer.filter(({ job }) => job.env?.['GIT_CONFIG_KEY_0'] !== 'safe.directory' || job.env['GIT_CONFIG_COUNT'] !== '1'),
+    ).toEqual([])
   })
 
   it('build on macOS with the Node.js of the image', () => {

@@ -7,11 +7,11 @@ import { READ_DEADLINE_MS } from './read-pod.ts'
 /** Reads whether nodes have room for the new pods of DaemonSets. */
 export interface RoomReader {
   /**
-   * Reads the node and its pods: two requests. The pods that wait for a node, and priority classes, are read at most once in ten seconds for
-   * all nodes.
+   * Reads the node and its pods: two requests. Waiting pods are read at most once in ten seconds for all nodes. So are priority classes, if no
+   * pod of the DaemonSet on the node has that of the template.
    *
    * @returns what a pod of the present template would lack on the node once the old pod is gone; null if it would fit
-   * @throws {KubeStatusError | AppError} no clear response came
+   * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
    */
   read(daemonSet: DaemonSet, node: string, signal: AbortSignal): Promise<string | null>
 }
@@ -70,7 +70,7 @@ async function readWaiting(client: KubeClient): Promise<readonly WaitingPod[]> {
 
 /** By name; the default class, if there is one, also by the empty name. */
 async function readPriorities(client: KubeClient): Promise<ReadonlyMap<string, number>> {
-  const { items } = await client.list<PriorityClass>(resourcePaths.priorityClasses, { deadlineMs: READ_DEADLINE_MS })
+  const { items } = await client.list<PriorityClass>(resourcePaths.priorityClasses, { mayBeOld: true, deadlineMs: READ_DEADLINE_MS })
   return new Map(
     items.flatMap(({ metadata, value, globalDefault }) => [
       [metadata.name, value] as const,

@@ -1,4 +1,4 @@
-import { parseQuantity, type PodPlacement } from '@tranche/kube-types'
+import { formatQuantity, parseQuantity, type PodPlacement } from '@tranche/kube-types'
 
 /** Amounts by resource name, in billionths of the unit. */
 export type Amounts = ReadonlyMap<string, bigint>
@@ -83,8 +83,19 @@ export function sumOf(amounts: readonly Amounts[]): Amounts {
 }
 
 /** Whether two pods with these ports cannot run on one node. */
-export function doClash(a: HostPort, b: HostPort): boolean {
+export function isPortConflict(a: HostPort, b: HostPort): boolean {
   return a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === EVERY_ADDRESS || b.ip === EVERY_ADDRESS)
+}
+
+/** Whether a pod with the first port takes the second one as well. */
+export function includesPort(a: HostPort, b: HostPort): boolean {
+  return isPortConflict(a, b) && (a.ip === b.ip || a.ip === EVERY_ADDRESS)
+}
+
+/** @returns the amount as a quantity, such as `500m`, `1536Mi` or `-1`; memory and storage in powers of two, as kubectl shows them */
+export function amountText(resource: string, amount: bigint): string {
+  const form = /^(memory|ephemeral-storage|hugepages-.+)$/.test(resource) ? 'binary' : 'decimal'
+  return amount < 0n ? `-${formatQuantity(-amount, form)}` : formatQuantity(amount, form)
 }
 
 const EVERY_ADDRESS = '0.0.0.0'

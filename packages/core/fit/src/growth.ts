@@ -1,5 +1,4 @@
-import { formatQuantity } from '@tranche/kube-types'
-import { type DemandingSpec, demandOf, type HostPort } from './demand.ts'
+import { amountText, type DemandingSpec, demandOf, type HostPort, includesPort } from './demand.ts'
 
 /** @returns what pods of the one template take of their nodes beyond those of the other, one phrase each: `cpu (500m instead of 100m)` */
 export function growthOf(before: DemandingSpec, after: DemandingSpec): readonly string[] {
@@ -7,10 +6,10 @@ export function growthOf(before: DemandingSpec, after: DemandingSpec): readonly 
   const requests = [...has.requests].flatMap(([name, amount]) => {
     const earlier = had.requests.get(name) ?? 0n
     if (amount <= earlier) return []
-    return [`${name} (${formatQuantity(amount)}${earlier === 0n ? '' : ` instead of ${formatQuantity(earlier)}`})`]
+    return [`${name} (${amountText(name, amount)}${earlier === 0n ? '' : ` instead of ${amountText(name, earlier)}`})`]
   })
-  const known = new Set(had.hostPorts.map(portText))
-  return [...requests, ...has.hostPorts.map(portText).filter((port) => !known.has(port))]
+  const newPorts = has.hostPorts.filter((port) => !had.hostPorts.some((earlier) => includesPort(earlier, port)))
+  return [...requests, ...newPorts.map(portText)]
 }
 
 function portText({ ip, protocol, port }: HostPort): string {

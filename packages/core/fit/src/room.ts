@@ -1,5 +1,4 @@
-import { formatQuantity } from '@tranche/kube-types'
-import { type Amounts, type Demand, doClash, type HostPort, sumOf } from './demand.ts'
+import { type Amounts, amountText, type Demand, type HostPort, isPortConflict, sumOf } from './demand.ts'
 
 /** A pod on a node, or one that waits for a node. */
 export interface DemandingPod {
@@ -21,7 +20,7 @@ export interface NodeRoom {
 
 /** Why a pod does not fit a node. */
 export type Shortage =
-  /** The node has less of the resource than the pod requests: `free` of `allocatable`, as quantities. */
+  /** The node has less of the resource than the pod requests, as quantities. `free` is negative if `allocatable` fell below what pods request. */
   | {
       readonly kind: 'resource'
       readonly resource: string
@@ -49,9 +48,8 @@ function shortagesBeside(used: Amounts, { allocatable, pods }: NodeRoom, { reque
     const all = allocatable.get(resource) ?? 0n
     const free = all - (used.get(resource) ?? 0n)
     if (requested === 0n || requested <= free) return []
-    return [
-      { kind: 'resource', resource, requested: formatQuantity(requested), free: quantityText(free), allocatable: formatQuantity(all) },
-    ]
+    const text = (amount: bigint): string => amountText(resource, amount)
+    return [{ kind: 'resource', resource, requested: text(requested), free: text(free), allocatable: text(all) }]
   })
   return [...resources, ...hostPorts.flatMap((port) => takenPort(port, pods))]
 }
@@ -89,12 +87,7 @@ function byPriority(a: DemandingPod, b: DemandingPod): number {
 }
 
 function takenPort(port: HostPort, pods: readonly DemandingPod[]): readonly Shortage[] {
-  const holder = pods.find(({ demand }) => demand.hostPorts.some((other) => doClash(port, other)))
+  const holder = pods.find(({ demand }) => demand.hostPorts.some((other) => isPortConflict(port, other)))
   if (holder === undefined) return []
   return [{ kind: 'hostPort', port: port.port, protocol: port.protocol, takenBy: `${holder.namespace}/${holder.name}` }]
-}
-
-/** Pods may request more than a node has, after its allocatable amount fell. */
-function quantityText(amount: bigint): string {
-  return amount < 0n ? `-${formatQuantity(-amount)}` : formatQuantity(amount)
 }

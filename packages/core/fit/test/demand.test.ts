@@ -79,11 +79,9 @@ describe('the growth of a template', () => {
     ['is more of one resource', { containers: [asking({ cpu: '0.5', memory: '512Mi' })] }, ['cpu (500m instead of 200m)']],
     ['is another resource', { containers: [asking({ 'example.com/gpu': '1' })] }, ['example.com/gpu (1)']],
     ['is another port', { containers: [{ ports: [{ hostPort: 9101, protocol: 'UDP' }] }] }, ['UDP port 9101 of the node']],
-    [
-      'is its port on another address',
-      { containers: [{ ports: [{ hostPort: 9100, hostIP: '10.0.0.1' }] }] },
-      ['TCP port 9100 of the node on 10.0.0.1'],
-    ],
+    ['is not its port on one address, after every address', { containers: [{ ports: [{ hostPort: 9100, hostIP: '10.0.0.1' }] }] }, []],
+    ['is its port of another protocol', { containers: [{ ports: [{ hostPort: 9100, protocol: 'UDP' }] }] }, ['UDP port 9100 of the node']],
+    ['is more memory, in powers of two', { containers: [asking({ memory: '1536Mi' })] }, ['memory (1536Mi instead of 1Gi)']],
     [
       'is a port in the network of the node',
       { hostNetwork: true, containers: [{ ports: [{ containerPort: 80 }] }] },
@@ -92,6 +90,14 @@ describe('the growth of a template', () => {
     ['is a limit that has no request', { containers: [{ resources: { limits: { cpu: '300m' } } }] }, ['cpu (300m instead of 200m)']],
   ])('%s', (_sentence, spec, growth) => {
     expect(growthOf(old, spec)).toEqual(growth)
+  })
+
+  it('is its port on every address, after one address', () => {
+    const onOne: DemandingSpec = { containers: [{ ports: [{ hostPort: 9100, hostIP: '10.0.0.1' }] }] }
+    const onEvery: DemandingSpec = { containers: [{ ports: [{ hostPort: 9100 }] }] }
+    const onOther: DemandingSpec = { containers: [{ ports: [{ hostPort: 9100, hostIP: '10.0.0.2' }] }] }
+    expect(growthOf(onOne, onEvery)).toEqual(['TCP port 9100 of the node'])
+    expect(growthOf(onOne, onOther)).toEqual(['TCP port 9100 of the node on 10.0.0.2'])
   })
 })
 

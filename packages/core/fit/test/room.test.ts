@@ -16,6 +16,10 @@ function pod(
   }
 }
 
+function withPortOn(ip: string): DemandingPod {
+  return { ...pod('p', {}), demand: { requests: new Map(), hostPorts: [{ ip, protocol: 'TCP', port: 9100 }] } }
+}
+
 function room(...pods: readonly DemandingPod[]): NodeRoom {
   return { allocatable: amountsOf({ cpu: '4', memory: '8Gi', pods: '3' }), pods }
 }
@@ -26,6 +30,12 @@ describe('the room on a node', () => {
     ['lacks what others request', room(pod('a', { cpu: '3500m' })), pod('x', { cpu: '1' }), 'cpu: 1 requested, 500m of 4 free'],
     ['lacks a resource that the node has not', room(), pod('x', { 'example.com/gpu': '1' }), 'example.com/gpu: 1 requested, 0 of 0 free'],
     ['needs none of a resource that is not requested', room(pod('a', { cpu: '5' })), pod('x', { memory: '1' }), ''],
+    [
+      'lacks memory, which is shown in powers of two',
+      room(pod('a', { memory: '7680Mi' })),
+      pod('x', { memory: '1Gi' }),
+      'memory: 1Gi requested, 512Mi of 8Gi free',
+    ],
     ['may have less than nothing free', room(pod('a', { cpu: '5' })), pod('x', { cpu: '1m' }), 'cpu: 1m requested, -1 of 4 free'],
     [
       'holds as many pods as the node allows',
@@ -34,6 +44,19 @@ describe('the room on a node', () => {
       'pods: 1 requested, 0 of 3 free',
     ],
     ['has each port once', room(pod('a', {}, { port: 9100 })), pod('x', {}, { port: 9100 }), 'TCP port 9100 is taken by demo/a'],
+    [
+      'has a port once for each protocol',
+      room(pod('a', {}, { port: 9100 })),
+      { ...pod('x', {}), demand: { requests: new Map(), hostPorts: [{ ip: '0.0.0.0', protocol: 'UDP', port: 9100 }] } },
+      '',
+    ],
+    ['has a port once for each address', { ...room(), pods: [withPortOn('10.0.0.1')] }, withPortOn('10.0.0.2'), ''],
+    [
+      'has a port on no address that another pod has on every address',
+      room(pod('a', {}, { port: 9100 })),
+      withPortOn('10.0.0.2'),
+      'TCP port 9100 is taken by demo/a',
+    ],
     ['has other ports', room(pod('a', {}, { port: 9101 })), pod('x', {}, { port: 9100 }), ''],
   ])('%s', (_sentence, given, ours, text) => {
     expect(shortageText(shortagesIn(given, ours.demand))).toBe(text)

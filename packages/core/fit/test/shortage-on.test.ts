@@ -56,6 +56,15 @@ describe('the shortage on a node', () => {
     expect(shortageOn({ node, pods: [], waiting }, ours)).toBeNull()
   })
 
+  it('is the port of a forged pod that waits for the node, not that of a pod of the DaemonSet (F15)', () => {
+    const port = { containers: [{ ports: [{ hostPort: 9100 }] }] }
+    const old = pod('old', { ...port, ...tolerant, priority: 10 }, 'agent')
+    const forged = inNamespace('tenant', pod('forged', { ...port, ...tolerant, priority: 10 }, 'agent'))
+    expect(shortageOn({ node, pods: [], waiting: [toWaitingPod(old)!] }, { ...ours, spec: port })).toBeNull()
+    const both = [old, forged].map((one) => toWaitingPod(one)!)
+    expect(shortageOn({ node, pods: [], waiting: both }, { ...ours, spec: port })).toContain('waiting pod tenant/forged')
+  })
+
   it('is none on a cordoned node for a pod that only other pods would take', () => {
     const cordoned = { ...node, spec: { unschedulable: true } }
     const waiting = [toWaitingPod(pod('w', { ...asking('4'), priority: 10 }))!]

@@ -89,13 +89,13 @@ function nextOfPod({ pods }: NodeView): string {
 function notUpdated(outline: Outline, node: NodeView): Answer {
   const { name } = node
   if (stateQuestion(outline).scope.rules.factsOf(node.labels).isExcluded) return byOutlook(outline, node, { kind: 'excluded' })
-  const short = outline.release?.status?.flight?.noRoom?.find((one) => one.node === name)
-  if (short !== undefined) {
-    const next = 'there is room for the new pod: other pods leave, or the new one requests less; executors look again by themselves'
-    return { rule: 'Room', answer: `${name} keeps its old pod: ${short.message}`, next }
-  }
   const still = standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: `${name} is not updated: ${still.message}`, next: nextText(outline) }
+  const withoutRoom = outline.release?.status?.flight?.noRoom?.find((one) => one.node === name)
+  if (withoutRoom !== undefined) {
+    const next = 'there is room for the new pod: other pods leave, or the new one requests less; executors look again by themselves'
+    return { rule: 'Room', answer: `${name} keeps its old pod: ${withoutRoom.message}`, next }
+  }
   const outlook = outlookIn(outline, name)
   if (outlook !== null) return byOutlook(outline, node, outlook)
   const message = 'no pod may be deleted yet: the release is starting, or its rules have just changed'

@@ -19,7 +19,7 @@ import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
-import { createRooms, type Rooms } from './rooms.ts'
+import { createRoomReadings, type RoomReadings } from './room-readings.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
 
 /** Dependencies of {@link createExecutorPass}. */
@@ -82,7 +82,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
 interface Memory {
   readonly sent: SentDeletes
   readonly confirmations: Confirmations
-  readonly rooms: Rooms
+  readonly rooms: RoomReadings
 }
 
 interface Decision {
@@ -187,14 +187,11 @@ async function readRoom(key: ObjectKey, nodes: readonly string[], { memory: { ro
   await Promise.all(
     nodes.map(async (node) => {
       try {
-        rooms.read(node, await cluster.readRoom(key, node, signal), clock.monotonicMs())
+        rooms.add(node, await cluster.readRoom(key, node, signal), clock.monotonicMs())
       } catch (error) {
         if (signal.aborted) throw error
-        rooms.read(
-          node,
-          `cannot read whether there is room: ${error instanceof Error ? error.message : String(error)}`,
-          clock.monotonicMs(),
-        )
+        const reason = error instanceof Error ? error.message : String(error)
+        rooms.add(node, `cannot read whether there is room: ${reason}`, clock.monotonicMs())
         log.warn({ daemonSet: keyText(key), node, err: error }, 'could not read room on node')
       }
     }),
@@ -272,7 +269,7 @@ function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorRea
 
 function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
   const text = keyText(key)
-  const memory = memories.get(text) ?? { sent: createSentDeletes(), confirmations: createConfirmations(), rooms: createRooms() }
+  const memory = memories.get(text) ?? { sent: createSentDeletes(), confirmations: createConfirmations(), rooms: createRoomReadings() }
   memories.set(text, memory)
   return memory
 }

@@ -56,6 +56,24 @@ export class Script {
     return this.#write('Pod', uid, o, { actor: 'kubelet', verb: 'patch' })
   }
 
+  /** A pod that requests something and is not the DaemonSet's: on node a, unless `fields` say another. */
+  other(fields: Fields = {}, options: Fields = {}): this {
+    const known = this.#objects.get('Pod other') ?? {
+      phase: 'Running',
+      ready: true,
+      deleting: false,
+      bound: true,
+      requests: true,
+      node: 'a',
+    }
+    return this.#write(
+      'Pod',
+      'other',
+      { name: 'other', uid: 'other', ...known, ...fields },
+      { actor: 'kubelet', verb: 'patch', ...options },
+    )
+  }
+
   /** Another actor deletes the pod. */
   gone(uid: string, actor = 'user'): this {
     return this.#write('Pod', uid, { deleting: true, ready: false }, { actor, verb: 'delete', type: 'DELETED' })

@@ -79,7 +79,7 @@ function waitingReason({ status }: Pod): string | undefined {
 
 function podNode(pod: Pod): string | undefined {
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
-  return pod.spec?.nodeName ?? terms?.[0]?.matchFields?.[0]?.values?.[0]
+  return pod.spec?.nodeName ?? terms?.[0]?.matchFields?.[0]?.values?.[0] ?? pod.spec?.nodeSelector?.['kubernetes.io/hostname']
 }
 
 const statusFields = [

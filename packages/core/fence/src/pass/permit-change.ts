@@ -3,7 +3,7 @@ import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
 import { chooseCandidates } from './choose-candidates.ts'
 import { lacksRoom } from '../nodes/room-reading.ts'
-import { isListed, nodesWithoutRoom } from './room.ts'
+import { isUpToDate, nodesWithoutRoom } from './room.ts'
 import { type TrackedPermit, isOldNode, isOver, knownRoom, permittedNodes, type FenceState } from './fence-state.ts'
 
 /** Standing permits at which new ones are appended: one write then serves as many nodes as the record has slack for. */
@@ -13,7 +13,7 @@ const LOW_WATER = 2
 export function permitChange(fence: FenceState, again: readonly NodeView[] | null): PermitChange | null {
   const gone = fence.permits.filter((tracked) => isOver(tracked) || tracked.state === 'dead')
   const standing = fence.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
-  const isNews = !isListed(fence, nodesWithoutRoom(fence, []))
+  const isNews = !isUpToDate(fence, nodesWithoutRoom(fence, []))
   const cannotWait = isNews || mustLeaveNow(fence, gone)
   if (!cannotWait && standing.length > LOW_WATER) return null
   const leaving = [...gone, ...repeatedPermits(fence)]
@@ -28,7 +28,7 @@ export function permitChange(fence: FenceState, again: readonly NodeView[] | nul
     remove: leaving.map(({ permit }) => permit),
     append: append.map(({ permit }) => permit),
     restsOn: restsOn(fence, leaving, append),
-    ...(!isListed(fence, noRoom) && { noRoom }),
+    ...(!isUpToDate(fence, noRoom) && { noRoom }),
   }
 }
 

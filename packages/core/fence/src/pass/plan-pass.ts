@@ -200,8 +200,8 @@ export function agrees(view: PassView, record: FlightRecord): boolean {
 }
 
 /**
- * F7: standing permits of nodes that can no longer be taken, or whose turn has come and which lack room; else the last ones that exceed what
- * the batch lacks. Before its turn, a permit waits: another process that read more room would append it again at once.
+ * F7: standing permits of nodes that can no longer be taken, or which are executable and lack room; else the last ones that exceed what
+ * the batch lacks. Until it is executable, a permit waits: another process that read more room would append it again at once.
  */
 function permitsNotWanted(fence: FenceState): readonly TrackedPermit[] {
   const standing = standingPermits(fence)

@@ -22,15 +22,15 @@ export function nodesWithoutRoom({ view, record, scope, permits }: FenceState, t
 }
 
 /** Whether the record's list is up to date: the same nodes, with the words of readings that are news. */
-export function isListed({ record: { noRoom = [] }, view }: FenceState, list: readonly NodeWithoutRoom[]): boolean {
+export function isUpToDate({ record: { noRoom = [] }, view }: FenceState, list: readonly NodeWithoutRoom[]): boolean {
   const isSame = ({ node, message }: NodeWithoutRoom, at: number): boolean =>
     node === noRoom[at]?.node && (message === noRoom[at]?.message || view.room.get(node)?.isNews !== true)
   return list.length === noRoom.length && list.every(isSame)
 }
 
 /**
- * When (monotonic) the first node without room is due to be read again; null without one, or while the batch lacks no node. One that is due
- * already waits for its turn, which no clock brings.
+ * When (monotonic) the first node without room is due to be read again; null without one, or while the batch lacks no node. A due one has a
+ * permit that is not executable, which no clock changes.
  */
 export function nextRoomReadMs({ view, scope, record, lack }: FenceState): number | null {
   if (!scope.rules.checksRoom || lack <= 0) return null

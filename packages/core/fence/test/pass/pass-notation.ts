@@ -45,8 +45,8 @@ export interface PassCase {
   readonly published?: Partial<PublishedTarget>
   readonly podsSeen?: string
   /**
-   * Nodes whose room was read, as `a=fits b=short c=short! d=short?`: b was read a second ago, c a minute ago and is due again, d twelve
-   * seconds ago, is not due yet, and was recorded.
+   * Nodes whose room was read, as `a=fits b=short c=short! d=short?`: b was read a second ago. c was read a minute ago, and is due
+   * again. d was read twelve seconds ago, is not due yet, and was recorded.
    */
   readonly room?: string
   readonly isBad?: boolean

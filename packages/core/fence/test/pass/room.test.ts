@@ -123,7 +123,7 @@ describe('planPass: room for the new pod, where the policy asks for it', () => {
       record: { noRoom: [{ node: 'a', message: 'no room' }] },
       want: `wait for budget until ${NOW_MS + 3_000}`,
     },
-    'lacks on a node that is due but whose turn has not come: the pass rests': {
+    'lacks on a node that is due but whose permit is not executable: the pass rests': {
       nodes: 'a:old b:old c:old d:old e:none',
       permits: 'e.gone b c d',
       rules,

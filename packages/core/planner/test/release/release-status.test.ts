@@ -130,6 +130,24 @@ describe('the status of a BatchRelease', () => {
       view: { nodes: 'a:new b:new c:old d:old e:old', record: { watermark: '100' }, view: { podsSeen: '100' }, status: begun },
       want: { canaryStatus: { batchState: 'Ready' } },
     },
+    'waits for room on nodes that keep their old pods, and names them': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { noRoom: [...'abcd'].map((node) => ({ node, message: `no room on ${node}` })) },
+        status: begun,
+      },
+      want: {
+        waiting: {
+          reason: 'NoRoom',
+          message: expect.stringMatching(/would not fit: a \(no room on a\), b \(no room on b\), c \(no room on c\) and 1 more; free room/),
+          nodes: ['a', 'b', 'c', 'd'],
+        },
+      },
+    },
+    'waits for the budget first, whatever room other nodes have': {
+      view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { noRoom: [{ node: 'c', message: 'no room' }] } },
+      want: { waiting: { reason: 'BudgetUsedUp', nodes: ['a', 'b'] } },
+    },
     'waits for nothing in a ready batch': {
       view: {
         nodes: 'a:new b:new c:old d:old e:old',

@@ -18,7 +18,7 @@ import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.
  *   superseded.
  * - Where the budget may be used up, pods that are not Ready may come before Ready ones of any revision. Nodes in flight, or with a permit
  *   still in the record, may come before others.
- * - Where the policy asks for room, a node on which another pod held room, or may have, is passed over.
+ * - Where the policy asks for room, a node is passed over if another pod held room there in the last six minutes, or waited for it.
  * - Where a spread rule makes nodes with an available pod wait for nodes of the same value without one, the latter may come first. A pod
  *   may be available or not by any `minReadySeconds` that the writer may have seen.
  *
@@ -166,8 +166,8 @@ class OrderJudge implements Judge {
   }
 
   /** A node without room is read again after at most five minutes. */
-  #mayLackRoom({ latest }: DaemonSetStory, node: string, { decision, rules }: View): boolean {
-    return rules.room === 'Check' && this.#foreign.mayHaveHeldRoom(node, decision.atMs - ROOM_FORGOTTEN_MS, latest?.uid)
+  #mayLackRoom(story: DaemonSetStory, node: string, { decision, rules }: View): boolean {
+    return rules.room === 'Check' && this.#foreign.mayHaveHeldRoom(node, decision.atMs - ROOM_FORGOTTEN_MS, story)
   }
 
   /** Whether the node is certainly in maintenance, or NotReady and its kubelet does not answer or its pod runs the stable revision. */

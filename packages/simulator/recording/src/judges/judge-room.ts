@@ -76,7 +76,7 @@ class RoomJudge implements Judge {
     const { latest } = daemonSet
     const place = daemonSet.node(node)
     const isWell = place?.wanted === true && place.node?.ready === 'True'
-    return !isWell || latest?.template !== template || !this.#foreign.holdsRoom(node, decision.atMs - USUAL_MS, latest?.uid)
+    return !isWell || latest?.template !== template || this.#foreign.hasNewcomer(node, decision.atMs - USUAL_MS, daemonSet)
   }
 
   #report({ deletion }: Taken, node: string, atMs: number): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { find, fleet, judgeEach, type Script } from '../script.ts'
+import { type Fields, find, fleet, judgeEach, type Script } from '../script.ts'
 
 /** The fleet before anything is permitted, with pods that were made one after the other: `a1` is the oldest. */
 function unpermitted(): Script {
@@ -11,6 +11,17 @@ function unpermitted(): Script {
 /** An executor appends permits based on the events delivered so far. */
 function choose(script: Script, pods: string): Script {
   return script.record({}, pods, 'executor-1')
+}
+
+const MINUTE = 60_000
+
+/** Another pod is on node a or waits for it, and the executor chooses node b. */
+function beside(room: string, fields: Fields = {}, options: Fields = {}): (script: Script) => Script {
+  return (script) => choose(asking(script, room).other(fields, options).seen().wait(1), 'b1')
+}
+
+function asking(script: Script, room: string): Script {
+  return script.order({ spec: { tranche: { nodes: { room } } } })
 }
 
 describe('the order', () => {
@@ -170,6 +181,57 @@ describe('the order', () => {
         [],
       ],
       ['does not check a writer whose view was not recorded', (s) => s.record({}, 'b1', 'executor-2'), []],
+    ],
+    { begin: unpermitted },
+  )
+
+  judgeEach(
+    'G5',
+    [
+      ['passes over a node on which another pod runs, where the policy asks for room', beside('Check'), []],
+      ['passes over no node where the policy ignores the room', beside('Ignore'), ['G5 b']],
+      ['passes over no node because of a pod on another one', beside('Check', { node: 'c' }), ['G5 b']],
+      ['passes over no node because of a pod that requests nothing', beside('Check', { requests: undefined }), ['G5 b']],
+      ['passes over no node because of a pod of the DaemonSet', beside('Check', { ownerUid: 'ds-1' }), ['G5 b']],
+      ['passes over a node because of a forged pod (F15)', beside('Check', { ownerUid: 'ds-1' }, { namespace: 'tenant' }), []],
+      ['passes over a node that another pod may wait for', beside('Check', { bound: false, node: undefined }), []],
+      ['passes over a node that another pod waits for', beside('Check', { bound: false }), []],
+      ['passes over no node because of a pod that waits for another one', beside('Check', { bound: false, node: 'c' }), ['G5 b']],
+      [
+        'passes over a node for which a pod waited that now runs on another one',
+        (s) =>
+          choose(
+            asking(s, 'Check').other({ bound: false, node: undefined }).seen().wait(1).other({ bound: true, node: 'c' }).seen().wait(1),
+            'b1',
+          ),
+        [],
+      ],
+      [
+        'passes over a node for a few minutes after the other pod has left',
+        (s) =>
+          choose(
+            asking(s, 'Check')
+              .other({})
+              .other({ phase: 'Succeeded' })
+              .seen()
+              .wait(5 * MINUTE),
+            'b1',
+          ),
+        [],
+      ],
+      [
+        'passes over no node long after the other pod has left',
+        (s) =>
+          choose(
+            asking(s, 'Check')
+              .other({})
+              .other({ phase: 'Succeeded' })
+              .seen()
+              .wait(7 * MINUTE),
+            'b1',
+          ),
+        ['G5 b'],
+      ],
     ],
     { begin: unpermitted },
   )

@@ -9,11 +9,11 @@ const WORDS_MAX = 512
 
 /**
  * Readings of the room on nodes. Saves requests; no guarantee depends on it, because a forgotten node is read again. It holds the nodes that
- * were due lately.
+ * were due in the release of one revision.
  */
-export interface Rooms {
+export interface RoomReadings {
   /** Records that a node has room (null) or what the new pod would lack, as read at `atMs` (monotonic). */
-  read(node: string, shortage: string | null, atMs: number): void
+  add(node: string, shortage: string | null, atMs: number): void
   /** The record has the words of all readings so far. */
   recorded(): void
   /** @returns the readings made for this revision, by node name; those for another one are forgotten */
@@ -23,11 +23,11 @@ export interface Rooms {
 type Known = RoomReading & { readonly waitMs: number }
 
 /** Creates an empty memory of readings. */
-export function createRooms(): Rooms {
+export function createRoomReadings(): RoomReadings {
   const known = new Map<string, Known>()
-  let revision: string | undefined
+  let knownRevision: string | undefined
   return {
-    read(node, found, atMs) {
+    add(node, found, atMs) {
       const before = known.get(node)
       const shortage = found === null ? null : found.slice(0, WORDS_MAX)
       const isNews = shortage !== null && (shortage !== before?.shortage || before.isNews)
@@ -38,9 +38,9 @@ export function createRooms(): Rooms {
     recorded() {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })
     },
-    of(of) {
-      if (of !== revision) known.clear()
-      revision = of
+    of(revision) {
+      if (revision !== knownRevision) known.clear()
+      knownRevision = revision
       return known
     },
   }
