@@ -19,7 +19,7 @@ describe.skipIf(isMissing)('kubectl', () => {
   it('lists all resources, and those of category all', async () => {
     const { stdout } = await kubectl('api-resources --no-headers --sort-by=name')
     expect(words(stdout)).toContain('daemonsets ds apps/v1 true DaemonSet')
-    expect(words(stdout)).toContain('rollouts rollouts.kruise.io/v1beta1 true Rollout')
+    expect(words(stdout)).toContain('rollouts trollout rollouts.kruise.io/v1beta1 true Rollout')
     const all = await kubectl('api-resources --categories=all -o name')
     expect(all.stdout.trimEnd().split('\n')).toEqual(['pods', 'services', 'daemonsets.apps', 'deployments.apps'])
     expect((await kubectl('api-versions')).stdout).toContain('apps/v1\n')

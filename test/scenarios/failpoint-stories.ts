@@ -13,6 +13,7 @@ const LONG_MS = 3_600_000
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 /** No host is reachable, so every call is retried in vain. */
 const policy: StageOptions['policy'] = {
+  nodes: { room: 'Check' },
   soak: { final: '5s' },
   notify: [{ name: 'ops', webhook: { url: 'https://hooks.example.com/' } }],
   analysis: [

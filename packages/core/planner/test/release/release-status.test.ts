@@ -146,7 +146,11 @@ describe('the status of a BatchRelease', () => {
     },
     'waits for the budget first, whatever room other nodes have': {
       view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { noRoom: [{ node: 'c', message: 'no room' }] } },
-      want: { waiting: { reason: 'BudgetUsedUp', nodes: ['a', 'b'] } },
+      want: { waiting: { reason: 'BudgetUsedUp', message: expect.not.stringContaining('no room'), nodes: ['a', 'b'] } },
+    },
+    'waits for the budget that a broken pod uses on a node without room, and says what the node lacks': {
+      view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { noRoom: [{ node: 'b', message: 'no room' }] } },
+      want: { waiting: { reason: 'BudgetUsedUp', message: expect.stringContaining('would not fit: b (no room)'), nodes: ['a', 'b'] } },
     },
     'waits for nothing in a ready batch': {
       view: {
