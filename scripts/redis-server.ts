@@ -1,7 +1,7 @@
-/** Finds, installs if possible, starts and ends real redis-servers for tests, benchmarks and demonstrations. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findProgram, type FoundProgram, type Machine } from './debian-program.ts'
@@ -79,15 +79,21 @@ const tie = ['--pdeathsig', 'KILL']
 /** Whether this machine has a setpriv that knows these arguments. */
 let canTie: boolean | undefined
 
-/** @returns a free port of the loopback interface */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * @returns a free port of 127.0.0.1 below those that Linux gives to clients (32768 and above): none of these takes it before a server starts
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_768)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
+    server.on('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }
 
