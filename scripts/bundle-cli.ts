@@ -2,7 +2,7 @@
 // The image contains the same folder.
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 import { billOfMaterials, mergeBillsOfMaterials, withoutMissingTools } from './bill-of-materials.ts'
 import { bundledLicenses } from './bundle-licenses.ts'
@@ -106,7 +106,8 @@ function keepBillOfMaterials(): void {
 /** Copies the files that the REST API serves under `/docs` to where the library reads them. */
 function copyDocumentationPage(): void {
   const library = documentationPage()
-  cpSync(join(library, 'static'), join(folder, 'static'), { recursive: true })
+  // The page loads its bundle, never the library without its dependencies.
+  cpSync(join(library, 'static'), join(folder, 'static'), { recursive: true, filter: (file) => basename(file) !== 'swagger-ui.js' })
   copyFileSync(join(library, 'LICENSE'), join(folder, 'static/LICENSE'))
   mkdirSync(join(folder, 'lib/static'))
   copyFileSync(join(library, 'static/logo.svg'), join(folder, 'lib/static/logo.svg'))

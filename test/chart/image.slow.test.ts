@@ -62,10 +62,10 @@ describe.skipIf(missing !== null)('the image', { timeout: 120_000 }, () => {
     expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([])
   })
 
-  it('has less than 11 MB of Tranche', () => {
+  it('has less than 10 MB of Tranche', () => {
     const files = readdirSync(image.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
-    expect(bytes).toBeLessThan(11e6)
+    expect(bytes).toBeLessThan(10e6)
   })
 
   it('has only texts with one byte per character, which Node.js keeps in that form', () => {
