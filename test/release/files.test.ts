@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -217,6 +217,19 @@ describe('releasePage', () => {
     expect(page).toContain('registry.example/team/tranche:1.2.3@sha256:11')
     expect(page).toContain('oci://registry.example/team/charts/tranche')
     expect(page).toContain('sha256:22')
+  })
+
+  it('installs that version of the chart, and links to pages that exist at the tag', () => {
+    const page = releasePage('- A change.', digests)
+    expect(page).toContain('\nhelm install tranche oci://registry.example/team/charts/tranche --version 1.2.3 --namespace tranche-system')
+    const linked = [...page.matchAll(/\]\(https:\/\/github\.com\/owner\/name\/blob\/v1\.2\.3\/([^#)]+)(?:#([^)]+))?\)/g)]
+    expect(linked.map(([, path]) => path)).toEqual(['upgrade', 'support', 'install'].map((name) => `docs/operations/${name}.md`))
+    for (const [, path = '', anchor] of linked) {
+      const headings = [...readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+        title.toLowerCase().replaceAll(' ', '-'),
+      )
+      if (anchor !== undefined) expect(headings).toContain(anchor)
+    }
   })
 
   it('turns links of the changelog into links into the tag, and keeps others', () => {
