@@ -61,6 +61,29 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
     [{ service: { ipFamilies: ['ipv6'] } }, "at '/service/ipFamilies/0': value must be one of 'IPv4', 'IPv6'"],
     [{ service: { ipFamilies: ['IPv6', 'IPv6'] } }, "at '/service/ipFamilies': items at 0 and 1 are equal"],
     [{ listenHost: 'localhost' }, "at '/listenHost': value must be one of '0.0.0.0', '::'"],
+    [{ pods: null }, "at '': missing property 'pods'"],
+    [{ pods: { terminationGracePeriodSeconds: null } }, "at '/pods': missing property 'terminationGracePeriodSeconds'"],
+    [{ allInOne: { rollingUpdate: { maxSurge: null } } }, "at '/allInOne/rollingUpdate': missing property 'maxSurge'"],
+    [{ pods: { dnsPolicy: 'ClusterFirstWithHostNet' } }, "at '/pods/dnsPolicy': value must be one of '', 'Default'"],
+    [{ pods: { dnsConfig: { nameservers: ['dns.example.com'] } } }, "at '/pods/dnsConfig/nameservers/0': 'dns.example.com' does not match"],
+    [{ pods: { hostAliases: [{ ip: '10.0.0.7' }] } }, "at '/pods/hostAliases/0': missing property 'hostnames'"],
+    [{ pods: { securityContext: { runAsUser: 1000 } } }, "at '/pods/securityContext': additional properties 'runAsUser' not allowed"],
+    [{ pods: { securityContext: { runAsNonRoot: false } } }, "additional properties 'runAsNonRoot' not allowed"],
+    [{ pods: { securityContext: { seccompProfile: { type: 'Unconfined' } } } }, "at '/pods/securityContext/seccompProfile"],
+    [{ pods: { securityContext: { appArmorProfile: { type: 'Localhost' } } } }, "missing property 'localhostProfile'"],
+    [{ pods: { securityContext: { fsGroup: 0 } } }, "at '/pods/securityContext/fsGroup': minimum: got 0, want 1"],
+    [{ pods: { terminationGracePeriodSeconds: 5 } }, "at '/pods/terminationGracePeriodSeconds': minimum: got 5, want 15"],
+    [{ pods: { livenessProbe: { httpGet: {} } } }, "at '/pods/livenessProbe': additional properties 'httpGet' not allowed"],
+    [{ allInOne: { rollingUpdate: { maxSurge: '120%' } } }, "at '/allInOne/rollingUpdate/maxSurge'"],
+    [{ allInOne: { deploymentAnnotations: { reload: true } } }, "at '/allInOne/deploymentAnnotations/reload': got boolean, want string"],
+    [{ api: { service: { loadBalancerSourceRanges: ['10.0.0.0'] } } }, "at '/api/service/loadBalancerSourceRanges/0'"],
+    [{ api: { service: { nodePort: 70_000 } } }, "at '/api/service/nodePort': maximum"],
+    [{ metrics: { serviceMonitor: { scrapeTimeout: '10' } } }, "at '/metrics/serviceMonitor/scrapeTimeout': '10' does not match pattern"],
+    [
+      { global: { imageRegistry: 'https://mirror.example' } },
+      "at '/global/imageRegistry': 'https://mirror.example' does not match pattern",
+    ],
+    [{ global: { imagePullSecrets: [{ secret: 'mirror' }] } }, "at '/global/imagePullSecrets/0'"],
   ])('%j are rejected with their path', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })
@@ -110,6 +133,20 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
     ],
     [{ service: { ipFamilies: ['IPv6'] } }, 'listenHost: pods do not listen on IPv6 with "0.0.0.0", and service.ipFamilies'],
     [{ service: { ipFamilyPolicy: 'PreferDualStack' } }, 'and service.ipFamilyPolicy sends connections there: set listenHost: "::"'],
+    [{ pods: { dnsPolicy: 'None' } }, 'pods.dnsConfig.nameservers: is required with pods.dnsPolicy: None'],
+    [
+      { allInOne: { rollingUpdate: { maxSurge: '0%' } } },
+      'allInOne.rollingUpdate: maxSurge and maxUnavailable are both 0, so that no pod could be replaced: set one of them to 1',
+    ],
+    [
+      { metrics: { serviceMonitor: { enabled: true, interval: '500ms', scrapeTimeout: '1s' } } },
+      'metrics.serviceMonitor.scrapeTimeout: 1s is longer than metrics.serviceMonitor.interval, 500ms: use at most that',
+    ],
+    [
+      { crds: { annotations: { 'helm.sh/resource-policy': 'keep' } } },
+      'crds.annotations: helm.sh/resource-policy would undo what crds.keep sets: set crds.keep',
+    ],
+    [{ crds: { annotations: { 'tranche.dev/allow-delete': 'true' } } }, 'would undo what crds.protect sets: set crds.protect'],
     [{ extraObjects: ['kind: ConfigMap'] }, 'extraObjects[0]: has no apiVersion: write one object in YAML'],
     [{ extraObjects: ['- a'] }, 'extraObjects[0]: is no object'],
     [
@@ -130,11 +167,13 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
       {
         allInOne: { serviceAccount: { create: false, annotations: { team: 'platform' } } },
         controller: { replicas: 3, resources: { limits: { cpu: '1' } } },
-        crds: { install: false, keep: false },
+        crds: { install: false, keep: false, annotations: { a: 'b' } },
         executor: { podLabels: { tier: 'control' } },
         redis: { prefix: 'team-a', secret: { name: 'redis' } },
         api: {
           replicas: 3,
+          rollingUpdate: { maxSurge: 2 },
+          service: { nodePort: 30_080, externalTrafficPolicy: 'Local', loadBalancerSourceRanges: ['10.0.0.0/8'] },
           topologySpreadConstraints: [],
           hooks: { secrets: [{ namespace: 'demo', names: ['ci'] }] },
           login: { clientId: 'a' },
@@ -153,10 +192,15 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         'api.httpRoute.hostnames': 'it does nothing: set api.httpRoute.enabled: true',
         'api.ingress.host': '"a" does nothing: set api.ingress.enabled: true',
         'api.login.clientId': '"a" does nothing: set api.login.issuer',
+        'api.rollingUpdate.maxSurge': '2 does nothing: set it below allInOne, or set mode: distributed',
+        'api.service.externalTrafficPolicy': '"Local" does nothing: set api.service.type: LoadBalancer or NodePort',
+        'api.service.loadBalancerSourceRanges': 'it does nothing: set api.service.type: LoadBalancer',
+        'api.service.nodePort': '30080 does nothing: set api.service.type: LoadBalancer or NodePort',
         'api.replicas': '3 does nothing: set it below allInOne, or set mode: distributed',
         'api.topologySpreadConstraints': 'it does nothing: set it below allInOne, or set mode: distributed',
         'controller.replicas': '3 does nothing: set it below allInOne, or set mode: distributed',
         'controller.resources.limits.cpu': '"1" does nothing: set it below allInOne, or set mode: distributed',
+        'crds.annotations': 'it does nothing: set crds.install: true',
         'crds.keep': 'false does nothing: set crds.install: true',
         'executor.podLabels': 'it does nothing: set it below allInOne, or set mode: distributed',
         'metrics.dashboard.labels.a': '"b" does nothing: set metrics.dashboard.enabled: true',
@@ -217,6 +261,12 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
 
   it.each([
     [{ commonLabels: { 'app.kubernetes.io/part-of': 'shop' } }, 'commonLabels: app.kubernetes.io/part-of is set by the chart'],
+    [{ service: { labels: { 'tranche.dev/endpoint': 'api' } } }, 'service.labels: tranche.dev/endpoint is set by the chart'],
+    [{ api: { service: { labels: { 'helm.sh/chart': 'a' } } } }, 'api.service.labels: helm.sh/chart is set by the chart'],
+    [
+      { allInOne: { deploymentLabels: { 'app.kubernetes.io/name': 'a' } } },
+      'allInOne.deploymentLabels: app.kubernetes.io/name is set by the chart',
+    ],
     [{ allInOne: { podLabels: { 'app.kubernetes.io/name': 'a' } } }, 'allInOne.podLabels: app.kubernetes.io/name is set by the chart'],
     [
       { allInOne: { extraEnv: [{ name: 'NODE_OPTIONS' }] } },
@@ -253,7 +303,7 @@ describe('the schema of the values', () => {
   it('matches a comment on every value in values.yaml, except for values that share one line', () => {
     const values = chartValues().filter(({ default: value }) => value !== undefined)
     expect(values.length).toBeGreaterThan(150)
-    const inOneLine = /\.(resources|serviceAccount|headersSecret)\../
+    const inOneLine = /\.(resources|serviceAccount|headersSecret|rollingUpdate|livenessProbe|readinessProbe)\../
     expect(values.filter(({ path, comment }) => comment === '' && !inOneLine.test(path)).map(({ path }) => path)).toEqual([])
   })
 

@@ -75,7 +75,10 @@ async function renderUncached(values: Values, args: readonly string[]): Promise<
   return stdout
 }
 
-/** @throws {Error} with the output of helm if it does not render */
+/** @throws {Error} with the output of helm if it does not render, or for YAML that a parser may read in two ways, such as a repeated key */
 export async function render(values: Values, args: readonly string[] = []): Promise<readonly Rendered[]> {
-  return parseAllDocuments(await renderText(values, args)).flatMap((document) => (document.toJS() as Rendered | null) ?? [])
+  return parseAllDocuments(await renderText(values, args)).flatMap((document) => {
+    if (document.errors[0] !== undefined) throw document.errors[0]
+    return (document.toJS() as Rendered | null) ?? []
+  })
 }

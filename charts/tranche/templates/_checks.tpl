@@ -46,6 +46,7 @@
 {{- end -}}
 {{- include "tranche.checkFamilies" . -}}
 {{- include "tranche.checkPods" . -}}
+{{- include "tranche.checkSettings" . -}}
 {{- include "tranche.checkIdle" . -}}
 {{- include "tranche.checkLabels" . -}}
 {{- include "tranche.checkVariables" . -}}
@@ -114,11 +115,39 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Rejects settings of pods, Deployments and scrapes that contradict each other. */}}
+{{- define "tranche.checkSettings" -}}
+{{- $pods := .Values.pods -}}
+{{- if and (eq $pods.dnsPolicy "None") (not (default dict $pods.dnsConfig).nameservers) -}}
+{{- fail "pods.dnsConfig.nameservers: is required with pods.dnsPolicy: None, without which pods resolve no name: set it to the addresses of the DNS servers" -}}
+{{- end -}}
+{{- range $component, $key := include "tranche.components" . | fromYaml -}}
+{{- $own := (index $.Values $key).rollingUpdate -}}
+{{- if and (has (toString $own.maxSurge) (list "0" "0%")) (has (toString $own.maxUnavailable) (list "0" "0%")) -}}
+{{- fail (printf "%s.rollingUpdate: maxSurge and maxUnavailable are both 0, so that no pod could be replaced: set one of them to 1" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- $scrape := .Values.metrics.serviceMonitor -}}
+{{- if and $scrape.scrapeTimeout (gt (include "tranche.milliseconds" $scrape.scrapeTimeout | int64) (include "tranche.milliseconds" $scrape.interval | int64)) -}}
+{{- fail (printf "metrics.serviceMonitor.scrapeTimeout: %s is longer than metrics.serviceMonitor.interval, %s: use at most that" $scrape.scrapeTimeout $scrape.interval) -}}
+{{- end -}}
+{{- range $key := list "helm.sh/resource-policy" "tranche.dev/allow-delete" -}}
+{{- if hasKey (default dict $.Values.crds.annotations) $key -}}
+{{- fail (printf "crds.annotations: %s would undo what crds.%s sets: set crds.%s" $key (ternary "protect" "keep" (eq $key "tranche.dev/allow-delete")) (ternary "protect" "keep" (eq $key "tranche.dev/allow-delete"))) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Milliseconds of a duration with one unit, such as 30s. */}}
+{{- define "tranche.milliseconds" -}}
+{{- mul (regexFind "^[0-9]+" .) (index (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) (regexFind "[a-z]+$" .)) -}}
+{{- end -}}
+
 {{/* Rejects labels that the chart sets itself: a duplicate would override the label by which objects are selected. */}}
 {{- define "tranche.checkLabels" -}}
-{{- range $path := list "commonLabels" "allInOne.podLabels" "controller.podLabels" "executor.podLabels" "api.podLabels" "metrics.serviceMonitor.labels" "metrics.prometheusRule.labels" "metrics.dashboard.labels" -}}
+{{- range $path := list "commonLabels" "allInOne.podLabels" "controller.podLabels" "executor.podLabels" "api.podLabels" "allInOne.deploymentLabels" "controller.deploymentLabels" "executor.deploymentLabels" "api.deploymentLabels" "service.labels" "api.service.labels" "metrics.serviceMonitor.labels" "metrics.prometheusRule.labels" "metrics.dashboard.labels" -}}
 {{- range $label := (include "tranche.valueAt" (dict "values" $.Values "path" $path) | fromYaml).value | default dict | keys | sortAlpha -}}
-{{- if regexMatch "^(helm\\.sh/chart|app\\.kubernetes\\.io/(name|instance|component|version|part-of|managed-by))$" $label -}}
+{{- if regexMatch "^(helm\\.sh/chart|app\\.kubernetes\\.io/(name|instance|component|version|part-of|managed-by)|tranche\\.dev/endpoint)$" $label -}}
 {{- fail (printf "%s: %s is set by the chart, to select objects and pods: remove it, or use another name" $path $label) -}}
 {{- end -}}
 {{- end -}}

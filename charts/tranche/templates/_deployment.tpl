@@ -75,7 +75,7 @@
 
 {{- define "tranche.apiArgs" }}
 - --api-port=8080
-- --requests-per-second={{ .requestsPerSecond }}
+- --requests-per-second={{ int .requestsPerSecond }}
 {{- if .tls.secret }}
 - --tls-cert-file=/etc/tranche/tls/tls.crt
 - --tls-key-file=/etc/tranche/tls/tls.key
@@ -265,18 +265,61 @@
 {{- end }}
 {{- end -}}
 
-{{/* Security context of the Pod Security Standard `restricted`. */}}
+{{/* Settings of every pod: security context, pull secrets, DNS and RuntimeClass. */}}
+{{- define "tranche.podSettings" -}}
+securityContext: {{- include "tranche.podSecurity" . | nindent 2 }}
+{{- with include "tranche.pullSecrets" . }}
+imagePullSecrets: {{- . | nindent 2 }}
+{{- end }}
+{{- with .Values.pods }}
+{{- with .runtimeClassName }}
+runtimeClassName: {{ . }}
+{{- end }}
+{{- if not .hostUsers }}
+hostUsers: false
+{{- end }}
+{{- with .dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .dnsConfig }}
+dnsConfig: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .hostAliases }}
+hostAliases: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Timing of a probe, in the order of its use. A delay of 0 is Kubernetes' default. */}}
+{{- define "tranche.probeTiming" -}}
+{{- with .initialDelaySeconds }}
+initialDelaySeconds: {{ int . }}
+{{- end }}
+periodSeconds: {{ int .periodSeconds }}
+timeoutSeconds: {{ int .timeoutSeconds }}
+failureThreshold: {{ int .failureThreshold }}
+{{- end -}}
+
+{{/* Security context of the Pod Security Standard `restricted`. Ids of OpenShift have ten digits, which Go prints as 1e+09 without `int64`. */}}
 {{- define "tranche.podSecurity" -}}
+{{- $own := default dict .Values.pods.securityContext -}}
 runAsNonRoot: true
 {{- if not (kindIs "invalid" .Values.runAsUser) }}
-runAsUser: {{ .Values.runAsUser }}
+runAsUser: {{ int64 .Values.runAsUser }}
 {{- end }}
 {{- if not (kindIs "invalid" .Values.runAsGroup) }}
-runAsGroup: {{ .Values.runAsGroup }}
-fsGroup: {{ .Values.runAsGroup }}
+runAsGroup: {{ int64 .Values.runAsGroup }}
+{{- if not $own.fsGroup }}
+fsGroup: {{ int64 .Values.runAsGroup }}
 {{- end }}
+{{- end }}
+{{- if not $own.seccompProfile }}
 seccompProfile:
   type: RuntimeDefault
+{{- end }}
+{{- with $own }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "tranche.containerSecurity" -}}

@@ -22,7 +22,7 @@ values of a section that still have an effect. A value that equals the default i
   fix: "set it below allInOne, or set mode: distributed"
 {{- end }}
 {{- if not $values.crds.install }}
-- of: [crds.keep]
+- of: [crds.keep, crds.annotations]
   why: "the chart installs no CustomResourceDefinitions"
   fix: "set crds.install: true"
 {{- end }}
@@ -41,6 +41,16 @@ values of a section that still have an effect. A value that equals the default i
   but: [api.enabled]
   why: "there is no REST API"
   fix: "set api.enabled: true"
+{{- end }}
+{{- if eq $values.api.service.type "ClusterIP" }}
+- of: [api.service.nodePort, api.service.externalTrafficPolicy]
+  why: "the Service has no port outside the cluster"
+  fix: "set api.service.type: LoadBalancer or NodePort"
+{{- end }}
+{{- if ne $values.api.service.type "LoadBalancer" }}
+- of: [api.service.loadBalancerClass, api.service.loadBalancerSourceRanges]
+  why: "there is no load balancer"
+  fix: "set api.service.type: LoadBalancer"
 {{- end }}
 {{- if not $values.api.hooks.enabled }}
 - of: [api.hooks.secrets]

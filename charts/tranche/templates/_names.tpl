@@ -26,14 +26,14 @@
 {{- default (ternary .Release.Namespace "kube-system" (gt (len .Values.scope.namespaces) 0)) .Values.leaseNamespace -}}
 {{- end -}}
 
-{{/* Labels of every object: { root, component }; the component may be "". */}}
+{{/* Labels of every object: { root, component, labels }; the component may be "", and `labels` may be absent: they override commonLabels. */}}
 {{- define "tranche.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "tranche.selector" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: tranche
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
-{{- with .root.Values.commonLabels }}
+{{- with merge dict (default dict .labels) (default dict .root.Values.commonLabels) }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
@@ -73,9 +73,22 @@ api: api
 {{- end -}}
 {{- end -}}
 
+{{- define "tranche.registry" -}}
+{{- default .Values.image.registry (default dict .Values.global).imageRegistry -}}
+{{- end -}}
+
+{{/* Image pull secrets of a parent chart and of this one, as YAML: [{ name }]. */}}
+{{- define "tranche.pullSecrets" -}}
+{{- $secrets := list -}}
+{{- range concat (default list (default dict .Values.global).imagePullSecrets) (default list .Values.image.pullSecrets) -}}
+{{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) -}}
+{{- end -}}
+{{- with uniq $secrets }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
 {{- define "tranche.image" -}}
 {{- $repository := .Values.image.repository -}}
-{{- with .Values.image.registry -}}{{- $repository = printf "%s/%s" (trimSuffix "/" .) $repository -}}{{- end -}}
+{{- with include "tranche.registry" . -}}{{- $repository = printf "%s/%s" (trimSuffix "/" .) $repository -}}{{- end -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" $repository .Values.image.digest -}}
 {{- else -}}
@@ -106,8 +119,8 @@ api: api
 {{/* Paths of values with a host name that is reserved for documentation (example, example.com), as text; empty without any. */}}
 {{- define "tranche.placeholders" -}}
 {{- $found := list -}}
-{{- range $path := list "image.registry" "redis.url" "api.ingress.host" "api.login.issuer" "api.login.externalUrl" "tracing.endpoint" -}}
-{{- $value := (include "tranche.valueAt" (dict "values" $.Values "path" $path) | fromYaml).value -}}
+{{- range $path := list "global.imageRegistry" "image.registry" "redis.url" "api.ingress.host" "api.login.issuer" "api.login.externalUrl" "tracing.endpoint" -}}
+{{- $value := (include "tranche.valueAt" (dict "values" $.Values "path" $path) | fromYaml).value | default "" -}}
 {{- if regexMatch "(^|[.@/])example([.](com|net|org))?([:/,]|$)" $value -}}{{- $found = append $found $path -}}{{- end -}}
 {{- end -}}
 {{- join ", " $found -}}
