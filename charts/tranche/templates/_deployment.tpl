@@ -292,8 +292,9 @@ hostAliases: {{- toYaml . | nindent 2 }}
 
 {{/* Timing of a probe, in the order of its use. A delay of 0 is Kubernetes' default. */}}
 {{- define "tranche.probeTiming" -}}
-{{- with .initialDelaySeconds }}
-initialDelaySeconds: {{ int . }}
+{{- /* Helm 3 reads numbers as text, and no text but the empty one is false. */}}
+{{- if gt (int .initialDelaySeconds) 0 }}
+initialDelaySeconds: {{ int .initialDelaySeconds }}
 {{- end }}
 periodSeconds: {{ int .periodSeconds }}
 timeoutSeconds: {{ int .timeoutSeconds }}
