@@ -1,3 +1,4 @@
+/** Finds, installs if possible, starts and ends real redis-servers for tests, benchmarks and demonstrations. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
