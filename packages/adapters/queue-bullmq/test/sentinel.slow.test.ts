@@ -9,11 +9,11 @@ import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort, spawnTied } from '../../../../scripts/redis-server.ts'
 import { type Line, openQueue, quick, recordWork } from './queue-bench.ts'
-import { isRedisMissing, plainSettings, redisServer, startTestRedis } from './redis.ts'
+import { isRedisMissing, plainSettings, redisServer, startTestRedis, type TestRedis } from './redis.ts'
 
 describe.skipIf(isRedisMissing)('under Sentinel', () => {
   it('the queue switches to the new master when the old one dies, and keeps replicated keys', async () => {
-    const master = await startTestRedis()
+    const master = await startTestRedis({ args: ['--repl-diskless-sync-delay', '0'] })
     const replica = await startTestRedis({ args: ['--replicaof', '127.0.0.1', String(master.port)] })
     for (const server of [master, replica]) onTestFinished(() => server.dispose())
     const sentinel = await startSentinel(master.port)
@@ -28,7 +28,7 @@ describe.skipIf(isRedisMissing)('under Sentinel', () => {
     const queue = openQueue(settings, 'sentinel', { lines, timing: quick })
     await queue.enqueue('before')
     // Replication is asynchronous; what has not reached the replica is announced again by a sweep.
-    await master.admin.wait(1, 5_000)
+    await untilReplicated(master, replica)
     const enqueuer = createEnqueuer({ queue, clock: systemClock, log: silentLogger })
     onTestFinished(() => enqueuer.stop())
     await master.kill()
@@ -41,6 +41,19 @@ describe.skipIf(isRedisMissing)('under Sentinel', () => {
     await expect(replica.admin.info('replication')).resolves.toContain('role:master')
   })
 })
+
+/** Resolves when the replica has everything that the master has now. WAIT would wait for writes of its own connection alone. */
+async function untilReplicated(master: TestRedis, replica: TestRedis): Promise<void> {
+  const written = await offsetOf(master, 'master_repl_offset')
+  while ((await offsetOf(replica, 'slave_repl_offset')) < written);
+}
+
+/** -1 for a replica that has not synchronized yet. */
+async function offsetOf({ admin }: TestRedis, field: 'master_repl_offset' | 'slave_repl_offset'): Promise<number> {
+  const info = await admin.info('replication')
+  const isSynchronized = field === 'master_repl_offset' || info.includes('master_link_status:up')
+  return isSynchronized ? Number(new RegExp(`${field}:(\\d+)`).exec(info)?.[1] ?? -1) : -1
+}
 
 /** A real sentinel that watches the master on `port` under the name `main` and is alone in its judgement. */
 async function startSentinel(port: number): Promise<{ readonly port: number; knowsReplica(): Promise<void> }> {
