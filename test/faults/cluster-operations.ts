@@ -195,7 +195,8 @@ async function changePod(
     case 'deletePod':
       world.note(`a person ${operation.evict ? 'evicts' : 'deletes'} pod ${where}`)
       if (operation.evict) return evict(world, key)
-      return people.delete(resourcePaths.pods, key)
+      await people.delete(resourcePaths.pods, key)
+      return
     case 'failPod':
       // Only its kubelet fails a pod, so a pod that no kubelet has started cannot fail.
       if (pod.status?.startTime === undefined) return

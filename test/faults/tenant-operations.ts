@@ -138,7 +138,7 @@ async function forgeRelease(
       releasePlan: { batches: [{ canaryReplicas: '100%' }], batchPartition: 0 },
     },
   } as never)
-  world.later(forMs, () => client.delete(resourcePaths.batchReleases, key))
+  world.later(forMs, async () => void (await client.delete(resourcePaths.batchReleases, key)))
 }
 
 /** A DaemonSet and a Rollout of the same names and labels, which take part only in their own release. */

@@ -18,6 +18,7 @@ import {
 } from '@tranche/kube-types'
 import { controlledBy, isStopAsked, type PodLabels, type StrategyScope } from '@tranche/planner'
 import { type CreateRefusals, createCreateRefusals } from './create-refusals.ts'
+import { patchDaemonSet } from './patch-daemon-set.ts'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import type { SchemaWatch } from '../schema/schema-watch.ts'
@@ -72,9 +73,7 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
       })
       if (written !== undefined) cluster.overlay.batchReleases.learn(written)
     },
-    async patchDaemonSet(daemonSet, patch, signal) {
-      cluster.overlay.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
-    },
+    patchDaemonSet: (daemonSet, patch, signal) => patchDaemonSet({ client, overlay: cluster.overlay }, daemonSet, patch, signal),
     listPods: (daemonSet, signal) => listPods(parts, daemonSet, signal),
     async listDesiredNodes({ spec }, signal) {
       const placement = spec.template.spec ?? {}

@@ -6,6 +6,7 @@ import { isBadRequest, isNotFound, type JsonPatchOperation, type KubeClient, res
 import { type DaemonSet, daemonSetAnnotations, keyOf, type ObjectKey, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import type { StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
+import { patchDaemonSet } from './patch-daemon-set.ts'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
@@ -42,9 +43,7 @@ export function createRolloutPort(parts: RolloutPortParts): RolloutPort {
       const patch = annotationsPatch(rollout, annotations)
       overlay.rollouts.learn(await patchOrConflict<Rollout>(client, resourcePaths.rollouts, rollout, patch, { signal }))
     },
-    async patchDaemonSet(daemonSet, patch, signal) {
-      overlay.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
-    },
+    patchDaemonSet: (daemonSet, patch, signal) => patchDaemonSet({ client, overlay }, daemonSet, patch, signal),
     async createRelease(rollout, spec, signal) {
       const created = (await client.create(resourcePaths.batchReleases, newRelease(rollout, spec), { signal })) as unknown as BatchRelease
       if (isCut(spec, created.spec)) schemas.suspect()
@@ -62,7 +61,9 @@ export function createRolloutPort(parts: RolloutPortParts): RolloutPort {
       overlay.batchReleases.learn(updated)
     },
     async deleteRelease(release, signal) {
-      await client.delete(resourcePaths.batchReleases, keyOf(release), { preconditions: { uid: release.metadata.uid }, signal })
+      const options = { preconditions: { uid: release.metadata.uid }, signal }
+      const left = await client.delete<BatchRelease>(resourcePaths.batchReleases, keyOf(release), options)
+      if (left?.metadata.deletionTimestamp !== undefined) overlay.batchReleases.learn(left)
     },
     async writeStatus(rollout, status, signal) {
       const written = await updateStatus({ client, schemas }, { rollout, status, signal })

@@ -26,8 +26,12 @@ export interface KubeClient {
   /** Replaces an object. A `metadata.resourceVersion` is a precondition: 409 if the object has another one. */
   update<T extends Writable>(resource: ResourcePath, object: T, options?: WriteOptions): Promise<T & KubeObject>
   patch<T>(resource: ResourcePath, key: ObjectKey, patch: KubePatch, options?: WriteOptions): Promise<T>
-  /** Requests deletion; the object may remain with a deletionTimestamp. A failed precondition is 409. */
-  delete(resource: ResourcePath, key: ObjectKey, options?: DeleteOptions): Promise<void>
+  /**
+   * Requests deletion. A failed precondition is 409.
+   *
+   * @returns the object as the server answers it, with a deletionTimestamp where it remains for now; null if the answer has no object
+   */
+  delete<T extends KubeObject>(resource: ResourcePath, key: ObjectKey, options?: DeleteOptions): Promise<T | null>
   /** Yields the changes after `resourceVersion` until the server ends the stream. Leaving the loop closes it. */
   watch<T>(resource: ResourcePath, options: WatchOptions): AsyncIterable<WatchEvent<T>>
   /** Sends a GET to any path, such as `/version` or `/readyz`. */
@@ -166,9 +170,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       const path = writePath(objectPath(resource, key, writeOptions?.subresource), writeOptions)
       return sendJson('PATCH', path, writeOptions, { contentType: patchContentTypes[patch.type], value: patch.body })
     },
-    delete: async (resource, key, deleteOptions = {}) => {
-      await send('DELETE', objectPath(resource, key), deleteOptions, json(deleteBody(deleteOptions)))
-    },
+    delete: async <T extends KubeObject>(resource: ResourcePath, key: ObjectKey, deleteOptions: DeleteOptions = {}) =>
+      deletedObject<T>(await send('DELETE', objectPath(resource, key), deleteOptions, json(deleteBody(deleteOptions)))),
     watch: (resource, watchOptions) => openWatch(watchPorts, watchRequest(resource, watchOptions), watchLimits(watchOptions)),
     text: (path, callOptions) => send('GET', path, callOptions),
   }
@@ -222,6 +225,16 @@ function keyOfWritable(object: Writable): ObjectKey {
 function deleteBody(options: DeleteOptions): object {
   const { preconditions, gracePeriodSeconds, propagationPolicy } = options
   return { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, gracePeriodSeconds, propagationPolicy }
+}
+
+/** The deletion was accepted, so an answer that cannot be read is no error. */
+function deletedObject<T extends KubeObject>(answer: string): T | null {
+  try {
+    const object = JSON.parse(answer) as Partial<T> | null
+    return typeof object?.metadata?.uid === 'string' ? (object as T) : null
+  } catch {
+    return null
+  }
 }
 
 function watchQuery(options: WatchOptions): Query {

@@ -181,6 +181,18 @@ it('an answer that is not JSON becomes an error, not a value', async () => {
   expect(await failure(client.get(resourcePaths.pods, key))).toMatchObject({ code: 'API_REFUSED' })
 })
 
+describe('the answer to a deletion', () => {
+  const deleting = { kind: 'Pod', metadata: { ...pod.metadata, uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  it.each([
+    ['is the object that remains for now', answer(200, deleting), deleting],
+    ['is null if the object is gone', answer(200, { kind: 'Status', status: 'Success', details: { uid: 'u' } }), null],
+    ['is null if it cannot be read: the deletion was accepted', answerPieces(200, ['<html>']), null],
+  ])('%s', async (_title, response, object) => {
+    const { client } = clientOver([response])
+    await expect(client.delete(resourcePaths.pods, key)).resolves.toEqual(object)
+  })
+})
+
 describe('a retried request', () => {
   const reset = new Error('fetch failed', { cause: new Error('read ECONNRESET') })
   const throttled = answer(429, {}, { 'retry-after': '2' })
