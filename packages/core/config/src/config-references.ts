@@ -8,15 +8,16 @@ export interface ConfigReference {
   /** Path of the first field that names it: `spec.template.spec.volumes[0].configMap.name`. */
   readonly path: string
   /**
-   * How a change of the object reaches pods of any revision: `running`: the kubelet updates the mounted files; `restart`: a container
-   * reads it when it starts, as environment variables or through a subPath.
+   * How a change of the object reaches pods of any revision.
+   * - `running`: the kubelet updates the mounted files.
+   * - `restart`: a container reads it when it starts, as environment variables or through a subPath.
    */
   readonly reach: 'running' | 'restart'
 }
 
 /**
- * Finds every ConfigMap and Secret whose content the containers of a template read: volumes, projected volumes, `envFrom`, and `env`, also
- * of init containers and ephemeral containers; and the Secret that a CSI driver gets to publish a volume. Each object is listed once.
+ * Finds every ConfigMap and Secret whose content containers of a template read, init and ephemeral containers too. Looks at volumes,
+ * projected volumes, `envFrom` and `env`, and at the Secret that a CSI driver gets to publish a volume. Lists each object once.
  *
  * Not included: pull secrets, Secrets that only the kubelet uses to mount a remote disk, and objects that the cluster itself writes into
  * every namespace.

@@ -4,7 +4,7 @@ import type { UnversionedConfig } from './judge-config.ts'
 /** Maximum number of objects that a text names; the others are counted. */
 const MOST_NAMED = 10
 
-/** What makes config part of the version. */
+/** Fix that makes config part of the version. */
 export const CONFIG_FIX = 'name each by the hash of its content, as kustomize does, or make each immutable under a new name'
 
 /**

@@ -6,7 +6,7 @@ export interface UnversionedConfig {
   /** Objects with neither a hash in their names nor `immutable: true`; at least one. */
   readonly references: readonly ConfigReference[]
   /**
-   * Whether the template carries the checksum of its config in an annotation `checksum/…`: a change of config is then a release, but pods of
+   * Whether the template carries the checksum of its config in an annotation `checksum/…`. A change of config is then a release, but pods of
    * the old revision take the new content as well.
    */
   readonly hasChecksum: boolean

@@ -69,7 +69,7 @@ describe('config is part of the version', () => {
 })
 
 describe('the text about config', () => {
-  it('tells running pods from restarts', () => {
+  it('separates running pods from restarts', () => {
     expect(configText(judgeConfig(template(['agent']))!)).toBe(
       'a change of ConfigMap agent reaches running pods; a change of Secret token reaches containers as they restart, ' +
         'on every node and outside the batches of a release',

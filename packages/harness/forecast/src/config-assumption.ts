@@ -9,5 +9,5 @@ import type { DaemonSet } from '@tranche/kube-types'
  */
 export function configAssumption({ spec }: DaemonSet, immutable: readonly ConfigObject[]): readonly string[] {
   const found = judgeConfig(spec.template, ({ kind, name }) => immutable.some((one) => one.kind === kind && one.name === name))
-  return found === null ? [] : [`config stays as it is, because it is not part of the version: ${configText(found)}`]
+  return found === null ? [] : [`config is assumed to stay as it is: ${configText(found)}`]
 }

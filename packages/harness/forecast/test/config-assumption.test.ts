@@ -8,8 +8,7 @@ const daemonSet = {
 
 it('a forecast says which config may change without a release', () => {
   expect(configAssumption(daemonSet, [{ kind: 'Secret', name: 'agent' }])).toEqual([
-    'config stays as it is, because it is not part of the version: a change of ConfigMap agent reaches running pods, on every node and ' +
-      'outside the batches of a release',
+    'config is assumed to stay as it is: a change of ConfigMap agent reaches running pods, on every node and outside the batches of a release',
   ])
 })
 
