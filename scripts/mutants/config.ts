@@ -36,8 +36,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnversioned',
     fault: 'a ConfigMap and a Secret of one name are one object',
     file: references,
-    find: '({ kind, name }) => `${kind} ${name}`',
-    replace: '({ name }) => name',
+    find: 'Map.groupBy(found, ({ kind, name }) =>',
+    replace: "Map.groupBy(found.map((one) => ({ ...one, kind: 'ConfigMap' as const })), ({ kind, name }) =>",
     tests: [referencesTests],
   },
   {
