@@ -12,6 +12,8 @@ const referencesTests = 'packages/core/config/test/config-references.test.ts'
 const judgeTests = 'packages/core/config/test/judge-config.test.ts'
 const conditionTests = 'packages/core/planner/test/rollout/config-condition.test.ts'
 const eventsTests = 'packages/core/planner/test/rollout/rollout-events.test.ts'
+const rolloutPass = 'packages/shells/controllers/src/rollout-pass.ts'
+const portTests = 'apps/controller/test/config-port.test.ts'
 const scenarios = 'test/scenarios/config.test.ts'
 
 /** Faults in finding config that is not part of the version. */
@@ -101,8 +103,24 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnversioned',
     fault: 'a ConfigMap is read in each pass',
     file: port,
-    find: 'clock.monotonicMs() - answer.atMs < KNOWN_FOR_MS',
-    replace: 'clock.monotonicMs() < 0 && KNOWN_FOR_MS > 0',
+    find: 'earlier !== undefined && clock.monotonicMs() < earlier.untilMs',
+    replace: 'earlier !== undefined && clock.monotonicMs() < 0',
+    tests: [scenarios],
+  },
+  {
+    rule: 'ConfigUnversioned',
+    fault: 'a failed read is believed for five minutes',
+    file: port,
+    find: "read === 'failed' ? FAILED_FOR_MS : KNOWN_FOR_MS",
+    replace: "read === 'failed' && FAILED_FOR_MS < 0 ? FAILED_FOR_MS : KNOWN_FOR_MS",
+    tests: [portTests],
+  },
+  {
+    rule: 'ConfigUnversioned',
+    fault: 'nothing reads a ConfigMap again that became immutable',
+    file: rolloutPass,
+    find: 'return noLaterThan(known?.recheckAfterMs, outcomeOf(plan))',
+    replace: 'return known === undefined ? noLaterThan(1, outcomeOf(plan)) : outcomeOf(plan)',
     tests: [scenarios],
   },
   {

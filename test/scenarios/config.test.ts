@@ -56,6 +56,13 @@ describe('config that is not part of the version', () => {
     expect(configReads(log).toSorted()).toEqual(['agent', 'other'].map((name) => `GET /api/v1/namespaces/demo/configmaps/${name}`))
   })
 
+  it('is no longer named once its ConfigMap became immutable, though nothing else changes', async () => {
+    stage = await setStage({ nodes: 4, configMaps: ['agent'], readConfig: true })
+    expect(await condition()).toMatchObject({ status: 'True' })
+    await stage.client.create(resourcePaths.configMaps, { ...configMap('agent'), immutable: true })
+    await stage.until('the condition is gone', async () => (await condition()) === undefined, 301_000)
+  })
+
   it('is judged by names where the permission to read ConfigMaps is missing, and the release continues', async () => {
     stage = await setStage({
       nodes: 4,

@@ -6,6 +6,8 @@ import type { Logger } from '@tranche/telemetry'
 
 /** How long (ms) an answer is used: an immutable ConfigMap can be deleted and created again. */
 const KNOWN_FOR_MS = 300_000
+/** How long (ms) no further attempt is made after a failed one. */
+const FAILED_FOR_MS = 60_000
 /** Maximum number of answers kept; the oldest one is dropped first. */
 const MOST_KNOWN = 1_000
 
@@ -24,43 +26,49 @@ interface ConfigMap extends KubeObject {
 interface Answer {
   readonly isImmutable: boolean
   /** On the monotonic clock. */
-  readonly atMs: number
+  readonly untilMs: number
 }
 
 /** Reads ConfigMaps from the API server, each at most once in five minutes. Keeps nothing of a ConfigMap but whether it is immutable. */
 export function createConfigPort({ client, clock, log }: ConfigPortParts): ConfigPort {
   const known = new Map<string, Answer>()
 
-  async function isImmutable(key: ObjectKey, signal: AbortSignal): Promise<boolean> {
+  async function answerOf(key: ObjectKey, signal: AbortSignal): Promise<Answer> {
     const text = keyText(key)
-    const answer = known.get(text)
-    if (answer !== undefined && clock.monotonicMs() - answer.atMs < KNOWN_FOR_MS) return answer.isImmutable
+    const earlier = known.get(text)
+    if (earlier !== undefined && clock.monotonicMs() < earlier.untilMs) return earlier
     const read = await readConfigMap(key, signal)
+    const answer = { isImmutable: read === true, untilMs: clock.monotonicMs() + (read === 'failed' ? FAILED_FOR_MS : KNOWN_FOR_MS) }
     known.delete(text)
-    known.set(text, { isImmutable: read, atMs: clock.monotonicMs() })
+    known.set(text, answer)
     for (const oldest of known.keys()) {
       if (known.size <= MOST_KNOWN) break
       known.delete(oldest)
     }
-    return read
+    return answer
   }
 
-  async function readConfigMap(key: ObjectKey, signal: AbortSignal): Promise<boolean> {
+  async function readConfigMap(key: ObjectKey, signal: AbortSignal): Promise<boolean | 'failed'> {
     try {
       const { immutable } = await client.get<ConfigMap>(resourcePaths.configMaps, key, { signal })
       return immutable === true
     } catch (error) {
       signal.throwIfAborted()
-      // Judged by its name, as without the permission. A template may name a ConfigMap that does not exist yet.
-      if (!isNotFound(error)) log.warn({ configMap: keyText(key), err: error }, 'could not read ConfigMap')
-      return false
+      // A template may name a ConfigMap that does not exist yet.
+      if (isNotFound(error)) return false
+      // Judged by its name, as without the permission.
+      log.warn({ configMap: keyText(key), err: error }, 'could not read ConfigMap')
+      return 'failed'
     }
   }
 
   return {
     async immutableOf(namespace, names, signal) {
-      const read = names.map(async (name) => ({ name, is: await isImmutable({ namespace, name }, signal) }))
-      return new Set((await Promise.all(read)).flatMap(({ name, is }) => (is ? [name] : [])))
+      const read = await Promise.all(names.map(async (name) => ({ name, ...(await answerOf({ namespace, name }, signal)) })))
+      return {
+        immutable: new Set(read.flatMap(({ name, isImmutable }) => (isImmutable ? [name] : []))),
+        recheckAfterMs: Math.max(1, Math.min(...read.map(({ untilMs }) => untilMs)) - clock.monotonicMs()),
+      }
     },
   }
 }

@@ -29,12 +29,12 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       return awaitChange
     }
     const { clock, config } = parts
-    const immutable = config === undefined ? {} : { immutableConfigMaps: await readImmutable(config, reading, signal) }
+    const known = config === undefined ? null : await readImmutable(config, reading, signal)
     if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
     else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
     const view = {
       ...reading,
-      ...immutable,
+      ...(known !== null && { immutableConfigMaps: known.immutable }),
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
       revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
       nowMs: clock.nowMs(),
@@ -48,8 +48,14 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
-    return outcomeOf(plan)
+    return noLaterThan(known?.recheckAfterMs, outcomeOf(plan))
   }
+}
+
+/** The pass comes back for config that must be read again. */
+function noLaterThan(recheckAfterMs: number | undefined, result: ReconcileResult): ReconcileResult {
+  if (recheckAfterMs === undefined || (result.kind === 'recheckAfter' && result.ms <= recheckAfterMs)) return result
+  return recheckAfter(recheckAfterMs)
 }
 
 /** Records the warning of a wait when it begins, and again when its text changes. */
