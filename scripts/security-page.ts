@@ -13,6 +13,7 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-api': 'REST API',
   'tranche-admission': 'controller, with `admission: policy` or `webhook`',
   'tranche-webhook': 'controller, with `admission: webhook` and its own certificate',
+  'tranche-config': 'controller, with `--read-config`',
   'tranche-test': '`helm test`, while it runs',
 }
 

@@ -79,7 +79,7 @@ async function buildOne({ file, entry, globals, budgetKb }: HostPlugin, outDir: 
       envDir: false,
       logLevel: 'error',
       define: { 'process.env.NODE_ENV': '"production"' },
-      plugins: [hostStyles(root)],
+      plugins: [importAtOnce(), hostStyles(root)],
       oxc: { jsx: { runtime: 'automatic' } },
       build: {
         outDir,
@@ -107,6 +107,31 @@ async function buildOne({ file, entry, globals, budgetKb }: HostPlugin, outDir: 
   const path = join(outDir, file)
   return { file: path, bytes: statSync(path).size, gzipBytes: gzipSync(readFileSync(path)).byteLength, budgetKb }
 }
+
+/**
+ * Imports some modules at once that are otherwise imported by a call, when they are needed. A plugin is one file, so it loads nothing later.
+ * But a module that is imported by a call is kept as a whole, and so is everything that it imports: all schemas of the API. Charts stay
+ * as they are, because their library needs a document when it is loaded.
+ */
+function importAtOnce(): Plugin {
+  return {
+    name: 'import-at-once',
+    enforce: 'pre',
+    transform(code, id) {
+      const module = atOnce.get(id)
+      if (module === undefined) return null
+      const call = `await import('${module}')`
+      if (!code.includes(call)) throw new Error(`${id} has no ${call}`)
+      return { code: `import * as importedAtOnce from '${module}'\n${code.replaceAll(call, 'importedAtOnce')}`, map: null }
+    },
+  }
+}
+
+/** Modules by the file that imports them. */
+const atOnce: ReadonlyMap<string, string> = new Map([
+  [resolve('packages/adapters/api-client/src/api-client.ts'), './later-schemas.ts'],
+  [resolve('apps/dashboard/src/pages/rollout/revisions/revision-changes.tsx'), './template-diff.tsx'],
+])
 
 const VIRTUAL = 'virtual:host-styles'
 

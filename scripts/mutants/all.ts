@@ -1,4 +1,5 @@
 import { mutantsOfAnalysis } from './analysis.ts'
+import { mutantsOfConfig } from './config.ts'
 import { mutantsOfFlight } from './flight.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfNotify } from './notify.ts'
@@ -12,6 +13,7 @@ import { mutantsOfVerdict } from './verdict.ts'
 /** Every fault, package by package in reading order. */
 export const mutants: readonly Mutant[] = [
   ...mutantsOfFlight,
+  ...mutantsOfConfig,
   ...mutantsOfValidation,
   ...mutantsOfAnalysis,
   ...mutantsOfVerdict,

@@ -144,6 +144,23 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
+  it('let the controller read ConfigMaps only where the values say so, and in the named namespaces alone', async () => {
+    const ofConfig = (objects: readonly Rendered[]): readonly Rendered[] =>
+      objects.filter(({ metadata }) => metadata.name === 'tranche-config')
+    const isAsked = (objects: readonly Rendered[]): boolean => JSON.stringify(objects).includes('"--read-config"')
+    const none = await render({ fullnameOverride: 'tranche' })
+    expect([ofConfig(none), isAsked(none)]).toEqual([[], false])
+    for (const [name, kinds] of [
+      ['two namespaces', ['ClusterRole', 'RoleBinding agents', 'RoleBinding network']],
+      ['all-in-one', ['ClusterRole', 'ClusterRoleBinding']],
+    ] as const) {
+      const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { config: true } })
+      expect(ofConfig(objects).map(({ kind, metadata }) => [kind, metadata.namespace].filter(Boolean).join(' '))).toEqual(kinds)
+      expect(ofConfig(objects)[0]).toMatchObject({ rules: page.ClusterRole['tranche-config'] })
+      expect(isAsked(objects)).toBe(true)
+    }
+  })
+
   it('allow reading Secrets only by name, in the named namespaces', async () => {
     const rights = (objects: readonly Rendered[]): readonly unknown[] =>
       objects

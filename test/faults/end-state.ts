@@ -27,7 +27,7 @@ export async function findUnended(world: World, tag: string): Promise<readonly s
     pods: (await people.list<Pod>(resourcePaths.pods, { namespace })).items,
     nodes: new Set((await people.list<Node>(resourcePaths.nodes)).items.map(({ metadata }) => metadata.name)),
   }
-  return [...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, schedule.shape)]
+  return [...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, schedule.shape), ...unendedConfig(view, schedule.shape)]
 }
 
 /**
@@ -100,6 +100,15 @@ function unendedKeys({ daemonSet }: EndView, { admission, declares }: Shape): re
   const original = metadata.annotations?.[keys.originalUpdateStrategy]
   if (flips && original !== declares) unended.push(`the recorded original strategy is ${original}, and was ${declares}`)
   return unended
+}
+
+/** The condition must follow from the names and the objects that the owners wrote. */
+function unendedConfig({ rollout }: EndView, { config }: Shape): readonly string[] {
+  const kinds = config?.kinds ?? []
+  const isUnversioned = kinds.includes('plain') || (kinds.includes('immutable') && config?.isRead === false)
+  const condition = rollout?.status?.conditions?.find(({ type }) => type === 'ConfigUnversioned')
+  if ((condition?.status === 'True') === isUnversioned) return []
+  return [`the condition ConfigUnversioned is ${condition?.status ?? 'absent'}, and the template reads ${kinds.join(', ')} config`]
 }
 
 /** Keys that the end of a release removes. */

@@ -54,12 +54,19 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
   return {
     seed,
-    shape: room.among(served),
+    shape: withConfig(room.among(served), seed),
     stormMs,
     incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
     aheadMs: clocks.aheadMs,
     upgrades,
   }
+}
+
+/** Most worlds have config. Has its own random numbers. */
+function withConfig(shape: Shape, seed: number): Shape {
+  const random = createRandom('template-config', seed)
+  const kinds = (['plain', 'hashed', 'immutable'] as const).filter(() => random.next() < 0.4)
+  return kinds.length === 0 ? shape : { ...shape, config: { kinds, isRead: random.next() < 0.5 } }
 }
 
 interface Room {

@@ -103,7 +103,22 @@ export function createOwners(world: World, callers: Callers): Owners {
     await patchRollout({ metadata: { annotations: { [rolloutAnnotations.releasePolicy]: git.namesPolicy ? POLICY : null } } })
   }
 
+  async function createConfig(): Promise<void> {
+    for (const kind of shape.config?.kinds ?? []) {
+      const metadata = { namespace: stageKey.namespace, name: configNames[kind] }
+      const object = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata,
+        data: { level: 'info' },
+        ...(kind === 'immutable' && { immutable: true }),
+      }
+      await ignoreExisting(people.create(resourcePaths.configMaps, object as never))
+    }
+  }
+
   async function install(): Promise<void> {
+    await createConfig()
     await createPolicy()
     await create()
     await createRollout()
@@ -234,10 +249,25 @@ function mayRollBack(policy: ReleasePolicySpec | null): boolean {
 
 function releaseOptions(
   { maxUnavailable, minReadySeconds }: Manifest,
-  { declares, startMs, stopMs, toleratesAll, cpu }: Shape,
+  { declares, startMs, stopMs, toleratesAll, cpu, config }: Shape,
 ): ReleaseOptions {
   const annotations = { 'sim.tranche.dev/start-ms': String(startMs), 'sim.tranche.dev/stop-ms': String(stopMs) }
-  return { maxUnavailable, minReadySeconds, strategyType: declares, annotations, cpu, ...(toleratesAll ? {} : { tolerations: [] }) }
+  return {
+    maxUnavailable,
+    minReadySeconds,
+    strategyType: declares,
+    annotations,
+    cpu,
+    ...readingConfig(config),
+    ...(toleratesAll ? {} : { tolerations: [] }),
+  }
+}
+
+/** Names of ConfigMaps by their kind. */
+const configNames = { plain: 'agent', hashed: 'agent-7g2kc9hb4m', immutable: 'agent-fixed' } as const
+
+function readingConfig(config: Shape['config']): Pick<ReleaseOptions, 'configMaps'> {
+  return config === undefined ? {} : { configMaps: config.kinds.map((kind) => configNames[kind]) }
 }
 
 function operationText(operation: OwnerOperation): string {

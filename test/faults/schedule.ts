@@ -49,6 +49,16 @@ export interface Shape {
   readonly stopMs: number
   /** CPUs that the agent requests, as `500m`; absent: none. */
   readonly cpu?: string
+  /** ConfigMaps that the template reads; absent: none. */
+  readonly config?: WorldConfig
+}
+
+/** Config of the agent. */
+export interface WorldConfig {
+  /** `plain`: its name carries no hash; `hashed`: it does; `immutable`: it carries none, but the object is immutable. */
+  readonly kinds: readonly ('plain' | 'hashed' | 'immutable')[]
+  /** Whether controllers read which ConfigMaps are immutable. */
+  readonly isRead: boolean
 }
 
 /**

@@ -197,7 +197,13 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
   function runController(program: Program, failpoints: Failpoints): Life {
     const { admission } = shape
     const ports = { ...portsOf(program), exchange: takenBy(program), failpoints, ...sharedBy(program) }
-    const controller = startController({ ...ports, admission, leaderElection: true, leaseTimes: leaseTimes(shape) })
+    const controller = startController({
+      ...ports,
+      admission,
+      leaderElection: true,
+      leaseTimes: leaseTimes(shape),
+      readConfig: shape.config?.isRead === true,
+    })
     if (upgrades === 0) return controller
     // Its own lists are unknown to the reconcilers, so they do not count as deliveries.
     const { exchange } = program.process

@@ -57,13 +57,24 @@ describe('with the permissions of docs/operations/permissions.md', () => {
   it('the room on nodes is read with the role tranche-room, in the listed namespaces too', async () => {
     const asked = { controller: new Set<string>(), executor: new Set<string>() }
     const namespaces = [stageKey.namespace]
-    const faults = enforced(asked, namespaces, rightsOf('tranche-room'))
+    const faults = enforced(asked, namespaces, { executor: rightsOf('tranche-room') })
     stage = await setStage({ nodes: 4, steps: [{ replicas: '100%' }], policy: { nodes: { room: 'Check' } }, faults, namespaces })
     await stage.client.create(resourcePaths.priorityClasses, importantClass)
     await stage.patchDaemonSet({ spec: { template: { spec: { priorityClassName: importantClass.metadata.name } } } })
     await stage.setImage('v2')
     await untilReleased(stage, 'v2')
     for (const right of rightsOf('tranche-room')) expect(asked.executor).toContain(right)
+  })
+
+  it('ConfigMaps are read with the role tranche-config, in the listed namespaces, and only where the installation lets them', async () => {
+    const asked = { controller: new Set<string>(), executor: new Set<string>() }
+    const namespaces = [stageKey.namespace]
+    const faults = enforced(asked, namespaces, { controller: rightsOf('tranche-config') })
+    stage = await setStage({ nodes: 4, steps: [{ replicas: '100%' }], configMaps: ['agent'], readConfig: true, faults, namespaces })
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2')
+    for (const right of rightsOf('tranche-config')) expect(asked.controller).toContain(right)
+    expect(missing(asked)).toEqual([...rightsOf('tranche-config')].map((right) => `controller: ${right}`))
   })
 })
 
@@ -92,7 +103,7 @@ async function applyPolicy(): Promise<void> {
 function enforced(
   asked: Record<'controller' | 'executor', Set<string>>,
   namespaces: readonly string[] | undefined,
-  further: ReadonlySet<string> = new Set(),
+  further: Partial<Given> = {},
 ): FaultInjector {
   return {
     onRequest({ actor, verb, resource, subresource, namespace }) {
@@ -104,7 +115,7 @@ function enforced(
       asked[program].add(right)
       // The Lease of controllers has its own namespace.
       const isThere = namespaces === undefined || resource.resource === 'leases' || namespaces.includes(namespace ?? '')
-      if ((isThere ? given : ofCluster)[program].has(right) || (program === 'executor' && further.has(right))) return undefined
+      if ((isThere ? given : ofCluster)[program].has(right) || further[program]?.has(right) === true) return undefined
       return { kind: 'error', error: new ApiStatusError(403, 'Forbidden', `${actor} may not ${right}`) }
     },
   }

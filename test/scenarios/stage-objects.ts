@@ -23,6 +23,8 @@ export interface ReleaseOptions {
   readonly tolerations?: readonly object[]
   /** CPUs that the container requests. @default none */
   readonly cpu?: string | undefined
+  /** ConfigMaps that the container reads as environment variables. @default none */
+  readonly configMaps?: readonly string[]
 }
 
 /** The DaemonSet, with the image of this tag. */
@@ -40,7 +42,14 @@ export function daemonSetManifest(options: ReleaseOptions, tag = 'v1'): object {
         spec: {
           tolerations: options.tolerations ?? [{ operator: 'Exists' }],
           containers: [
-            { name: 'agent', image: imageOf(tag), ...(options.cpu !== undefined && { resources: { requests: { cpu: options.cpu } } }) },
+            {
+              name: 'agent',
+              image: imageOf(tag),
+              ...(options.cpu !== undefined && { resources: { requests: { cpu: options.cpu } } }),
+              ...(options.configMaps !== undefined && {
+                envFrom: options.configMaps.map((name) => ({ configMapRef: { name, optional: true } })),
+              }),
+            },
           ],
         },
       },

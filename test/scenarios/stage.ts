@@ -99,6 +99,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly startsWhileRunning?: boolean
   /** How far the wall clock of a program is ahead of the API server's, in milliseconds, by its identity. @default 0 */
   readonly clockAheadMs?: (identity: string) => number
+  /** Controllers read which ConfigMaps are immutable. @default false */
+  readonly readConfig?: boolean
   /** Namespaces that the programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
   /** @default true: a Rollout is created, and the story starts when it is Healthy */
@@ -152,6 +154,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...shared,
           ...(options.egress && { egress: options.egress(clock) }),
           admission: options.admission ?? 'none',
+          readConfig: options.readConfig ?? false,
           leaderElection: (options.controllers?.length ?? 1) > 1,
         }),
       ),

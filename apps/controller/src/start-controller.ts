@@ -54,6 +54,8 @@ export interface ControllerOptions {
   readonly countingEveryMs?: number
   /** Hosts that policies may use. @see parseHostRule @default none */
   readonly allowHosts?: readonly HostRule[]
+  /** Whether to read which ConfigMaps of templates are immutable. @default false */
+  readonly readConfig?: boolean
   /** Client for requests to these hosts. @default one that allows only `allowHosts` */
   readonly egress?: EgressClient
   /** Evaluates answers of metric systems. @default in this thread, which is only suitable for simulated clusters */

@@ -25,6 +25,7 @@ import {
   type WorkQueue,
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './ports/analysis-port.ts'
+import { createConfigPort } from './ports/config-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
 import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metrics.ts'
@@ -146,12 +147,13 @@ interface Lanes {
 }
 
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
-  const { clock, admission } = options
+  const { clock, log, admission } = options
   const { client, cluster, events, schemas, egress, queueOutage } = parts
   const { wrap } = options.failpoints ?? noFailpoints
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
-  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events })
+  const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
+  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config })
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, egress, secrets })
   const uniqueValue = createTouchValues(options.identity)

@@ -31,6 +31,9 @@
 {{- range $root.Values.allowHosts }}
 - --allow-host={{ . }}
 {{- end }}
+{{- if $root.Values.rbac.config }}
+- --read-config
+{{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
 - --lease-namespace={{ include "tranche.leaseNamespace" $root }}

@@ -1,6 +1,7 @@
 import type { ClusterSnapshot, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
+import { type ImmutableConfig, toImmutableConfig } from '@tranche/validation'
 import { lintDocuments } from '../lint/lint-documents.ts'
 import type { SourceDocument } from '../lint/read-documents.ts'
 
@@ -9,10 +10,13 @@ export interface PlannedManifests {
   readonly daemonSet?: Pick<DaemonSet, 'spec'>
   readonly rollout?: Pick<Rollout, 'spec'> & { readonly metadata: Pick<Rollout['metadata'], 'annotations'> }
   readonly policy?: Pick<ReleasePolicy, 'spec'> & { readonly metadata: Pick<ReleasePolicy['metadata'], 'name'> }
+  /** ConfigMaps and Secrets of the namespace with `immutable: true`. */
+  readonly immutable?: readonly ImmutableConfig[]
 }
 
 /**
- * Selects the documents that affect a release: its DaemonSet, its Rollout, and the ReleasePolicy of the Rollout. Ignores others.
+ * Selects the documents that affect a release: its DaemonSet, its Rollout, the ReleasePolicy of the Rollout, and immutable
+ * ConfigMaps and Secrets. Ignores others.
  *
  * @throws {AppError} OPTION_INVALID if a document is invalid, or none affects the release
  */
@@ -35,7 +39,13 @@ export function planManifests(documents: readonly SourceDocument[], { rollout }:
     throw new AppError('OPTION_INVALID', `--filename: no document affects Rollout ${namespace}/${name}`, {
       hint: `Name a file with DaemonSet ${workloadRef.name}, with the Rollout, or with its ReleasePolicy.`,
     })
-  return { ...(daemonSet && { daemonSet }), ...(planned && { rollout: planned }), ...(policy && { policy }) }
+  const immutable = values.flatMap((one) => toImmutableConfig(one) ?? []).filter((one) => (one.namespace || namespace) === namespace)
+  return {
+    ...(daemonSet && { daemonSet }),
+    ...(planned && { rollout: planned }),
+    ...(policy && { policy }),
+    ...(immutable.length > 0 && { immutable }),
+  }
 }
 
 interface Named {

@@ -20,6 +20,8 @@ export interface ProcessOptions {
   readonly scope: ScopeOptions
   /** Hosts that policies may query or notify, unparsed. */
   readonly allowHosts: readonly string[]
+  /** Whether the controller reads which ConfigMaps of templates are immutable. */
+  readonly readConfig: boolean
   /** 1 to 64. */
   readonly workers: number
   readonly redis: RedisOptions
@@ -53,6 +55,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     leaderElection: values['leaderElection'] !== false,
     scope: toScopeOptions(values),
     allowHosts: textsOf(values, 'allowHost'),
+    readConfig: values['readConfig'] === true,
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
     redis: {
       url: textOf(values, 'redis'),

@@ -218,6 +218,7 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     leaseNamespace,
     leaseExchange,
     allowHosts: options.hostRules,
+    readConfig: options.readConfig,
     ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
   })
   const fields = { lease: `${leaseNamespace}/${LEASE_NAME}` }

@@ -28,6 +28,7 @@ describe('the permissions that doctor checks', () => {
   const lease = granted(Role['tranche-controller'], 'kube-system')
 
   it.each([
+    ['controller', ['--read-config'], [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config'])]],
     ['executor', [], granted(ClusterRole['tranche-executor'])],
     ['api', [], granted(ClusterRole['tranche-api'])],
     ['controller', ['--admission=none'], [...granted(ClusterRole['tranche-controller']), ...lease]],

@@ -254,6 +254,29 @@ describe('the doctor', () => {
     expect(daemonSet('OnDelete', {})).toBeNull()
   })
 
+  it('names Rollouts whose config is not part of the version, and asks for no right more', () => {
+    const rollouts = [rolloutSign({ name: 'with-hash' }), ...['a', 'b'].map((name) => rolloutSign({ name, hasUnversionedConfig: true }))]
+    const found = checkFindings({ ...well, rollouts }, command).filter(({ check }) => check === 'config')
+    expect(found).toMatchObject([
+      { state: 'note', message: expect.stringMatching(/: Rollout demo\/a, demo\/b$/), command: expect.stringContaining(' a -n demo') },
+    ])
+  })
+
+  it('counts a Rollout only while its condition ConfigUnversioned is True', () => {
+    const signOf = (status: string) =>
+      toRolloutSign({
+        metadata: {},
+        spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' } },
+        status: {
+          conditions: [
+            { type: 'Ready', status: 'True' },
+            { type: 'ConfigUnversioned', status },
+          ],
+        },
+      } as never)
+    expect([signOf('True'), signOf('False')].map((sign) => sign?.hasUnversionedConfig)).toEqual([true, false])
+  })
+
   it('compares Leases with the clock of the server, not the local one', () => {
     const ours = { ...well, nowMs: NOW_MS + 600_000, skewMs: -600_000 }
     expect(states(ours)).toMatchObject({ controller: 'ok', clock: 'problem' })

@@ -44,7 +44,8 @@ export function pod(component: InstalledPod['component'], more: Partial<Installe
 
 /** A Rollout that our controller has answered. */
 export function rolloutSign(more: Partial<RolloutSign> = {}): RolloutSign {
-  return { namespace: 'demo', name: 'node-agent', workload: 'node-agent', isAnswered: true, isLeaving: false, ...more }
+  const good = { isAnswered: true, isLeaving: false, hasUnversionedConfig: false }
+  return { namespace: 'demo', name: 'node-agent', workload: 'node-agent', ...good, ...more }
 }
 
 function rights(allowed: boolean): readonly Right[] {

@@ -103,6 +103,7 @@ function factsOf(outline: Outline): readonly Fact[] {
     ['failed', failure === undefined ? undefined : failure.message],
     ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
+    ['config', conditionIn(outline, 'ConfigUnversioned')?.message],
     ['paused', pauseText(facts.rollout)],
     ['last action', lastActionText(outline)],
   ]

@@ -90,6 +90,12 @@ describe('what a Rollout waits for', () => {
       { name: 'skipped', value: '1: d' },
     ])
   })
+
+  it('names config that is not part of the version', () => {
+    const message = 'a change of ConfigMap agent reaches running pods'
+    const conditions = [{ type: 'ConfigUnversioned', status: 'True', reason: 'NamesWithoutHash', message }] as const
+    expect(explainRollout(aReading({ rolloutStatus: { conditions } })).facts).toContainEqual({ name: 'config', value: message })
+  })
 })
 
 describe('the message of a report', () => {

@@ -1,5 +1,6 @@
 import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
+import { adviseConfig, type ImmutableConfig, toImmutableConfig } from './advise-config.ts'
 import { adviseDaemonSet } from './advise-others.ts'
 import { checkBatchRelease, type Checked, checkPolicy, checkRollout } from './check-object.ts'
 import { adviseNearMiss } from './fields/near-misses.ts'
@@ -40,6 +41,7 @@ export function checkDocuments(documents: readonly unknown[], { isAllowed }: Sur
     rollouts: parts.flatMap((part) => (part.kind === 'Rollout' && part.rollout !== null ? [part.rollout] : [])),
     daemonSets: parts.flatMap((part) => (part.kind === 'DaemonSet' ? [part.daemonSet] : [])),
     policies: parts.flatMap((part) => (part.kind === 'ReleasePolicy' && part.checked.object !== null ? [part.checked.object] : [])),
+    immutable: documents.flatMap((document) => toImmutableConfig(document) ?? []),
     secrets: parts.flatMap((part) => (part.kind === 'Secret' ? [part.secret] : [])),
     isAllowed: isAllowed ?? (() => true),
   }
@@ -72,6 +74,8 @@ interface Together {
   readonly rollouts: readonly Rollout[]
   readonly daemonSets: readonly DaemonSet[]
   readonly policies: readonly ReleasePolicy[]
+  /** ConfigMaps and Secrets with `immutable: true`. */
+  readonly immutable: readonly ImmutableConfig[]
   readonly secrets: readonly WrittenSecret[]
   readonly isAllowed: (url: URL) => boolean
 }
@@ -107,7 +111,7 @@ function toPart(value: unknown): Part {
 function toDaemonSet(value: unknown): DaemonSet {
   const { metadata, spec } = membersOf(value)
   const { name, namespace, annotations } = membersOf(metadata)
-  const { updateStrategy, revisionHistoryLimit } = membersOf(spec)
+  const { template, updateStrategy, revisionHistoryLimit } = membersOf(spec)
   const { type, rollingUpdate } = membersOf(updateStrategy)
   const texts = Object.entries(membersOf(annotations)).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   return {
@@ -119,7 +123,7 @@ function toDaemonSet(value: unknown): DaemonSet {
       ...(typeof namespace === 'string' && { namespace }),
     },
     spec: {
-      template: {},
+      template: membersOf(template),
       updateStrategy: { ...(typeof type === 'string' && { type }), rollingUpdate: membersOf(rollingUpdate) },
       ...(typeof revisionHistoryLimit === 'number' && { revisionHistoryLimit }),
     },
@@ -174,14 +178,14 @@ function usesPolicy(rollout: Rollout, { metadata }: ReleasePolicy): boolean {
 }
 
 /** The number of nodes is unknown; a budget of zero is found with one node. */
-function daemonSetFindings(daemonSet: DaemonSet, { rollouts, policies }: Together): Findings {
+function daemonSetFindings(daemonSet: DaemonSet, { rollouts, policies, immutable }: Together): Findings {
   const keys = validateKeys(daemonSet.metadata)
   const rollout = rollouts.find((one) => one.spec.disabled !== true && isNamedBy(one, daemonSet))
   if (rollout === undefined) return { problems: keys, advice: [], judged: true }
   // The findings of the policy itself report an invalid policy.
   const override = policies.find((policy) => usesPolicy(rollout, policy))?.spec.maxUnavailable
   const budget = validateDaemonSetBudget(daemonSet, 1, override).filter(({ rule }) => rule !== 'TrancheBudget')
-  return { problems: [...budget, ...keys], advice: adviseDaemonSet(daemonSet), judged: true }
+  return { problems: [...budget, ...keys], advice: [...adviseDaemonSet(daemonSet), ...adviseConfig(daemonSet, immutable)], judged: true }
 }
 
 function isNamedBy({ metadata, spec }: Rollout, daemonSet: DaemonSet): boolean {

@@ -8,6 +8,14 @@ const rollout = { ...rolloutWith(), apiVersion, kind: 'Rollout' }
 const batchRelease = { ...batchReleaseWith(), apiVersion, kind: 'BatchRelease' }
 const disabled = { ...rollout, spec: { ...rollout.spec, disabled: true } }
 
+const readingConfig = {
+  spec: { containers: [{ name: 'agent', envFrom: [{ configMapRef: { name: 'agent' } }, { secretRef: { name: 'token' } }] }] },
+}
+
+function config(name: string, more: object = {}): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'demo' }, ...more }
+}
+
 describe('documents applied together', () => {
   it.each<[string, readonly unknown[], readonly (readonly string[])[]]>([
     ['have no findings when they are valid', [rollout, daemonSet({}), batchRelease], [[], [], []]],
@@ -42,6 +50,28 @@ describe('documents applied together', () => {
     ['advise of a history without revisions', [rollout, daemonSet({ revisionHistoryLimit: 0 })], [[], ['HistoryGone']]],
     ['require a budget', [rollout, daemonSet({ rollingUpdate: { maxUnavailable: 0 } })], [[], ['BudgetNothing']]],
     ['reject surge', [rollout, daemonSet({ rollingUpdate: { maxUnavailable: 0, maxSurge: '10%' } })], [[], ['BudgetSurge']]],
+    [
+      'advise of config that is not part of the version, and count immutable objects of its namespace',
+      [rollout, daemonSet({ template: readingConfig }), config('agent'), config('token', { kind: 'Secret', immutable: true })],
+      [[], ['ConfigUnversioned'], [], []],
+    ],
+    [
+      'take no immutable object of another namespace, kind or value for theirs',
+      [
+        rollout,
+        daemonSet({ template: readingConfig }),
+        config('agent', { immutable: true, metadata: { name: 'agent', namespace: 'other' } }),
+        config('token', { immutable: true }),
+        config('agent', { immutable: 'true' }),
+      ],
+      [[], ['ConfigUnversioned', 'ConfigUnversioned'], [], [], []],
+    ],
+    [
+      'advise less of config with a checksum annotation',
+      [rollout, daemonSet({ template: { ...readingConfig, metadata: { annotations: { 'checksum/config': '9f86d081' } } } })],
+      [[], ['ConfigChecksumOnly', 'ConfigChecksumOnly']],
+    ],
+    ['are not advised of config without a Rollout', [daemonSet({ template: readingConfig })], [[]]],
     [
       'check our keys on any DaemonSet',
       [daemonSet({ annotations: { 'rollouts.kruise.io/daemonset-partition': 'x' } })],

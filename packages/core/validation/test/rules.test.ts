@@ -2,6 +2,7 @@ import type { BatchRelease, CanaryStatus, ReleasePolicySpec, Rollout, RolloutSta
 import type { DaemonSet } from '@tranche/kube-types'
 import {
   adviseBatchRelease,
+  adviseConfig,
   adviseDaemonSet,
   adviseRollout,
   type AdviceRule,
@@ -203,6 +204,14 @@ const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: str
   HostNotAllowed: () => checkDocuments([{ ...policyWith({ notify: [receiver] }), ...policyKind }], { isAllowed: () => false })[0]!.advice,
   NativeMoment: () => adviseDaemonSet(daemonSet({})),
   HistoryGone: () => adviseDaemonSet(daemonSet({ updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 })),
+  ConfigUnversioned: () => adviseConfig(readingConfig({}), []),
+  ConfigChecksumOnly: () => adviseConfig(readingConfig({ 'checksum/config': '9f86d081' }), []),
+}
+
+function readingConfig(annotations: Readonly<Record<string, string>>): DaemonSet {
+  const spec = { containers: [{ name: 'agent', envFrom: [{ configMapRef: { name: 'agent' } }] }] }
+  const read = daemonSet({})
+  return { ...read, spec: { ...read.spec, template: { metadata: { annotations }, spec } } }
 }
 
 describe('every rule has a breach that is reported with its code and path', () => {

@@ -1,6 +1,7 @@
 import type { ForecastInputs } from './to-forecast.ts'
 import { isSimulated } from './pod-times.ts'
 import { toSeconds } from './eta-range.ts'
+import { configAssumption } from './config-assumption.ts'
 import { capacityText } from './capacity-text.ts'
 import type { StopTime } from './pod-times.ts'
 import { meanOf } from './statistics.ts'
@@ -12,6 +13,7 @@ export function assumptionsOf({
   request,
   times,
   mishaps,
+  immutable,
   minReadySeconds,
 }: ForecastInputs & { readonly minReadySeconds: number }): readonly string[] {
   const { believed, isCoarse, crowd } = times
@@ -38,6 +40,7 @@ export function assumptionsOf({
     ...(persons ? [`steps that wait for a person are approved after ${request.approveAfterSeconds ?? 0} s`] : []),
     ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} are assumed to succeed at once`]),
     capacityText(snapshot.daemonSet ?? daemonSet, daemonSet),
+    ...configAssumption(daemonSet, immutable),
     ...mishaps,
     ...snapshot.unread.map((what) => `not known: ${what}`),
   ]

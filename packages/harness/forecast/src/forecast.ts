@@ -75,7 +75,7 @@ export async function forecast<R extends ForecastCache>(
     approveSteps(cluster, timeline, request)
     const mishaps = killMachines(cluster, timeline, injectedFaults)
     await untilOver(cluster, timeline, { quietMs: quietMs(current, request), ...(signal && { signal }) })
-    return toForecast({ snapshot: current, daemonSet: planned, request, timeline, times, mishaps })
+    return toForecast({ snapshot: current, daemonSet: planned, request, timeline, times, mishaps, immutable: manifests.immutable ?? [] })
   } finally {
     await cluster.end()
   }

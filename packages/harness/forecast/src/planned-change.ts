@@ -1,4 +1,5 @@
 import type { ClusterSnapshot, ForecastRequest, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import type { ConfigObject } from '@tranche/config'
 import { AppError } from '@tranche/errors'
 import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
 
@@ -15,6 +16,8 @@ export interface Manifests {
   readonly daemonSet?: Pick<DaemonSet, 'spec'>
   readonly rollout?: Pick<Rollout, 'spec'> & { readonly metadata: Pick<Rollout['metadata'], 'annotations'> }
   readonly policy?: Pick<ReleasePolicy, 'spec'> & { readonly metadata: Pick<ReleasePolicy['metadata'], 'name'> }
+  /** ConfigMaps and Secrets of the namespace that are immutable. @default none */
+  readonly immutable?: readonly ConfigObject[]
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest, Rollout } from '@tranche/api-schema'
+import type { ConfigObject } from '@tranche/config'
 import type { DaemonSet } from '@tranche/kube-types'
 import { hashOf, templateOf, templateText } from '@tranche/planner'
 import { type BatchTimes, type Timeline, revisionOf, type Taken } from './timeline.ts'
@@ -19,6 +20,8 @@ export interface ForecastInputs {
   readonly times: PodTimes
   /** Failed fault injections, for users; one sentence each, without full stop. */
   readonly mishaps: readonly string[]
+  /** ConfigMaps and Secrets of the planned manifests that are immutable. */
+  readonly immutable: readonly ConfigObject[]
 }
 
 /** Summarizes the simulated release. */

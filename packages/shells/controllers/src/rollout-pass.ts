@@ -2,6 +2,7 @@ import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import { isRevisionMissing, type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { type ConfigPort, readImmutable } from './config-port.ts'
 import { logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort } from './rollout-port.ts'
 
@@ -10,6 +11,8 @@ export interface RolloutParts {
   readonly cluster: RolloutPort
   readonly clock: Clock
   readonly events: EventRecorder
+  /** @default no ConfigMap is read, and config is judged by names alone */
+  readonly config?: ConfigPort | undefined
 }
 
 /** Drives one Rollout: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
@@ -25,11 +28,13 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       revisionMissingSinceMs.delete(keyText(key))
       return awaitChange
     }
-    const { clock } = parts
+    const { clock, config } = parts
+    const known = config === undefined ? null : await readImmutable(config, reading, signal)
     if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
     else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
     const view = {
       ...reading,
+      ...(known !== null && { immutableConfigMaps: known.immutable }),
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
       revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
       nowMs: clock.nowMs(),
@@ -43,8 +48,14 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
-    return outcomeOf(plan)
+    return noLaterThan(known?.recheckAfterMs, outcomeOf(plan))
   }
+}
+
+/** The pass comes back for config that must be read again. */
+function noLaterThan(recheckAfterMs: number | undefined, result: ReconcileResult): ReconcileResult {
+  if (recheckAfterMs === undefined || (result.kind === 'recheckAfter' && result.ms <= recheckAfterMs)) return result
+  return recheckAfter(recheckAfterMs)
 }
 
 /** Records the warning of a wait when it begins, and again when its text changes. */

@@ -4,7 +4,10 @@ import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { RolloutView } from '@tranche/planner'
 
 /** Input of a pass over a Rollout; the pass adds clocks and memory. */
-export type RolloutReading = Omit<RolloutView, 'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'revisionMissingSinceMs'>
+export type RolloutReading = Omit<
+  RolloutView,
+  'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'revisionMissingSinceMs' | 'immutableConfigMaps'
+>
 
 /** Cluster access of the Rollout reconciler. Writes throw WRITE_CONFLICT if another write came first. */
 export interface RolloutPort {

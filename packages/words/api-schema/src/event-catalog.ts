@@ -60,6 +60,11 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
   PolicyUnusable: { types: ['Warning'], on: ['Rollout'], when: 'a Secret or host that the policy names cannot be used' },
   AnalysisSuccessful: { types: ['Normal'], on: ['Rollout'], when: 'an analysis succeeded' },
   AnalysisFailed: { types: ['Warning'], on: ['Rollout'], when: 'an analysis failed; Normal for a dry run' },
+  ConfigUnversioned: {
+    types: ['Normal', 'Warning'],
+    on: ['Rollout'],
+    when: 'the ConfigMaps and Secrets that the template reads without being part of its version are found, or change; Normal with a checksum annotation',
+  },
   WorkloadNotFound: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the DaemonSet of the Rollout does not exist' },
   WorkloadTaken: { types: ['Warning'], on: ['Rollout'], when: 'stalled: another Rollout controls the DaemonSet' },
   InvalidSpec: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a field is invalid' },

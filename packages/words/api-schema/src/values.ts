@@ -50,6 +50,7 @@ export const rolloutConditionTypes = [
   'Reconciling',
   'Stalled',
   'StrategyRestored',
+  'ConfigUnversioned',
 ] as const
 /** @see rolloutConditionTypes */
 export type RolloutConditionType = (typeof rolloutConditionTypes)[number]
@@ -124,6 +125,7 @@ export const eventReasons = [
   'PolicyUnusable',
   'AnalysisSuccessful',
   'AnalysisFailed',
+  'ConfigUnversioned',
   ...stalledReasons,
 ] as const
 /** @see eventReasons */

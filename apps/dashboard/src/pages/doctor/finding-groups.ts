@@ -26,6 +26,7 @@ export const checkTitles: Readonly<Record<DoctorCheck, string>> = {
   accounts: 'Service accounts',
   controller: 'Controller',
   left: 'Left behind',
+  config: 'Config',
   clock: 'Clocks',
   openkruise: 'OpenKruise',
   admission: 'Admission',

@@ -5,6 +5,7 @@ import type { ClusterSigns, LeaseSign } from '../signs/cluster-signs.ts'
 import { isDenied } from '../signs/guarded-reads.ts'
 import { accountFindings } from './check-accounts.ts'
 import { executorFinding, redisFinding, versionsFinding } from './check-installed.ts'
+import { configFindings } from './check-config.ts'
 import { leftFindings } from './check-left.ts'
 import { webhookFindings } from './check-webhooks.ts'
 import type { Examiner } from './examiner.ts'
@@ -27,6 +28,7 @@ export function checkFindings(signs: ClusterSigns, examiner: Examiner): readonly
     ...accountFindings(signs),
     leader,
     ...leftFindings(signs, leader.state !== 'problem'),
+    ...configFindings(signs),
     clockFinding(signs, examiner),
     kruiseFinding(signs),
     admissionFinding(signs),

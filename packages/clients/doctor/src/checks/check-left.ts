@@ -69,7 +69,8 @@ function releaseCommand(daemonSet: string): string {
   return `${patch} && kubectl annotate daemonset ${daemonSet} ${frozen}- ${originalUpdateStrategy}-`
 }
 
-function namesText(objects: readonly ObjectKey[]): string {
+/** @returns the objects by name, such as `agents/node-agent and 3 more`; at most five names */
+export function namesText(objects: readonly ObjectKey[]): string {
   const named = objects.slice(0, MOST_NAMED).map(({ namespace, name }) => `${namespace}/${name}`)
   const more = objects.length - named.length
   return `${named.join(', ')}${more === 0 ? '' : ` and ${more} more`}`

@@ -102,7 +102,13 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
   ]
   const isOne = component === 'all-in-one'
   return [
-    ...(isOne || component === 'controller' ? [...ofProgram('controller'), ...ofLeader(optionValues, scope)] : []),
+    ...(isOne || component === 'controller'
+      ? [
+          ...ofProgram('controller'),
+          ...ofLeader(optionValues, scope),
+          ...(args.includes(READ_CONFIG) ? rightsOf(rulesOfPrograms.config, scope) : []),
+        ]
+      : []),
     ...(isOne || component === 'executor' ? ofProgram('executor') : []),
     ...(component === 'api' || (isOne && optionValues('api-port').length > 0) ? ofProgram('api') : []),
   ]
@@ -115,6 +121,7 @@ function watchedNamespaces({ args }: Pick<InstalledPod, 'args'>): readonly strin
 }
 
 const WATCH_NAMESPACE = '--watch-namespace='
+const READ_CONFIG = '--read-config'
 
 /** Permissions for the Lease and for the chosen kind of admission. */
 function ofLeader(optionValues: (option: string) => readonly string[], scope: Place): readonly NeededRight[] {

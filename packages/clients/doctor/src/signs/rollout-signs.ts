@@ -12,6 +12,8 @@ export interface RolloutSign {
   readonly isAnswered: boolean
   /** Whether it is being deleted, and waits for its finalizers. */
   readonly isLeaving: boolean
+  /** Whether its condition `ConfigUnversioned` is True. */
+  readonly hasUnversionedConfig: boolean
 }
 
 /** @returns the facts about a Rollout; null if another controller handles it */
@@ -22,5 +24,6 @@ export function toRolloutSign(object: KubeObject): RolloutSign | null {
     ...{ namespace: metadata.namespace ?? '', name: metadata.name, workload: spec.workloadRef.name },
     isAnswered: status?.observedGeneration === metadata.generation,
     isLeaving: metadata.deletionTimestamp !== undefined,
+    hasUnversionedConfig: status?.conditions?.some((one) => one.type === 'ConfigUnversioned' && one.status === 'True') === true,
   }
 }

@@ -56,6 +56,26 @@ describe('the events of a Rollout', () => {
       after: { ...aStatus('Completed', 'Completed'), stableMismatch: 'agent-v1' },
       want: [],
     },
+    'warn of config that is not part of the version': {
+      before: aStatus('Completed', 'Completed'),
+      after: withConditionsOf(aStatus('Completed', 'Completed'), unversioned('True', 'agent')),
+      want: ['ConfigUnversioned'],
+    },
+    'warn of other config that is not part of the version': {
+      before: withConditionsOf(aStatus('Completed', 'Completed'), unversioned('True', 'agent')),
+      after: withConditionsOf(aStatus('Completed', 'Completed'), unversioned('True', 'agent and token')),
+      want: ['ConfigUnversioned'],
+    },
+    'warn of the same config once': {
+      before: withConditionsOf(aStatus('Completed', 'Completed'), unversioned('True', 'agent')),
+      after: withConditionsOf(aStatus('Completed', 'Completed'), unversioned('True', 'agent')),
+      want: [],
+    },
+    'report no config that became part of the version': {
+      before: withConditionsOf(aStatus('Completed', 'Completed'), unversioned('True', 'agent')),
+      after: aStatus('Completed', 'Completed'),
+      want: [],
+    },
     'warn of a version that failed and is rolled back, once': {
       before: aStatus('InRolling', 'StepUpgrade'),
       after: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [held('Aborted'), held('Failed')] },
@@ -179,6 +199,10 @@ function stalled(reason: string): RolloutStatus {
     currentStepState: 'Completed',
     conditions: [{ type: 'Stalled', status: 'True', reason, message: '' }],
   }
+}
+
+function unversioned(status: 'True' | 'False', message: string): RolloutStatus {
+  return { ...stalled(''), conditions: [{ type: 'ConfigUnversioned', status, reason: '', message }] }
 }
 
 function withConditionsOf(status: RolloutStatus, { conditions = [] }: RolloutStatus): RolloutStatus {

@@ -104,6 +104,18 @@ export const adviceRules = {
     says: 'Kubernetes prunes a revision as soon as no pod runs it, so no revision is left to roll back to',
     fix: 'set it to 1 or more; 10 is the default',
   },
+  ConfigUnversioned: {
+    of: 'DaemonSet',
+    path: 'spec.template.spec…',
+    says: 'a change of this object reaches pods of every revision, on every node and outside the batches of a release',
+    fix: 'name it by the hash of its content, as kustomize does, or make it immutable under a new name',
+  },
+  ConfigChecksumOnly: {
+    of: 'DaemonSet',
+    path: 'spec.template.spec…',
+    says: 'the checksum annotation of the template makes a change of this object a release, but old pods take the new content as well',
+    fix: 'name it by the hash of its content, as kustomize does, so that old pods keep the old content',
+  },
 } as const satisfies Record<string, Rule>
 
 function noEffect(of: 'Rollout' | 'BatchRelease', path: string) {

@@ -19,6 +19,7 @@ export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutS
     ...policyEvents(before, after),
     ...usabilityEvents(before, after),
     ...mismatchEvents(before, after),
+    ...configEvents(before, after),
   ]
 }
 
@@ -138,6 +139,13 @@ function mismatchEvents(before: RolloutStatus | undefined, { stableMismatch, sta
     '(status.stableDigest), so it is never put back. To roll back, apply the template of the last good version. If revisionHistoryLimit ' +
     'does not explain this, look in the audit log for the user who wrote that ControllerRevision'
   return [{ type: 'Warning', reason: 'StableRevisionChanged', message }]
+}
+
+/** A change of the objects is reported too; the end of the condition has no event. */
+function configEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
+  const [was, is] = [conditionOf(before, 'ConfigUnversioned'), conditionOf(after, 'ConfigUnversioned')]
+  if (is === undefined || (was?.status === is.status && was.message === is.message)) return []
+  return [{ type: is.status === 'True' ? 'Warning' : 'Normal', reason: 'ConfigUnversioned', message: is.message }]
 }
 
 function conditionOf(

@@ -1,4 +1,5 @@
 import type { ConditionStatus, Rollout, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
+import { CONFIG_FIX, type ConfigObject, configText, judgeConfig } from '@tranche/config'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
@@ -13,10 +14,10 @@ interface Said {
 
 /**
  * The conditions of a Rollout: OpenKruise's (`Progressing`, `Succeeded`, `Terminating`), the three that Flux reads (`Ready`,
- * `Reconciling`, `Stalled`), and `StrategyRestored`. A transition time changes only with the status.
+ * `Reconciling`, `Stalled`), `StrategyRestored`, and `ConfigUnversioned`. A transition time changes only with the status.
  */
 export function toConditions(view: RolloutView, state: RolloutState): readonly RolloutCondition[] {
-  const said = [...progressing(state), ...terminating(state), ...health(state), ...strategy(view, state)]
+  const said = [...progressing(state), ...terminating(state), ...health(state), ...strategy(view, state), ...config(view)]
   const before = view.rollout.status?.conditions ?? []
   return said.map((condition) =>
     stamped(
@@ -83,6 +84,20 @@ function wasLeftBehind(view: RolloutView): boolean {
 function isBoundStill(view: RolloutView): boolean {
   const isTakenOver = daemonSetAnnotations.originalUpdateStrategy in (view.daemonSet?.metadata.annotations ?? {})
   return isTakenOver && strategyRestored(view.rollout)?.reason === 'Bound'
+}
+
+/** Absent where every ConfigMap and Secret of the template is part of its version, and where Tranche does not release it. */
+function config({ rollout, daemonSet, immutableConfigMaps }: RolloutView): Said[] {
+  if (daemonSet === undefined || rollout.spec.disabled === true) return []
+  const isImmutable = ({ kind, name }: ConfigObject): boolean => kind === 'ConfigMap' && immutableConfigMaps?.has(name) === true
+  const found = judgeConfig(daemonSet.spec.template, isImmutable)
+  if (found === null) return []
+  const message = `${configText(found)}; ${CONFIG_FIX}`
+  return [
+    found.hasChecksum
+      ? { type: 'ConfigUnversioned', status: 'False', reason: 'ChecksumOnly', message }
+      : { type: 'ConfigUnversioned', status: 'True', reason: 'NamesWithoutHash', message },
+  ]
 }
 
 /** How the last release left the update strategy: `Restored`, `Bound` or `NodesLeft`; undefined before the first release ends. */

@@ -29,6 +29,8 @@ export interface RolloutView {
   readonly others: readonly Rollout[]
   /** ReleasePolicy that the Rollout names. */
   readonly policy: PolicyReading
+  /** Names of the ConfigMaps of the template that are immutable. @default none: the installation reads no ConfigMap */
+  readonly immutableConfigMaps?: ReadonlySet<string>
   readonly strategyScope: StrategyScope
   /** OpenKruise's controller for native DaemonSets, active on the cluster; null where it is not. */
   readonly kruise: KruiseActivity | null

@@ -1,0 +1,88 @@
+import type { RolloutCondition } from '@tranche/api-schema'
+import { planRollout, type RolloutView } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
+
+const reading = (...names: readonly string[]) => ({
+  containers: [
+    { name: 'agent', envFrom: [...names.map((name) => ({ configMapRef: { name } })), { secretRef: { name: 'token-7g2kc9hb4m' } }] },
+  ],
+})
+
+describe('the condition ConfigUnversioned', () => {
+  it.each<[sentence: string, change: (view: RolloutView) => RolloutView, condition: object | undefined]>([
+    ['is absent without config', (view) => view, undefined],
+    ['is absent where every name carries a hash', withTemplate({ spec: reading('agent-1a2b3c4d') }), undefined],
+    [
+      'is True with the names of the objects whose names do not',
+      withTemplate({ spec: reading('agent', 'agent-1a2b3c4d') }),
+      {
+        status: 'True',
+        reason: 'NamesWithoutHash',
+        message: expect.stringMatching(/^a change of ConfigMap agent reaches containers as they restart, .*; name each by the hash/),
+      },
+    ],
+    [
+      'is False with a checksum annotation, because a change of config is a release, and names what old pods take as well',
+      withTemplate({ metadata: { annotations: { 'checksum/config': '9f86d081' } }, spec: reading('agent') }),
+      { status: 'False', reason: 'ChecksumOnly', message: expect.stringContaining('ConfigMap agent') },
+    ],
+    [
+      'is absent where the ConfigMap is known to be immutable',
+      (view) => withTemplate({ spec: reading('agent') })({ ...view, immutableConfigMaps: new Set(['agent']) }),
+      undefined,
+    ],
+    [
+      'does not take a Secret for immutable because a ConfigMap of its name is',
+      (view) =>
+        withTemplate({ spec: { containers: [{ name: 'agent', envFrom: [{ secretRef: { name: 'agent' } }] }] } })({
+          ...view,
+          immutableConfigMaps: new Set(['agent']),
+        }),
+      { status: 'True' },
+    ],
+    [
+      'is absent while the Rollout is disabled',
+      (view) => withTemplate({ spec: reading('agent') })({ ...view, rollout: disabled(view.rollout) }),
+      undefined,
+    ],
+    ['is absent without a DaemonSet', (view) => ({ ...view, daemonSet: undefined }), undefined],
+  ])('%s', (_sentence, change, condition) => {
+    const found = conditionsIn(change(viewOf())).find(({ type }) => type === 'ConfigUnversioned')
+    if (condition === undefined) expect(found).toBeUndefined()
+    else expect(found).toMatchObject(condition)
+  })
+
+  it('leaves every other condition as it is', () => {
+    const others = conditionsIn(withTemplate({ spec: reading('agent') })(viewOf())).filter(({ type }) => type !== 'ConfigUnversioned')
+    expect(others).toEqual(conditionsIn(withTemplate({ spec: reading() })(viewOf())))
+  })
+})
+
+function viewOf(): RolloutView {
+  const fake = new FakeCluster()
+  settle(fake)
+  return fake.rolloutView()!
+}
+
+function withTemplate(template: object): (view: RolloutView) => RolloutView {
+  return (view) => {
+    const { daemonSet } = view
+    if (daemonSet === undefined) throw new Error('there is no DaemonSet')
+    return { ...view, daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, template } } }
+  }
+}
+
+function disabled(rollout: RolloutView['rollout']): RolloutView['rollout'] {
+  return { ...rollout, spec: { ...rollout.spec, disabled: true } }
+}
+
+function conditionsIn(view: RolloutView): readonly RolloutCondition[] {
+  const { status } = view.rollout
+  if (status === undefined) throw new Error('there is no status')
+  // The stored status is another one, so that the pass writes it.
+  const plan = planRollout({ ...view, rollout: { ...view.rollout, status: { ...status, conditions: [] } } })
+  if (plan.kind !== 'writeStatus') throw new Error(`the plan is ${plan.kind}`)
+  return plan.status.conditions ?? []
+}
