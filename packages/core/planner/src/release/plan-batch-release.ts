@@ -28,6 +28,8 @@ import { frozenWatch } from './progress/frozen-watch.ts'
 import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
 import { carryLeftMs, inheritedRecord, detachPatch, restoring } from './detach.ts'
 import { judgementOf, stoppedSoFar } from './progress/judgement.ts'
+import { groupRecheckMs, planGroupLeave, planGroupRest, planGroupTake, restsInGroup } from './group/plan-group.ts'
+import { mayOpen } from './group/group-rules.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
 import { touchInsteadOfWaiting } from './missing-revision.ts'
@@ -54,8 +56,10 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
 
 function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
   return (
+    planGroupLeave(view, wanted) ??
     planFinalizer(view) ??
     planLostRecord(view, wanted) ??
+    planGroupTake(view, wanted) ??
     planStopping(view, wanted) ??
     planDrift(view) ??
     planRecord(view, wanted) ??
@@ -131,6 +135,8 @@ function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null 
   if (wanted.kind !== 'allow' || view.daemonSet === undefined || isFinalized(view) || isOver(view, wanted)) return null
   // G11: the strategy stays as the user set it. The record may stay stopped: nothing is left to update.
   if (strategyDrift(view).kind === 'givenIn') return null
+  if (restsInGroup(view, wanted.progress)) return planGroupRest(view, record)
+  if (!mayOpen(view)) return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
   return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
 }
@@ -319,7 +325,7 @@ function waitFor(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 
 function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
   const nextMs = judgementOf(view)?.nextChangeMs ?? null
   const judgeMs = nextMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextMs - view.monotonicMs)
-  const soonest = Math.min(judgeMs, nextOfBatch(view, wanted) ?? Number.POSITIVE_INFINITY)
+  const soonest = Math.min(judgeMs, groupRecheckMs(wanted), nextOfBatch(view, wanted) ?? Number.POSITIVE_INFINITY)
   return Number.isFinite(soonest) ? soonest : null
 }
 

@@ -12,6 +12,9 @@ import { judgementOf } from './judgement.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
 import { leftBehind } from './the-end.ts'
+import { busyText, GROUP_BUSY } from '../group/group-rules.ts'
+import { groupOf } from '../group/group-view.ts'
+import { needsGroup } from '../group/plan-group.ts'
 
 /** What a BatchRelease should allow now, by its spec and the cluster. */
 export type Wanted =
@@ -43,7 +46,8 @@ export function wantedAllowance(view: ReleaseView): Wanted {
     const stopped = reason(view, daemonSet)
     if (stopped !== null) return stopped
   }
-  return allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired, overrideOf(release)))
+  const wanted = allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired, overrideOf(release)))
+  return wanted.kind === 'allow' && needsGroup(view, wanted.progress) ? stop(GROUP_BUSY, groupOf(release) ?? '', busyText(view)) : wanted
 }
 
 function deletion({ release: { metadata } }: ReleaseView): Stop | null {
