@@ -56,6 +56,7 @@ export function processRules(): object {
   return {
     ...Object.fromEntries(programs),
     lease: Role['tranche-controller'],
+    groups: Role['tranche-groups'],
     admission: ClusterRole['tranche-admission'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],

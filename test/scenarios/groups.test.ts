@@ -13,7 +13,7 @@ describe('two agents of one group (G13)', () => {
     await a.untilWaiting('Upgrading')
     await b.setImage('v2')
     await b.untilWaiting('GroupBusy')
-    expect((await b.release())?.status?.waiting?.message).toContain('it is the turn of Rollout demo/node-agent')
+    expect((await b.release())?.status?.waiting?.message).toContain('waiting for Rollout demo/node-agent')
     expect(await b.nodesOn('v1')).toHaveLength(4)
     await stage.until('log-agent begins', async () => (await b.nodesOn('v1')).length < 4)
     expect(await a.nodesOn('v2')).toHaveLength(4)

@@ -1,7 +1,7 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
 import { receiverKey } from '@tranche/controllers'
-import { GROUP_BUSY, groupOf } from '@tranche/planner'
+import { GROUP_BUSY, groupNameOf } from '@tranche/planner'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
 
@@ -88,10 +88,10 @@ function wakeGroup({ batchReleases }: WatchedCluster, [previous, current]: reado
 
 /** What other releases of its group depend on; empty without a group. */
 function groupFacts(release: BatchRelease | undefined): string {
-  if (release === undefined || (groupOf(release) === undefined && release.status?.groupLease === undefined)) return ''
+  if (release === undefined || (groupNameOf(release) === undefined && release.status?.groupLease === undefined)) return ''
   const { flight, waiting, groupLease } = release.status ?? {}
   const isFlying = (flight?.permits.length ?? 0) > 0
-  return JSON.stringify([groupOf(release), groupLease, flight?.state, isFlying, waiting?.reason, release.metadata.deletionTimestamp])
+  return JSON.stringify([groupNameOf(release), groupLease, flight?.state, isFlying, waiting?.reason, release.metadata.deletionTimestamp])
 }
 
 function wakeByDaemonSets(cluster: WatchedCluster, woken: Woken, keysByUid: Map<string, ObjectKey>): void {

@@ -31,6 +31,12 @@
 {{- range $root.Values.allowHosts }}
 - --allow-host={{ . }}
 {{- end }}
+{{- if $root.Values.rbac.groups }}
+- --group-namespace={{ $root.Release.Namespace }}
+{{- range $root.Values.rbac.sharedGroups }}
+- --shared-groups={{ . }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
 - --lease-namespace={{ include "tranche.leaseNamespace" $root }}

@@ -5,7 +5,7 @@ import type { GroupPort, ReleaseReading } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import { isConflict, isForbidden, isNotFound, type KubeClient, type KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
-import { GROUP_LABEL, groupHolderOf, groupLeaseName, type GroupMember, groupOf, holderText, LEAVING_ANNOTATION } from '@tranche/planner'
+import { GROUP_LABEL, groupHolderOf, groupLeaseName, type GroupMember, groupNameOf, holderText, LEAVING_ANNOTATION } from '@tranche/planner'
 
 /** Where the installation keeps the Leases of groups. */
 export interface GroupSettings {
@@ -36,34 +36,104 @@ const KEPT_MS = 4_000
 const NOT_ALLOWED =
   'the installation does not allow groups; set rbac.groups: true in the values of the chart (--group-namespace), or remove it from the policy'
 
-interface Kept {
-  readonly lease: Lease | null
-  readonly atMs: number
-}
-
 /** Implements the port of groups with Leases in one namespace. Sends no request for a release without a group. */
 export function createGroupPort(parts: GroupPortParts): GroupReader {
-  const { client, clock, groups } = parts
-  const kept = new Map<string, Kept>()
-  const keyOfLease = (name: string) => ({ namespace: groups?.namespace ?? '', name })
-  const learn = (name: string, lease: Lease | null): Lease | null => {
-    kept.set(name, { lease, atMs: clock.monotonicMs() })
-    return lease
+  const leases = new GroupLeases(parts)
+  return {
+    readLease: (name, signal) => leases.read(name, signal),
+    takeLease: (name, lease, release, signal) => leases.take(name, { lease, release }, signal),
+    markLeaving: (lease, signal) => leases.mark(lease, signal),
+    deleteLease: (lease, signal) => leases.delete(lease, signal),
+    async readHolder({ namespace, name, uid }, signal) {
+      try {
+        const release = await parts.client.get<BatchRelease>(resourcePaths.batchReleases, { namespace, name }, { signal })
+        return release.metadata.uid === uid ? memberOf(release, parts) : undefined
+      } catch (error) {
+        if (isNotFound(error)) return undefined
+        throw error
+      }
+    },
+    group: (release, live, signal) => groupOfRelease(release, { ...parts, leases, live }, signal),
   }
-  async function readLease(name: string, signal: AbortSignal): Promise<Lease | null> {
+}
+
+async function groupOfRelease(
+  release: BatchRelease,
+  parts: GroupPortParts & { readonly leases: GroupLeases; readonly live: boolean },
+  signal: AbortSignal,
+): Promise<ReleaseReading['group']> {
+  const { leases, live } = parts
+  const { wanted } = memberOf(release, parts)
+  const name = release.status?.groupLease ?? wanted
+  if (name === null) return undefined
+  const read = { wanted, name, members: membersOf(release, wanted, parts) }
+  if (parts.groups === undefined) return { ...read, lease: null, holder: undefined, refused: NOT_ALLOWED }
+  try {
+    const lease = live ? await leases.read(name, signal) : await leases.readOrKept(name, signal)
+    return { ...read, lease, holder: holderOf(lease, parts), refused: null }
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    return { ...read, lease: null, holder: undefined, refused: forbiddenText(error) }
+  }
+}
+
+/** Leases of groups, and what this process last read or wrote of them. */
+class GroupLeases {
+  readonly #parts: GroupPortParts
+  readonly #kept = new Map<string, { readonly lease: Lease | null; readonly atMs: number }>()
+
+  constructor(parts: GroupPortParts) {
+    this.#parts = parts
+  }
+
+  async read(name: string, signal: AbortSignal): Promise<Lease | null> {
     try {
-      return learn(name, await client.get<Lease>(resourcePaths.leases, keyOfLease(name), { signal }))
+      return this.#learn(name, await this.#parts.client.get<Lease>(resourcePaths.leases, this.#keyOf(name), { signal }))
     } catch (error) {
       if (!isNotFound(error)) throw error
-      return learn(name, null)
+      return this.#learn(name, null)
     }
   }
-  /** Writes, and forgets what was read where another program wrote first. */
-  async function write(name: string, send: () => Promise<Lease | null>): Promise<void> {
+
+  async readOrKept(name: string, signal: AbortSignal): Promise<Lease | null> {
+    const kept = this.#kept.get(name)
+    const isFresh = kept !== undefined && this.#parts.clock.monotonicMs() - kept.atMs < KEPT_MS
+    return isFresh ? kept.lease : this.read(name, signal)
+  }
+
+  take(
+    name: string,
+    { lease, release }: { readonly lease: Lease | null; readonly release: BatchRelease },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, clock } = this.#parts
+    const taken = leaseHeldBy(release, { key: this.#keyOf(name), lease, nowMs: clock.nowMs() })
+    return this.#write(name, async () => {
+      if (lease === null) return (await client.create(resourcePaths.leases, { ...taken }, { signal })) as unknown as Lease
+      return client.update<Lease>(resourcePaths.leases, taken, { signal })
+    })
+  }
+
+  mark(lease: Lease, signal: AbortSignal): Promise<void> {
+    const metadata = { ...lease.metadata, ...keyOf(lease), annotations: { ...lease.metadata.annotations, [LEAVING_ANNOTATION]: 'true' } }
+    const { client } = this.#parts
+    return this.#write(lease.metadata.name, () => client.update<Lease>(resourcePaths.leases, { ...lease, metadata }, { signal }))
+  }
+
+  delete(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { uid, resourceVersion } = lease.metadata
+    return this.#write(lease.metadata.name, async () => {
+      await this.#parts.client.delete(resourcePaths.leases, keyOf(lease), { preconditions: { uid, resourceVersion }, signal })
+      return null
+    })
+  }
+
+  /** Sends a write, and forgets what was read where another program wrote first. */
+  async #write(name: string, send: () => Promise<Lease | null>): Promise<void> {
     try {
-      learn(name, await send())
+      this.#learn(name, await send())
     } catch (error) {
-      kept.delete(name)
+      this.#kept.delete(name)
       if (!isConflict(error) && !isNotFound(error)) throw error
       throw new AppError('WRITE_CONFLICT', `Lease ${name} changed since it was read: ${error.message}`, {
         details: { object: name },
@@ -71,54 +141,14 @@ export function createGroupPort(parts: GroupPortParts): GroupReader {
       })
     }
   }
-  return {
-    readLease,
-    takeLease: (name, lease, release, signal) =>
-      write(name, async () => {
-        const taken = leaseHeldBy(release, { key: keyOfLease(name), lease, nowMs: clock.nowMs() })
-        if (lease === null) return (await client.create(resourcePaths.leases, { ...taken }, { signal })) as unknown as Lease
-        return client.update<Lease>(resourcePaths.leases, taken, { signal })
-      }),
-    markLeaving: (lease, signal) =>
-      write(lease.metadata.name, () => {
-        const metadata = {
-          ...lease.metadata,
-          ...keyOf(lease),
-          annotations: { ...lease.metadata.annotations, [LEAVING_ANNOTATION]: 'true' },
-        }
-        return client.update<Lease>(resourcePaths.leases, { ...lease, metadata }, { signal })
-      }),
-    deleteLease: (lease, signal) =>
-      write(lease.metadata.name, async () => {
-        const { uid, resourceVersion } = lease.metadata
-        await client.delete(resourcePaths.leases, keyOf(lease), { preconditions: { uid, resourceVersion }, signal })
-        return null
-      }),
-    async readHolder({ namespace, name, uid }, signal) {
-      try {
-        const release = await client.get<BatchRelease>(resourcePaths.batchReleases, { namespace, name }, { signal })
-        return release.metadata.uid === uid ? memberOf(release, parts) : undefined
-      } catch (error) {
-        if (isNotFound(error)) return undefined
-        throw error
-      }
-    },
-    async group(release, live, signal) {
-      const { wanted } = memberOf(release, parts)
-      const name = release.status?.groupLease ?? wanted
-      if (name === null) return undefined
-      const read = { wanted, name, members: membersOf(release, wanted, parts) }
-      if (groups === undefined) return { ...read, lease: null, holder: undefined, refused: NOT_ALLOWED }
-      try {
-        const before = live ? undefined : kept.get(name)
-        const isFresh = before !== undefined && clock.monotonicMs() - before.atMs < KEPT_MS
-        const lease = isFresh ? before.lease : await readLease(name, signal)
-        return { ...read, lease, holder: holderOf(lease, parts), refused: null }
-      } catch (error) {
-        if (!isForbidden(error)) throw error
-        return { ...read, lease: null, holder: undefined, refused: forbiddenText(error) }
-      }
-    },
+
+  #learn(name: string, lease: Lease | null): Lease | null {
+    this.#kept.set(name, { lease, atMs: this.#parts.clock.monotonicMs() })
+    return lease
+  }
+
+  #keyOf(name: string): ObjectKey {
+    return { namespace: this.#parts.groups?.namespace ?? '', name }
   }
 }
 
@@ -131,7 +161,7 @@ function leaseHeldBy(
   { key, lease, nowMs }: { readonly key: ObjectKey; readonly lease: Lease | null; readonly nowMs: number },
 ): Lease {
   const { [LEAVING_ANNOTATION]: _left, ...annotations } = lease?.metadata.annotations ?? {}
-  const labels = { ...lease?.metadata.labels, [GROUP_LABEL]: groupOf(release) ?? '' }
+  const labels = { ...lease?.metadata.labels, [GROUP_LABEL]: groupNameOf(release) ?? '' }
   const time = new Date(nowMs).toISOString().replace('Z', '000Z')
   const { uid = '', resourceVersion = '', ...metadata } = lease?.metadata ?? {}
   const version = lease === null ? {} : { uid, resourceVersion }
@@ -143,7 +173,7 @@ function leaseHeldBy(
 }
 
 function memberOf(release: BatchRelease, { groups }: Pick<GroupPortParts, 'groups'>): GroupMember {
-  const group = groupOf(release)
+  const group = groupNameOf(release)
   const { namespace = '' } = release.metadata
   return { release, wanted: group === undefined ? null : groupLeaseName(group, namespace, groups?.shared.includes(namespace) ?? false) }
 }

@@ -52,12 +52,11 @@ const LABELS = 12
 /** Implements the port of the BatchRelease reconciler with the API server and the watches of this process. */
 export function createReleasePort(given: ReleasePortParts): ReleasePort {
   const { client, cluster } = given
-  const reader = createGroupPort(given)
-  const parts: ReadingParts = { ...given, reader, refusals: createCreateRefusals(client, given.clock) }
+  const parts: ReadingParts = { ...given, reader: createGroupPort(given), refusals: createCreateRefusals(client, given.clock) }
   const touches = createCallLimiter(parts.clock, TOUCHES)
   const labels = createCallLimiter(parts.clock, LABELS)
   return {
-    ...reader,
+    ...parts.reader,
     async read(key, signal) {
       const release = cluster.overlay.batchReleases.get(key)
       if (release === undefined || !isForDaemonSet(release)) return null

@@ -28,13 +28,13 @@ export async function freeGroup(name: string, parts: FreeGroupParts): Promise<Re
   const lease = await groups.readLease(name, signal)
   const holder = groupHolderOf(lease)
   if (lease === null || isFree(lease) || holder === null) return recheckAfter(0)
+  const member = await groups.readHolder(holder, signal)
+  if (member !== undefined && !mayLeaveGroup(member.release, member.wanted, name)) return recheckAfter(LEAVING_RECHECK_MS)
   if (!isLeaving(lease)) {
     await groups.markLeaving(lease, signal)
     return recheckAfter(0)
   }
-  const member = await groups.readHolder(holder, signal)
   if (member !== undefined) {
-    if (!mayLeaveGroup(member.release, member.wanted, name)) return recheckAfter(LEAVING_RECHECK_MS)
     const record = member.release.status?.flight
     // The same record with a higher seq (L17).
     if (record !== undefined && !(await cluster.writeRecord(member.release, withHolds(record, record.holds), signal)))

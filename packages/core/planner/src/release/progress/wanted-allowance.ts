@@ -12,9 +12,10 @@ import { judgementOf } from './judgement.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
 import { leftBehind } from './the-end.ts'
-import { busyText, GROUP_BUSY } from '../group/group-rules.ts'
-import { groupOf } from '../group/group-view.ts'
-import { needsGroup } from '../group/plan-group.ts'
+import { GROUP_BUSY } from './group-rules.ts'
+import { busyText } from './group-text.ts'
+import { needsGroup } from './needs-group.ts'
+import { groupNameOf } from '../view/group-view.ts'
 
 /** What a BatchRelease should allow now, by its spec and the cluster. */
 export type Wanted =
@@ -47,7 +48,9 @@ export function wantedAllowance(view: ReleaseView): Wanted {
     if (stopped !== null) return stopped
   }
   const wanted = allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired, overrideOf(release)))
-  return wanted.kind === 'allow' && needsGroup(view, wanted.progress) ? stop(GROUP_BUSY, groupOf(release) ?? '', busyText(view)) : wanted
+  return wanted.kind === 'allow' && needsGroup(view, wanted.progress)
+    ? stop(GROUP_BUSY, groupNameOf(release) ?? '', busyText(view))
+    : wanted
 }
 
 function deletion({ release: { metadata } }: ReleaseView): Stop | null {

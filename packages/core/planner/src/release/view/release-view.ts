@@ -2,7 +2,7 @@ import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import type { MovedTimes } from '@tranche/verdict'
-import type { GroupView } from '../group/group-view.ts'
+import type { GroupView } from './group-view.ts'
 import type { KruiseActivity } from './kruise-activity.ts'
 
 /**

@@ -47,7 +47,7 @@ export function groupLeaseName(group: string, namespace: string, isShared: boole
 }
 
 /** The group of a release by its policy; undefined without one. */
-export function groupOf({ spec }: BatchRelease): string | undefined {
+export function groupNameOf({ spec }: BatchRelease): string | undefined {
   return spec.tranche?.downtime?.group
 }
 

@@ -1,13 +1,12 @@
 import type { FlightRecord } from '@tranche/api-schema'
 import { revokeRecord } from '@tranche/fence'
-import type { BatchReleasePlan } from '../view/batch-release-plan.ts'
-import { isFinalized, isStatusOfRelease } from '../view/is-finalized.ts'
-import { isInCharge, type ReleaseView } from '../view/release-view.ts'
-import type { BatchProgress } from '../progress/batch-progress.ts'
-import { isOverButForNodesLeft } from '../progress/the-end.ts'
-import type { Wanted } from '../progress/wanted-allowance.ts'
-import { GROUP_BUSY, isQuiet, isTakeable, mayOpen, nextInLine } from './group-rules.ts'
-import { groupHolderOf, groupOf, type GroupView, isFree, isHeldBy, isLeaving } from './group-view.ts'
+import type { BatchReleasePlan } from './view/batch-release-plan.ts'
+import { isFinalized } from './view/is-finalized.ts'
+import { isInCharge, type ReleaseView } from './view/release-view.ts'
+import { restsInGroup } from './progress/needs-group.ts'
+import type { Wanted } from './progress/wanted-allowance.ts'
+import { canTakeGroup, GROUP_BUSY, isQuiet, nextInLine } from './progress/group-rules.ts'
+import { groupHolderOf, type GroupView, isFree, isHeldBy, isLeaving } from './view/group-view.ts'
 
 /** How often (ms) a waiting release reads the Lease again: other programs may change it. */
 const GROUP_RECHECK_MS = 5_000
@@ -32,28 +31,6 @@ export function planGroupRest({ release }: ReleaseView, record: FlightRecord | u
 /** Stops that keep the group: the failed release may have to be rolled back, and its nodes are not well. */
 const keepsGroup: readonly string[] = [GROUP_BUSY, 'ReleaseFailed']
 
-/**
- * G13: whether a release that may continue waits for its group. Without work it does not: it is over, or only nodes that cannot be updated
- * now are left.
- */
-export function needsGroup(view: ReleaseView, progress: BatchProgress): boolean {
-  if (mayOpen(view) || isFinalized(view) || restsInGroup(view, progress)) return false
-  return !isEnding(view, progress)
-}
-
-/** Nothing is left to delete, and the record is stopped: the DaemonSet is given back without the group. */
-function isEnding({ release }: ReleaseView, progress: BatchProgress): boolean {
-  const { spec, status } = release
-  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(release)) return false
-  return progress.old.length === 0 && isQuiet(release) && status.flight !== undefined
-}
-
-/** Whether only nodes are left that cannot be updated now: the release needs no group until they return. */
-export function restsInGroup(view: ReleaseView, progress: BatchProgress): boolean {
-  if (groupOf(view.release) === undefined || progress.state !== 'Ready') return false
-  return isOverButForNodesLeft(view, progress) && view.release.status?.waiting?.reason === 'NodesLeft'
-}
-
 /** G13: gives the group up. It comes before the finalizer is removed, so that no Lease stays. */
 export function planGroupLeave(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, group } = view
@@ -76,7 +53,7 @@ export function planGroupTake(view: ReleaseView, wanted: Wanted): BatchReleasePl
   if (group === undefined || group.refused !== null || !isBusy(wanted)) return null
   // The status first says which Lease it is, so that it is given up again after a crash.
   if (group.wanted === null || release.status?.groupLease !== group.wanted) return null
-  if (isTakeable(release, group)) return nextInLine(view) === null ? { kind: 'takeGroup', lease: group.name } : null
+  if (canTakeGroup(release, group)) return nextInLine(view) === null ? { kind: 'takeGroup', lease: group.name } : null
   return isAbandoned(group) ? { kind: 'freeGroup', lease: group.name } : null
 }
 

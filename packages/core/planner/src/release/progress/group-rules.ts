@@ -1,14 +1,13 @@
 import type { BatchRelease } from '@tranche/api-schema'
-import { rolloutOf } from '@tranche/kube-types'
 import type { ReleaseView } from '../view/release-view.ts'
-import { groupHolderOf, groupOf, type GroupView, isFree, isHeldBy, isLeaving } from './group-view.ts'
+import { groupNameOf, type GroupView, isFree, isHeldBy, isLeaving } from '../view/group-view.ts'
 
 /** How long (ms) a free Lease waits for the first release in line before any other release may take it. */
 const PATIENCE_MS = 30_000
 
 /** G13: whether the release may open its record: it is in no group, or holds the Lease of its group and does not give it up. */
 export function mayOpen({ release, group }: Pick<ReleaseView, 'release' | 'group'>): boolean {
-  if (groupOf(release) === undefined) return true
+  if (groupNameOf(release) === undefined) return true
   if (group === undefined || group.refused !== null || group.name !== group.wanted) return false
   return isHeldBy(group.lease, release) && !isLeaving(group.lease)
 }
@@ -64,7 +63,8 @@ function placeOf(release: BatchRelease): readonly [number, string, string] {
   return [isInFlight(release) ? 0 : isRollback ? 1 : 2, since, keyOfRelease(release)]
 }
 
-function keyOfRelease({ metadata: { namespace = '', name } }: BatchRelease): string {
+/** Namespace and name, separated by a slash. */
+export function keyOfRelease({ metadata: { namespace = '', name } }: BatchRelease): string {
   return `${namespace}/${name}`
 }
 
@@ -73,40 +73,7 @@ function comesBefore(a: readonly [number, string, string], b: readonly [number, 
   return a[1] === b[1] ? a[2] < b[2] : a[1] < b[1]
 }
 
-/** Why the release waits for its group, and what ends the wait. */
-export function busyText(view: ReleaseView): string {
-  const { release, group } = view
-  const named = `group ${groupOf(release) ?? ''}`
-  if (group === undefined) return `${named}: its Lease has not been read yet`
-  if (group.refused !== null) return `${named} (downtime.group of the policy): ${group.refused}`
-  if (group.name !== group.wanted) return `${named}: leaving the former group first`
-  const { lease } = group
-  if (isHeldBy(lease, release)) return `${named}: taking its Lease again`
-  const first = isFree(lease) ? nextInLine(view) : null
-  if (isFree(lease)) return first === null ? `${named}: taking its Lease` : `${named}: ${titleOf(first)} comes first${stateText(first)}`
-  const holder = groupHolderOf(lease)
-  if (holder === null)
-    return `${named} is held by "${lease?.spec?.holderIdentity ?? ''}", which is no release; if it has ended, delete the Lease ${group.name}`
-  const name = group.holder === undefined ? `the release ${holder.namespace}/${holder.name}, which is gone` : titleOf(group.holder.release)
-  return `${named} releases one DaemonSet at a time: it is the turn of ${name}${stateText(group.holder?.release)}`
-}
-
-function titleOf(release: BatchRelease): string {
-  const owner = rolloutOf(release)
-  const key = keyOfRelease(release)
-  return owner === undefined ? `BatchRelease ${key}` : `Rollout ${key}`
-}
-
-/** What a person may have to decide about the other release. */
-function stateText(release: BatchRelease | undefined): string {
-  if (release === undefined) return ''
-  const { waiting, canaryStatus } = release.status ?? {}
-  if (waiting?.reason === 'ReleaseFailed') return ', which has failed and waits for a decision'
-  if (release.spec.releasePlan.batchPartition === undefined || canaryStatus?.batchState !== 'Ready') return ''
-  return ', whose step is done and whose next step has not begun'
-}
-
 /** Whether the Lease can be taken now, as far as this process sees: it has no holder, or this release, which gives it up. */
-export function isTakeable(release: BatchRelease, { lease }: GroupView): boolean {
+export function canTakeGroup(release: BatchRelease, { lease }: GroupView): boolean {
   return isFree(lease) || (isHeldBy(lease, release) && isLeaving(lease))
 }
