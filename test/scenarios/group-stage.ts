@@ -27,7 +27,9 @@ export interface Agent {
 }
 
 /** Options of a stage with groups. */
-export interface GroupStageOptions extends StageOptions {
+export interface GroupStageOptions extends Omit<StageOptions, 'groups'> {
+  /** @default the Leases are in {@link LEASES}, and no namespaces share their groups; null: the installation allows no groups */
+  readonly groups?: StageOptions['groups'] | null
   /** Names of the agents. @default two */
   readonly agents?: readonly string[]
 }
@@ -36,10 +38,10 @@ export interface GroupStageOptions extends StageOptions {
 export async function setGroupStage(
   options: GroupStageOptions = {},
 ): Promise<{ readonly stage: Stage; readonly agents: readonly Agent[] }> {
-  const { agents: names = ['node-agent', 'log-agent'], ...more } = options
+  const { agents: names = ['node-agent', 'log-agent'], groups = { namespace: LEASES, shared: [] }, ...more } = options
   const settings: StageOptions = {
     ...{ nodes: 4, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy: { downtime: { group: GROUP } } },
-    ...{ groups: { namespace: LEASES, shared: [] } },
+    ...(groups !== null && { groups }),
     ...more,
   }
   const stage = await setStage(settings)
@@ -87,7 +89,7 @@ export async function addNamespace(stage: Stage, name: string, policy: ReleasePo
 
 /** Leases of groups that exist now. */
 export async function groupLeases(stage: Stage): Promise<readonly Lease[]> {
-  const { items } = await drive(stage.clock, stage.client.list<Lease>(resourcePaths.leases, { namespace: LEASES }))
+  const { items } = await stage.client.list<Lease>(resourcePaths.leases, { namespace: LEASES })
   return items.filter(({ metadata }) => metadata.name.startsWith('tranche-group.'))
 }
 
