@@ -1,5 +1,6 @@
 import { mutantsOfAnalysis } from './analysis.ts'
 import { mutantsOfFlight } from './flight.ts'
+import { mutantsOfGroups } from './groups.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
@@ -17,6 +18,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfVerdict,
   ...mutantsOfPass,
   ...mutantsOfRelease,
+  ...mutantsOfGroups,
   ...mutantsOfRollout,
   ...mutantsOfNotify,
   ...mutantsOfPrograms,

@@ -3,6 +3,7 @@ import { revokeRecord } from '@tranche/fence'
 import type { BatchReleasePlan } from './view/batch-release-plan.ts'
 import { isFinalized } from './view/is-finalized.ts'
 import { isInCharge, type ReleaseView } from './view/release-view.ts'
+import { judgementOf } from './progress/judgement.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import { canTakeGroup, GROUP_BUSY, isQuiet, nextInLine } from './progress/group-rules.ts'
@@ -28,9 +29,6 @@ export function planGroupRest({ release }: ReleaseView, record: FlightRecord | u
   return { kind: 'writeRecord', why: 'stop', record: revokeRecord(record, [hold]), confirm: false }
 }
 
-/** Stops that keep the group: the failed release may have to be rolled back, and its nodes are not well. */
-const keepsGroup: readonly string[] = [GROUP_BUSY, 'ReleaseFailed']
-
 /** G13: gives the group up. It comes before the finalizer is removed, so that no Lease stays. */
 export function planGroupLeave(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, group } = view
@@ -43,7 +41,8 @@ function isToLeave(view: ReleaseView, group: GroupView, wanted: Wanted): boolean
   const { release, daemonSet } = view
   if (group.wanted !== group.name || isFinalized(view)) return true
   if (release.metadata.deletionTimestamp !== undefined && (daemonSet === undefined || !isInCharge(view, daemonSet))) return true
-  if (wanted.kind === 'stop') return !keepsGroup.includes(wanted.holds[0]?.reason ?? '') && isQuiet(release)
+  // F11: a record that was lost may have had nodes in flight.
+  if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && isQuiet(release) && !isRecordLost(view)
   return wanted.kind === 'allow' && release.status?.flight?.state === 'stopped' && restsInGroup(view, wanted.progress)
 }
 
@@ -61,4 +60,15 @@ export function planGroupTake(view: ReleaseView, wanted: Wanted): BatchReleasePl
 function isAbandoned({ lease, holder, name }: GroupView): boolean {
   if (isFree(lease) || groupHolderOf(lease) === null) return false
   return holder === undefined || holder.wanted !== name || isLeaving(lease)
+}
+
+function isRecordLost(view: ReleaseView): boolean {
+  const { release, daemonSet } = view
+  return release.status?.flight === undefined && daemonSet !== undefined && isInCharge(view, daemonSet)
+}
+
+/** A failed release keeps the group: it may have to be rolled back, and its nodes are not well. */
+function isFailed(view: ReleaseView, { holds }: Wanted & { kind: 'stop' }): boolean {
+  const stops = judgementOf(view)?.stops ?? null
+  return stops !== null && stops.reason === holds[0]?.reason
 }

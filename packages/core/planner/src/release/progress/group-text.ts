@@ -34,8 +34,8 @@ function titleOf(release: BatchRelease): string {
 /** What a person may have to decide about the other release. */
 function stateText(release: BatchRelease | undefined): string {
   if (release === undefined) return ''
-  const { waiting, canaryStatus } = release.status ?? {}
-  if (waiting?.reason === 'ReleaseFailed') return ', which has failed and waits for a decision'
+  const { canaryStatus } = release.status ?? {}
+  if (release.status?.failure?.stops === true) return ', which has failed and waits for a decision'
   if (release.spec.releasePlan.batchPartition === undefined || canaryStatus?.batchState !== 'Ready') return ''
   return ', whose step is done and whose next step has not begun'
 }
