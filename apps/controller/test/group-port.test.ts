@@ -99,7 +99,7 @@ function port(groups: GroupSettings | null = { namespace: 'tranche', shared: [] 
   const client = createKubeClient({
     exchange: async ({ method, path, body }) => {
       requests.push({ line: `${method} ${path}`, body: body === undefined ? {} : (JSON.parse(String(body)) as Record<string, unknown>) })
-      const [status, answer] = answers[`${method} ${path}`] ?? [
+      const [status, answer] = answers[`${method} ${path.split('?')[0]}`] ?? [
         404,
         { kind: 'Status', code: 404, reason: 'NotFound', message: 'not found' },
       ]

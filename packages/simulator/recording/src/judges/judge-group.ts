@@ -1,5 +1,6 @@
 import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import type { Cause } from '../world/observations.ts'
 import type { RecordedRelease } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
@@ -23,6 +24,8 @@ interface Member {
   /** Whether its record has been opened since it joined. */
   readonly hasOpened: boolean
   readonly isExcused: boolean
+  /** Write by which it joined the group. */
+  readonly joined: Cause
 }
 
 class GroupJudge implements Judge {
@@ -51,7 +54,7 @@ class GroupJudge implements Judge {
     const next = write.type === 'DELETED' ? undefined : this.#memberOf(write, before)
     if (next === undefined) this.#members.delete(key)
     else this.#members.set(key, next)
-    if (next !== undefined && next.openedMs === write.t && before?.openedMs !== next.openedMs) this.#judgeOpening(next, write.t)
+    if (next?.hasOpened === true && next.openedMs === write.t && before?.openedMs !== next.openedMs) this.#judgeOpening(next, write.t)
   }
 
   #judgeOpening(own: Member, atMs: number): void {
@@ -80,10 +83,14 @@ class GroupJudge implements Judge {
     const isOpen = status?.flight?.state === 'open'
     const wasOpen = known === undefined ? isOpen : known.openedMs !== null
     const opens = isOpen && !wasOpen
+    const joined: Cause = known?.joined ?? { t: write.t, rv: write.rv, of: 'batchreleases' }
+    // An opening that was decided before its release joined counts as one of the time before.
+    const { observations } = this.#parts
+    const hasJoined = known !== undefined && observations.hasSeen(observations.decisionOf(write), joined)
     return {
-      ...{ story, uid: write.uid, group },
+      ...{ story, uid: write.uid, group, joined },
       openedMs: isOpen ? (opens ? write.t : (known?.openedMs ?? write.t)) : null,
-      hasOpened: opens || (known?.hasOpened ?? false),
+      hasOpened: (opens && hasJoined) || (known?.hasOpened ?? false),
       isExcused:
         !isOpen && (metadata?.deletionTimestamp !== undefined || status?.waiting?.reason === 'NodesLeft' || known?.isExcused === true),
     }
