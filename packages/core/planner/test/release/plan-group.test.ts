@@ -171,6 +171,21 @@ describe('planBatchRelease with a group (G13)', () => {
     expect(planBatchRelease(view)).toEqual(planBatchRelease({ ...view, group: undefined }))
   })
 
+  it('opens nothing for a release that is over and settles, where another one has the group', () => {
+    const settling: ViewFields = {
+      nodes: 'a:new b:new c:new d:new e:new',
+      spec: { batchPartition: undefined },
+      record: { ...stopped, partition: 0, size: 5 },
+      annotations: { 'rollouts.kruise.io/daemonset-partition': '0' },
+      status: {
+        phase: 'Finalizing',
+        canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: new Date(NOW_MS - 1_000).toISOString() },
+      },
+    }
+    expect(planBatchRelease(inGroupView(settling, 'own'))).toMatchObject(open)
+    expect(planBatchRelease(inGroupView(settling, 'other'))).not.toMatchObject(open)
+  })
+
   it('opens nothing where the group was not read', () => {
     const view = aView({ record: stopped, tranche: inGroup })
     expect(planBatchRelease(view)).not.toMatchObject(open)
