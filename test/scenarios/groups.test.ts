@@ -64,7 +64,7 @@ describe('two agents of one group (G13)', () => {
     await expectEnded()
   })
 
-  it('goes on with a newer template and keeps the group', async () => {
+  it('continues with a newer template and keeps the group', async () => {
     const [a, b] = await begin()
     await bothAsked(a, b)
     await a.setImage('v3')
@@ -186,7 +186,7 @@ it('a policy that names a group where the installation allows none holds the rel
 })
 
 describe('a policy that changes in mid-release', () => {
-  it('puts a running release into a group: it is closed for a moment, and goes on with the Lease', async () => {
+  it('puts a running release into a group: it is closed for a moment, and continues with the Lease', async () => {
     const [a, b] = await begin({ policy: {}, steps: pausing })
     await a.setImage('v2')
     await untilStepPaused(a)

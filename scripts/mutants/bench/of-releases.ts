@@ -280,7 +280,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G13',
-    fault: 'a release opens whoever holds the Lease of its group',
+    fault: 'a release opens although another one holds the Lease of its group',
     edits: [
       { file: groupRules, find: 'return isHeldBy(group.lease, release) && !isLeaving(group.lease)', replace: "return group.name !== ''" },
     ],

@@ -41,6 +41,6 @@ export async function freeGroup(name: string, parts: FreeGroupParts): Promise<Re
       return recheckAfter(LEAVING_RECHECK_MS)
   }
   await groups.deleteLease(lease, signal)
-  log.info({ lease: name, holder: `${holder.namespace}/${holder.name}` }, 'freed group')
+  log.info({ lease: name, batchRelease: `${holder.namespace}/${holder.name}` }, 'freed group')
   return recheckAfter(0)
 }

@@ -32,7 +32,7 @@ describe('two controllers that both act on the releases of a group', () => {
       fc.asyncProperty(fc.array(steps(), { maxLength: 60 }), async (story) => {
         const world = new GroupWorld()
         for (const step of story) await take(world, step)
-        await calm(world)
+        await endAll(world)
         expect(world.leases.size).toBe(0)
         expect(world.breaches).toEqual([])
       }),
@@ -104,7 +104,7 @@ function setTranche(world: GroupWorld, name: string, change: object): void {
 }
 
 /** Everything thaws; then each release is deleted in turn, while one controller acts and executors settle. */
-async function calm(world: GroupWorld): Promise<void> {
+async function endAll(world: GroupWorld): Promise<void> {
   for (const name of releaseNames) {
     world.create(name)
     setTranche(world, name, { paused: false, downtime: { group: 'agents' } })
@@ -119,5 +119,5 @@ async function calm(world: GroupWorld): Promise<void> {
     world.clock.advance(1_000)
     if (world.stored.size === 0 && world.pending === 0) return
   }
-  throw new Error(`not calm: ${JSON.stringify([...world.stored].map(([name, { release }]) => [name, release.status]))}`)
+  throw new Error(`not ended: ${JSON.stringify([...world.stored].map(([name, { release }]) => [name, release.status]))}`)
 }

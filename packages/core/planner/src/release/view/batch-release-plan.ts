@@ -23,8 +23,8 @@ export type BatchReleasePlan =
   /** Take the Lease of the group, which has no holder, or which this release gives up (G13). */
   | { readonly kind: 'takeGroup'; readonly lease: string }
   /**
-   * Take the Lease of the group from the release that it names (G13): mark the Lease; then raise `seq` of that release's record, if it may
-   * leave by a live read; then delete the Lease.
+   * Take the Lease of the group from the release that it names (G13). Mark the Lease. Then raise `seq` of that release's record, if a live
+   * read shows that it may leave. Then delete the Lease.
    */
   | { readonly kind: 'freeGroup'; readonly lease: string }
   | { readonly kind: 'writeStatus'; readonly status: BatchReleaseStatusPatch }

@@ -1,14 +1,15 @@
-import type { RecordedWrite } from '../record/recorded-write.ts'
-import type { DaemonSetStory } from '../world/daemon-set-story.ts'
-import type { Cause } from '../world/observations.ts'
-import type { RecordedRelease } from '../world/stops.ts'
-import type { Judge, JudgeParts } from './judge-parts.ts'
+import type { RecordedWrite } from '../../record/recorded-write.ts'
+import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
+import type { Cause } from '../../world/observations.ts'
+import type { RecordedRelease } from '../../world/stops.ts'
+import type { Judge, JudgeParts } from '../judge-parts.ts'
 
 /**
- * G13: of the DaemonSets of a group, one is released at a time. When the record of one opens, and when we delete a pod of it, no other one has
- * an open record or a node that our deletions have left without an available pod. Judged by the groups that BatchReleases name and by the
- * pods, not by Leases. A record that was open when its release joined the group does not count until it opens again. A release does not count
- * once it waits for nodes left behind or is being deleted, until its record opens again.
+ * G13: of the DaemonSets of a group, one is released at a time. While one has an open record, or a node that our deletions have left without an
+ * available pod, no other record opens and we delete no other pod.
+ *
+ * Judged by the groups that BatchReleases name and by the pods, not by Leases. A record that was open when its release joined the group does
+ * not count until it opens again. Nor does a release that waits for nodes left behind, or is being deleted, until its record opens again.
  */
 export function createGroupJudge(parts: JudgeParts): Judge {
   return new GroupJudge(parts)
