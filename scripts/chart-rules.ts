@@ -56,6 +56,7 @@ export function processRules(): object {
   return {
     ...Object.fromEntries(programs),
     lease: Role['tranche-controller'],
+    groups: Role['tranche-groups'],
     admission: ClusterRole['tranche-admission'],
     config: ClusterRole['tranche-config'],
     webhookConfigurations: ClusterRole['tranche-webhook'],

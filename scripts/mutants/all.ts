@@ -1,6 +1,7 @@
 import { mutantsOfAnalysis } from './analysis.ts'
 import { mutantsOfConfig } from './config.ts'
 import { mutantsOfFlight } from './flight.ts'
+import { mutantsOfGroups } from './groups.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
@@ -19,6 +20,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfVerdict,
   ...mutantsOfPass,
   ...mutantsOfRelease,
+  ...mutantsOfGroups,
   ...mutantsOfRollout,
   ...mutantsOfNotify,
   ...mutantsOfPrograms,

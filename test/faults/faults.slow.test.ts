@@ -9,7 +9,7 @@ import { apiSabotages, type Sabotage, sabotages, upgradeSabotages } from './sabo
 const MINUTE = 60_000
 
 it(
-  'keeps every guarantee in 20 worlds in which anything goes wrong (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12)',
+  'keeps every guarantee in 20 worlds in which anything goes wrong (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12, G13)',
   async () => {
     const results = await runSeeds({ from: 6, seeds: 20 })
     expect(results).toHaveLength(20)

@@ -8,6 +8,7 @@ import { generatePolicy } from './generate-policy.ts'
 import {
   type ApiOperation,
   apiSlots,
+  GROUP,
   type Ask,
   type ClusterOperation,
   type Operation,
@@ -42,6 +43,7 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const swaps = upgrades > 0 ? [] : generateSwaps(seed, stormMs)
   const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
   const room = generateRoom(seed, stormMs)
+  const group = upgrades > 0 ? noGroup : generateGroup(seed, stormMs)
   const incidents = [
     first,
     ...drawn,
@@ -49,12 +51,13 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
     ...generateUpgrades(seed, upgrades, stormMs),
     ...generateApiFaults(seed, upgrades, stormMs),
     ...room.crowds,
+    ...group.incidents,
   ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
   return {
     seed,
-    shape: withConfig(room.among(served), seed),
+    shape: withConfig(group.among(room.among(served)), seed),
     stormMs,
     incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
     aheadMs: clocks.aheadMs,
@@ -91,6 +94,33 @@ function generateRoom(seed: number, stormMs: number): Room {
     return { ...shape, cpu: '500m', policy: asking }
   }
   return { crowds, among }
+}
+
+interface Group {
+  readonly incidents: readonly Incident[]
+  /** Adds a companion, and lets the policy name the group. */
+  among(shape: Shape): Shape
+}
+
+const noGroup: Group = { incidents: [], among: (shape) => shape }
+
+/** A quarter of the worlds have two DaemonSets in one group. Has its own random numbers. */
+function generateGroup(seed: number, stormMs: number): Group {
+  const random = createRandom('group', seed)
+  if (random.next() < 0.75) return noGroup
+  const incidents = Array.from({ length: 1 + random.integer(4) }, (_, at): Incident => {
+    return { atMs: at === 0 ? random.integer(3 * SECOND) : random.integer(stormMs), kind: 'companionTemplate', tag: `v${at + 2}` }
+  })
+  const steps = [{ replicas: `${10 + random.integer(80)}%`, pause: { duration: 1 + random.integer(60) } }, { replicas: '100%' }] as Steps
+  const companion = { steps, maxUnavailable: 1 + random.integer(3) }
+  // Without a policy, or after a change of it, the DaemonSet is in no group.
+  const isNamed = random.next() < 0.9
+  const among = (shape: Shape): Shape => ({
+    ...shape,
+    companion,
+    ...(isNamed && { policy: { ...shape.policy, downtime: { group: GROUP } } }),
+  })
+  return { incidents, among }
 }
 
 interface Clocks {

@@ -8,10 +8,11 @@ import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Standing } from './admission-control.ts'
 import type { Asked } from './callers.ts'
 import { findForgotten } from './find-forgotten.ts'
+import { COMPANION } from './schedule.ts'
 
 /** A guarantee that a run has broken. */
 export interface Violation {
-  /** `G1`…`G12`, or `states`: the lists of transitions from which the diagrams of the docs are drawn. */
+  /** `G1`…`G13`, or `states`: the lists of transitions from which the diagrams of the docs are drawn. */
   readonly guarantee: string
   /** When, in epoch milliseconds by the recording's clock. */
   readonly atMs: number
@@ -38,6 +39,9 @@ export interface Facts {
   readonly clockSteps: readonly ClockStep[]
 }
 
+/** The companion shares the groups of the DaemonSet. */
+const sharedGroups = [stageKey.namespace, COMPANION]
+
 /** Longest time from the event that a program receives to its reaction, in milliseconds, if nothing holds it up. */
 const REACTION_MS = 50
 
@@ -49,7 +53,7 @@ export function judge(
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest stall first: a decision that was delayed by two of them was made before the earlier one.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
-  const query = { isOurs, stalls: backwards, quiescentFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps }
+  const query = { isOurs, stalls: backwards, quiescentFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps, sharedGroups }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
     guarantee,
     atMs,

@@ -7,6 +7,7 @@ import type { Sabotage } from './sabotage.ts'
 import { type ApiOperation, type ApprovedBy, type Incident, type Schedule, slotsOf, type OwnerOperation } from './schedule.ts'
 import { findUnended, standsStill } from './end-state.ts'
 import { swapDefinitions } from './swap-definitions.ts'
+import { type Companion, createCompanion, findUnendedCompanion } from './companion.ts'
 import { createTenant, TENANT, type Tenant } from './tenant-operations.ts'
 import { createUpgrades, type Upgrades } from './upgrades.ts'
 import { createOwners, daemonSetOf, type Owners, rolloutOf } from './owners.ts'
@@ -47,9 +48,18 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
   const owners = createOwners(world, callers)
   const processFaults = createProcessFaults(world)
   const upgrades = createUpgrades({ world, owners, processFaults, callers })
-  const parts: PlayParts = { world, owners, processFaults, upgrades, callers, tenant: createTenant(world) }
+  const parts: PlayParts = {
+    world,
+    owners,
+    processFaults,
+    upgrades,
+    callers,
+    tenant: createTenant(world),
+    companion: createCompanion(world),
+  }
   for (const slot of slotsOf(schedule)) world.start(slot)
   await drive(clock, owners.install())
+  await drive(clock, parts.companion.install())
   const begun = await untilEnded(world, owners, FIRST_MS)
   const fromMs = clock.nowMs()
   if (begun.length > 0) return notBegun(parts, begun, fromMs)
@@ -101,9 +111,13 @@ interface PlayParts {
   readonly upgrades: Upgrades
   readonly callers: Callers
   readonly tenant: Tenant
+  readonly companion: Companion
 }
 
-async function inject({ world, owners, processFaults, upgrades, callers, tenant }: PlayParts, incident: Incident): Promise<void> {
+async function inject(
+  { world, owners, processFaults, upgrades, callers, tenant, companion }: PlayParts,
+  incident: Incident,
+): Promise<void> {
   try {
     switch (incident.kind) {
       case 'kill':
@@ -139,6 +153,8 @@ async function inject({ world, owners, processFaults, upgrades, callers, tenant 
         return await tenant.forge(incident)
       case 'swapDefinitions':
         return await swapDefinitions(world, incident.forMs)
+      case 'companionTemplate':
+        return await companion.release(incident.tag)
       case 'upgrade':
         return upgrades.begin(incident)
       case 'ask':
@@ -210,7 +226,7 @@ async function quiesce({ world, owners, processFaults }: PlayParts): Promise<rea
   // Late events, or processes that thawed, may have undone something. Once that has ended too, nothing else can arrive.
   const second = await untilEnded(world, owners, END_MS)
   await letPass(clock, QUIET_MS)
-  return second.length > 0 ? second : drive(clock, findUnended(world, owners.tag()))
+  return second.length > 0 ? second : drive(clock, unendedOf(world, owners))
 }
 
 /**
@@ -226,13 +242,17 @@ function endNewer(world: World, processFaults: ProcessFaults): void {
   }
 }
 
+async function unendedOf(world: World, owners: Owners): Promise<readonly string[]> {
+  return [...(await findUnended(world, owners.tag())), ...(await findUnendedCompanion(world))]
+}
+
 /** Plays the person for whom the release waits. @returns what has not ended after `withinMs` */
 async function untilEnded(world: World, owners: Owners, withinMs: number): Promise<readonly string[]> {
   const { clock } = world
   const untilMs = clock.monotonicMs() + withinMs
   const person = createPerson(world, owners)
   for (;;) {
-    const unended = await drive(clock, findUnended(world, owners.tag()))
+    const unended = await drive(clock, unendedOf(world, owners))
     if (unended.length === 0 || clock.monotonicMs() >= untilMs) return unended
     await drive(clock, person())
     await letPass(clock, LOOK_MS)

@@ -51,6 +51,8 @@ export interface Shape {
   readonly cpu?: string
   /** ConfigMaps that the template reads; absent: none. */
   readonly config?: WorldConfig
+  /** Another DaemonSet that is released in the same group; absent: none. */
+  readonly companion?: CompanionShape
 }
 
 /** Config of the agent. */
@@ -61,10 +63,38 @@ export interface WorldConfig {
   readonly isRead: boolean
 }
 
+/** Another DaemonSet of the group. */
+export interface CompanionShape {
+  /** No step waits for a person. */
+  readonly steps: Steps
+  readonly maxUnavailable: number
+}
+
+/** Namespace of the companion. */
+export const COMPANION = 'company'
+/** Name of the group of both DaemonSets. */
+export const GROUP = 'agents'
+/** Namespace of the Leases of groups. */
+export const GROUP_LEASES = 'kube-system'
+
 /**
  * An operation as data; its target is drawn when the schedule is made. `pick` chooses among the objects that exist at that time, by name.
  */
-export type Operation = ProcessOperation | ApiOperation | ClusterOperation | TenantOperation | OwnerOperation | Ask | Upgrade
+export type Operation =
+  | CompanionOperation
+  | ProcessOperation
+  | ApiOperation
+  | ClusterOperation
+  | TenantOperation
+  | OwnerOperation
+  | Ask
+  | Upgrade
+
+/** The template of the companion changes. */
+export interface CompanionOperation {
+  readonly kind: 'companionTemplate'
+  readonly tag: string
+}
 
 /** Faults of one of our programs. */
 export type ProcessOperation =

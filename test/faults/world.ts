@@ -1,7 +1,7 @@
 import type { FetchLike } from '@tranche/api-client'
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { createSteppedClock, type SteppedClock, VirtualClock } from '@tranche/clock'
-import { type LeaseTimes, startController, startChangeObserver } from '@tranche/controller'
+import { type ControllerOptions, type LeaseTimes, startController, startChangeObserver } from '@tranche/controller'
 import { type Failpoints, createFailpoints } from '@tranche/failpoints'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -18,7 +18,7 @@ import { type ApiProgram, startApiProgram } from './api-program.ts'
 import { recordTaken } from './record-taken.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
-import { type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
+import { COMPANION, GROUP_LEASES, type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
 import { createFaultPhases, type FaultPhases } from './fault-phases.ts'
 
 /** One of our programs in a process of its own. */
@@ -203,6 +203,7 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
       leaderElection: true,
       leaseTimes: leaseTimes(shape),
       readConfig: shape.config?.isRead === true,
+      ...groupsOf(shape),
     })
     if (upgrades === 0) return controller
     // Its own lists are unknown to the reconcilers, so they do not count as deliveries.
@@ -285,6 +286,11 @@ interface Life {
   readonly fetch?: FetchLike
   /** Its process is gone, with all connections. */
   drop?(): void
+}
+
+/** Both DaemonSets share their groups. */
+function groupsOf({ companion }: Shape): Pick<ControllerOptions, 'groups'> {
+  return companion === undefined ? {} : { groups: { namespace: GROUP_LEASES, shared: [stageKey.namespace, COMPANION] } }
 }
 
 /** In the proportions of the defaults. */

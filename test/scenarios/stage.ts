@@ -103,6 +103,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly readConfig?: boolean
   /** Namespaces that the programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
+  /** Where the installation keeps the Leases of groups. @default it allows no groups */
+  readonly groups?: { readonly namespace: string; readonly shared: readonly string[] }
   /** @default true: a Rollout is created, and the story starts when it is Healthy */
   readonly withRollout?: boolean
 }
@@ -152,6 +154,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...ports,
           ...scope,
           ...shared,
+          groups: options.groups,
           ...(options.egress && { egress: options.egress(clock) }),
           admission: options.admission ?? 'none',
           readConfig: options.readConfig ?? false,

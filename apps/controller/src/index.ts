@@ -1,5 +1,6 @@
 export { controllerFailpointPorts } from './ports/failpoint-ports.ts'
 export { createThreadJudge, type ThreadJudge, type ThreadJudgeParts } from './judging/thread-judge.ts'
+export type { GroupSettings } from './ports/group-port.ts'
 export { createMetricPort, type MetricPortParts } from './ports/metric-port.ts'
 export {
   type AdmissionMode,

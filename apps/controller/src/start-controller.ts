@@ -12,6 +12,7 @@ import { createEventRecorder, createLeaderElector, type EventRecorder, type Lead
 import type { Exchange } from '@tranche/wire'
 import { enqueueOnChange, enqueueWaiting } from './enqueue.ts'
 import { createEventPort } from './ports/event-port.ts'
+import type { GroupSettings } from './ports/group-port.ts'
 import { createLeasePort, createLeaseWatch } from './ports/lease-port.ts'
 import { countEvents } from './metrics/count-events.ts'
 import { exportReleaseMetrics } from './metrics/export-release-metrics.ts'
@@ -48,6 +49,8 @@ export interface ControllerOptions {
   readonly namespaces?: readonly string[]
   /** Namespace of the Lease. @default kube-system */
   readonly leaseNamespace?: string
+  /** Where the Leases of groups of releases are. @default policies cannot name a group */
+  readonly groups?: GroupSettings | undefined
   /** Durations of leader election. */
   readonly leaseTimes?: LeaseTimes
   /** Minimum interval of passes that only update counts, in milliseconds. @default 100; in a large fleet 1 per 20 nodes, at most 500 */

@@ -157,7 +157,16 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, egress, secrets })
   const uniqueValue = createTouchValues(options.identity)
-  const releasePort = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue, queueOutage })
+  const releasePort = createReleasePort({
+    client,
+    cluster,
+    clock,
+    strategyScope,
+    schemas,
+    uniqueValue,
+    queueOutage,
+    groups: options.groups,
+  })
   const notifyPort = createNotifyPort({ client, cluster, egress, clock })
   const analysis = createAnalysisPass({
     cluster: wrap('analysis', createAnalysisPort(client, cluster)),

@@ -1,6 +1,7 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
 import { receiverKey } from '@tranche/controllers'
+import { GROUP_BUSY, groupNameOf } from '@tranche/planner'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
 
@@ -69,11 +70,28 @@ function wakeByReleases(cluster: WatchedCluster, woken: Woken): void {
       woken.release(keyText(key))
       woken.analysis(keyText(key))
       woken.rollout(keyText(key))
+      wakeGroup(cluster, [previous, current], woken)
       // Another BatchRelease may wait until this one detaches from the DaemonSet.
       if (current !== undefined) return
       for (const workload of workloadsOf(key, previous, current)) wakeReleases(cluster, workload, woken.release)
     },
   })
+}
+
+/** Wakes the releases that wait for a group when another release may have left it, or comes before or after them. */
+function wakeGroup({ batchReleases }: WatchedCluster, [previous, current]: readonly (BatchRelease | undefined)[], woken: Woken): void {
+  if (groupFacts(previous) === groupFacts(current)) return
+  for (const other of batchReleases.store.list()) {
+    if (other.status?.waiting?.reason === GROUP_BUSY && other.metadata.uid !== current?.metadata.uid) woken.release(keyText(keyOf(other)))
+  }
+}
+
+/** What other releases of its group depend on; empty without a group. */
+function groupFacts(release: BatchRelease | undefined): string {
+  if (release === undefined || (groupNameOf(release) === undefined && release.status?.groupLease === undefined)) return ''
+  const { flight, waiting, groupLease } = release.status ?? {}
+  const isFlying = (flight?.permits.length ?? 0) > 0
+  return JSON.stringify([groupNameOf(release), groupLease, flight?.state, isFlying, waiting?.reason, release.metadata.deletionTimestamp])
 }
 
 function wakeByDaemonSets(cluster: WatchedCluster, woken: Woken, keysByUid: Map<string, ObjectKey>): void {

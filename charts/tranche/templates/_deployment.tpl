@@ -34,6 +34,12 @@
 {{- if $root.Values.rbac.config }}
 - --read-config
 {{- end }}
+{{- if $root.Values.rbac.groups }}
+- --group-namespace={{ $root.Release.Namespace }}
+{{- range $root.Values.rbac.sharedGroups }}
+- --shared-groups={{ . }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
 - --lease-namespace={{ include "tranche.leaseNamespace" $root }}

@@ -1,6 +1,6 @@
 /** A guarantee broken as a whole, which the fault bench must find without other tests. */
 export interface BluntMutant {
-  /** `G1` … `G12`. */
+  /** `G1` … `G13`. */
   readonly guarantee: string
   /** The fault, in the present tense. */
   readonly fault: string
@@ -40,6 +40,7 @@ export type WorldsName =
   | 'lagging'
   | 'drift'
   | 'upgrades'
+  | 'grouped'
   | 'slow'
   | 'superseded'
   | 'changing'

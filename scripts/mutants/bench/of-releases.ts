@@ -1,6 +1,7 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
 const oldNodes = 'packages/core/fence/src/nodes/old-nodes.ts'
+const groupRules = 'packages/core/planner/src/release/progress/group-rules.ts'
 const order = 'packages/core/fence/src/pass/candidate-order.ts'
 const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
 const planPass = 'packages/core/fence/src/pass/plan-pass.ts'
@@ -276,5 +277,13 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
       { file: executorPass, find: 'return judgement !== null && judgement.stops !== null', replace: 'return false' },
     ],
     worlds: 'crashing',
+  },
+  {
+    guarantee: 'G13',
+    fault: 'a release opens although another one holds the Lease of its group',
+    edits: [
+      { file: groupRules, find: 'return isHeldBy(group.lease, release) && !isLeaving(group.lease)', replace: "return group.name !== ''" },
+    ],
+    worlds: 'grouped',
   },
 ]

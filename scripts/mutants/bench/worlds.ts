@@ -1,4 +1,4 @@
-import type { Incident, Schedule } from '../../../test/faults/schedule.ts'
+import { GROUP, type Incident, type Schedule } from '../../../test/faults/schedule.ts'
 import type { WorldsName } from './blunt-mutant.ts'
 
 /** Worlds in which a fault of one kind shows early. */
@@ -267,6 +267,22 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         [template('v2', 1), ...[10, 18, 26, 34, 42].map((second): Incident => ({ atMs: second * SECOND, kind: 'reapply' }))],
       ),
   },
+  grouped: {
+    text: 'two DaemonSets of one group get a new version at once, and pods start slowly',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        {
+          startMs: 5_000,
+          maxUnavailable: 1,
+          minReadySeconds: 0,
+          policy: { downtime: { group: GROUP } },
+          companion: { steps: [{ replicas: '100%' }], maxUnavailable: 1 },
+        },
+        [template('v2', 1), { atMs: 1 * SECOND, kind: 'companionTemplate', tag: 'v2' }],
+        5 * MINUTE,
+      ),
+  },
   slow: {
     text: 'a pod counts only when it has been Ready for 20 seconds',
     among: (drawn) => undisturbed(drawn, { minReadySeconds: 20, startMs: 1_000 }, [template('v2', 1)], 4 * MINUTE),
@@ -405,11 +421,12 @@ function undisturbed(
   incidents: readonly Incident[],
   stormMs = 2 * MINUTE,
 ): Schedule {
+  const { companion: _none, ...own } = shape
   const whole = { nodes: Math.max(8, shape.nodes), steps: [{ replicas: '100%' }], policy: null, maxUnavailable: 2 } as const
   return {
     ...rest,
     stormMs,
-    shape: { ...shape, ...whole, ...change },
+    shape: { ...own, ...whole, ...change },
     incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
   }
 }

@@ -23,6 +23,7 @@ import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import type { SchemaWatch } from '../schema/schema-watch.ts'
 import { createCallLimiter } from './call-limiter.ts'
+import { createGroupPort, type GroupReader, type GroupSettings } from './group-port.ts'
 
 /** Dependencies of {@link createReleasePort}. */
 export interface ReleasePortParts {
@@ -33,11 +34,14 @@ export interface ReleasePortParts {
   readonly schemas: SchemaWatch
   /** Reason of an outage of the job queue; null while it works, and without a queue. */
   readonly queueOutage: () => string | null
+  /** Where the Leases of groups are; undefined where the installation allows no groups. */
+  readonly groups: GroupSettings | undefined
   /** Returns a text that is unique across all processes. */
   readonly uniqueValue: () => string
 }
 
 interface ReadingParts extends ReleasePortParts {
+  readonly reader: GroupReader
   readonly refusals: CreateRefusals
 }
 
@@ -49,21 +53,22 @@ const LABELS = 12
 /** Implements the port of the BatchRelease reconciler with the API server and the watches of this process. */
 export function createReleasePort(given: ReleasePortParts): ReleasePort {
   const { client, cluster } = given
-  const parts: ReadingParts = { ...given, refusals: createCreateRefusals(client, given.clock) }
+  const parts: ReadingParts = { ...given, reader: createGroupPort(given), refusals: createCreateRefusals(client, given.clock) }
   const touches = createCallLimiter(parts.clock, TOUCHES)
   const labels = createCallLimiter(parts.clock, LABELS)
   return {
+    ...parts.reader,
     async read(key, signal) {
       const release = cluster.overlay.batchReleases.get(key)
       if (release === undefined || !isForDaemonSet(release)) return null
-      return readingOf(parts, { release, daemonSet: cluster.overlay.daemonSets.get(workloadKey(release)) }, signal)
+      return readingOf(parts, { release, daemonSet: cluster.overlay.daemonSets.get(workloadKey(release)), live: false }, signal)
     },
     async readLive(key, signal) {
       const release = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)
       if (release === undefined || !isForDaemonSet(release)) return null
       const stopAsked = await isOwnerStopping(client, release, signal)
       const daemonSet = await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal)
-      return { ...(await readingOf(parts, { release, daemonSet }, signal)), stopAsked }
+      return { ...(await readingOf(parts, { release, daemonSet, live: true }, signal)), stopAsked }
     },
     async setFinalizer(release, present, signal) {
       const written = await patchFinalizer(client, resourcePaths.batchReleases, release, {
@@ -122,11 +127,12 @@ async function labelPod(client: KubeClient, pod: PodLabels, signal: AbortSignal)
 
 async function readingOf(
   parts: ReadingParts,
-  { release, daemonSet }: Pick<ReleaseReading, 'release' | 'daemonSet'>,
+  { release, daemonSet, live }: Pick<ReleaseReading, 'release' | 'daemonSet'> & { readonly live: boolean },
   signal: AbortSignal,
 ): Promise<ReleaseReading> {
   const { cluster, strategyScope } = parts
   const schemaGap = parts.schemas.gap()
+  const group = await parts.reader.group(release, live, signal)
   if (daemonSet === undefined) {
     const kruise = cluster.kruise.activity()
     return {
@@ -139,6 +145,7 @@ async function readingOf(
       strategyScope,
       kruise,
       schemaGap,
+      group,
     }
   }
   const fleet = cluster.fleet.view(daemonSet)
@@ -156,6 +163,7 @@ async function readingOf(
     kruise: cluster.kruise.activity(),
     schemaGap,
     queueOutage: parts.queueOutage(),
+    group,
   }
 }
 

@@ -14,7 +14,7 @@ import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createThreadJudge, type RunningController, startController, startChangeObserver } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
-import { fieldManagers } from '@tranche/kube-types'
+import { fieldManagers, LEASE_NAMESPACE } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/telemetry'
 import type { HostRule } from '@tranche/egress'
 import { createInProcessQueue } from '@tranche/queue'
@@ -187,6 +187,7 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       admission,
       allowHosts,
       leaderElection: false,
+      groups: { namespace: LEASE_NAMESPACE, shared: [] },
     }),
     startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor' }),
   ]

@@ -1,7 +1,8 @@
 import { invalid, misplaced, parseChoice, parseWhole, pathOf, textOf, textsOf, type Values } from '@tranche/cli'
-import type { AdmissionMode } from '@tranche/controller'
+import type { AdmissionMode, GroupSettings } from '@tranche/controller'
 import type { RedisOptions } from '@tranche/doctor'
 import { type ApiProcessOptions, toApiProcessOptions } from './api-process-options.ts'
+import { toGroupOptions } from './group-options.ts'
 import { type PortOptions, toHealthOptions, toMetricsOptions } from './port-options.ts'
 import { type ScopeOptions, toScopeOptions } from './scope-options.ts'
 import { toWebhookOptions, type WebhookProcessOptions } from './webhook-options.ts'
@@ -18,6 +19,8 @@ export interface ProcessOptions {
   readonly webhook: WebhookProcessOptions | null
   readonly leaderElection: boolean
   readonly scope: ScopeOptions
+  /** Undefined if policies may not name a group. */
+  readonly groups: GroupSettings | undefined
   /** Hosts that policies may query or notify, unparsed. */
   readonly allowHosts: readonly string[]
   /** Whether the controller reads which ConfigMaps of templates are immutable. */
@@ -54,6 +57,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     webhook: toWebhookOptions(admission, values),
     leaderElection: values['leaderElection'] !== false,
     scope: toScopeOptions(values),
+    groups: toGroupOptions(values),
     allowHosts: textsOf(values, 'allowHost'),
     readConfig: values['readConfig'] === true,
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),

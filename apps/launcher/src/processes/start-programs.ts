@@ -217,6 +217,7 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     leaderElection,
     leaseNamespace,
     leaseExchange,
+    groups: options.groups,
     allowHosts: options.hostRules,
     readConfig: options.readConfig,
     ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),

@@ -42,6 +42,21 @@ export { answeredIds, isAnswered } from './rollout/actions/answer-action.ts'
 export { commandText, retryHeldText } from './rollout/view/command-text.ts'
 export { controlInfo, planBatchRelease } from './release/plan-batch-release.ts'
 export { controlledBy, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
+export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
+export {
+  GROUP_LABEL,
+  type GroupHolder,
+  groupHolderOf,
+  groupLeaseName,
+  type GroupMember,
+  groupNameOf,
+  type GroupView,
+  holderText,
+  isFree,
+  isHeldBy,
+  isLeaving,
+  LEAVING_ANNOTATION,
+} from './release/view/group-view.ts'
 export { releaseStatusPatch } from './release/view/status-patch.ts'
 export { judgementOf, watchedNodesOf } from './release/progress/judgement.ts'
 export { resolveLimit, type Wanted, wantedAllowance } from './release/progress/wanted-allowance.ts'

@@ -29,6 +29,7 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     { section: 'failure', sentences: failureSentences(spec.failure, rollout) },
     { section: 'soak', sentences: soakSentences(spec.soak) },
     { section: 'analysis', sentences: orElse((spec.analysis ?? []).map(analysisSentence), 'No metric is measured.') },
+    { section: 'downtime', sentences: [groupSentence(spec.downtime)] },
     { section: 'notify', sentences: orElse((spec.notify ?? []).map(receiverSentence), 'No receiver is notified.') },
   ]
   return { ...(name !== undefined && { name }), found: policy !== undefined, sections }
@@ -124,6 +125,12 @@ function soakSentences({ step, final = `${FINAL_SETTLE_SECONDS}s` }: NonNullable
       : `A step is done when its batch has been ready for ${step}.`,
     `The release completes when the last batch has been ready for ${final}.`,
   ]
+}
+
+function groupSentence({ group }: NonNullable<ReleasePolicySpec['downtime']> = {}): string {
+  return group === undefined
+    ? 'Releases of other DaemonSets may run at the same time.'
+    : `Of the DaemonSets whose policies name the group ${group}, at most one is released at a time.`
 }
 
 function analysisSentence(analysis: Analysis): string {

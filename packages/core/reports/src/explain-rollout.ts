@@ -1,5 +1,5 @@
 import type { Explanation } from '@tranche/api-schema'
-import { firstNodes, hashOf } from '@tranche/planner'
+import { firstNodes, GROUP_BUSY, hashOf } from '@tranche/planner'
 import { tallyNodes } from '@tranche/fence'
 import { recordedActionsOf } from '@tranche/actions'
 import { needOf } from './need-of.ts'
@@ -68,6 +68,7 @@ const waitingRules: Readonly<Record<string, string>> = {
   BudgetUsedUp: 'Budget',
   SpreadUsedUp: 'Spread',
   NoRoom: 'Room',
+  GroupBusy: 'Group',
   QueueUnavailable: 'Queue',
   NodesNotReady: 'NotReady',
   TouchUnclear: 'Stopping',
@@ -100,6 +101,7 @@ function factsOf(outline: Outline): readonly Fact[] {
       'waits for',
       waiting === undefined || ofVersionBefore(outline, outcome) !== null || need !== undefined ? undefined : waitText(waiting),
     ],
+    ['group', groupText(outline)],
     ['failed', failure === undefined ? undefined : failure.message],
     ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
@@ -108,6 +110,16 @@ function factsOf(outline: Outline): readonly Fact[] {
     ['last action', lastActionText(outline)],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+}
+
+/** The group of a release that is in progress; while it holds the group, no other release of the group begins. */
+function groupText({ release }: Outline): string | undefined {
+  const { status, spec } = release ?? {}
+  const group = spec?.tranche?.downtime?.group
+  if (group === undefined || status?.groupLease === undefined) return undefined
+  return status.waiting?.reason === GROUP_BUSY
+    ? `${group}: waits for it`
+    : `${group}: no other DaemonSet of the group is released meanwhile`
 }
 
 /** The newest action: recorded on either object, or only answered, such as an action written with kubectl. */

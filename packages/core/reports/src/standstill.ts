@@ -17,6 +17,7 @@ export interface Standstill {
 const rules: Readonly<Record<string, string>> = {
   RevisionHeld: 'Held',
   ReleaseFailed: 'Failed',
+  GroupBusy: 'Group',
   AnalysisInconclusive: 'Analysis',
 }
 
@@ -94,6 +95,7 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,
   NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+  GroupBusy: () => 'the other release of the group is over, is paused, or is deleted with its Rollout',
   QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
   TouchUnclear: (nodes) =>

@@ -132,6 +132,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   AnalysisArgument: () => inPolicy({ analysis: [{ ...asking, args: [{ name: 'nodes', value: '' }] }] }),
   AnalysisSteps: () => inPolicy({ analysis: [{ ...asking, steps: [0] }] }),
   AnalysisLimit: () => inPolicy({ analysis: [{ ...asking, count: 3, failureLimit: 3 }] }),
+  GroupName: () => inPolicy({ downtime: { group: 'Node agents' } }),
   ReceiverName: () => inPolicy({ notify: [{ ...receiver, name: 'On call' }] }),
   ReceiverTarget: () => inPolicy({ notify: [{ ...receiver, slack: { url: { name: 'slack', key: 'url' } } }] }),
   ReceiverEvents: () => inPolicy({ notify: [{ ...receiver, events: [] }] }),

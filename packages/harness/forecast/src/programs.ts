@@ -52,6 +52,8 @@ export interface ControllerPorts<R> extends ProgramPorts<R> {
   readonly admission: 'none' | 'inProcess'
   readonly leaderElection: false
   readonly egress: EgressClient
+  /** Where the Leases of groups are. */
+  readonly groups: { readonly namespace: string; readonly shared: readonly string[] }
   /** Minimum interval between two passes that only count pods, in milliseconds. */
   readonly countingEveryMs: number
 }

@@ -1,7 +1,7 @@
 import { type BatchRelease, type ClusterSnapshot, customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { Pod } from '@tranche/kube-types'
+import { LEASE_NAMESPACE, type Pod } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/telemetry'
 import { createInProcessQueue } from '@tranche/queue'
 import { createSimulator, type Simulator } from '@tranche/sim'
@@ -89,6 +89,7 @@ export async function simulateCluster<R extends ForecastCache>(
       admission: admissionOf(snapshot),
       leaderElection: false,
       egress: nowhere,
+      groups: { namespace: LEASE_NAMESPACE, shared: [] },
       countingEveryMs: countingEveryMs(snapshot),
     }),
   )

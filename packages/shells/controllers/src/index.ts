@@ -3,6 +3,7 @@ export type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult
 export type { ConfigPort } from './config-port.ts'
 export { createPolicyPass, type PolicyParts, type PolicyPort, type PolicyViewReading } from './policy-pass.ts'
 export { createNotifyPass, type NotifyParts, receiverKey } from './notify-pass.ts'
+export type { GroupPort } from './group-port.ts'
 export type { NotifyPort, NotifyReading, NotifyRequest, NotifyResult } from './notify-port.ts'
 export { createReleasePass, type ReleasePassParts } from './release-pass.ts'
 export type { LiveReading, ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'

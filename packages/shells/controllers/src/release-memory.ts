@@ -1,7 +1,7 @@
 import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import { isReleaseRevisionMissing, type ReleaseView, watchedNodesOf } from '@tranche/planner'
+import { type GroupView, isFree, isReleaseRevisionMissing, type ReleaseView, watchedNodesOf } from '@tranche/planner'
 import { CLOCK_SET_MS, judgedRelease, type MovedTimes, movedTimes, watchedLater } from '@tranche/verdict'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleaseReading } from './release-port.ts'
@@ -25,6 +25,8 @@ export interface ReleaseMemory {
    * not missing.
    */
   revisionMissingSinceMs: number | null
+  /** Monotonic time since which the Lease of the group has had no holder; null: it has one. */
+  groupFreeSinceMs: number | null
   /** Whether the API server refused the paused annotation for a reason other than a lost race. */
   pauseRefused: boolean
 }
@@ -40,6 +42,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     moved: new Map(),
     epochMs: clock.nowMs() - clock.monotonicMs(),
     revisionMissingSinceMs: null,
+    groupFreeSinceMs: null,
     pauseRefused: false,
   }
   memories.set(keyText(key), memory)
@@ -68,6 +71,7 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   const { statusWrittenMs, unclear, pauseRefused } = memory
   const view = {
     ...reading,
+    group: groupView(reading, memory, monotonicMs),
     statusWrittenMs,
     unclear,
     pauseRefused,
@@ -84,4 +88,11 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   memory.watched = watchedNodesOf(view, memory.watched ?? reading.release.status?.watchedNodes ?? [], lookedMs)
   memory.looked = { atMs: view.steadyMs, release }
   return { ...view, watched: memory.watched, revisionMissingSinceMs: memory.revisionMissingSinceMs }
+}
+
+function groupView({ group }: ReleaseReading, memory: ReleaseMemory, monotonicMs: number): GroupView | undefined {
+  if (group === undefined || group.refused !== null || !isFree(group.lease)) memory.groupFreeSinceMs = null
+  else memory.groupFreeSinceMs ??= monotonicMs
+  const { groupFreeSinceMs: sinceMs } = memory
+  return group === undefined ? undefined : { ...group, freeForMs: sinceMs === null ? null : monotonicMs - sinceMs }
 }

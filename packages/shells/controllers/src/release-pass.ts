@@ -21,6 +21,7 @@ import {
   type ReleaseView,
 } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { freeGroup } from './free-group.ts'
 import { fieldsOf } from './log-plans.ts'
 import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
 import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
@@ -91,6 +92,10 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
       return touchOldPods(plan.next, view, doing)
     case 'labelPods':
       return plan.confirm ? confirmAndLabel(doing) : labelPods(plan.pods, view, doing)
+    case 'takeGroup':
+      return takeGroup(plan.lease, view, doing)
+    case 'freeGroup':
+      return freeGroup(plan.lease, { ...doing, groups: cluster })
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
       doing.memory.statusWrittenMs = doing.clock.monotonicMs()
@@ -116,6 +121,13 @@ function waitOutcome(recheckAfterMs: number | null, { memory, clock }: Doing): R
 
 /** The response to this process's own write is known at once, so the next pass need not wait for its echo. */
 const again: ReconcileResult = recheckAfter(0)
+
+/** G13: a lost race is a conflict, after which the pass reads the Lease again. */
+async function takeGroup(name: string, view: ReleaseView, { cluster, log, signal }: Doing): Promise<ReconcileResult> {
+  await cluster.takeLease(name, view.group?.lease ?? null, view.release, signal)
+  log.info({ ...fieldsOf(view.release), lease: name }, 'took group')
+  return again
+}
 
 /** Records the warning on both the DaemonSet that was changed and the Rollout of the release. */
 function warnAboutDrift(message: string, view: ReleaseView, { events }: Doing): void {

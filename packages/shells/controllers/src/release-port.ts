@@ -2,13 +2,14 @@ import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { FleetPod } from '@tranche/fleet'
 import type { PatchOperation, TouchAnswer } from '@tranche/fence'
 import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
-import type { PodLabels, ReleaseView } from '@tranche/planner'
+import type { GroupView, PodLabels, ReleaseView } from '@tranche/planner'
+import type { GroupPort } from './group-port.ts'
 
 /** Input of a pass over a BatchRelease; the pass adds clocks and memory. */
 export type ReleaseReading = Omit<
   ReleaseView,
-  'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'labelled' | 'unclear' | 'pauseRefused' | 'watched' | 'steadyMs' | 'movedTimes'
->
+  'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'labelled' | 'unclear' | 'pauseRefused' | 'watched' | 'steadyMs' | 'movedTimes' | 'group'
+> & { readonly group?: Omit<GroupView, 'freeForMs'> | undefined }
 
 /** Input read from the API server itself, the BatchRelease first (F9). */
 export interface LiveReading extends ReleaseReading {
@@ -20,7 +21,7 @@ export interface LiveReading extends ReleaseReading {
 export type TouchablePod = Pick<FleetPod, 'namespace' | 'name' | 'uid' | 'terminating'>
 
 /** Cluster access of the BatchRelease reconciler. Writes throw WRITE_CONFLICT if another write came first. */
-export interface ReleasePort {
+export interface ReleasePort extends GroupPort {
   /** Reads from this process's watches; null if the BatchRelease is gone or not managed by Tranche. */
   read(key: ObjectKey, signal: AbortSignal): Promise<ReleaseReading | null>
   /** Reads the BatchRelease first, then its Rollout and the DaemonSet, from the API server itself (F9). */

@@ -2,8 +2,8 @@ import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
 import { type FleetPod, toFleetView } from '@tranche/fleet'
 import type { TouchAnswer } from '@tranche/fence'
-import { type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
-import { controlInfo } from '@tranche/planner'
+import { type DaemonSet, daemonSetAnnotations, type Lease, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import { controlInfo, type GroupMember } from '@tranche/planner'
 
 /** A port that remembers what was asked of it and answers as a test says. */
 export interface RecordingPort extends ReleasePort {
@@ -19,6 +19,9 @@ export interface RecordingPort extends ReleasePort {
   /** The Rollout, read live, asks for a stop. */
   stopAsked: boolean
   fails: Error | null
+  /** The Lease of the group, and the release that it names. */
+  lease: Lease | null
+  holder: GroupMember | undefined
   /** Result of labelling a pod: it has the labels, it has changed meanwhile, or the API server refuses it. */
   labels: 'on' | 'changed' | Error
 }
@@ -42,6 +45,8 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
     wins: true,
     stopAsked: false,
     fails: null,
+    lease: null,
+    holder: undefined,
     labels: 'on',
     read: async () => port.reading,
     async readLive() {
@@ -74,6 +79,17 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
     async touchPod({ name }) {
       calls.push(`touch ${name}`)
       return port.touches[name] ?? { kind: 'standing', resourceVersion: '99' }
+    },
+    async readLease() {
+      calls.push('readLease')
+      return port.lease
+    },
+    takeLease: (name) => note(`takeLease ${name}`),
+    markLeaving: () => note('markLeaving'),
+    deleteLease: () => note('deleteLease'),
+    async readHolder() {
+      calls.push('readHolder')
+      return port.holder
     },
     labelPod: async ({ name }) => {
       await note(`label ${name}`)

@@ -7,6 +7,7 @@ import { createFailureJudge } from './judges/judge-failure.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
 import type { Judge, JudgeParts } from './judges/judge-parts.ts'
 import { createHandsOffJudge } from './judges/judge-hands-off.ts'
+import { createGroupJudge } from './judges/groups/judge-group.ts'
 import { createLoweredJudge } from './judges/judge-lowered.ts'
 import { createMemoryJudge } from './judges/judge-memory.ts'
 import { createNodeRulesJudge } from './judges/judge-node-rules.ts'
@@ -75,6 +76,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createNodeRulesJudge,
   createRoomJudge,
   createOrderJudge,
+  createGroupJudge,
   createMemoryJudge,
   createHandsOffJudge,
   createStatusWriteJudge,

@@ -155,6 +155,12 @@ export class Script {
     return this.#write('BatchRelease', name, o, { actor: 'user', verb: 'create' })
   }
 
+  /** A BatchRelease of the DaemonSet of the same name, as the controller writes it. */
+  batchRelease(name: string, fields: Fields, options: Fields = {}): this {
+    const before = this.#objects.get(`BatchRelease ${name}`) ?? { metadata: { name }, spec: { workloadRef: { name } } }
+    return this.#write('BatchRelease', name, mergeDeep(before, fields), { actor: 'controller-1', verb: 'patch', uid: name, ...options })
+  }
+
   /** A user writes a ReleasePolicy. */
   policy(name: string, maxUnavailable: number): this {
     return this.#write('ReleasePolicy', name, { metadata: { name }, spec: { maxUnavailable } }, { actor: 'user', verb: 'patch' })

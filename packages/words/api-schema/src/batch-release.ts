@@ -281,6 +281,9 @@ const batchReleaseStatusSchema = z.object({
   watchedNodes: atomicList(watchedNodeSchema).optional().meta({ description: 'Unhealthy updated nodes, at most 100.' }),
   stoppedTime: stoppedTimeSchema.optional().meta({ description: 'How long the release was stopped.' }),
   analysis: atomicList(analysisRunSchema).optional().meta({ description: 'Analysis runs of the current step and in the background.' }),
+  groupLease: z.string().optional().meta({
+    description: 'Name of the Lease of the group that this release waits for or holds. Absent without a group.',
+  }),
   flight: flightRecordSchema.optional().meta({ description: 'Permit record. Only this record allows a deletion.' }),
 })
 /** Observed state of a BatchRelease. */

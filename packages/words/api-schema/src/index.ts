@@ -39,6 +39,8 @@ export {
 } from './rollout.ts'
 export {
   type Analysis,
+  type DowntimeRules,
+  downtimeSchema,
   type FailureRules,
   type NodeRules,
   type NodeSelector,

@@ -96,6 +96,16 @@ export const failureRulesSchema = z.object({
 /** @see failureRulesSchema */
 export type FailureRules = Frozen<z.infer<typeof failureRulesSchema>>
 
+/** How a release limits the effect on users of several DaemonSets. */
+export const downtimeSchema = z.object({
+  group: z.string().optional().meta({
+    description:
+      'Name of a group of DaemonSets, of which at most one is released at a time: those of the namespace whose policies name the same group. Default: no group.',
+  }),
+})
+/** @see downtimeSchema */
+export type DowntimeRules = Frozen<z.infer<typeof downtimeSchema>>
+
 const secretKeySchema = z.object({
   name: z.string().meta({ description: 'Name of a Secret in the namespace of the policy.' }),
   key: z.string().meta({ description: 'Key in the Secret.' }),
@@ -207,6 +217,7 @@ const releasePolicySpecSchema = z.object({
     .optional()
     .meta({ description: 'How long updated nodes must stay healthy.' }),
   analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
+  downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
   notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })
 /** Conditions under which a release may continue. */
@@ -268,6 +279,7 @@ export const policyFields = {
   maxUnavailable: intOrString().optional().meta({ description: 'Overrides maxUnavailable of the DaemonSet.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
   analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
+  downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
 }
 /** @see policyFields */
 export type ReleaseNodeRules = NodeRules & { readonly steps?: readonly NodeSelector[] | undefined }

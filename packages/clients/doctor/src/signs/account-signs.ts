@@ -131,6 +131,7 @@ function ofLeader(optionValues: (option: string) => readonly string[], scope: Pl
   const configurations = optionValues('webhook-configuration')
   return [
     ...rightsOf(rulesOfPrograms.lease, { namespaces: [leaseNamespace] }),
+    ...optionValues('group-namespace').flatMap((place) => rightsOf(rulesOfPrograms.groups, { namespaces: [place] })),
     ...(admission === 'none' ? [] : rightsOf(rulesOfPrograms.admission, scope)),
     ...(configurations.length === 0 ? [] : rightsOf(rulesOfPrograms.webhookConfigurations, { ...everywhere, names: configurations })),
     ...(name === undefined ? [] : rightsOf(rulesOfPrograms.webhookSecret, { namespaces: [namespace], names: [name] })),

@@ -26,15 +26,18 @@ import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-rel
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './view/daemon-set-patch.ts'
 import { frozenWatch } from './progress/frozen-watch.ts'
 import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
-import { carryLeftMs, inheritedRecord, detachPatch, restoring } from './detach.ts'
-import { judgementOf, stoppedSoFar } from './progress/judgement.ts'
+import { inheritedRecord, detachPatch, restoring } from './detach.ts'
+import { stoppedSoFar } from './progress/judgement.ts'
+import { planGroupLeave, planGroupRest, planGroupTake } from './plan-group.ts'
+import { mayOpen } from './progress/group-rules.ts'
+import { restsInGroup } from './progress/needs-group.ts'
+import { nextRecheck } from './next-recheck.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
 import { touchInsteadOfWaiting } from './missing-revision.ts'
 import { planReleaseStatus } from './release-status.ts'
 import { isInCharge, type ReleaseView } from './view/release-view.ts'
 import { reassertPatch, strategyDrift } from './progress/strategy-drift.ts'
-import { nextStuckMs } from './view/stuck-pods.ts'
 import { isOverButForNodesLeft, leftBehind, settleLeftMs } from './progress/the-end.ts'
 import { type Wanted, wantedAllowance } from './progress/wanted-allowance.ts'
 
@@ -54,8 +57,10 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
 
 function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
   return (
+    planGroupLeave(view, wanted) ??
     planFinalizer(view) ??
     planLostRecord(view, wanted) ??
+    planGroupTake(view, wanted) ??
     planStopping(view, wanted) ??
     planDrift(view) ??
     planRecord(view, wanted) ??
@@ -131,6 +136,8 @@ function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null 
   if (wanted.kind !== 'allow' || view.daemonSet === undefined || isFinalized(view) || isOver(view, wanted)) return null
   // G11: the strategy stays as the user set it. The record may stay stopped: nothing is left to update.
   if (strategyDrift(view).kind === 'givenIn') return null
+  if (restsInGroup(view, wanted.progress)) return planGroupRest(view, record)
+  if (!mayOpen(view)) return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
   return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
 }
@@ -314,33 +321,4 @@ function soonerOf(status: BatchReleasePlan | null, waiting: BatchReleasePlan & {
 
 function waitFor(view: ReleaseView, wanted: Wanted): BatchReleasePlan & { kind: 'wait' } {
   return { kind: 'wait', for: wanted.kind === 'allow' ? wanted.progress.state : wanted.message, recheckAfterMs: nextRecheck(view, wanted) }
-}
-
-function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
-  const nextMs = judgementOf(view)?.nextChangeMs ?? null
-  const judgeMs = nextMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextMs - view.monotonicMs)
-  const soonest = Math.min(judgeMs, nextOfBatch(view, wanted) ?? Number.POSITIVE_INFINITY)
-  return Number.isFinite(soonest) ? soonest : null
-}
-
-/**
- * These end by the clock: minReadySeconds, the final settling time, the time until a NotReady node is dead, and the wait of a deleted
- * release. All other waits but deadlines end with an event.
- */
-function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
-  if (wanted.kind !== 'allow') return carryLeftMs(view) || null
-  if (view.release.spec.releasePlan.batchPartition === undefined && !isFinalized(view)) {
-    const left = settleLeftMs(view, wanted.progress)
-    if (Number.isFinite(left) && left > 0) return left
-  }
-  const minReadyMs = (view.daemonSet?.spec.minReadySeconds ?? 0) * 1000
-  const left = wanted.progress.unwell.flatMap(({ pod }) =>
-    pod.readyFromMs === null ? [] : [pod.readyFromMs + minReadyMs - view.monotonicMs],
-  )
-  const stuckMs = nextStuckMs(view)
-  if (stuckMs !== null) left.push(stuckMs - view.nowMs)
-  const { nextAtMs } = wanted.progress.exemption
-  if (nextAtMs !== null) left.push(nextAtMs - view.monotonicMs)
-  const soonest = Math.min(...left.filter((ms) => ms > 0))
-  return Number.isFinite(soonest) ? soonest : null
 }

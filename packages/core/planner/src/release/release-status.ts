@@ -13,6 +13,8 @@ import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-rel
 import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
 import { judgementOf, steadyMs, stoppedSoFar } from './progress/judgement.ts'
 import { leakedNodes } from './view/leaked-nodes.ts'
+import { isBusy } from './plan-group.ts'
+import { restsInGroup } from './progress/needs-group.ts'
 import { releasePlanHash } from './view/release-plan-hash.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { stableTemplate } from './view/stable-template.ts'
@@ -55,6 +57,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
       ...notYetBegun(release),
       phase: stoppedPhase(view),
       ...leakedSoFar,
+      ...groupLease(view, wanted),
       message: wanted.message,
       settlingUntil: null,
       waiting: waitingFor(view, wanted),
@@ -62,8 +65,11 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   }
   const { progress } = wanted
   const batch = batchOf(release)
+  const isResting = record?.state === 'stopped' && restsInGroup(view, progress)
   const state =
-    record?.state === 'open' && record.size === progress.size && record.partition === progress.partition ? progress.state : 'Upgrading'
+    isResting || (record?.state === 'open' && record.size === progress.size && record.partition === progress.partition)
+      ? progress.state
+      : 'Upgrading'
   const settlingUntil = endOfSettling(view, progress, state)
   return {
     ...base,
@@ -90,6 +96,11 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
   }
 }
 
+/** The Lease that a release waits for; it stays in the status until the release has given the group up. */
+function groupLease({ group }: ReleaseView, wanted: Wanted): Pick<BatchReleaseStatusPatch, 'groupLease'> {
+  return isBusy(wanted) && group?.wanted === group?.name && group?.refused === null ? { groupLease: group.name } : {}
+}
+
 type Failures = Pick<BatchReleaseStatusPatch, 'failure' | 'watchedNodes' | 'stoppedTime'>
 
 const wellAtTheEnd: Failures = { failure: null, watchedNodes: null, stoppedTime: null }
@@ -108,7 +119,7 @@ function acknowledgedGeneration(view: ReleaseView, wanted: Wanted): number {
   const record = release.status?.flight
   if (wanted.kind === 'pending') return release.status?.observedGeneration ?? 0
   const stopped = wanted.kind !== 'stop' || record === undefined || (record.state === 'stopped' && record.holds.length > 0)
-  const opened = wanted.kind !== 'allow' || record?.state === 'open' || isFinalized(view)
+  const opened = wanted.kind !== 'allow' || record?.state === 'open' || isFinalized(view) || restsInGroup(view, wanted.progress)
   return stopped && opened ? generation : (release.status?.observedGeneration ?? 0)
 }
 

@@ -1,6 +1,7 @@
 import type { ReleasePolicy, ReleasePolicySpec, TrancheSpec } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { type Problem, problemOf } from '../problems/problem.ts'
+import { isEntryName } from '../fields/names.ts'
 import { selectorFaults } from '../fields/selector-faults.ts'
 import { validateAnalyses } from './validate-analysis.ts'
 import { policySizeProblems } from './validate-policy-sizes.ts'
@@ -19,6 +20,7 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
     ...validateFailure(spec.failure ?? {}),
     ...soakProblems(spec.soak),
     ...validateAnalyses(spec.analysis ?? []),
+    ...groupProblems(spec.downtime),
     ...validateReceivers(spec.notify ?? []),
   ]
 }
@@ -28,7 +30,7 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
  *
  * @returns the same problems as for a policy, with paths that begin with `spec.`
  */
-export function validateTrancheRules({ nodes, failure, analysis }: TrancheSpec): readonly Problem[] {
+export function validateTrancheRules({ nodes, failure, analysis, downtime }: TrancheSpec): readonly Problem[] {
   const oversized = policySizeProblems({ nodes, failure, analysis })
   if (oversized.length > 0) return oversized
   const steps = (nodes?.steps ?? []).flatMap((selector, index) => selectorFaults(`spec.nodes.steps[${index}]`, selector))
@@ -37,6 +39,7 @@ export function validateTrancheRules({ nodes, failure, analysis }: TrancheSpec):
     ...steps.map((fault) => problemOf('PolicySelector', fault)),
     ...validateFailure(failure ?? {}),
     ...validateAnalyses(analysis ?? []),
+    ...groupProblems(downtime),
   ]
 }
 
@@ -46,6 +49,11 @@ function budgetProblems(value: IntOrString | undefined): readonly Problem[] {
   if (nodes === null)
     return [problemOf('PolicyMaxUnavailable', { value, message: 'it must be a whole number of nodes or a percentage up to 100%' })]
   return nodes === 0 ? [problemOf('PolicyMaxUnavailable', { value, message: 'the budget is zero nodes, so no pod could be replaced' })] : []
+}
+
+function groupProblems({ group }: NonNullable<ReleasePolicySpec['downtime']> = {}): readonly Problem[] {
+  if (group === undefined || isEntryName(group)) return []
+  return [problemOf('GroupName', { value: group })]
 }
 
 function soakProblems(soak: ReleasePolicySpec['soak']): readonly Problem[] {

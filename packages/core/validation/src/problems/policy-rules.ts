@@ -98,6 +98,11 @@ export const policyRules = {
     'the limit is not below the number of measurements, so the analysis can never fail',
     'set it to less than count, or write dryRun: true',
   ),
+  GroupName: rule(
+    'spec.downtime.group',
+    'it must have up to 63 lowercase letters, digits and hyphens, and begin and end with a letter or digit',
+    'set it to a name such as node-agents, or remove it',
+  ),
   ReceiverName: rule(
     'spec.notify[i].name',
     'it must have up to 63 lowercase letters, digits and hyphens, and be unique',

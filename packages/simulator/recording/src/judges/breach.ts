@@ -7,7 +7,7 @@ export type RecordedGuarantee = (typeof recordedGuarantees)[number]
  * All checkable guarantees. G7 (crash) and G8 (several processes) need no judge of their own: they are these, under crashes and with
  * several processes.
  */
-export const recordedGuarantees = ['G1', 'G2', 'G3', 'G4', 'G5', 'G6', 'G7', 'G9', 'G10', 'G11', 'G12'] as const
+export const recordedGuarantees = ['G1', 'G2', 'G3', 'G4', 'G5', 'G6', 'G7', 'G9', 'G10', 'G11', 'G12', 'G13'] as const
 
 /** Violation of a guarantee. */
 export interface Breach {
@@ -45,6 +45,8 @@ export interface JudgeQuery {
   readonly reactionMs?: number
   /** Intervals in which actors were frozen, or delayed between decision and request. @default none */
   readonly stalls?: readonly Stall[]
+  /** Namespaces that share their groups (G13). @default none */
+  readonly sharedGroups?: readonly string[]
   /**
    * When the API server's clock was set. A time stamped before and read after, or the reverse, is off by the size of the change. @default
    * never

@@ -54,6 +54,7 @@ export interface RecordedRelease {
     readonly observedGeneration?: number
     readonly flight?: RecordedFlight
     readonly failure?: { readonly accepted?: readonly string[] }
+    readonly waiting?: { readonly reason?: string }
   }
 }
 

@@ -14,6 +14,7 @@ export interface RecordedTerms {
     readonly onReapply?: string
     readonly autoResume?: string
   }
+  readonly downtime?: { readonly group?: string }
   readonly retry?: string
 }
 

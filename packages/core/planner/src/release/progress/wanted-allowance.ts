@@ -12,6 +12,10 @@ import { judgementOf } from './judgement.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
 import { leftBehind } from './the-end.ts'
+import { GROUP_BUSY } from './group-rules.ts'
+import { busyText } from './group-text.ts'
+import { needsGroup } from './needs-group.ts'
+import { groupNameOf } from '../view/group-view.ts'
 
 /** What a BatchRelease should allow now, by its spec and the cluster. */
 export type Wanted =
@@ -43,7 +47,10 @@ export function wantedAllowance(view: ReleaseView): Wanted {
     const stopped = reason(view, daemonSet)
     if (stopped !== null) return stopped
   }
-  return allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired, overrideOf(release)))
+  const wanted = allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired, overrideOf(release)))
+  return wanted.kind === 'allow' && needsGroup(view, wanted.progress)
+    ? stop(GROUP_BUSY, groupNameOf(release) ?? '', busyText(view))
+    : wanted
 }
 
 function deletion({ release: { metadata } }: ReleaseView): Stop | null {

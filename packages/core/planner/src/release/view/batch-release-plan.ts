@@ -20,6 +20,13 @@ export type BatchReleasePlan =
   | { readonly kind: 'touchOldPods'; readonly next: BatchReleasePlan }
   /** `confirm`: some of them are to be marked as leaked; read the record live, decide again, and label by that decision. */
   | { readonly kind: 'labelPods'; readonly pods: readonly PodLabels[]; readonly confirm: boolean }
+  /** Take the Lease of the group, which has no holder, or which this release gives up (G13). */
+  | { readonly kind: 'takeGroup'; readonly lease: string }
+  /**
+   * Take the Lease of the group from the release that it names (G13). Mark the Lease. Then raise `seq` of that release's record, if a live
+   * read shows that it may leave. Then delete the Lease.
+   */
+  | { readonly kind: 'freeGroup'; readonly lease: string }
   | { readonly kind: 'writeStatus'; readonly status: BatchReleaseStatusPatch }
   /** Another client changed the strategy (G11): record it in the status and as an event, before acting on it. */
   | { readonly kind: 'reportDrift'; readonly status: BatchReleaseStatusPatch; readonly message: string }

@@ -2,6 +2,7 @@ import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import type { MovedTimes } from '@tranche/verdict'
+import type { GroupView } from './group-view.ts'
 import type { KruiseActivity } from './kruise-activity.ts'
 
 /**
@@ -50,6 +51,8 @@ export interface ReleaseView {
   readonly revisionMissingSinceMs?: number | null
   /** Status times that were stamped before the API server's clock was set; undefined: none. */
   readonly movedTimes?: MovedTimes | undefined
+  /** Its group; undefined where neither the spec nor the status names one. */
+  readonly group?: GroupView | undefined
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number

@@ -1,0 +1,79 @@
+import type { BatchRelease } from '@tranche/api-schema'
+import type { ReleaseView } from '../view/release-view.ts'
+import { groupNameOf, type GroupView, isFree, isHeldBy, isLeaving } from '../view/group-view.ts'
+
+/** How long (ms) a free Lease waits for the first release in line before any other release may take it. */
+const PATIENCE_MS = 30_000
+
+/** G13: whether the release may open its record: it is in no group, or holds the Lease of its group and does not give it up. */
+export function mayOpen({ release, group }: Pick<ReleaseView, 'release' | 'group'>): boolean {
+  if (groupNameOf(release) === undefined) return true
+  if (group === undefined || group.refused !== null || group.name !== group.wanted) return false
+  return isHeldBy(group.lease, release) && !isLeaving(group.lease)
+}
+
+/** Whether nothing of the release can go down, or is down: its record is stopped and every node has settled. */
+export function isQuiet({ status }: BatchRelease): boolean {
+  const record = status?.flight
+  return record === undefined || (record.state === 'stopped' && record.permits.length === 0)
+}
+
+/** Whether the release is over but for nodes left behind, and is stopped, so that it needs no group until they return. */
+function isResting({ status }: BatchRelease): boolean {
+  return status?.flight?.state === 'stopped' && status.waiting?.reason === 'NodesLeft'
+}
+
+/**
+ * G13: whether the Lease may pass from this release to another one, by a live read of the release. The record is stopped, and each node is
+ * available again, left behind, or carried over to the next release of the DaemonSet by a deletion.
+ */
+export function mayLeaveGroup(release: BatchRelease, wanted: string | null, lease: string): boolean {
+  if (wanted !== lease || isQuiet(release)) return true
+  return release.status?.flight?.state === 'stopped' && (release.metadata.deletionTimestamp !== undefined || isResting(release))
+}
+
+/**
+ * The release that goes before this one; null where this one is the first. Releases with nodes in flight come first, then rollbacks, then the
+ * one that has waited longest. Only fairness depends on it: a first release that does not take the Lease delays the others by half a minute.
+ */
+export function nextInLine({ release, group }: ReleaseView): BatchRelease | null {
+  if (group === undefined) return null
+  const isPatient = (group.freeForMs ?? 0) < PATIENCE_MS
+  const own = placeOf(release)
+  const ahead = group.members.filter((member) => {
+    if (member.metadata.deletionTimestamp !== undefined) return false
+    const isWaiting = isPatient && member.status?.waiting?.reason === GROUP_BUSY
+    return (isInFlight(member) || isWaiting) && comesBefore(placeOf(member), own)
+  })
+  return ahead.toSorted((a, b) => (comesBefore(placeOf(a), placeOf(b)) ? -1 : 1))[0] ?? null
+}
+
+/** Reason of a stop, and of `status.waiting`, while another release of the group is in progress. */
+export const GROUP_BUSY = 'GroupBusy'
+
+function isInFlight(release: BatchRelease): boolean {
+  return !isQuiet(release) && !isResting(release)
+}
+
+function placeOf(release: BatchRelease): readonly [number, string, string] {
+  const { canaryRevision, stableRevision } = release.spec.tranche ?? {}
+  const isRollback = canaryRevision !== undefined && canaryRevision === stableRevision
+  const { waiting } = release.status ?? {}
+  const since = waiting?.reason === GROUP_BUSY ? waiting.since : '~'
+  return [isInFlight(release) ? 0 : isRollback ? 1 : 2, since, keyOfRelease(release)]
+}
+
+/** Namespace and name, separated by a slash. */
+export function keyOfRelease({ metadata: { namespace = '', name } }: BatchRelease): string {
+  return `${namespace}/${name}`
+}
+
+function comesBefore(a: readonly [number, string, string], b: readonly [number, string, string]): boolean {
+  if (a[0] !== b[0]) return a[0] < b[0]
+  return a[1] === b[1] ? a[2] < b[2] : a[1] < b[1]
+}
+
+/** Whether the Lease can be taken now, as far as this process sees: it has no holder, or this release, which gives it up. */
+export function canTakeGroup(release: BatchRelease, { lease }: GroupView): boolean {
+  return isFree(lease) || (isHeldBy(lease, release) && isLeaving(lease))
+}

@@ -1,0 +1,28 @@
+import { groupNameOf } from '../view/group-view.ts'
+import { isFinalized, isStatusOfRelease } from '../view/is-finalized.ts'
+import type { ReleaseView } from '../view/release-view.ts'
+import type { BatchProgress } from './batch-progress.ts'
+import { isQuiet, mayOpen } from './group-rules.ts'
+import { isOverButForNodesLeft } from './the-end.ts'
+
+/**
+ * G13: whether a release that may continue waits for its group. Without work it does not: it is over, or only nodes that cannot be updated
+ * now are left.
+ */
+export function needsGroup(view: ReleaseView, progress: BatchProgress): boolean {
+  if (mayOpen(view) || isFinalized(view) || restsInGroup(view, progress)) return false
+  return !isEnding(view, progress)
+}
+
+/** Nothing is left to delete, and the record is stopped: the DaemonSet is given back without the group. */
+function isEnding({ release }: ReleaseView, progress: BatchProgress): boolean {
+  const { spec, status } = release
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(release)) return false
+  return progress.old.length === 0 && isQuiet(release) && status.flight !== undefined
+}
+
+/** Whether only nodes are left that cannot be updated now: the release needs no group until they return. */
+export function restsInGroup(view: ReleaseView, progress: BatchProgress): boolean {
+  if (groupNameOf(view.release) === undefined || progress.state !== 'Ready') return false
+  return isOverButForNodesLeft(view, progress) && view.release.status?.waiting?.reason === 'NodesLeft'
+}

@@ -1,0 +1,249 @@
+import type { BatchRelease } from '@tranche/api-schema'
+import type { Lease } from '@tranche/kube-types'
+import { type GroupView, groupLeaseName, holderText, LEAVING_ANNOTATION, planBatchRelease, type ReleaseView } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
+
+const NAME = groupLeaseName('agents', 'demo', false)
+const inGroup = { downtime: { group: 'agents' } }
+const held = { status: { groupLease: NAME } } as const
+const notBegun = {
+  record: null,
+  annotations: { 'rollouts.kruise.io/daemonset-canary-revision': null, 'batchrelease.rollouts.kruise.io/control-info': null },
+}
+const stopped = { state: 'stopped' } as const
+const open = { kind: 'writeRecord', why: 'open' }
+const frees = { kind: 'freeGroup', lease: NAME }
+const takes = { kind: 'takeGroup', lease: NAME }
+
+/** Holder of the Lease: this release, another one, or a program that is no release. */
+type Holder = 'own' | 'leaving' | 'other' | 'stranger' | 'nobody'
+
+interface Case {
+  readonly view: ViewFields
+  readonly holder?: Holder
+  readonly group?: Partial<GroupView>
+  readonly want: object
+}
+
+describe('planBatchRelease with a group (G13)', () => {
+  const cases: Record<string, Case> = {
+    'opens the record of a release that holds the Lease': { view: { record: stopped }, holder: 'own', want: { ...open, confirm: true } },
+    'opens nothing with a Lease that the release gives up, and takes the mark off': {
+      view: { record: stopped, ...held },
+      holder: 'leaving',
+      want: takes,
+    },
+    'opens nothing while another release holds the Lease': {
+      view: {
+        record: { ...stopped, holds: [{ reason: 'GroupBusy', id: 'agents' }] },
+        annotations: { 'tranche.dev/paused': 'true' },
+        ...held,
+      },
+      holder: 'other',
+      want: { kind: 'writeStatus', status: { waiting: { reason: 'GroupBusy' } } },
+    },
+    'closes an open record whose release does not hold the Lease': {
+      view: { annotations: { 'tranche.dev/paused': 'true' }, ...held },
+      holder: 'other',
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding', holds: [{ reason: 'GroupBusy', id: 'agents' }] } },
+    },
+    'names the Lease in the status before it takes it': {
+      view: { ...notBegun },
+      want: { kind: 'writeStatus', status: { groupLease: NAME, waiting: { reason: 'GroupBusy' } } },
+    },
+    'takes the free Lease': { view: { ...notBegun, ...held }, want: takes },
+    'takes the Lease again at once if a user has deleted it, before anything is closed': { view: { ...held }, want: takes },
+    'leaves the free Lease to the release that has waited longer': {
+      view: { ...notBegun, ...held },
+      group: { members: [aMember({ waiting: waitSince(-60_000) })] },
+      want: { kind: 'writeStatus' },
+    },
+    'takes the free Lease before a release that has waited less long': {
+      view: { ...notBegun, status: { groupLease: NAME, waiting: waitSince(-60_000) } },
+      group: { members: [aMember({ waiting: waitSince(-30_000) })] },
+      want: takes,
+    },
+    'takes the free Lease after half a minute, though the first in line has not taken it': {
+      view: { ...notBegun, ...held },
+      group: { members: [aMember({ waiting: waitSince(-60_000) })], freeForMs: 30_000 },
+      want: takes,
+    },
+    'never takes the Lease before a release with nodes in flight, however long it is free': {
+      view: { ...notBegun, ...held },
+      group: { members: [aMember({ flight: { state: 'stopped', permits: [permitFor('a')] } })], freeForMs: 3_600_000 },
+      want: { kind: 'writeStatus' },
+    },
+    'takes the Lease for a rollback before releases that have waited longer': {
+      view: { ...notBegun, tranche: { ...inGroup, canaryRevision: 'new', stableRevision: 'new' }, ...held },
+      group: { members: [aMember({ waiting: waitSince(-60_000) })] },
+      want: takes,
+    },
+    'waits for a program that is no release': { view: { ...notBegun, ...held }, holder: 'stranger', want: { kind: 'writeStatus' } },
+    'frees the Lease of a release that is gone': {
+      view: { ...notBegun, ...held },
+      holder: 'other',
+      group: { holder: undefined },
+      want: frees,
+    },
+    'frees the Lease of a release that has another group now': {
+      view: { ...notBegun, ...held },
+      holder: 'other',
+      group: { holder: { release: aMember({}), wanted: 'tranche-group.demo.others' } },
+      want: frees,
+    },
+    'gives the group up in a pause, once no node is in flight': {
+      view: { record: stopped, tranche: { ...inGroup, paused: true }, ...held },
+      holder: 'own',
+      want: frees,
+    },
+    'keeps the group in a pause while a node is in flight': {
+      view: {
+        record: { ...stopped, permits: [permitFor('a')], holds: [{ reason: 'Paused', id: '4' }] },
+        annotations: { 'tranche.dev/paused': 'true' },
+        tranche: { ...inGroup, paused: true },
+        ...held,
+      },
+      holder: 'own',
+      want: { kind: 'writeStatus' },
+    },
+    'forgets the Lease of another release once it is paused itself': {
+      view: { ...notBegun, tranche: { ...inGroup, paused: true }, ...held },
+      holder: 'other',
+      want: { kind: 'writeStatus', status: { groupLease: null } },
+    },
+    'gives the group up when its policy names none any more': {
+      view: { tranche: { downtime: undefined }, ...held },
+      holder: 'own',
+      want: frees,
+    },
+    'gives the group up before its finalizer goes': {
+      view: {
+        record: stopped,
+        metadata: { deletionTimestamp: '2023-11-14T00:00:00Z' },
+        annotations: { 'batchrelease.rollouts.kruise.io/control-info': null },
+        ...held,
+      },
+      holder: 'own',
+      want: frees,
+    },
+    'removes its finalizer even where the Lease cannot be read': {
+      view: {
+        record: stopped,
+        metadata: { deletionTimestamp: '2023-11-14T00:00:00Z' },
+        annotations: { 'batchrelease.rollouts.kruise.io/control-info': null },
+      },
+      group: { refused: 'forbidden' },
+      want: { kind: 'setFinalizer', present: false },
+    },
+    'holds, and says why, where the installation allows no groups': {
+      view: { ...notBegun },
+      group: { refused: 'the installation does not allow groups' },
+      want: {
+        kind: 'writeStatus',
+        status: { waiting: { reason: 'GroupBusy', message: expect.stringContaining('does not allow groups') } },
+      },
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { view, holder = 'nobody', group, want }) => {
+    expect(planBatchRelease(inGroupView(view, holder, group))).toMatchObject(want)
+  })
+
+  it('keeps the group after a failure, so that a rollback does not wait', () => {
+    const failure = {
+      reason: 'ReleaseFailed',
+      message: 'it crashes',
+      at: '2023-11-14T00:00:00Z',
+      nodes: ['a'],
+      count: 1,
+      stops: true,
+      release: 'r1',
+    }
+    const record = { ...stopped, holds: [{ reason: 'ReleaseFailed', id: 'r1' }] }
+    const fields = { record, annotations: { 'tranche.dev/paused': 'true' }, status: { groupLease: NAME, failure } }
+    const plan = planBatchRelease(inGroupView(fields, 'own'))
+    expect(plan).toMatchObject({ kind: 'writeStatus', status: { waiting: { reason: 'ReleaseFailed' } } })
+  })
+
+  it('plans nothing and reads no Lease for a release without a group', () => {
+    const view = onceSaid(aView({ tranche: {} }))
+    expect(planBatchRelease(view)).toEqual(planBatchRelease({ ...view, group: undefined }))
+  })
+
+  it('opens nothing for a release that is over and settles, where another one has the group', () => {
+    const settling: ViewFields = {
+      nodes: 'a:new b:new c:new d:new e:new',
+      spec: { batchPartition: undefined },
+      record: { ...stopped, partition: 0, size: 5 },
+      annotations: { 'rollouts.kruise.io/daemonset-partition': '0' },
+      status: {
+        phase: 'Finalizing',
+        canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: new Date(NOW_MS - 1_000).toISOString() },
+      },
+    }
+    expect(planBatchRelease(inGroupView(settling, 'own'))).toMatchObject(open)
+    expect(planBatchRelease(inGroupView(settling, 'other'))).not.toMatchObject(open)
+  })
+
+  it('opens nothing where the group was not read', () => {
+    const view = aView({ record: stopped, tranche: inGroup })
+    expect(planBatchRelease(view)).not.toMatchObject(open)
+  })
+
+  it('closes the record when only nodes are left that cannot be updated, frees the Lease, and keeps the batch ready', () => {
+    const left: ViewFields = {
+      nodes: 'a:new b:new c:new d:new e:old?',
+      spec: { batchPartition: undefined },
+      record: { partition: 0, size: 5 },
+      annotations: { 'rollouts.kruise.io/daemonset-partition': '0', 'rollouts.kruise.io/in-progressing': null },
+      status: {
+        groupLease: NAME,
+        phase: 'Finalizing',
+        waiting: { reason: 'NodesLeft', message: 'x', nodes: ['e'], since: new Date(NOW_MS).toISOString() },
+        canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: new Date(NOW_MS - 60_000).toISOString() },
+      },
+    }
+    expect(planBatchRelease(inGroupView(left, 'own'))).toMatchObject({
+      kind: 'writeRecord',
+      why: 'stop',
+      record: { state: 'voiding', holds: [{ reason: 'NodesLeft' }] },
+    })
+    const closed = inGroupView({ ...left, record: { ...left.record, ...stopped } }, 'own')
+    expect(planBatchRelease(closed)).toMatchObject(frees)
+    const free = inGroupView(
+      { ...left, record: { ...left.record, ...stopped }, status: { ...left.status, groupLease: undefined } },
+      'other',
+    )
+    expect(planBatchRelease(free)).not.toMatchObject({ status: { canaryStatus: { batchState: 'Upgrading' } } })
+  })
+})
+
+function inGroupView(fields: ViewFields, holder: Holder, group: Partial<GroupView> = {}): ReleaseView {
+  const view = aView({ ...fields, tranche: { ...inGroup, ...fields.tranche } })
+  const other = aMember({})
+  const holderIdentity = {
+    own: holderText(view.release),
+    leaving: holderText(view.release),
+    other: holderText(other),
+    stranger: 'node-drainer',
+    nobody: '',
+  }[holder]
+  const annotations = holder === 'leaving' ? { [LEAVING_ANNOTATION]: 'true' } : {}
+  const lease: Lease = { metadata: { name: NAME, uid: 'lease', resourceVersion: '7', annotations }, spec: { holderIdentity } }
+  const isOwn = holder === 'own' || holder === 'leaving'
+  const wanted = view.release.spec.tranche?.downtime === undefined ? null : NAME
+  const read = { wanted, refused: null, name: NAME, members: [], freeForMs: null }
+  const named = isOwn ? { release: view.release, wanted } : holder === 'other' ? { release: other, wanted: NAME } : undefined
+  return { ...view, group: { ...read, lease: holder === 'nobody' ? null : lease, holder: named, ...group } }
+}
+
+/** Another release of the group. */
+function aMember(status: object): BatchRelease {
+  const { release } = aView({ record: null, tranche: inGroup })
+  return { ...release, metadata: { ...release.metadata, name: 'other', uid: 'other' }, status: status as BatchRelease['status'] }
+}
+
+function waitSince(fromNowMs: number) {
+  return { reason: 'GroupBusy', message: 'x', nodes: [], since: new Date(NOW_MS + fromNowMs).toISOString() }
+}

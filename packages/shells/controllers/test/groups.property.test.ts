@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { GroupWorld, releaseNames } from './group-world.ts'
+
+type Step =
+  | { readonly kind: 'start'; readonly controller: number; readonly name: string; readonly lag: number }
+  | { readonly kind: 'run'; readonly controller: number; readonly name: string; readonly calls: number }
+  | { readonly kind: 'proceed'; readonly picks: readonly number[]; readonly frozen: number | null }
+  | { readonly kind: 'execute'; readonly name: string; readonly what: 'append' | 'delete' | 'settle'; readonly node: string }
+  | { readonly kind: 'pause'; readonly name: string; readonly paused: boolean }
+  | { readonly kind: 'group'; readonly name: string; readonly group: string | undefined }
+  | { readonly kind: 'delete' | 'create'; readonly name: string }
+  | { readonly kind: 'time'; readonly ms: number }
+
+describe('two controllers that both act on the releases of a group', () => {
+  it('never open two of them at a time, wherever one of them freezes (G13, G7, G8)', async () => {
+    let opened = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps(), { minLength: 60, maxLength: 200, size: 'max' }), async (story) => {
+        const world = new GroupWorld()
+        for (const step of story) await take(world, step)
+        opened += world.opened
+        expect(world.breaches).toEqual([])
+      }),
+      { numRuns: 600 },
+    )
+    expect(opened).toBeGreaterThan(700)
+  })
+
+  it('let every release have the group in the end, and leave no Lease of a release that is gone (G6)', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps(), { maxLength: 60 }), async (story) => {
+        const world = new GroupWorld()
+        for (const step of story) await take(world, step)
+        await endAll(world)
+        expect(world.leases.size).toBe(0)
+        expect(world.breaches).toEqual([])
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+function steps(): fc.Arbitrary<Step> {
+  const name = fc.constantFrom(...releaseNames)
+  const controller = fc.constantFrom(0, 0, 0, 1)
+  const picks = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 20 })
+  return fc.oneof(
+    { weight: 8, arbitrary: fc.record({ kind: fc.constant('start' as const), controller, name, lag: fc.constantFrom(0, 0, 0, 1, 4) }) },
+    { weight: 16, arbitrary: fc.record({ kind: fc.constant('run' as const), controller, name, calls: fc.integer({ min: 1, max: 24 }) }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('proceed' as const), picks, frozen: fc.constantFrom(null, 1, 1, 0) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('execute' as const),
+        name,
+        what: fc.constantFrom('append' as const, 'delete' as const, 'settle' as const, 'settle' as const),
+        node: fc.constantFrom('a', 'b'),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('pause' as const), name, paused: fc.constantFrom(true, false, false) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('group' as const), name, group: fc.constantFrom('agents', 'agents', undefined) }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'create' as const, 'create' as const), name }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('time' as const), ms: fc.constantFrom(1_000, 40_000) }) },
+  )
+}
+
+async function take(world: GroupWorld, step: Step): Promise<void> {
+  switch (step.kind) {
+    case 'start':
+      return world.start(step.controller, step.name, step.lag)
+    case 'proceed':
+      for (const pick of step.picks) await world.proceed(pick, step.frozen)
+      return
+    case 'run':
+      world.start(step.controller, step.name, 0)
+      for (let call = 0; call < step.calls; call++) await world.proceed(call, 1 - step.controller)
+      return
+    case 'execute':
+      return world.execute(step.name, step.what, step.node)
+    case 'pause':
+      return setTranche(world, step.name, { paused: step.paused })
+    case 'group':
+      return setTranche(world, step.name, { downtime: step.group === undefined ? undefined : { group: step.group } })
+    case 'delete':
+      return world.change(step.name, (release) => ({
+        ...release,
+        metadata: { ...release.metadata, deletionTimestamp: new Date(world.clock.nowMs()).toISOString() },
+      }))
+    case 'create':
+      return world.create(step.name)
+    case 'time':
+      return world.clock.advance(step.ms)
+    default:
+      return step satisfies never
+  }
+}
+
+function setTranche(world: GroupWorld, name: string, change: object): void {
+  world.change(name, (release) => ({ ...release, spec: { ...release.spec, tranche: { ...release.spec.tranche, ...change } } }))
+}
+
+/** Everything thaws; then each release is deleted in turn, while one controller acts and executors settle. */
+async function endAll(world: GroupWorld): Promise<void> {
+  for (const name of releaseNames) {
+    world.create(name)
+    setTranche(world, name, { paused: false, downtime: { group: 'agents' } })
+  }
+  for (let round = 0; round < 400; round++) {
+    for (const name of releaseNames) {
+      world.execute(name, 'settle', 'a')
+      world.start(0, name, 0)
+      if (world.stored.get(name)?.release.status?.flight?.state === 'open') await take(world, { kind: 'delete', name })
+    }
+    for (let call = 0; call < 12; call++) await world.proceed(0, null)
+    world.clock.advance(1_000)
+    if (world.stored.size === 0 && world.pending === 0) return
+  }
+  throw new Error(`not ended: ${JSON.stringify([...world.stored].map(([name, { release }]) => [name, release.status]))}`)
+}

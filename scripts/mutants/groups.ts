@@ -1,0 +1,105 @@
+import type { Mutant } from './mutant.ts'
+
+const groupRules = 'packages/core/planner/src/release/progress/group-rules.ts'
+const needsGroup = 'packages/core/planner/src/release/progress/needs-group.ts'
+const planGroup = 'packages/core/planner/src/release/plan-group.ts'
+const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
+const freeGroup = 'packages/shells/controllers/src/free-group.ts'
+const groupPort = 'apps/controller/src/ports/group-port.ts'
+
+const groupTests = 'packages/core/planner/test/release/plan-group.test.ts'
+const freeGroupTests = 'packages/shells/controllers/test/free-group.test.ts'
+const groupProperties = 'packages/shells/controllers/test/groups.property.test.ts'
+const groupScenarios = 'test/scenarios/groups.test.ts'
+
+/** Faults in the rules of groups. */
+export const mutantsOfGroups: readonly Mutant[] = [
+  {
+    rule: 'G13',
+    fault: 'a release opens without the Lease of its group',
+    file: groupRules,
+    find: 'return isHeldBy(group.lease, release) && !isLeaving(group.lease)',
+    replace: 'return isHeldBy(group.lease, release) || !isLeaving(group.lease)',
+    tests: [groupTests],
+  },
+  {
+    rule: 'G13',
+    fault: 'a release opens with a Lease that it gives up',
+    file: groupRules,
+    find: 'return isHeldBy(group.lease, release) && !isLeaving(group.lease)',
+    replace: 'return isHeldBy(group.lease, release)',
+    tests: [groupTests],
+  },
+  {
+    rule: 'G13',
+    fault: 'a release gives the group up while it has nodes in flight',
+    file: groupRules,
+    find: "record === undefined || (record.state === 'stopped' && record.permits.length === 0)",
+    replace: "record === undefined || record.state === 'stopped'",
+    tests: [groupTests],
+  },
+  {
+    rule: 'G13',
+    fault: 'a failed release gives the group up',
+    file: planGroup,
+    find: ' && !isFailed(view, wanted)',
+    replace: '',
+    tests: [groupTests],
+  },
+  {
+    rule: 'G13',
+    fault: 'a Lease passes on although the record of its holder was not written again',
+    file: freeGroup,
+    find: 'if (record !== undefined && !(await cluster.writeRecord(member.release, withHolds(record, record.holds), signal)))',
+    replace: 'if (record === null)',
+    tests: [freeGroupTests, groupProperties],
+  },
+  {
+    rule: 'G13',
+    fault: 'a Lease passes on without the mark',
+    file: freeGroup,
+    find: 'if (!isLeaving(lease)) {',
+    replace: 'if (isLeaving(lease) && signal.aborted) {',
+    tests: [freeGroupTests, groupProperties],
+  },
+  {
+    rule: 'G13',
+    fault: 'a Lease passes on whatever its holder does',
+    file: freeGroup,
+    find: 'member !== undefined && !mayLeaveGroup(member.release, member.wanted, name)',
+    replace: 'member === null',
+    tests: [freeGroupTests, groupProperties],
+  },
+  {
+    rule: 'G13',
+    fault: 'a record opens though the group is not held, where the wait for it ends otherwise',
+    file: planBatchRelease,
+    find: '  if (!mayOpen(view)) return null\n',
+    replace: '',
+    tests: [groupTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a release that waits for a dead node keeps the group',
+    file: needsGroup,
+    find: "return isOverButForNodesLeft(view, progress) && view.release.status?.waiting?.reason === 'NodesLeft'",
+    replace: "return isOverButForNodesLeft(view, progress) && view.release.status?.waiting?.reason === 'Nothing'",
+    tests: [groupTests, groupScenarios],
+  },
+  {
+    rule: 'G6',
+    fault: 'the last in line takes the group first',
+    file: groupRules,
+    find: 'return a[1] === b[1] ? a[2] < b[2] : a[1] < b[1]',
+    replace: 'return a[1] === b[1] ? a[2] < b[2] : a[1] > b[1]',
+    tests: [groupTests],
+  },
+  {
+    rule: 'G13',
+    fault: 'a Lease is deleted in whatever version',
+    file: groupPort,
+    find: 'preconditions: { uid, resourceVersion }',
+    replace: "preconditions: { uid }, ...(resourceVersion === '' && { resourceVersion })",
+    tests: ['apps/controller/test/group-port.test.ts'],
+  },
+]

@@ -1,0 +1,273 @@
+import { resourcePaths } from '@tranche/kube-client'
+import { ApiStatusError } from '@tranche/sim-api'
+import { afterEach, describe, expect, it } from 'vitest'
+import { expectKept } from './expect-kept.ts'
+import { addAgent, addNamespace, type Agent, GROUP, groupLeases, LEASES, made, setGroupStage } from './group-stage.ts'
+import { policyKey } from './stage-objects.ts'
+import { drive, type Stage } from './stage.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const pausing = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+
+describe('two agents of one group (G13)', () => {
+  it('are released one after the other, and no Lease is left', async () => {
+    const [a, b] = await begin()
+    await bothAsked(a, b)
+    expect(await waitOf(b)).toContain('releases one DaemonSet at a time; waiting for Rollout demo/node-agent')
+    expect(await b.nodesOn('v1')).toHaveLength(4)
+    await stage.until('log-agent begins', async () => (await b.nodesOn('v1')).length < 4)
+    expect(await a.nodesOn('v2')).toHaveLength(4)
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('that waits for an approval keeps the other one waiting, which says so, until it is paused', async () => {
+    const [a, b] = await begin({ steps: pausing })
+    await bothAsked(a, b)
+    await untilStepPaused(a)
+    await stage.until('it is said', async () => (await waitOf(b)).includes('whose step is done and whose next step has not begun'))
+    await stage.pass(30 * 60_000)
+    expect(await b.nodesOn('v1')).toHaveLength(4)
+    await a.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.until('log-agent begins', async () => (await b.nodesOn('v1')).length < 4)
+    await a.patchRollout({ spec: { strategy: { paused: false } } })
+    await a.untilWaiting('GroupBusy')
+    expect(await a.nodesOn('v1')).toHaveLength(2)
+    await untilStepPaused(b)
+    await approve(b)
+    await b.untilReleased('v2')
+    await approve(a)
+    await a.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('that has failed keeps the group, so that its rollback does not wait', async () => {
+    const [a, b] = await begin({ policy: { downtime: { group: GROUP }, failure: { action: 'Rollback' } } })
+    await a.setImage('bad-crash')
+    await a.untilWaiting('NotAvailable')
+    await b.setImage('v2')
+    await a.untilReleased('v1', 30 * 60_000)
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('may be deleted: the next one begins, and the Lease of the deleted one is gone', async () => {
+    const [a, b] = await begin({ steps: pausing })
+    await bothAsked(a, b)
+    await untilStepPaused(a)
+    await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, { namespace: a.namespace, name: a.name }))
+    await untilStepPaused(b)
+    await approve(b)
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('continues with a newer template and keeps the group', async () => {
+    const [a, b] = await begin()
+    await bothAsked(a, b)
+    await a.setImage('v3')
+    await stage.until('log-agent begins', async () => (await b.nodesOn('v1')).length < 4)
+    expect(await a.nodesOn('v3')).toHaveLength(4)
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('is over though a node is dead: the group is free, and the node is updated once it is back and the group is free again', async () => {
+    const [a, b] = await begin({ nodes: 4 })
+    await drive(stage.clock, stage.simulator.nodes.kill('node-004'))
+    await stage.pass(10 * 60_000)
+    await a.setImage('v2')
+    await stage.until('a node is left', async () => (await a.release())?.status?.waiting?.reason === 'NodesLeft', 20 * 60_000)
+    await b.setImage('v2')
+    await stage.until('log-agent begins', async () => (await b.nodesOn('v2')).length > 0)
+    await drive(stage.clock, stage.simulator.nodes.revive('node-004'))
+    await b.untilReleased('v2', 20 * 60_000)
+    await a.untilReleased('v2', 20 * 60_000)
+    await expectEnded()
+  })
+})
+
+describe('more than two agents of one group', () => {
+  it('are released in the order in which they began to wait', async () => {
+    const set = await setGroupStage({ agents: ['node-agent', 'z-agent', 'b-agent'] })
+    stage = set.stage
+    const [first, second, third] = set.agents as readonly [Agent, Agent, Agent]
+    await bothAsked(first, second)
+    await stage.pass(2_000)
+    await third.setImage('v2')
+    await third.untilWaiting('GroupBusy')
+    await stage.until('the third begins', async () => (await third.nodesOn('v1')).length < 4)
+    expect(await second.nodesOn('v2')).toHaveLength(4)
+    await third.untilReleased('v2')
+    await expectEnded()
+  })
+})
+
+describe('a group across namespaces', () => {
+  it('is one group where the installation lets the namespaces share their groups', async () => {
+    const [a, b] = await beginInTwo(['demo', 'other'])
+    await bothAsked(a, b)
+    expect((await groupLeases(stage)).map(({ metadata }) => metadata.name)).toEqual([`tranche-group.${GROUP}`])
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('is two groups otherwise, so that no user of one namespace makes releases of another wait', async () => {
+    const [a, b] = await beginInTwo([])
+    await a.setImage('v2')
+    await b.setImage('v2')
+    await stage.until('both run', async () => (await a.nodesOn('v1')).length < 4 && (await b.nodesOn('v1')).length < 4)
+    expect(await groupLeases(stage)).toHaveLength(2)
+    await a.untilReleased('v2')
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+})
+
+describe('the Lease of a group', () => {
+  it('that another program holds keeps releases waiting, which name it, until it is deleted', async () => {
+    const [a] = await begin()
+    const name = `tranche-group.demo.${GROUP}`
+    await made(stage, resourcePaths.leases, leaseOf(name, 'node-drainer'))
+    await a.setImage('v2')
+    await a.untilWaiting('GroupBusy')
+    await stage.until('it is named', async () => (await waitOf(a)).includes('is held by "node-drainer", which is no release'))
+    await stage.pass(10 * 60_000)
+    expect(await a.nodesOn('v1')).toHaveLength(4)
+    await drive(stage.clock, stage.client.delete(resourcePaths.leases, { namespace: LEASES, name }))
+    await a.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('that names a release which is gone is freed', async () => {
+    const [a] = await begin()
+    await made(stage, resourcePaths.leases, leaseOf(`tranche-group.demo.${GROUP}`, 'demo/log-agent/of-the-past'))
+    await a.setImage('v2')
+    await a.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('is taken again by the release in progress after a user has deleted it', async () => {
+    const [a, b] = await begin({ nodes: 8 })
+    await bothAsked(a, b)
+    const [lease] = await groupLeases(stage)
+    await drive(stage.clock, stage.client.delete(resourcePaths.leases, { namespace: LEASES, name: lease?.metadata.name ?? '' }))
+    await stage.until('log-agent begins', async () => (await b.nodesOn('v1')).length < 8)
+    expect(await a.nodesOn('v2')).toHaveLength(8)
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('that cannot be read holds the release, which names the missing right', async () => {
+    const [a] = await begin()
+    const allow = stage.disturb({
+      onRequest: ({ actor, resource }) =>
+        actor.startsWith('controller') && resource.resource === 'leases' ? { kind: 'error', error: forbidden } : undefined,
+    })
+    await a.setImage('v2')
+    await a.untilWaiting('GroupBusy')
+    expect(await waitOf(a)).toContain('403 Forbidden: leases is forbidden; grant the controller the rights')
+    allow()
+    await a.untilReleased('v2')
+    await expectEnded()
+  })
+})
+
+it('a policy that names a group where the installation allows none holds the release, which says what to set', async () => {
+  const [a] = await begin({ groups: null, agents: ['node-agent'] })
+  await a.setImage('v2')
+  await a.untilWaiting('GroupBusy')
+  expect(await waitOf(a)).toContain('the installation does not allow groups; set rbac.groups: true')
+  await setPolicy({})
+  await a.untilReleased('v2')
+  expectKept(stage)
+})
+
+describe('a policy that changes in mid-release', () => {
+  it('puts a running release into a group: it is closed for a moment, and continues with the Lease', async () => {
+    const [a, b] = await begin({ policy: {}, steps: pausing })
+    await a.setImage('v2')
+    await untilStepPaused(a)
+    await setPolicy({ downtime: { group: GROUP } })
+    await stage.until('it has the group', async () => (await groupLeases(stage)).length === 1)
+    await b.setImage('v2')
+    await b.untilWaiting('GroupBusy')
+    await approve(a)
+    await untilStepPaused(b)
+    expect(await a.nodesOn('v2')).toHaveLength(4)
+    await approve(b)
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('takes the group away: the waiting release begins at once, and the Lease goes', async () => {
+    const [a, b] = await begin({ steps: pausing })
+    await bothAsked(a, b)
+    await untilStepPaused(a)
+    await setPolicy({ downtime: null } as never)
+    await untilStepPaused(b)
+    await stage.until('no Lease is left', async () => (await groupLeases(stage)).length === 0)
+    await approve(a)
+    await approve(b)
+    await a.untilReleased('v2')
+    await b.untilReleased('v2')
+    expectKept(stage)
+  })
+})
+
+const forbidden = new ApiStatusError(403, 'Forbidden', 'leases is forbidden')
+
+async function begin(options: Parameters<typeof setGroupStage>[0] = {}): Promise<readonly [Agent, Agent]> {
+  const set = await setGroupStage(options)
+  stage = set.stage
+  return set.agents as unknown as readonly [Agent, Agent]
+}
+
+async function beginInTwo(shared: readonly string[]): Promise<readonly [Agent, Agent]> {
+  const options = { nodes: 4, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy: { downtime: { group: GROUP } } }
+  const set = await setGroupStage({ ...options, agents: ['node-agent'], groups: { namespace: LEASES, shared } })
+  stage = set.stage
+  await addNamespace(stage, 'other', options.policy)
+  return [set.agents[0] as Agent, await addAgent(stage, 'log-agent', { ...options, namespace: 'other' })]
+}
+
+/** Both have a new template; the first is in progress, and the second waits. */
+async function bothAsked(a: Agent, b: Agent): Promise<void> {
+  await a.setImage('v2')
+  await stage.until(`${a.name} is in progress`, async () => (await a.release())?.status?.flight?.state === 'open')
+  await b.setImage('v2')
+  await b.untilWaiting('GroupBusy')
+}
+
+async function waitOf(agent: Agent): Promise<string> {
+  return (await agent.release())?.status?.waiting?.message ?? ''
+}
+
+async function untilStepPaused(agent: Agent): Promise<void> {
+  const stateOf = async (): Promise<string | undefined> => (await agent.rollout()).status?.canaryStatus?.currentStepState
+  await stage.until(`${agent.name} is paused`, async () => (await stateOf()) === 'StepPaused')
+}
+
+async function approve({ namespace, name }: Agent): Promise<void> {
+  const body = { status: { canaryStatus: { currentStepState: 'StepReady' } } }
+  const patched = stage.client.patch(resourcePaths.rollouts, { namespace, name }, { type: 'merge', body }, { subresource: 'status' })
+  await drive(stage.clock, patched)
+}
+
+async function setPolicy(spec: object): Promise<void> {
+  const current = { downtime: null, ...spec }
+  await drive(stage.clock, stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec: current } }))
+}
+
+function leaseOf(name: string, holderIdentity: string): object {
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace: LEASES, name }, spec: { holderIdentity } }
+}
+
+/** Every guarantee was kept, and a while later no Lease of a group is left. */
+async function expectEnded(): Promise<void> {
+  await stage.pass(30_000)
+  expect(await groupLeases(stage)).toEqual([])
+  expectKept(stage)
+}
