@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { programs } from '../chart/chart.ts'
 import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
 import { type Programs, startPrograms } from './programs.ts'
 import { runProgram } from './run-program.ts'
 
 const page = readFileSync('docs/operations/upgrade.md', 'utf8')
+const protection = parse(readFileSync('charts/tranche/files/definitions-policy.yaml', 'utf8')) as { readonly policies: readonly object[] }
 
 /** Command blocks of a section, in order. */
 function blocksOf(section: string): readonly string[] {
@@ -84,6 +86,8 @@ describe.skipIf(programs === null)('the commands of docs/operations/upgrade.md',
     )
     await until(cluster, '{.status.phase}=Healthy')
     const pods = await podsOf(cluster)
+    // An API server enforces the policy of the chart for up to a second after its deletion.
+    for (const object of protection.policies) await apply(cluster, object)
     const { stdout } = await runProgram('bash', ['-euo', 'pipefail', '-c', blocksOf('Uninstall').join('')], options(cluster))
     expect(stdout).toMatch(/^rollout.rollouts.kruise.io "agent" deleted/m)
     expect(stdout).toMatch(/^release "tranche" uninstalled$/m)

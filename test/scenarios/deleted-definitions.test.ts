@@ -2,6 +2,7 @@ import { definitionsPolicy } from '@tranche/admission'
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { ALLOW_DELETE_ANNOTATION } from '@tranche/kube-types'
+import type { WireResponse } from '@tranche/wire'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
@@ -25,6 +26,13 @@ describe('a chart of OpenKruise that is uninstalled with its definitions', () =>
     await stage.approve()
     await untilReleased(stage, 'v2')
     expectKept(stage)
+  })
+
+  it('deletes no definition by a request for all of them either', async () => {
+    await beginRelease()
+    await protect()
+    expect(await drive(stage.clock, deleteAllDefinitions())).toMatchObject({ status: 403 })
+    for (const name of names) await drive(stage.clock, stage.client.get(resourcePaths.customResourceDefinitions, { namespace: '', name }))
   })
 
   it('ends every release if nothing protects them: nodes stay as they are, and no pod is deleted', async () => {
@@ -62,6 +70,11 @@ async function beginRelease(): Promise<void> {
 async function protect(): Promise<void> {
   const client = stage.simulator.clientFor({ name: 'helm' })
   for (const policy of definitionsPolicy) await drive(stage.clock, client.create(policyIds[policy.kind]!, policy))
+}
+
+function deleteAllDefinitions(): Promise<WireResponse> {
+  const request = { method: 'DELETE', path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', headers: {}, body: '' }
+  return stage.simulator.exchangeFor('admin')(request, new AbortController().signal)
 }
 
 function deleteDefinition(name: string): Promise<unknown> {

@@ -22,10 +22,11 @@ export const definitionsPolicy: readonly PolicyObject[] = [
             apiVersions: ['v1'],
             operations: ['DELETE'],
             resources: ['customresourcedefinitions'],
-            resourceNames: definitions,
           },
         ],
       },
+      // Not `resourceNames`: they compare with the name in the request, which is empty when a collection is deleted.
+      matchConditions: [{ name: 'definitions', expression: `oldObject.metadata.name in ${JSON.stringify(definitions)}` }],
       validations: [
         {
           expression: `oldObject.metadata.?annotations.orValue({})[?'${ALLOW_DELETE_ANNOTATION}'].orValue('') == 'true'`,

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Api } from '../fixtures/api.ts'
-import { causesOf } from '../fixtures/body.ts'
+import { causesOf, namesOf } from '../fixtures/body.ts'
 import { type ConformanceTest, RUN_LABEL } from '../fixtures/fixtures.ts'
 import { configMap } from '../fixtures/objects.ts'
 import { pathOf } from '../fixtures/paths.ts'
@@ -75,6 +75,12 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
   }
   const isProbe = `has(object.metadata.labels) && 'probe' in object.metadata.labels`
   const mark = `JSONPatch{op: 'add', path: '/metadata/annotations', value: {'probed': 'yes'}}`
+  /** Matches deletions, and the probe. */
+  const onDelete = (more: Spec): Spec => {
+    const [rule] = rules
+    const created = { ...rule, operations: ['CREATE'], resourceNames: ['probe'] }
+    return { matchConstraints: { resourceRules: [created, { ...rule, operations: ['DELETE'], ...more }] } }
+  }
   const mutating = (expression: string, more: Spec = {}): Spec => ({
     reinvocationPolicy: 'Never',
     mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: `${isProbe} ? [${mark}] : ${expression}` } }],
@@ -190,6 +196,32 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
       ]
       expect(refused).toMatchObject({ status: 422, body: { message: expect.stringMatching(/: no-y forbids it$/) } })
       expect(passed).toMatchObject({ status: 201 })
+    })
+
+    it('by a name matches the name in the request, which is empty for the deletion of a collection', async ({
+      api,
+      namespace,
+      enforce,
+    }) => {
+      await enforce('Validating', { ...onDelete({ resourceNames: ['kept'] }), validations: [{ expression: 'false' }] })
+      const path = pathOf.configMaps(namespace)
+      for (const name of ['kept', 'other']) await api.create(path, configMap(name, { metadata: { name, labels: { app: 'x' } } }))
+      const [kept, other] = [await api.delete(`${path}/kept`), await api.delete(`${path}/other`)]
+      const all = await api.delete(path, { query: { labelSelector: 'app=x' } })
+      expect([kept.status, other.status, all.status, namesOf(all)]).toEqual([422, 200, 200, ['kept']])
+    })
+
+    it('sees each object of a deleted collection, and no name in the request', async ({ api, namespace, enforce }) => {
+      const expression = `object == null && oldObject.metadata.name != 'kept'`
+      const messageExpression = `'name in the request: ' + (has(request.name) ? request.name : 'none')`
+      await enforce('Validating', { ...onDelete({}), validations: [{ expression, messageExpression, reason: 'Forbidden' }] })
+      const path = pathOf.configMaps(namespace)
+      await api.create(path, configMap('kept', { metadata: { name: 'kept', labels: { app: 'x' } } }))
+      const answers = [await api.delete(path, { query: { labelSelector: 'app=x' } }), await api.delete(`${path}/kept`)]
+      expect(answers.map(({ status, body }) => [status, String(body['message']).replace(/ is forbidden: .*denied request/, '')])).toEqual([
+        [403, 'configmaps "Unknown": name in the request: none'],
+        [403, 'configmaps "kept": name in the request: kept'],
+      ])
     })
 
     it.for([

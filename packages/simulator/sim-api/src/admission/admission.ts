@@ -8,6 +8,7 @@ export interface AdmissionReview {
   readonly resource: ResourceId
   readonly kind: string
   readonly namespace: string | undefined
+  /** Name in the request: empty for a generated name, and for each object of a deleted collection. */
   readonly name: string
   readonly subresource: string | undefined
   readonly dryRun: boolean

@@ -29,12 +29,14 @@ export interface WebhookTarget {
   readonly caBundle: string | undefined
 }
 
-/** Requests that a webhook matches; `*` matches all. */
+/** Requests that a webhook or policy matches; `*` matches all. */
 export interface WebhookRule {
   readonly operations: readonly string[]
   readonly apiGroups: readonly string[]
   readonly apiVersions: readonly string[]
   readonly resources: readonly string[]
+  /** Names of objects; empty matches all. Only rules of policies have them. */
+  readonly resourceNames: readonly string[]
   readonly scope: string
 }
 
@@ -86,6 +88,7 @@ export function readRule(rule: JsonObject): WebhookRule {
     apiGroups: words(rule['apiGroups']),
     apiVersions: words(rule['apiVersions']),
     resources: words(rule['resources']),
+    resourceNames: words(rule['resourceNames']),
     scope: String(rule['scope'] ?? '*'),
   }
 }

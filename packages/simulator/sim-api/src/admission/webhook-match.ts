@@ -12,6 +12,8 @@ export interface RequestPlace {
   readonly resource: string
   readonly subresource: string | undefined
   readonly namespaced: boolean
+  /** Name in the request: empty for a generated name and for the deletion of a collection. Undefined when it is not known yet. */
+  readonly name: string | undefined
 }
 
 /** @returns version in which the webhook matches the request; undefined when it does not match */
@@ -39,7 +41,8 @@ function ruleMatches(rule: WebhookRule, place: RequestPlace, version: string): b
     has(rule.apiGroups, place.group) &&
     has(rule.apiVersions, version) &&
     (rule.scope === '*' || (rule.scope === 'Namespaced') === place.namespaced) &&
-    rule.resources.some((pattern) => resourceMatches(pattern, place))
+    rule.resources.some((pattern) => resourceMatches(pattern, place)) &&
+    (rule.resourceNames.length === 0 || place.name === undefined || rule.resourceNames.includes(place.name))
   )
 }
 

@@ -38,11 +38,11 @@ export function admissionRequest(write: WebhookWrite, uid: string, version: stri
 }
 
 /** Target of a write. */
-export type PlacedWrite = Pick<WebhookWrite, 'definition' | 'version' | 'operation' | 'subresource'>
+export type PlacedWrite = Pick<WebhookWrite, 'definition' | 'version' | 'operation' | 'subresource'> & Partial<Pick<WebhookWrite, 'name'>>
 
 /** @returns view of a write for rules */
-export function placeOf({ definition, version, operation, subresource }: PlacedWrite): RequestPlace {
+export function placeOf({ definition, version, operation, subresource, name }: PlacedWrite): RequestPlace {
   const versions = [version, ...definition.versions.filter((other) => other !== version)]
   const { group, plural: resource, namespaced } = definition
-  return { operation, group, versions, resource, subresource, namespaced }
+  return { operation, group, versions, resource, subresource, namespaced, name }
 }

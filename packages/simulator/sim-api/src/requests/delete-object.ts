@@ -20,7 +20,7 @@ export async function deleteObject(engine: Engine, request: ApiRequest, served: 
   if (isImmortal(served, request.name)) throw forbidden(served.id, request.name!, 'this namespace may not be deleted')
   const current = storedObject(engine, request, served)
   refusePreconditions(served, current, options)
-  const { object, removed, warnings } = await deleted(engine, request, served, current)
+  const { object, removed, warnings } = await deleted(engine, request, served, { object: current, admittedName: current.metadata.name })
   if (!removed || served.definition.strategy.gracePeriodSeconds !== undefined) return { kind: 'object', code: 200, object, warnings }
   return { kind: 'status', code: 200, status: successStatus(served, current.metadata), warnings }
 }
@@ -33,7 +33,7 @@ export async function deleteCollection(engine: Engine, request: ApiRequest, serv
   for (const object of list.items) {
     const one: ApiRequest = { ...request, name: object.metadata.name, namespace: object.metadata.namespace }
     try {
-      await deleted(engine, one, served, storedObject(engine, one, served))
+      await deleted(engine, one, served, { object: storedObject(engine, one, served), admittedName: '' })
     } catch (error) {
       if (!(error instanceof ApiStatusError && error.code === 404)) throw error
     }
@@ -119,13 +119,19 @@ function refusePreconditions(served: Served, { metadata }: ApiObject, { precondi
     throw refuse('ResourceVersion', preconditions.resourceVersion, resourceVersion, 'The object might have been modified')
 }
 
-async function deleted(engine: Engine, request: ApiRequest, served: Served, object: ApiObject): Promise<Deleted> {
+/** @param admittedName as admission sees it: empty when the object is one of a collection */
+async function deleted(
+  engine: Engine,
+  request: ApiRequest,
+  served: Served,
+  { object, admittedName }: { readonly object: ApiObject; readonly admittedName: string },
+): Promise<Deleted> {
   const options = deleteOptionsOf(request)
   const asked = { ...request, options }
   if (!needsAdmission(engine, asked, served, 'DELETE')) return { ...markOrRemove(engine, asked, served, object), warnings: [] }
   const { warnings } = await admitted(engine, asked, served, {
     operation: 'DELETE',
-    name: object.metadata.name,
+    name: admittedName,
     oldObject: object,
     object: undefined,
   })

@@ -221,6 +221,7 @@ function refused({ resource, name }: WebhookWrite, { message, cause = message, r
   return new ApiStatusError(code, reason, message, { name, ...(group !== '' && { group }), kind, causes: [{ message: cause }] })
 }
 
-function subject({ resource: { group, resource }, name }: WebhookWrite): string {
-  return `${group === '' ? resource : `${resource}.${group}`} ${JSON.stringify(name)}`
+function subject({ resource: { group, resource }, name, operation }: WebhookWrite): string {
+  const named = name === '' && operation !== 'CREATE' ? 'Unknown' : name
+  return `${group === '' ? resource : `${resource}.${group}`} ${JSON.stringify(named)}`
 }
