@@ -11,8 +11,8 @@ export interface PatchDaemonSetParts {
 }
 
 /**
- * Sends a JSON Patch that tests the DaemonSet as read. Its controller writes the status at any moment, so lost races are common: the
- * DaemonSet is read again then, because passes that follow would repeat the patch until the watch has caught up.
+ * Sends a JSON Patch that tests the DaemonSet as read. Lost races are common, because its controller writes the status at any moment. After
+ * one, the DaemonSet is read again: without that, passes would repeat the patch until the watch has caught up.
  *
  * @throws {AppError} WRITE_CONFLICT if the DaemonSet has changed or is gone
  */
