@@ -1,11 +1,13 @@
 import type { Clock, Timer } from '@tranche/clock'
 import {
   createTouchValues,
+  type HelperPods,
   isSameButForCounts,
   type SharedClusterCache,
   traceWrites,
   type WatchedCluster,
   watchCluster,
+  watchHelperPods,
 } from '@tranche/cluster'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
@@ -13,10 +15,12 @@ import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranch
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
 import { createExecutorPass, type ExecutorPort } from '@tranche/partition-executor'
+import { controlledBy } from '@tranche/planner'
 import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
+import { createPrePullCheck } from './checks/pre-pull-check.ts'
 import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
 import { createNodePreparer } from './node-preparer.ts'
@@ -45,6 +49,8 @@ export interface ExecutorOptions {
   readonly seed?: number
   /** Version in the user agent. @default 0.1.0 */
   readonly version?: string
+  /** Whether executors may create helper pods for policies with prePull, and watch them. @default false */
+  readonly prePull?: boolean
   /** Metrics registry. @default no metrics */
   readonly metrics?: Metrics
   /** Tracer. @default exports no spans */
@@ -85,7 +91,10 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const preparer = createNodePreparer([createRoomCheck(client, clock, log)])
+  const seed = options.seed ?? 0
+  const helpers = options.prePull === true ? watchHelperPods({ client, clock, log, seed, ...scope }) : undefined
+  const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
+  const preparer = createNodePreparer([createRoomCheck(client, clock, log), createPrePullCheck({ clock, helpers, controlling })])
   const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })
@@ -96,6 +105,8 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     const enqueue = (key: ObjectKey): void => enqueuer.enqueue(keyText(key))
     wakeByWatches(cluster, clock, enqueue)
+    wakeByHelpers(helpers, cluster, enqueue)
+    helpers?.start(ending.signal, end.reject)
     sweep(clock, ending.signal, () => {
       enqueueAll(cluster, enqueue)
       sweepNodes(port, log, ending.signal)
@@ -156,6 +167,14 @@ function wakeByWatches(cluster: WatchedCluster, clock: Clock, enqueue: (key: Obj
     },
   })
   cluster.nodes.subscribe({ onChange: () => enqueueAll(cluster, enqueue) })
+}
+
+/** Enqueues the DaemonSet of a release whose helper pod has another state. */
+function wakeByHelpers(helpers: HelperPods | undefined, cluster: WatchedCluster, enqueue: (key: ObjectKey) => void): void {
+  helpers?.subscribe(({ namespace, release }) => {
+    const name = cluster.overlay.batchReleases.get({ namespace, name: release.name })?.spec.workloadRef?.name
+    if (name !== undefined && isControlled(cluster.daemonSets.store.get({ namespace, name }))) enqueue({ namespace, name })
+  })
 }
 
 /** A failed sweep is repeated by the next one. */

@@ -91,11 +91,15 @@ function nextByItself(outline: Outline): string | undefined {
 /** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */
 export const blockedRules: Readonly<Record<string, string>> = {
   NoRoom: 'Room',
+  ImagePull: 'PrePull',
+  PrePullNotAllowed: 'PrePull',
 }
 
 /** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
 export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> = {
   NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+  ImagePull: (nodes) => `the new images can be pulled on ${nodes}`,
+  PrePullNotAllowed: () => 'the installation allows prePull (rbac.prePull: true in the chart), or the policy does not ask for it',
 }
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {

@@ -50,6 +50,8 @@ export {
   type ReleasePolicySpec,
   type ReleasePolicyStatus,
   type SecretKey,
+  prePullDefaults,
+  type PrePullRules,
 } from './release-policy.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition, Waiting, WaitingFor } from './status-fields.ts'
@@ -91,6 +93,7 @@ export {
   NOTIFIED_NODES_MAX,
   type NotReadyAction,
   type RoomRule,
+  pullFailureActions,
   roomRules,
   notReadyActions,
   OLDER_PODS_MAX,

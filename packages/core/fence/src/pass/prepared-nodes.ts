@@ -11,6 +11,7 @@ import {
   knownChecks,
   permittedNodes,
   preparationsIn,
+  type TrackedPermit,
 } from './fence-state.ts'
 
 /**
@@ -50,10 +51,18 @@ function blockedAhead({ view: { checks } }: FenceState): ReadonlySet<string> {
 /** Preparations that nothing needs any more, without those that this process undoes already. */
 export function nodesToRelease(fence: FenceState): readonly Preparation[] {
   const { view, permits } = fence
-  const unsettled = new Set(permits.filter(isUnsettled).map(({ permit }) => permit.node))
-  return preparationsIn(view).filter(
-    (preparation) => view.releasing?.has(preparation.node) !== true && !isNeeded(fence, preparation, unsettled.has(preparation.node)),
-  )
+  const unsettled = nodesOf(permits.filter(isUnsettled))
+  const unused = nodesOf(permits.filter(({ state }) => state === 'standing' || state === 'unseen'))
+  return preparationsIn(view).filter((preparation) => {
+    const { node, isAhead } = preparation
+    // What begins before the permit is done when the pod is deleted. It may not take the room of the new pod.
+    const hasPermit = (isAhead ? unused : unsettled).has(node)
+    return view.releasing?.has(node) !== true && !isNeeded(fence, preparation, hasPermit)
+  })
+}
+
+function nodesOf(permits: readonly TrackedPermit[]): ReadonlySet<string> {
+  return new Set(permits.map(({ permit }) => permit.node))
 }
 
 function isNeeded(fence: FenceState, { node, state, isAhead, isStale }: Preparation, hasPermit: boolean): boolean {

@@ -147,6 +147,13 @@ describe('planPass: what was done on a node', () => {
       prepared: 'a=ready?',
       want: 'wait for availability',
     },
+    'is undone once the pod is deleted, where it began before the permit': {
+      nodes: 'a:none',
+      permits: 'a.gone',
+      ahead: 1,
+      prepared: 'a=ready',
+      want: 'release a',
+    },
     'is undone once its new pod is available': {
       nodes: 'a:new',
       permits: 'a.gone',
@@ -158,7 +165,7 @@ describe('planPass: what was done on a node', () => {
       nodes: 'a:old b:none',
       permits: 'b.gone',
       ahead: 1,
-      prepared: 'a=ready b=ready',
+      prepared: 'a=ready b=ready?',
       record: { state: 'stopped' },
       want: 'release a',
     },

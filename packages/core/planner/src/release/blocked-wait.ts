@@ -17,6 +17,16 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'nodes.room of the policy keeps broken pods where the new ones would not fit',
     fix: 'free room there, request less, or set nodes.room to Ignore',
   },
+  ImagePull: {
+    why: 'prePull of the policy keeps the old pods where the new images cannot be pulled',
+    whyBroken: 'prePull of the policy keeps broken pods where the new images cannot be pulled',
+    fix: 'make the images available to these nodes, apply another template, or set prePull.onFailure to Continue',
+  },
+  PrePullNotAllowed: {
+    why: 'prePull of the policy keeps the old pods, because this installation does not allow it',
+    whyBroken: 'prePull of the policy keeps broken pods, because this installation does not allow it',
+    fix: 'allow it with rbac.prePull: true in the chart, or remove prePull from the policy',
+  },
 }
 
 const otherWords: Words = {

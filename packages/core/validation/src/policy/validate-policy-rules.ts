@@ -7,7 +7,7 @@ import { policySizeProblems } from './validate-policy-sizes.ts'
 import { validateFailure } from './validate-failure.ts'
 import { validateNodes } from './validate-nodes.ts'
 import { validateReceivers } from './validate-receivers.ts'
-import { durationProblems } from './validate-values.ts'
+import { durationProblems, numberProblems } from './validate-values.ts'
 
 /** Checks every rule about a policy whose fields have the types of the schema. */
 export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[] {
@@ -19,6 +19,7 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
     ...validateFailure(spec.failure ?? {}),
     ...soakProblems(spec.soak),
     ...validateAnalyses(spec.analysis ?? []),
+    ...prePullProblems(spec.prePull),
     ...validateReceivers(spec.notify ?? []),
   ]
 }
@@ -28,7 +29,7 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
  *
  * @returns the same problems as for a policy, with paths that begin with `spec.`
  */
-export function validateTrancheRules({ nodes, failure, analysis }: TrancheSpec): readonly Problem[] {
+export function validateTrancheRules({ nodes, failure, analysis, prePull }: TrancheSpec): readonly Problem[] {
   const oversized = policySizeProblems({ nodes, failure, analysis })
   if (oversized.length > 0) return oversized
   const steps = (nodes?.steps ?? []).flatMap((selector, index) => selectorFaults(`spec.nodes.steps[${index}]`, selector))
@@ -37,6 +38,7 @@ export function validateTrancheRules({ nodes, failure, analysis }: TrancheSpec):
     ...steps.map((fault) => problemOf('PolicySelector', fault)),
     ...validateFailure(failure ?? {}),
     ...validateAnalyses(analysis ?? []),
+    ...prePullProblems(prePull),
   ]
 }
 
@@ -46,6 +48,16 @@ function budgetProblems(value: IntOrString | undefined): readonly Problem[] {
   if (nodes === null)
     return [problemOf('PolicyMaxUnavailable', { value, message: 'it must be a whole number of nodes or a percentage up to 100%' })]
   return nodes === 0 ? [problemOf('PolicyMaxUnavailable', { value, message: 'the budget is zero nodes, so no pod could be replaced' })] : []
+}
+
+/** Maximum number of nodes that pull at a time: each has a helper pod, which all executors watch. */
+const MOST_PULLS = 1_000
+
+function prePullProblems(rules: ReleasePolicySpec['prePull']): readonly Problem[] {
+  return [
+    ...numberProblems('spec.prePull.parallel', rules?.parallel, { from: 1, to: MOST_PULLS }),
+    ...durationProblems('spec.prePull.timeout', rules?.timeout, { from: '1s', to: '24h' }),
+  ]
 }
 
 function soakProblems(soak: ReleasePolicySpec['soak']): readonly Problem[] {
