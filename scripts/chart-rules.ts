@@ -57,6 +57,7 @@ export function processRules(): object {
     ...Object.fromEntries(programs),
     lease: Role['tranche-controller'],
     admission: ClusterRole['tranche-admission'],
+    prePull: ClusterRole['tranche-pre-pull'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],
   }

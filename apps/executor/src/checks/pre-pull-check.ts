@@ -2,7 +2,7 @@ import { durationMs, prePullDefaults, type PrePullRules } from '@tranche/api-sch
 import type { Clock } from '@tranche/clock'
 import type { HelperPods } from '@tranche/cluster'
 import type { NodeCheck, Preparation } from '@tranche/fence'
-import { helperManifest, type HelperPod, imagesOf } from '@tranche/pre-pull'
+import { helperManifest, type HelperPod, pulledImages } from '@tranche/pre-pull'
 import type { Check, CheckTarget } from './check.ts'
 
 /** Dependencies of {@link createPrePullCheck}. */
@@ -38,7 +38,7 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     name: PRE_PULL,
     rules(target) {
       const rules = rulesOf(target)
-      if (rules === undefined || imagesOf(target.daemonSet.spec.template).length === 0) return undefined
+      if (rules === undefined || pulledImages(target.daemonSet.spec.template).length === 0) return undefined
       return { ahead: Math.max(1, rules.parallel ?? target.release.status?.flight?.limit ?? 1) }
     },
     preparations(target) {

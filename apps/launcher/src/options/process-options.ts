@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly allowHosts: readonly string[]
   /** 1 to 64. */
   readonly workers: number
+  /** Whether executors may create helper pods that pull images. */
+  readonly prePull: boolean
   readonly redis: RedisOptions
   /** Null if no REST API is served. */
   readonly api: ApiProcessOptions | null
@@ -54,6 +56,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     scope: toScopeOptions(values),
     allowHosts: textsOf(values, 'allowHost'),
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
+    prePull: values['prePull'] === true,
     redis: {
       url: textOf(values, 'redis'),
       passwordFile: pathOf(values, 'redisPasswordFile', '--redis-password-file'),

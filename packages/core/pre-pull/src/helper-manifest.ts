@@ -66,7 +66,7 @@ const NEVER_CREATED = {
 }
 
 /** @returns the images that a kubelet pulls for the template, each once; those that it never pulls are left out */
-export function imagesOf(template: { readonly spec?: unknown }): readonly PulledImage[] {
+export function pulledImages(template: { readonly spec?: unknown }): readonly PulledImage[] {
   const { containers, initContainers } = (template.spec ?? {}) as PullingSpec
   const images = new Map<string, PulledImage['policy']>()
   for (const { image = '', imagePullPolicy } of [...(initContainers ?? []), ...(containers ?? [])]) {
@@ -85,7 +85,7 @@ export function imagesOf(template: { readonly spec?: unknown }): readonly Pulled
  */
 export function helperManifest(target: HelperTarget): HelperManifest | null {
   const { daemonSet, template, revision, release, node } = target
-  const images = imagesOf(template)
+  const images = pulledImages(template)
   if (images.length === 0) return null
   const spec = (template.spec ?? {}) as PullingSpec
   const id = sha256Hex(JSON.stringify([release.uid, revision, node, images])).slice(0, 10)

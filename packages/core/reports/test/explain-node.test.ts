@@ -100,6 +100,20 @@ describe('why a node is not updated', () => {
       },
     ],
     [
+      'it cannot pull the new image',
+      { record: { blocked: [{ node: 'a', reason: 'ImagePull', message: 'cannot pull image "agent:v2": ErrImagePull' }] } },
+      {
+        rule: 'PrePull',
+        answer: 'a keeps its old pod: cannot pull image "agent:v2": ErrImagePull',
+        next: 'the new images can be pulled on a; executors look again by themselves',
+      },
+    ],
+    [
+      'a check of another kind blocks it',
+      { record: { blocked: [{ node: 'a', reason: 'CheckFailed', message: 'cannot check the node' }] } },
+      { rule: 'CheckFailed', next: 'the check of the node succeeds; executors look again by themselves' },
+    ],
+    [
       'another node has no room for its new pod',
       { record: { blocked: [{ node: 'b', reason: 'NoRoom', message: 'no room' }] } },
       { rule: 'Next' },

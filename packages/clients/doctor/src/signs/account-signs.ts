@@ -103,7 +103,9 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
   const isOne = component === 'all-in-one'
   return [
     ...(isOne || component === 'controller' ? [...ofProgram('controller'), ...ofLeader(optionValues, scope)] : []),
-    ...(isOne || component === 'executor' ? ofProgram('executor') : []),
+    ...(isOne || component === 'executor'
+      ? [...ofProgram('executor'), ...(args.includes('--pre-pull') ? rightsOf(rulesOfPrograms.prePull, scope) : [])]
+      : []),
     ...(component === 'api' || (isOne && optionValues('api-port').length > 0) ? ofProgram('api') : []),
   ]
 }

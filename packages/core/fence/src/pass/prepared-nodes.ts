@@ -55,7 +55,7 @@ export function nodesToRelease(fence: FenceState): readonly Preparation[] {
   const unused = nodesOf(permits.filter(({ state }) => state === 'standing' || state === 'unseen'))
   return preparationsIn(view).filter((preparation) => {
     const { node, isAhead } = preparation
-    // What begins before the permit is done when the pod is deleted. It may not take the room of the new pod.
+    // Preparations that begin before the permit are over when the pod is deleted. They may not take the room of the new pod.
     const hasPermit = (isAhead ? unused : unsettled).has(node)
     return view.releasing?.has(node) !== true && !isNeeded(fence, preparation, hasPermit)
   })

@@ -144,6 +144,28 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'waits for images on nodes, and for room on others: says both': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: {
+          blocked: [
+            { node: 'a', reason: 'ImagePull', message: 'cannot pull' },
+            { node: 'b', reason: 'NoRoom', message: 'no room' },
+            { node: 'c', reason: 'Other', message: 'is odd' },
+          ],
+        },
+        status: begun,
+      },
+      want: {
+        waiting: {
+          reason: 'ImagePull',
+          message: expect.stringMatching(
+            /cannot be pulled: a \(cannot pull\); .*would not fit: b \(no room\); .*old pods: c \(is odd\); executors/,
+          ),
+          nodes: ['a', 'b', 'c'],
+        },
+      },
+    },
     'waits for the budget first, whatever room other nodes have': {
       view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { blocked: [{ node: 'c', reason: 'NoRoom', message: 'no room' }] } },
       want: { waiting: { reason: 'BudgetUsedUp', message: expect.not.stringContaining('no room'), nodes: ['a', 'b'] } },
