@@ -49,6 +49,8 @@ export interface Shape {
   readonly stopMs: number
   /** CPUs that the agent requests, as `500m`; absent: none. */
   readonly cpu?: string
+  /** Whether executors may create helper pods; absent: they may not. */
+  readonly prePull?: boolean
 }
 
 /**
@@ -121,6 +123,8 @@ export type ClusterOperation =
   | { readonly kind: 'quota'; readonly forMs: number }
   /** Another pod fills the node, and a second one waits for its room, both for a while. Only where the agent requests something. */
   | { readonly kind: 'crowd'; readonly pick: number; readonly forMs: number }
+  /** The node reaches no registry for a while. */
+  | { readonly kind: 'noRegistry'; readonly pick: number; readonly forMs: number }
 
 /**
  * Operations of a tenant in their own namespace, on objects that name the DaemonSet and the Rollout of another one. Forged objects

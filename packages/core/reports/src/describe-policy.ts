@@ -31,7 +31,7 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     { section: 'failure', sentences: failureSentences(spec.failure, rollout) },
     { section: 'soak', sentences: soakSentences(spec.soak) },
     { section: 'analysis', sentences: orElse((spec.analysis ?? []).map(analysisSentence), 'No metric is measured.') },
-    ...(spec.prePull === undefined ? [] : [{ section: 'prePull', sentences: prePullSentences(spec.prePull) }]),
+    ...(spec.prePull === undefined ? [] : [{ section: 'prePull' as const, sentences: prePullSentences(spec.prePull) }]),
     { section: 'notify', sentences: orElse((spec.notify ?? []).map(receiverSentence), 'No receiver is notified.') },
   ]
   return { ...(name !== undefined && { name }), found: policy !== undefined, sections }
