@@ -59,6 +59,7 @@ export function processRules(): object {
     groups: Role['tranche-groups'],
     admission: ClusterRole['tranche-admission'],
     config: ClusterRole['tranche-config'],
+    prePull: ClusterRole['tranche-pre-pull'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],
   }

@@ -161,6 +161,29 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
+  it('let executors create helper pods only where the values say so, in the namespaces that they watch', async () => {
+    const rights = (objects: readonly Rendered[]): readonly unknown[] =>
+      objects.filter(({ metadata }) => metadata.name === 'tranche-pre-pull').map(({ kind, metadata }) => [kind, metadata.namespace])
+    const args = (objects: readonly Rendered[]): boolean => JSON.stringify(objects).includes('--pre-pull')
+    const without = await render({ fullnameOverride: 'tranche' })
+    expect([rights(without), args(without)]).toEqual([[], false])
+    const everywhere = await render({ fullnameOverride: 'tranche', rbac: { prePull: true } })
+    expect([rights(everywhere), args(everywhere)]).toEqual([
+      [
+        ['ClusterRole', undefined],
+        ['ClusterRoleBinding', undefined],
+      ],
+      true,
+    ])
+    const scoped = await render({ ...choices['two namespaces'], fullnameOverride: 'tranche', rbac: { prePull: true } })
+    expect(rights(scoped).toSorted()).toEqual(
+      ['Role', 'RoleBinding'].flatMap((kind) => [
+        [kind, 'agents'],
+        [kind, 'network'],
+      ]),
+    )
+  })
+
   it('allow reading Secrets only by name, in the named namespaces', async () => {
     const rights = (objects: readonly Rendered[]): readonly unknown[] =>
       objects

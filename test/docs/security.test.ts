@@ -27,10 +27,17 @@ describe('docs/operations/security.md is right about all Tranche accounts:', () 
     expect(secrets.filter(({ verb }) => ['list', 'watch', 'create', 'delete'].includes(verb))).toEqual([])
   })
 
+  it('pods are created by executors alone, and only with a permission that the chart grants by rbac.prePull', () => {
+    expect(grants.filter(({ resource, verb }) => resource === 'pods' && verb === 'create').map(({ account }) => account)).toEqual([
+      'tranche-pre-pull',
+    ])
+    expect(readFileSync('charts/tranche/values.yaml', 'utf8')).toContain('\n  prePull: false\n')
+  })
+
   it('accounts create, enter or forward to no pods, change no node, impersonate no user, and grant no right', () => {
     const forbidden = grants.filter(
-      ({ group, resource, verb }) =>
-        (resource === 'pods' && verb === 'create') ||
+      ({ account, group, resource, verb }) =>
+        (account !== 'tranche-pre-pull' && resource === 'pods' && verb === 'create') ||
         /^(pods|nodes|serviceaccounts)\//.test(resource) ||
         (resource === 'nodes' && !readings.has(verb)) ||
         ['impersonate', 'escalate', 'bind'].includes(verb) ||

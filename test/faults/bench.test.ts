@@ -107,6 +107,7 @@ describe('a schedule', () => {
         "maintain",
         "minReady",
         "namePolicy",
+        "noRegistry",
         "onDelete",
         "pause",
         "policy",

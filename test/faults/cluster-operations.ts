@@ -31,6 +31,8 @@ export async function changeCluster(world: World, operation: ClusterOperation): 
       return limitPods(world, operation.forMs)
     case 'crowd':
       return crowdNode(world, operation)
+    case 'noRegistry':
+      return cutFromRegistry(world, operation)
     default:
       return changePod(world, operation)
   }
@@ -123,6 +125,18 @@ async function crowdNode(world: World, { pick, forMs }: Extract<ClusterOperation
     world.note(`the other pods of ${node} are gone`)
     for (const pod of created) await world.people.delete(resourcePaths.pods, keyOf(pod), { gracePeriodSeconds: 0 }).catch(() => {})
   })
+}
+
+async function cutFromRegistry(world: World, { pick, forMs }: Extract<ClusterOperation, { readonly kind: 'noRegistry' }>): Promise<void> {
+  const node = pickByName(await nodesOf(world), pick)?.metadata.name
+  if (node === undefined) return
+  const set = async (value: 'true' | null): Promise<void> => {
+    const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': value } } }
+    await world.people.patch(resourcePaths.nodes, { namespace: '', name: node }, { type: 'merge', body })
+  }
+  world.note(`node ${node} reaches no registry for ${durationText(forMs)}`)
+  await set('true')
+  world.later(forMs, () => set(null).catch(() => {}))
 }
 
 const crowdNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'crowd' } }

@@ -44,6 +44,7 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
   const room = generateRoom(seed, stormMs)
   const group = upgrades > 0 ? noGroup : generateGroup(seed, stormMs)
+  const pulls = generatePulls(seed, stormMs)
   const incidents = [
     first,
     ...drawn,
@@ -52,12 +53,13 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
     ...generateApiFaults(seed, upgrades, stormMs),
     ...room.crowds,
     ...group.incidents,
+    ...pulls.cuts,
   ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
   return {
     seed,
-    shape: withConfig(group.among(room.among(served)), seed),
+    shape: withConfig(group.among(pulls.among(room.among(served))), seed),
     stormMs,
     incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
     aheadMs: clocks.aheadMs,
@@ -121,6 +123,31 @@ function generateGroup(seed: number, stormMs: number): Group {
     ...(isNamed && { policy: { ...shape.policy, downtime: { group: GROUP } } }),
   })
   return { incidents, among }
+}
+
+interface Pulls {
+  readonly cuts: readonly Incident[]
+  /** Lets executors create helper pods, and the policy, if there is one, ask for them. */
+  among(shape: Shape): Shape
+}
+
+/** In a third of the worlds images are pulled before pods are deleted, and nodes reach no registry. Has its own random numbers. */
+function generatePulls(seed: number, stormMs: number): Pulls {
+  const random = createRandom('pulls', seed)
+  if (random.next() < 0.66) return { cuts: [], among: (shape) => shape }
+  const cuts = Array.from({ length: random.integer(5) }, (): Incident => {
+    return { atMs: random.integer(stormMs), kind: 'noRegistry', pick: random.integer(1_000), forMs: duration(random, 10 * MINUTE) }
+  })
+  const parallel = pick(random, [undefined, 1, 3])
+  const timeout = pick(random, [undefined, '5s', '1m'])
+  const onFailure = pick(random, [undefined, 'Block', 'Continue'] as const)
+  const prePull = {
+    ...(parallel !== undefined && { parallel }),
+    ...(timeout !== undefined && { timeout }),
+    ...(onFailure !== undefined && { onFailure }),
+  }
+  const among = (shape: Shape): Shape => ({ ...shape, prePull: true, policy: shape.policy === null ? null : { ...shape.policy, prePull } })
+  return { cuts, among }
 }
 
 interface Clocks {

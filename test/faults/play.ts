@@ -145,6 +145,7 @@ async function inject(
       case 'stickPod':
       case 'quota':
       case 'crowd':
+      case 'noRegistry':
         return await changeCluster(world, incident)
       case 'forgeRevision':
       case 'forgePod':

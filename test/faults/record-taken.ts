@@ -12,7 +12,7 @@ import type { Exchange, WireRequest } from '@tranche/wire'
 export function recordTaken(exchange: Exchange, actor: string, clock: Clock, take: (delivery: RecordedDelivery) => void): Exchange {
   return async (request, signal) => {
     const response = await exchange(request, signal)
-    if (request.method !== 'GET' || response.status !== 200) return response
+    if (request.method !== 'GET' || response.status !== 200 || isPartial(request)) return response
     const versionsIn = isWatch(request) ? versionsOfEvents : versionsOfList
     const of = resourceIn(request)
     const reported = (chunk: string): void => {
@@ -33,6 +33,11 @@ async function* noted(body: AsyncIterable<string>, taken: (chunk: string) => voi
 
 function isWatch({ path }: WireRequest): boolean {
   return /[?&]watch=(1|true)/.test(path)
+}
+
+/** Objects that labels select say nothing about how much of the resource the process knows. */
+function isPartial({ path }: WireRequest): boolean {
+  return /[?&]labelSelector=/.test(path)
 }
 
 /** Plural: the last part of the path of a list or a watch. */

@@ -53,6 +53,8 @@ export interface Shape {
   readonly config?: WorldConfig
   /** Another DaemonSet that is released in the same group; absent: none. */
   readonly companion?: CompanionShape
+  /** Whether executors may create helper pods; absent: they may not. */
+  readonly prePull?: boolean
 }
 
 /** Config of the agent. */
@@ -161,6 +163,8 @@ export type ClusterOperation =
   | { readonly kind: 'quota'; readonly forMs: number }
   /** Another pod fills the node, and a second one waits for its room, both for a while. Only where the agent requests something. */
   | { readonly kind: 'crowd'; readonly pick: number; readonly forMs: number }
+  /** The node reaches no registry for a while. */
+  | { readonly kind: 'noRegistry'; readonly pick: number; readonly forMs: number }
 
 /**
  * Operations of a tenant in their own namespace, on objects that name the DaemonSet and the Rollout of another one. Forged objects

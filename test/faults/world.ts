@@ -214,7 +214,8 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
 
   function runExecutor(program: Program, failpoints: Failpoints): Life {
     const queueOfItsOwn = { queue: createInProcessQueue({ clock: program.process.clock }) }
-    return startExecutor({ ...queueOfItsOwn, ...portsOf(program), exchange: takenBy(program), failpoints, ...sharedBy(program) })
+    const prePull = shape.prePull === true
+    return startExecutor({ ...queueOfItsOwn, ...portsOf(program), prePull, exchange: takenBy(program), failpoints, ...sharedBy(program) })
   }
 
   function runApi({ identity, process, version: its }: Program, points: Failpoints): ApiProgram {

@@ -124,6 +124,21 @@ export const lostRecord: Story = {
   },
 }
 
+/** Images are pulled before pods are deleted, on few nodes at a time; a pause and a newer version come in the middle. */
+export const pullsFirst: Story = {
+  setting: { nodes: 4, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy: { prePull: { parallel: 2 } } },
+  async play(stage) {
+    await stage.setImage('v2-pull10s')
+    await untilNodesOn(stage, 'v2-pull10s', 1, LONG_MS)
+    await pause(stage)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await untilNodesOn(stage, 'v2-pull10s', 2, LONG_MS)
+    await stage.setImage('v3-pull10s')
+    await untilReleased(stage, 'v3-pull10s', LONG_MS)
+    await stage.until('no helper pod is left', async () => (await stage.helperPods()).length === 0, LONG_MS)
+  },
+}
+
 async function removeNodeInFlight(stage: Stage): Promise<void> {
   const inFlight = async (): Promise<string | undefined> => (await stage.release())?.status?.flight?.permits[0]?.node
   const isOver = async (): Promise<boolean> => (await nodesOn(stage, 'v2')).length === 8

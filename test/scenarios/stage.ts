@@ -4,7 +4,7 @@ import { startController } from '@tranche/controller'
 import { type Failpoints, createFailpoints, noFailpoints } from '@tranche/failpoints'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
+import { type DaemonSet, type ObjectKey, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
 import { type Logger, silentLogger, type Tracer } from '@tranche/telemetry'
 import { createMetrics, type Metrics, exportJobMetrics, waiting } from '@tranche/metrics'
 import type { EgressClient } from '@tranche/egress'
@@ -37,7 +37,10 @@ export interface Stage {
   rollout(name?: string): Promise<Rollout>
   release(): Promise<BatchRelease | undefined>
   daemonSet(): Promise<DaemonSet>
+  /** All pods without helper pods. */
   pods(): Promise<readonly Pod[]>
+  /** Pods that pull images. */
+  helperPods(): Promise<readonly Pod[]>
   /** Changes the image of the DaemonSet's container to this tag. */
   setImage(tag: string): Promise<void>
   patchDaemonSet(body: object): Promise<void>
@@ -105,6 +108,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly namespaces?: readonly string[]
   /** Where the installation keeps the Leases of groups. @default it allows no groups */
   readonly groups?: { readonly namespace: string; readonly shared: readonly string[] }
+  /** Whether executors may create helper pods. @default only if the policy asks for them */
+  readonly prePull?: boolean
   /** @default true: a Rollout is created, and the story starts when it is Healthy */
   readonly withRollout?: boolean
 }
@@ -146,7 +151,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       start(identity, (ports) => {
         const queue = createInProcessQueue({ ...ports, ...waiting(ports.metrics, 'jobs') })
         if (ports.metrics !== undefined) exportJobMetrics(ports.metrics, queue)
-        return startExecutor({ ...ports, ...scope, queue: (options.queue ?? asItIs)(queue), ...shared })
+        const prePull = options.prePull ?? options.policy?.prePull !== undefined
+        return startExecutor({ ...ports, ...scope, prePull, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>
       start(identity, (ports) =>
@@ -246,7 +252,7 @@ interface Running {
   stop(): Promise<void>
 }
 
-function readingsOf(client: KubeClient): Pick<Stage, 'rollout' | 'release' | 'daemonSet' | 'pods'> {
+function readingsOf(client: KubeClient): Pick<Stage, 'rollout' | 'release' | 'daemonSet' | 'pods' | 'helperPods'> {
   const { namespace } = stageKey
   return {
     rollout: (name = stageKey.name) => client.get<Rollout>(resourcePaths.rollouts, { namespace, name }),
@@ -255,7 +261,8 @@ function readingsOf(client: KubeClient): Pick<Stage, 'rollout' | 'release' | 'da
       return items.find(({ metadata }) => metadata.name === stageKey.name)
     },
     daemonSet: () => client.get<DaemonSet>(resourcePaths.daemonSets, stageKey),
-    pods: async () => (await client.list<Pod>(resourcePaths.pods, { namespace })).items,
+    pods: async () => (await client.list<Pod>(resourcePaths.pods, { namespace, labelSelector: `!${PRE_PULL_LABEL}` })).items,
+    helperPods: async () => (await client.list<Pod>(resourcePaths.pods, { namespace, labelSelector: PRE_PULL_LABEL })).items,
   }
 }
 

@@ -1,23 +1,29 @@
 import type { Clock, Timer } from '@tranche/clock'
 import {
   createTouchValues,
+  type HelperPods,
   isSameButForCounts,
   type SharedClusterCache,
   traceWrites,
   type WatchedCluster,
   watchCluster,
+  watchHelperPods,
 } from '@tranche/cluster'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
-import { createExecutorPass } from '@tranche/partition-executor'
+import { createExecutorPass, type ExecutorPort } from '@tranche/partition-executor'
+import { controlledBy } from '@tranche/planner'
 import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
+import { createPrePullCheck } from './checks/pre-pull-check.ts'
+import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
+import { createNodePreparer } from './node-preparer.ts'
 import { tracePort } from './trace-port.ts'
 
 /** Options of an executor process. */
@@ -43,6 +49,8 @@ export interface ExecutorOptions {
   readonly seed?: number
   /** Version in the user agent. @default 0.1.0 */
   readonly version?: string
+  /** Whether executors may create helper pods for policies with prePull, and watch them. @default false */
+  readonly prePull?: boolean
   /** Metrics registry. @default no metrics */
   readonly metrics?: Metrics
   /** Tracer. @default exports no spans */
@@ -83,7 +91,11 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const real = createExecutorPort(client, cluster, clock, createTouchValues(options.identity))
+  const seed = options.seed ?? 0
+  const helpers = options.prePull === true ? watchHelperPods({ client, clock, log, seed, ...scope }) : undefined
+  const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
+  const preparer = createNodePreparer([createRoomCheck(client, clock, log), createPrePullCheck({ clock, helpers, controlling })])
+  const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })
   const end = Promise.withResolvers<void>()
@@ -93,7 +105,12 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     const enqueue = (key: ObjectKey): void => enqueuer.enqueue(keyText(key))
     wakeByWatches(cluster, clock, enqueue)
-    sweep(cluster, clock, enqueue, ending.signal)
+    wakeByHelpers(helpers, cluster, enqueue)
+    helpers?.start(ending.signal, end.reject)
+    sweep(clock, ending.signal, () => {
+      enqueueAll(cluster, enqueue)
+      sweepNodes(port, log, ending.signal)
+    })
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
     worker = queue.process(handler, { concurrency: options.workers ?? 4 })
   })
@@ -152,11 +169,26 @@ function wakeByWatches(cluster: WatchedCluster, clock: Clock, enqueue: (key: Obj
   cluster.nodes.subscribe({ onChange: () => enqueueAll(cluster, enqueue) })
 }
 
-function sweep(cluster: WatchedCluster, clock: Clock, enqueue: (key: ObjectKey) => void, signal: AbortSignal): void {
+/** Enqueues the DaemonSet of a release whose helper pod has another state. */
+function wakeByHelpers(helpers: HelperPods | undefined, cluster: WatchedCluster, enqueue: (key: ObjectKey) => void): void {
+  helpers?.subscribe(({ namespace, release }) => {
+    const name = cluster.overlay.batchReleases.get({ namespace, name: release.name })?.spec.workloadRef?.name
+    if (name !== undefined && isControlled(cluster.daemonSets.store.get({ namespace, name }))) enqueue({ namespace, name })
+  })
+}
+
+/** A failed sweep is repeated by the next one. */
+function sweepNodes(port: Pick<ExecutorPort, 'sweepNodes'>, log: Logger, signal: AbortSignal): void {
+  port.sweepNodes(signal).catch((error: unknown) => {
+    if (!signal.aborted) log.warn({ err: error }, 'could not release nodes of finished releases')
+  })
+}
+
+function sweep(clock: Clock, signal: AbortSignal, act: () => void): void {
   let timer: Timer
   const next = (): void => {
     timer = clock.setTimer(SWEEP_MS, () => {
-      enqueueAll(cluster, enqueue)
+      act()
       next()
     })
   }

@@ -46,6 +46,9 @@
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
 - --workers={{ .values.workers }}
+{{- if $root.Values.rbac.prePull }}
+- --pre-pull
+{{- end }}
 {{- end }}
 {{- if has .component (list "controller" "executor") }}
 {{- include "tranche.redisArgs" $root }}

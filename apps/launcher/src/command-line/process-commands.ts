@@ -37,6 +37,8 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
     command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)
     if (name === 'executor' || name === 'all-in-one') command.option('--workers <n>', 'number of DaemonSets processed concurrently', '4')
+    if (name === 'executor' || name === 'all-in-one')
+      command.option('--pre-pull', 'create helper pods that pull images, for policies with prePull; requires permission to create pods')
     if (name === 'executor') command.option('--queue <kind>', 'source of jobs: in-process, unless --redis is given')
     if (name === 'controller' || name === 'executor') addRedisOptions(command)
     if (name === 'api' || name === 'all-in-one') addApiOptions(command, name)

@@ -189,7 +189,7 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       leaderElection: false,
       groups: { namespace: LEASE_NAMESPACE, shared: [] },
     }),
-    startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor' }),
+    startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor', prePull: true }),
   ]
   const changeObserver = startChangeObserver({
     ...common,

@@ -27,6 +27,8 @@ export interface ProcessOptions {
   readonly readConfig: boolean
   /** 1 to 64. */
   readonly workers: number
+  /** Whether executors may create helper pods that pull images. */
+  readonly prePull: boolean
   readonly redis: RedisOptions
   /** Null if no REST API is served. */
   readonly api: ApiProcessOptions | null
@@ -61,6 +63,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     allowHosts: textsOf(values, 'allowHost'),
     readConfig: values['readConfig'] === true,
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
+    prePull: values['prePull'] === true,
     redis: {
       url: textOf(values, 'redis'),
       passwordFile: pathOf(values, 'redisPasswordFile', '--redis-password-file'),

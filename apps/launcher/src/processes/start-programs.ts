@@ -244,8 +244,8 @@ async function startWebhooks(
 }
 
 function startExecutors({ options, common, shared, started, queue }: ProgramParts): void {
-  const { identity, workers } = options
-  started.keep('executor', startExecutor({ ...common, ...shared, identity: `${identity}_executor`, queue, workers }))
+  const { identity, workers, prePull } = options
+  started.keep('executor', startExecutor({ ...common, ...shared, identity: `${identity}_executor`, queue, workers, prePull }))
 }
 
 /** Loads the libraries of the REST API only if it runs. */

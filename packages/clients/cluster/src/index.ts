@@ -13,6 +13,7 @@ export {
   type KruiseWebhooks,
   watchKruise,
 } from './kruise-watch.ts'
+export { type HelperCreation, type HelperPods, type HelperPodsOptions, watchHelperPods } from './helper-pods.ts'
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'

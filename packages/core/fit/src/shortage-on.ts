@@ -1,5 +1,13 @@
 import { isSchedulableNode } from '@tranche/fleet'
-import { isOwnedBy, type KubeObject, type Node, type OwnerOfObjects, type Pod, type PodPlacement } from '@tranche/kube-types'
+import {
+  isOwnedBy,
+  type KubeObject,
+  type Node,
+  type OwnerOfObjects,
+  type Pod,
+  type PodPlacement,
+  PRE_PULL_LABEL,
+} from '@tranche/kube-types'
 import { amountsOf, type DemandingSpec, demandOf } from './demand.ts'
 import { type DemandingPod, type NodeRoom, shortagesIn, takerIn } from './room.ts'
 import { shortageText } from './shortage-text.ts'
@@ -34,7 +42,7 @@ export interface NodeWithPods {
  *   waiting pod would take its room first. Volumes and rules between pods are not looked at.
  */
 export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec, priority }: PodToCome): string | null {
-  const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, owner))
+  const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, owner) && !isHelper(pod, owner))
   const room: NodeRoom = { allocatable: allocatableOf(node), pods: staying.map(toDemandingPod) }
   const ours = { demand: demandOf(spec), priority }
   const shortages = shortagesIn(room, ours.demand)
@@ -47,6 +55,11 @@ export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec,
   if (taker === null) return null
   const { namespace, name, priority: rank } = taker.pod
   return `waiting pod ${namespace}/${name} of priority ${rank} would take the room of the new pod: ${shortageText(taker.shortages)}`
+}
+
+/** A helper pod in the namespace of the DaemonSet is deleted before the new pod comes. Those of other namespaces are not trusted. */
+function isHelper({ metadata }: Pod, { metadata: { namespace } }: OwnerOfObjects): boolean {
+  return metadata.labels?.[PRE_PULL_LABEL] !== undefined && metadata.namespace === namespace
 }
 
 /** @returns the pod as one that waits for a node; null if it has one, is being deleted, or is held back by scheduling gates */

@@ -4,6 +4,8 @@ import {
   type NodeRules,
   notReadyDefaults,
   type PolicyReport,
+  prePullDefaults,
+  type PrePullRules,
   type Receiver,
   type ReleasePolicy,
   type ReleasePolicySpec,
@@ -30,6 +32,7 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     { section: 'soak', sentences: soakSentences(spec.soak) },
     { section: 'analysis', sentences: orElse((spec.analysis ?? []).map(analysisSentence), 'No metric is measured.') },
     { section: 'downtime', sentences: [groupSentence(spec.downtime)] },
+    ...(spec.prePull === undefined ? [] : [{ section: 'prePull' as const, sentences: prePullSentences(spec.prePull) }]),
     { section: 'notify', sentences: orElse((spec.notify ?? []).map(receiverSentence), 'No receiver is notified.') },
   ]
   return { ...(name !== undefined && { name }), found: policy !== undefined, sections }
@@ -150,6 +153,16 @@ function analysisSentence(analysis: Analysis): string {
         : `${failureLimit} failures are tolerated`
   const effect = dryRun ? 'it never affects the release' : limit
   return `${name} measures ${when}, ${times}, with ${from}: ${[...conditions, effect].join('; ')}.`
+}
+
+function prePullSentences({ parallel, timeout = prePullDefaults.timeout, onFailure }: PrePullRules): readonly string[] {
+  const most = parallel === undefined ? 'as many nodes as may be unavailable' : nodesText(parallel)
+  return [
+    `The new images are pulled to a node before its pod is deleted, on ${most} at a time.`,
+    onFailure === 'Continue'
+      ? `A node that cannot pull them within ${timeout} is updated anyway.`
+      : `A node that cannot pull them within ${timeout} keeps its pod, and is tried again.`,
+  ]
 }
 
 function receiverSentence({ name, slack, webhook, events, remindAfter }: Receiver): string {

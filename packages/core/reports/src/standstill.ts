@@ -89,12 +89,26 @@ function nextByItself(outline: Outline): string | undefined {
   return `its pause ends at ${new Date(Date.parse(lastUpdateTime) + seconds * 1000).toISOString()}`
 }
 
+/** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */
+export const blockedRules: Readonly<Record<string, string>> = {
+  NoRoom: 'Room',
+  ImagePull: 'PrePull',
+  PrePullNotAllowed: 'PrePull',
+}
+
+/** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
+export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> = {
+  NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+  ImagePull: (nodes) => `the new images can be pulled on ${nodes}`,
+  PrePullNotAllowed: () => 'the installation allows prePull (rbac.prePull: true in the chart), or the policy does not ask for it',
+}
+
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   Upgrading: (nodes) => (nodes === '' ? 'the next old pods are deleted' : `new pods become available on ${nodes}`),
   NotAvailable: (nodes) => `the pods on ${nodes} become available`,
   BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,
-  NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+  ...blockedNexts,
   GroupBusy: () => 'the other release of the group is over, is paused, or is deleted with its Rollout',
   QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,

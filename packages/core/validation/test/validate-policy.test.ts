@@ -176,6 +176,12 @@ describe('each problem has field, value, rule and fix:', () => {
       ],
     ],
     [
+      'images that no node may pull, for no time',
+      { prePull: { parallel: 0, timeout: '0s' } },
+      ['spec.prePull.parallel is 0: it must be a whole number from 1', 'spec.prePull.timeout is "0s": it must be from 1s to 24h'],
+    ],
+    ['a time to pull without a unit', { prePull: { timeout: '10' } }, ['spec.prePull.timeout is "10": a duration must have a unit']],
+    [
       'an automatic resume without a pause',
       { failure: { action: 'Continue', autoResume: '1m' } },
       [

@@ -61,4 +61,6 @@ export interface ControllerPorts<R> extends ProgramPorts<R> {
 /** Dependencies of an executor. */
 export interface ExecutorPorts<R> extends ProgramPorts<R> {
   readonly queue: JobQueue
+  /** Whether executors may create helper pods. */
+  readonly prePull: boolean
 }

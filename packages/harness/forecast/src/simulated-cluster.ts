@@ -93,7 +93,7 @@ export async function simulateCluster<R extends ForecastCache>(
       countingEveryMs: countingEveryMs(snapshot),
     }),
   )
-  await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), queue: createInProcessQueue({ clock }) }))
+  await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), prePull: true, queue: createInProcessQueue({ clock }) }))
   return {
     clock,
     simulator,

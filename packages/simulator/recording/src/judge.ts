@@ -12,6 +12,7 @@ import { createLoweredJudge } from './judges/judge-lowered.ts'
 import { createMemoryJudge } from './judges/judge-memory.ts'
 import { createNodeRulesJudge } from './judges/judge-node-rules.ts'
 import { createRoomJudge } from './judges/judge-room.ts'
+import { createPrePullJudge } from './judges/nodes/judge-pre-pull.ts'
 import { createOrderJudge } from './judges/judge-order.ts'
 import { createPermitJudge } from './judges/judge-permits.ts'
 import { createProgressJudge } from './judges/judge-progress.ts'
@@ -75,6 +76,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createBudgetJudge,
   createNodeRulesJudge,
   createRoomJudge,
+  createPrePullJudge,
   createOrderJudge,
   createGroupJudge,
   createMemoryJudge,

@@ -165,7 +165,9 @@ class InProcessApiServer implements ApiServer {
   async handle(request: ApiRequest): Promise<ApiResult> {
     const received = { ...request, receivedMs: this.clock.monotonicMs() }
     const result = await this.#gate(received, () => answerRequest(this.#engine, received))
-    const revision = result.kind === 'list' ? completeUpTo(result.list) : undefined
+    // Objects that labels select are only a part of the resource.
+    const isWhole = request.options?.labelSelector === undefined
+    const revision = result.kind === 'list' && isWhole ? completeUpTo(result.list) : undefined
     if (revision !== undefined) this.#deliver({ actor: request.actor, resource: request.resource, revision })
     return result
   }

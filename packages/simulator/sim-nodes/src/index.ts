@@ -1,4 +1,5 @@
 export { buildNode, nodeConditions, nodeName, type NodeOptions } from './build-node.ts'
+export { createImageStore, type ImageStore, NO_REGISTRY_ANNOTATION } from './image-store.ts'
 export type { PodLife } from './kubelet-pod.ts'
 export { DEAD_ANNOTATION, UNFIT_ANNOTATION } from './kubelet.ts'
 export { type Kubelets, startKubelets } from './kubelets.ts'

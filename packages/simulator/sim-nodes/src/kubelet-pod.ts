@@ -2,6 +2,7 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Pod } from '@tranche/kube-types'
 import { isStatus, isTerminal, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import type { EventRecorder } from '@tranche/sim-controllers'
+import type { ImageStore } from './image-store.ts'
 import { delayMs, lifeCycleOf, type LifeCycleName, lifeCycles, type Stage } from './life-cycles.ts'
 import { podEvents } from './pod-events.ts'
 import { type PodSettings, readPodSettings } from './pod-settings.ts'
@@ -17,6 +18,10 @@ export interface KubeletPodPorts {
   readonly speed: number
   readonly hostIP: string
   readonly podIP: string
+  /** Images of the node. */
+  readonly images: ImageStore
+  /** Whether the node reaches the registry. */
+  readonly canPull: boolean
   /** Life cycle of the pod. @default as its template says */
   readonly life?: PodLife | undefined
   /** Called while the pod makes its node unfit, until it is gone. */
@@ -34,9 +39,15 @@ export interface PodLife {
 const RETRY_MS = 500
 
 interface PodShape {
-  readonly containers: readonly { readonly name: string; readonly image: string }[]
-  readonly initContainers?: readonly { readonly name: string; readonly image: string }[]
+  readonly containers: readonly ContainerShape[]
+  readonly initContainers?: readonly ContainerShape[]
   readonly hostNetwork?: boolean
+}
+
+interface ContainerShape {
+  readonly name: string
+  readonly image: string
+  readonly securityContext?: { readonly runAsNonRoot?: boolean; readonly runAsUser?: number }
 }
 
 /**
@@ -47,6 +58,8 @@ export class KubeletPod {
   readonly #ports: KubeletPodPorts
   readonly #settings: PodSettings
   readonly #stages: readonly Stage[]
+  /** Time to pull the images before the containers start. */
+  #pullMs = 0
   #pod: Pod
   #memory: PodMemory
   #stage: Stage
@@ -63,13 +76,16 @@ export class KubeletPod {
     this.#pod = pod
     const { life } = ports
     this.#settings = life?.settings ?? readPodSettings(pod.metadata.annotations ?? {}, pod.spec?.nodeName ?? '', images[0] ?? '')
-    const name = life === undefined ? lifeOf(images, initContainers.length > 0, this.#settings.mayFail) : life.name
+    const name =
+      life === undefined
+        ? lifeOf(shapeOf(pod), { images, mayFail: this.#settings.mayFail, canPull: ports.canPull || ports.images.has(images) })
+        : life.name
     this.#stages = stagesOf(name)
     this.#stage = this.#stages[0]!
     this.#memory = { restarts: 0, failures: 0, startTime: this.#nowText(), conditions: [] }
     if (isTerminal(pod)) this.#mode = 'ended'
     else if (isRunning(pod) || name === 'stays') this.#adopt(pod)
-    else if (pod.metadata.deletionTimestamp === undefined) this.#begin(name)
+    else if (pod.metadata.deletionTimestamp === undefined) this.#begin(name, images)
     this.observe(pod)
   }
 
@@ -111,7 +127,8 @@ export class KubeletPod {
     this.#cancel()
   }
 
-  #begin(name: PodLife['name']): void {
+  #begin(name: PodLife['name'], images: readonly string[]): void {
+    if (name !== 'bad-pull') this.#pullMs = this.#ports.images.pull(images, this.#ports.clock.monotonicMs())
     if (name === 'prompt') this.#schedule((this.#settings.startMs + this.#settings.readinessMs) / this.#ports.speed, () => this.#enter(0))
     else this.#enter(0)
   }
@@ -125,7 +142,8 @@ export class KubeletPod {
       const next = at + 1 - (this.#stage.repeats ?? 0)
       const following = this.#stages[next]
       if (following === undefined) break
-      const waitMs = delayMs(following.after, this.#settings, this.#memory.failures) / this.#ports.speed
+      const pullMs = following.after === 'start' ? this.#pullMs : 0
+      const waitMs = (delayMs(following.after, this.#settings, this.#memory.failures) + pullMs) / this.#ports.speed
       at = next
       if (waitMs === 0) continue
       this.#schedule(waitMs, () => this.#enter(next))
@@ -142,6 +160,8 @@ export class KubeletPod {
     const restarts = containerStatuses[0]?.restartCount ?? 0
     this.#memory = { startTime, conditions, restarts, failures: restarts, runningSince: startTime }
     this.#stage = { ...this.#stage, phase: 'Running', state: 'running', ready: isReady(conditions) }
+    const { containers, initContainers = [] } = shapeOf(pod)
+    this.#ports.images.add([...containers, ...initContainers].map(({ image }) => image))
   }
 
   #beginStopping(): void {
@@ -253,9 +273,22 @@ function stagesOf(name: PodLife['name']): readonly Stage[] {
 }
 
 /** Without init containers that can fail, a failure planned there happens at once. */
-function lifeOf(images: readonly string[], hasInit: boolean, mayFail: boolean): LifeCycleName {
+function lifeOf(shape: PodShape, { images, mayFail, canPull }: PullFacts): LifeCycleName {
+  if (!canPull) return 'bad-pull'
   const name = lifeCycleOf(images, mayFail)
-  return name === 'bad-init' && !hasInit ? 'bad-crash' : name
+  if (name !== 'bad-pull' && shape.containers.some(isRefusedAsRoot)) return 'non-root'
+  return name === 'bad-init' && (shape.initContainers ?? []).length === 0 ? 'bad-crash' : name
+}
+
+interface PullFacts {
+  readonly images: readonly string[]
+  readonly mayFail: boolean
+  readonly canPull: boolean
+}
+
+/** Kubelets create no container that must not run as root and would. */
+function isRefusedAsRoot({ securityContext }: ContainerShape): boolean {
+  return securityContext?.runAsNonRoot === true && securityContext.runAsUser === 0
 }
 
 /** Read from the pod each time: only image tags may change, and their effect was decided when the pod was first seen. */

@@ -3,6 +3,7 @@ import type { Node, Pod } from '@tranche/kube-types'
 import { type ApiObject, isStatus, isTerminal, resources, type SimClient } from '@tranche/sim-api'
 import { createEventRecorder, type EventRecorder } from '@tranche/sim-controllers'
 import { nodeConditions } from './build-node.ts'
+import { createImageStore, NO_REGISTRY_ANNOTATION } from './image-store.ts'
 import { KubeletPod, type PodLife } from './kubelet-pod.ts'
 import { readyStatus } from './node-taints.ts'
 import { type AdmissionRefusal, planAdmission } from './plan-admission.ts'
@@ -43,6 +44,7 @@ export class Kubelet {
   readonly #ports: KubeletPorts
   readonly #events: EventRecorder
   readonly #pods = new Map<string, KubeletPod>()
+  readonly #images = createImageStore()
   /** Uids of pods that make the node unfit. */
   readonly #breakers = new Set<string>()
   /** Uids of pods that it has rejected; the watch may still show them as they were before. */
@@ -151,7 +153,9 @@ export class Kubelet {
       void this.#postReady()
     }
     const events = this.#events
-    const ports = { client, events, clock, speed, hostIP, podIP: nextPodIP(), life: lives?.(pod), onNodeBroken, onError }
+    const canPull = this.#node.metadata.annotations?.[NO_REGISTRY_ANNOTATION] !== 'true'
+    const node = { hostIP, images: this.#images, canPull }
+    const ports = { client, events, clock, speed, ...node, podIP: nextPodIP(), life: lives?.(pod), onNodeBroken, onError }
     this.#pods.set(uid, new KubeletPod(ports, pod))
   }
 

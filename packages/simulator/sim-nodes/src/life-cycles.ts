@@ -1,7 +1,7 @@
 import type { PodSettings } from './pod-settings.ts'
 
 /** Behaviour of a pod, selected by its images' tags. */
-export type LifeCycleName = 'ok' | (typeof badNames)[number]
+export type LifeCycleName = 'ok' | 'non-root' | (typeof badNames)[number]
 
 /** Delay before a stage. `now`: none. `sync`: the kubelet's sync period. */
 export type Delay = 'now' | 'start' | 'readiness' | 'flap' | 'late' | 'heal' | 'sync' | 'backOff'
@@ -36,11 +36,13 @@ const outOfMemory = { reason: 'OOMKilled', exitCode: 137 }
 const startError = { reason: 'StartError', exitCode: 128 }
 const missingKey = "couldn't find key in ConfigMap"
 const missingProgram = 'exec: "agent": executable file not found in $PATH'
+const asRoot = "container's runAsUser breaks non-root policy"
 const nameInUse = 'the container name is in use by another container'
 
 /** All life cycles, stage by stage: the complete behaviour of the simulator's kubelets. */
 export const lifeCycles = {
   ok: [creating, running, ready],
+  'non-root': [creating, waiting('start', 'Pending', 'CreateContainerConfigError', asRoot)],
   'bad-pull': [
     creating,
     { ...waiting('start', 'Pending', 'ErrImagePull', 'failed to pull image'), failed: true },

@@ -40,6 +40,7 @@ function projectPod(pod: Pod): Projection {
     ...(isUnschedulable(pod) && { unschedulable: true }),
     ...(doesRequest(pod) && { requests: true }),
     hash: pod.metadata.labels?.['controller-revision-hash'],
+    ...helperOf(pod),
     gen: pod.metadata.labels?.['pod-template-generation'],
     phase: pod.status?.phase,
     ready: ready?.status === 'True',
@@ -49,6 +50,12 @@ function projectPod(pod: Pod): Projection {
     waiting: waitingReason(pod),
     restarts: statuses?.[0]?.restartCount,
   }
+}
+
+/** @returns the revision for which the pod pulls images, if nothing runs in it */
+function helperOf(pod: Pod): { readonly helper?: string } {
+  const helper = pod.metadata.labels?.['tranche.dev/pre-pull']
+  return helper !== undefined && controllerOf(pod)?.kind === 'BatchRelease' ? { helper } : {}
 }
 
 function isUnschedulable({ status }: Pod): boolean {

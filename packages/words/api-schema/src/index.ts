@@ -5,12 +5,12 @@ export {
   type BatchReleaseSpec,
   type BatchReleaseStatus,
   batchReleaseSchema,
+  type BlockedNode,
   type StrategyDriftStatus,
   type FlightRecord,
   type HeldBy,
   type Hold,
   type Measurement,
-  type NodeWithoutRoom,
   type Permit,
   type ReleasePlan,
   type StableTemplate,
@@ -52,6 +52,8 @@ export {
   type ReleasePolicySpec,
   type ReleasePolicyStatus,
   type SecretKey,
+  prePullDefaults,
+  type PrePullRules,
 } from './release-policy.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition, Waiting, WaitingFor } from './status-fields.ts'
@@ -93,6 +95,7 @@ export {
   NOTIFIED_NODES_MAX,
   type NotReadyAction,
   type RoomRule,
+  pullFailureActions,
   roomRules,
   notReadyActions,
   OLDER_PODS_MAX,

@@ -1,7 +1,16 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
-import { conditionStatuses, failureActions, nodeOrders, notReadyActions, notifyEvents, reapplyActions, roomRules } from './values.ts'
+import {
+  conditionStatuses,
+  failureActions,
+  nodeOrders,
+  notReadyActions,
+  notifyEvents,
+  pullFailureActions,
+  reapplyActions,
+  roomRules,
+} from './values.ts'
 
 /** Schema of a duration such as `30s`, `5m` or `1h30m`. */
 const duration = (): z.ZodString => z.string()
@@ -64,6 +73,23 @@ export const nodeRulesSchema = z.object({
 })
 /** @see nodeRulesSchema */
 export type NodeRules = Frozen<z.infer<typeof nodeRulesSchema>>
+
+/** Values of `prePull` of a policy where it says nothing. */
+export const prePullDefaults = { timeout: '10m', onFailure: 'Block' } as const
+
+/** How the new images are pulled to nodes before their pods are deleted. Its presence turns it on. */
+export const prePullSchema = z.object({
+  parallel: int32().optional().meta({
+    description: 'Maximum number of nodes without a permit that pull at a time, from 1. Default: maxUnavailable.',
+  }),
+  timeout: duration().optional().meta({ description: 'Time within which a node must have pulled the images. Default 10m.' }),
+  onFailure: known(pullFailureActions).optional().meta({
+    description:
+      'Action for a node that cannot pull the images: Block (it keeps its pod and is tried again) or Continue (it is updated anyway). Default Block.',
+  }),
+})
+/** @see prePullSchema */
+export type PrePullRules = Frozen<z.infer<typeof prePullSchema>>
 
 /** When the new version is considered bad, and what happens then. */
 export const failureRulesSchema = z.object({
@@ -218,6 +244,7 @@ const releasePolicySpecSchema = z.object({
     .meta({ description: 'How long updated nodes must stay healthy.' }),
   analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
   downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
+  prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
   notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })
 /** Conditions under which a release may continue. */
@@ -280,6 +307,7 @@ export const policyFields = {
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
   analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
   downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
+  prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted.' }),
 }
 /** @see policyFields */
 export type ReleaseNodeRules = NodeRules & { readonly steps?: readonly NodeSelector[] | undefined }

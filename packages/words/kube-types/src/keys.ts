@@ -49,6 +49,9 @@ export const LEAKED_LABEL = 'tranche.dev/leaked'
 /** Annotation of a CustomResourceDefinition whose deletion, and with it that of all its objects, is wanted: `true`. */
 export const ALLOW_DELETE_ANNOTATION = 'tranche.dev/allow-delete'
 
+/** Label on helper pods, which pull the images of a release: `controller-revision-hash` being released. */
+export const PRE_PULL_LABEL = 'tranche.dev/pre-pull'
+
 /** Annotation on pods: a random value, written to change `resourceVersion` (rule F7). */
 export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
 /** Label that Kubernetes sets on pods and ControllerRevisions: identity of the revision. */

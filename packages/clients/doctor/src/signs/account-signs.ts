@@ -109,7 +109,9 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
           ...(args.includes(READ_CONFIG) ? rightsOf(rulesOfPrograms.config, scope) : []),
         ]
       : []),
-    ...(isOne || component === 'executor' ? ofProgram('executor') : []),
+    ...(isOne || component === 'executor'
+      ? [...ofProgram('executor'), ...(args.includes('--pre-pull') ? rightsOf(rulesOfPrograms.prePull, scope) : [])]
+      : []),
     ...(component === 'api' || (isOne && optionValues('api-port').length > 0) ? ofProgram('api') : []),
   ]
 }

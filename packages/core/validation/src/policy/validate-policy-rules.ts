@@ -8,7 +8,7 @@ import { policySizeProblems } from './validate-policy-sizes.ts'
 import { validateFailure } from './validate-failure.ts'
 import { validateNodes } from './validate-nodes.ts'
 import { validateReceivers } from './validate-receivers.ts'
-import { durationProblems } from './validate-values.ts'
+import { durationProblems, numberProblems } from './validate-values.ts'
 
 /** Checks every rule about a policy whose fields have the types of the schema. */
 export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[] {
@@ -21,6 +21,7 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
     ...soakProblems(spec.soak),
     ...validateAnalyses(spec.analysis ?? []),
     ...groupProblems(spec.downtime),
+    ...prePullProblems(spec.prePull),
     ...validateReceivers(spec.notify ?? []),
   ]
 }
@@ -30,7 +31,7 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
  *
  * @returns the same problems as for a policy, with paths that begin with `spec.`
  */
-export function validateTrancheRules({ nodes, failure, analysis, downtime }: TrancheSpec): readonly Problem[] {
+export function validateTrancheRules({ nodes, failure, analysis, prePull, downtime }: TrancheSpec): readonly Problem[] {
   const oversized = policySizeProblems({ nodes, failure, analysis })
   if (oversized.length > 0) return oversized
   const steps = (nodes?.steps ?? []).flatMap((selector, index) => selectorFaults(`spec.nodes.steps[${index}]`, selector))
@@ -40,6 +41,7 @@ export function validateTrancheRules({ nodes, failure, analysis, downtime }: Tra
     ...validateFailure(failure ?? {}),
     ...validateAnalyses(analysis ?? []),
     ...groupProblems(downtime),
+    ...prePullProblems(prePull),
   ]
 }
 
@@ -54,6 +56,16 @@ function budgetProblems(value: IntOrString | undefined): readonly Problem[] {
 function groupProblems({ group }: NonNullable<ReleasePolicySpec['downtime']> = {}): readonly Problem[] {
   if (group === undefined || isEntryName(group)) return []
   return [problemOf('GroupName', { value: group })]
+}
+
+/** Maximum number of nodes that pull at a time: each has a helper pod, which all executors watch. */
+const MOST_PULLS = 1_000
+
+function prePullProblems(rules: ReleasePolicySpec['prePull']): readonly Problem[] {
+  return [
+    ...numberProblems('spec.prePull.parallel', rules?.parallel, { from: 1, to: MOST_PULLS }),
+    ...durationProblems('spec.prePull.timeout', rules?.timeout, { from: '1s', to: '24h' }),
+  ]
 }
 
 function soakProblems(soak: ReleasePolicySpec['soak']): readonly Problem[] {

@@ -5,6 +5,7 @@ import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
 import type { Cause, Decision } from '../world/observations.ts'
 import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
+import { followImages } from '../world/images.ts'
 import { followForeignPods } from '../world/foreign-pods.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.ts'
@@ -19,6 +20,7 @@ import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.
  * - Where the budget may be used up, pods that are not Ready may come before Ready ones of any revision. Nodes in flight, or with a permit
  *   still in the record, may come before others.
  * - Where the policy asks for room, a node is passed over if another pod held room there in the last six minutes, or waited for it.
+ * - Where the policy asks for images to be pulled first, a node is passed over until they are there.
  * - Where a spread rule makes nodes with an available pod wait for nodes of the same value without one, the latter may come first. A pod
  *   may be available or not by any `minReadySeconds` that the writer may have seen.
  *
@@ -34,6 +36,7 @@ class OrderJudge implements Judge {
   readonly #versions = new Map<string, Version[]>()
   readonly #nodeChanged = new Map<string, Cause>()
   readonly #foreign = followForeignPods()
+  readonly #images = followImages()
   /** Epoch milliseconds of the last write, by writer. */
   readonly #lastWriteMs = new Map<string, number>()
 
@@ -44,6 +47,7 @@ class OrderJudge implements Judge {
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Pod') remember(this.#versions, write)
     this.#foreign.onWrite(write)
+    this.#images.onWrite(write)
     if (write.kind === 'Node') this.#nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
     this.#judgeWrite(write)
     if (write.actor !== undefined) this.#lastWriteMs.set(write.actor, write.t)
@@ -69,7 +73,12 @@ class OrderJudge implements Judge {
     let first: string | undefined
     for (const terms of new Set(story.terms.possible(decision, observations))) {
       for (const position of observations.positions(decision, 'pods') ?? []) {
-        const fault = this.#faultOf(story, next, appended, { decision, position, rules: terms?.nodes ?? {} })
+        const fault = this.#faultOf(story, next, appended, {
+          decision,
+          position,
+          rules: terms?.nodes ?? {},
+          prePulls: terms?.prePull !== undefined,
+        })
         if (fault === null) return
         first ??= fault
       }
@@ -93,7 +102,8 @@ class OrderJudge implements Judge {
         !taken.has(node) &&
         this.#isSureOf(story, node, view.decision) &&
         mayBeTaken(view.rules, place, steps) &&
-        !this.#mayLackRoom(story, node, view),
+        !this.#mayLackRoom(story, node, view) &&
+        !(view.prePulls && !this.#images.hasPulledFor(node, next.revision ?? '', view.decision.atMs - PULL_KNOWN_MS)),
     )
     const faults = this.#variants(story, next, view).map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
@@ -181,6 +191,9 @@ class OrderJudge implements Judge {
   }
 }
 
+/** Time within which an executor uses what a helper pod has pulled, in milliseconds: other nodes may have been chosen meanwhile. */
+const PULL_KNOWN_MS = 30_000
+
 /** Longest delay of a reading of the room, and time to read. */
 const ROOM_FORGOTTEN_MS = 6 * 60_000
 
@@ -191,6 +204,8 @@ interface View {
   readonly decision: Decision
   readonly position: number
   readonly rules: RecordedNodeRules
+  /** Whether images are pulled before a permit. */
+  readonly prePulls: boolean
 }
 
 interface Version {

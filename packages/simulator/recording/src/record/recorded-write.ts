@@ -45,6 +45,10 @@ export interface RecordedPod {
   readonly unschedulable?: boolean
   /** True if a container requests or limits a resource, or takes a port of the node; absent otherwise. */
   readonly requests?: boolean
+  /** `controller-revision-hash` of the release for which it pulls images; absent for all other pods. */
+  readonly helper?: string
+  /** Images of its containers, without init containers. */
+  readonly images?: readonly string[]
   /** `controller-revision-hash`. */
   readonly hash?: string
   readonly created?: string

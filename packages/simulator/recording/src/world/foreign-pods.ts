@@ -35,7 +35,7 @@ export function followForeignPods(): ForeignPods {
   return {
     onWrite({ kind, type, o, t, namespace }) {
       const pod = o as unknown as RecordedPod
-      if (kind !== 'Pod' || pod.requests !== true) return
+      if (kind !== 'Pod' || pod.requests !== true || pod.helper !== undefined) return
       const before = stories.get(pod.uid)
       const isBound = pod.bound === true
       const hasEnded = type === 'DELETED' || pod.phase === 'Succeeded' || pod.phase === 'Failed'

@@ -7,6 +7,7 @@ export interface RecordedTerms {
   readonly canaryRevision?: string
   readonly maxUnavailable?: number | string
   readonly nodes?: RecordedNodeRules
+  readonly prePull?: { readonly timeout?: string; readonly onFailure?: string }
   readonly failure?: {
     readonly action?: string
     readonly maxFailedNodes?: number | string

@@ -59,7 +59,8 @@ class RecordedWorld implements World {
 
   deletionOf(write: RecordedWrite): Deletion | 'stranger' | null {
     if (!isDeletion(write, this.#isOurs)) return null
-    const { uid } = write.o as unknown as RecordedPod
+    const { uid, helper } = write.o as unknown as RecordedPod
+    if (helper !== undefined && !this.#homes.has(uid)) return null
     const { story: daemonSet, node = '' } = this.#homes.get(uid) ?? {}
     const pod = daemonSet?.pod(uid, node)
     if (daemonSet === undefined || pod === undefined || daemonSet.versions.length === 0) return 'stranger'

@@ -67,7 +67,10 @@ export class WatchHub {
       revision: () => store.revision,
       bookmarks: options.allowWatchBookmarks === true,
       timeoutSeconds: options.timeoutSeconds || undefined,
-      onDelivered: (revision) => deliver({ actor: request.actor, resource: served.id, revision }),
+      // Objects that labels select are only a part of the resource.
+      onDelivered: (revision) => {
+        if (!options.labelSelector) deliver({ actor: request.actor, resource: served.id, revision })
+      },
       onClosed: () => this.#watchersOf(served.id).delete(watcher),
     })
     this.#watchersOf(served.id).add(watcher)

@@ -1,0 +1,125 @@
+import { durationMs, prePullDefaults, type PrePullRules } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import type { HelperPods } from '@tranche/cluster'
+import type { NodeCheck, Preparation } from '@tranche/fence'
+import { helperManifest, type HelperPod, pulledImages } from '@tranche/pre-pull'
+import type { Check, CheckTarget } from './check.ts'
+
+/** Dependencies of {@link createPrePullCheck}. */
+export interface PrePullParts {
+  readonly clock: Clock
+  /** Undefined if the installation does not allow helper pods. */
+  readonly helpers: HelperPods | undefined
+  /** @returns uids of the BatchReleases that control a DaemonSet */
+  controlling(): ReadonlySet<string>
+}
+
+/** Name of the check in its preparations. */
+const PRE_PULL = 'prePull'
+
+const NOT_ALLOWED: NodeCheck = {
+  kind: 'blocked',
+  reason: 'PrePullNotAllowed',
+  message: 'this installation does not allow executors to create helper pods',
+}
+
+/** Time after which a helper pod is looked for again if no watch event comes, in milliseconds. */
+const AGAIN_MS = 10_000
+
+/** Minimum age of a helper pod without a release, in milliseconds: the watch of DaemonSets may be behind that of pods. */
+const SWEPT_AFTER_MS = 60_000
+
+/**
+ * Pulls the new images to a node before its pod is deleted (`prePull`), with a helper pod in which nothing runs. One request creates it and
+ * one deletes it; its state comes from a watch. It stays until the permit of the node has settled, as evidence for every executor.
+ */
+export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts): Check {
+  return {
+    name: PRE_PULL,
+    rules(target) {
+      const rules = rulesOf(target)
+      if (rules === undefined || pulledImages(target.daemonSet.spec.template).length === 0) return undefined
+      return { ahead: Math.max(1, rules.parallel ?? target.release.status?.flight?.limit ?? 1) }
+    },
+    preparations(target) {
+      return helpers === undefined ? [] : helpers.list(target.release.metadata.uid).map((pod) => toPreparation(pod, target, clock))
+    },
+    async check(target, { node, purpose }, signal) {
+      const rules = rulesOf(target)
+      if (rules === undefined) return null
+      const isBlocking = (rules.onFailure ?? prePullDefaults.onFailure) === 'Block'
+      const answer = helpers === undefined ? NOT_ALLOWED : await pull(helpers, { target, node }, signal)
+      if (answer.kind === 'ready') return { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' }
+      return answer.kind === 'blocked' && !isBlocking ? { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' } : answer
+    },
+    async release(target, node, signal) {
+      const here = helpers?.list(target.release.metadata.uid).filter((pod) => pod.node === node) ?? []
+      // A pod of another revision goes alone: the one of this revision may still be needed.
+      const stale = here.filter((pod) => isStale(pod, target))
+      for (const pod of stale.length > 0 ? stale : here) await helpers?.delete(pod, signal)
+    },
+    async sweep(signal) {
+      const uids = controlling()
+      const isLeft = ({ release, createdMs }: HelperPod): boolean => !uids.has(release.uid) && clock.nowMs() - createdMs > SWEPT_AFTER_MS
+      for (const pod of helpers?.list().filter(isLeft) ?? []) await helpers?.delete(pod, signal)
+    },
+  }
+
+  async function pull(pods: HelperPods, { target, node }: NodeOf, signal: AbortSignal): Promise<NodeCheck> {
+    const revision = target.release.status?.flight?.revision ?? ''
+    const pod = pods.list(target.release.metadata.uid).find((one) => one.node === node && one.revision === revision)
+    if (pod !== undefined) return answerOf(pod, target, clock)
+    if (!pods.isSynced()) return { kind: 'pending', againInMs: 1_000 }
+    const manifest = manifestFor(target, node, revision)
+    if (manifest === null) return { kind: 'ready', for: 'deletion' }
+    const creation = await pods.create(manifest, signal)
+    if (creation.kind === 'rejected') return blocked(`the helper pod was rejected: ${creation.message}`)
+    return { kind: 'pending', againInMs: AGAIN_MS }
+  }
+}
+
+interface NodeOf {
+  readonly target: CheckTarget
+  readonly node: string
+}
+
+function rulesOf({ release }: CheckTarget): PrePullRules | undefined {
+  return release.spec.tranche?.prePull
+}
+
+function isStale({ revision }: HelperPod, target: CheckTarget): boolean {
+  return rulesOf(target) === undefined || revision !== target.release.status?.flight?.revision
+}
+
+function toPreparation(pod: HelperPod, target: CheckTarget, clock: Clock): Preparation {
+  const rules = rulesOf(target)
+  const leftMs = leftMsOf(pod, target, clock)
+  const isFailed = pod.state.kind === 'failed' || (pod.state.kind === 'pulling' && leftMs <= 0)
+  const goesOn = isFailed && rules?.onFailure === 'Continue'
+  const state = pod.state.kind === 'pulled' || goesOn ? 'ready' : isFailed ? 'failed' : 'begun'
+  const changesAtMs = state === 'begun' ? clock.monotonicMs() + leftMs : null
+  return { node: pod.node, check: PRE_PULL, state, isAhead: true, isStale: isStale(pod, target), changesAtMs }
+}
+
+function answerOf(pod: HelperPod, target: CheckTarget, clock: Clock): NodeCheck {
+  if (pod.state.kind === 'pulled') return { kind: 'ready', for: 'deletion' }
+  if (pod.state.kind === 'failed') return blocked(pod.state.message)
+  const leftMs = leftMsOf(pod, target, clock)
+  if (leftMs > 0) return { kind: 'pending', againInMs: Math.min(AGAIN_MS, leftMs) }
+  return blocked(`the images were not pulled within ${rulesOf(target)?.timeout ?? prePullDefaults.timeout}`)
+}
+
+/** Milliseconds until the time for the pull is over, by the clock of the API server (F14). */
+function leftMsOf({ createdMs }: HelperPod, target: CheckTarget, clock: Clock): number {
+  return createdMs + durationMs(rulesOf(target)?.timeout ?? prePullDefaults.timeout) - clock.nowMs()
+}
+
+function blocked(message: string): NodeCheck {
+  return { kind: 'blocked', reason: 'ImagePull', message }
+}
+
+function manifestFor({ daemonSet, release }: CheckTarget, node: string, revision: string): ReturnType<typeof helperManifest> {
+  const { namespace = '', name } = daemonSet.metadata
+  const owner = { name: release.metadata.name, uid: release.metadata.uid }
+  return helperManifest({ daemonSet: { namespace, name }, template: daemonSet.spec.template, revision, release: owner, node })
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '@tranche/clock'
+import {
+  createReflector,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  joinReflectors,
+  type KubeClient,
+  KubeStatusError,
+  type Reflector,
+  resourcePaths,
+} from '@tranche/kube-client'
+import { compareResourceVersions, keyText, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
+import { type HelperManifest, type HelperPod, toHelperPod } from '@tranche/pre-pull'
+import type { Logger } from '@tranche/telemetry'
+
+/** Settings of {@link watchHelperPods}. */
+export interface HelperPodsOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  /** Seed for the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** Namespaces to watch, at least one. @default every namespace */
+  readonly namespaces?: readonly string[]
+}
+
+/** Result of creating a helper pod. */
+export type HelperCreation =
+  /** It exists, created now or before. */
+  | { readonly kind: 'exists' }
+  /** The API server does not accept it, by a quota, a policy or missing rights. */
+  | { readonly kind: 'rejected'; readonly message: string }
+
+/** Helper pods that pull images, as one process sees them: one watch for all, and its own writes at once. */
+export interface HelperPods {
+  /** Starts the watch; `failed` receives the error that ends it before `signal` does. */
+  start(signal: AbortSignal, failed: (error: unknown) => void): void
+  /** Whether the first list has arrived. */
+  isSynced(): boolean
+  /** @returns all helper pods, or those that a BatchRelease owns, by its uid */
+  list(releaseUid?: string): readonly HelperPod[]
+  /** One request. @throws if there is no clear response */
+  create(manifest: HelperManifest, signal: AbortSignal): Promise<HelperCreation>
+  /** One request, guarded by the uid. @throws if it is not sure to be gone */
+  delete(pod: HelperPod, signal: AbortSignal): Promise<void>
+  /** Calls back for each change of the state of a pod. */
+  subscribe(onChange: (pod: HelperPod) => void): void
+}
+
+/** Creates the view of helper pods; nothing is watched before it is started. */
+export function watchHelperPods(options: HelperPodsOptions): HelperPods {
+  const { client } = options
+  const reflector = reflectorOf(options)
+  /** Pods that this process created and its watch does not show yet, by key. */
+  const created = new Map<string, HelperPod>()
+  /** Uids of pods that this process deleted and its watch may still show. */
+  const deleted = new Set<string>()
+  reflector.subscribe({
+    onChange(_key, previous, current) {
+      if (previous !== undefined && current?.uid !== previous.uid) deleted.delete(previous.uid)
+    },
+  })
+
+  function unseen(): readonly HelperPod[] {
+    for (const [key, pod] of created)
+      if (compareResourceVersions(reflector.positionOf(pod.namespace), pod.resourceVersion) >= 0) created.delete(key)
+    return [...created.values()]
+  }
+
+  return {
+    start: (signal, failed) => void reflector.start(signal).catch(failed),
+    isSynced: () => reflector.synced,
+    list(releaseUid) {
+      const shown = releaseUid === undefined ? reflector.store.list() : reflector.store.byIndex('release', releaseUid)
+      const own = unseen().filter(({ release }) => releaseUid === undefined || release.uid === releaseUid)
+      return [...shown, ...own].filter(({ uid }) => !deleted.has(uid))
+    },
+    async create(manifest, signal) {
+      try {
+        const pod = toHelperPod((await client.create(resourcePaths.pods, manifest, { signal })) as Pod, undefined)
+        if (pod !== null) created.set(keyText(pod), pod)
+        return { kind: 'exists' }
+      } catch (error) {
+        if (isAlreadyExists(error)) return { kind: 'exists' }
+        if (error instanceof KubeStatusError && isFinal(error)) return { kind: 'rejected', message: error.serverMessage || error.message }
+        throw error
+      }
+    },
+    async delete({ namespace, name, uid }, signal) {
+      try {
+        await client.delete(resourcePaths.pods, { namespace, name }, { preconditions: { uid }, signal })
+      } catch (error) {
+        if (!isNotFound(error) && !isConflict(error)) throw error
+      }
+      deleted.add(uid)
+      created.delete(keyText({ namespace, name }))
+    },
+    subscribe(onChange) {
+      reflector.subscribe({
+        onChange(_key, previous, current) {
+          const pod = current ?? previous
+          if (pod !== undefined && previous?.state.kind !== current?.state.kind) onChange(pod)
+        },
+      })
+    },
+  }
+}
+
+/** Whether the API server would reject the same request again: 403 and 422, but no 429. */
+function isFinal({ status }: KubeStatusError): boolean {
+  return status === 400 || status === 403 || status === 404 || status === 422
+}
+
+function reflectorOf({ client, clock, log, seed = 0, namespaces }: HelperPodsOptions): Reflector<HelperPod> {
+  const common = {
+    ...{ client, clock, seed, resource: resourcePaths.pods, transform: toHelperPod },
+    indexers: { release: ({ release }: HelperPod) => release.uid },
+  }
+  if (namespaces === undefined) return createReflector<HelperPod, Pod>({ ...common, log, scope: { labelSelector: PRE_PULL_LABEL } })
+  const each = namespaces.map((namespace) => {
+    const scope = { namespace, labelSelector: PRE_PULL_LABEL }
+    return [namespace, createReflector<HelperPod, Pod>({ ...common, log: log.child({ namespace }), scope })] as const
+  })
+  return joinReflectors(new Map(each))
+}

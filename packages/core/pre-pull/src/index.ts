@@ -1,0 +1,2 @@
+export { type HelperManifest, helperManifest, pulledImages, type PulledImage } from './helper-manifest.ts'
+export { type HelperPod, type PullState, toHelperPod } from './helper-pod.ts'

@@ -1,0 +1,216 @@
+import { resourcePaths } from '@tranche/kube-client'
+import type { RecordedPod } from '@tranche/recording'
+import { afterEach, describe, expect, it } from 'vitest'
+import { expectKept } from './expect-kept.ts'
+import { nodesOn, untilNodesOn, untilReleased } from './looks.ts'
+import { createRequestLog } from './requests.ts'
+import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+/** Times of the agent, in milliseconds: its containers take 5 s to stop and 8 s to start. */
+const STOP_MS = 5_000
+const START_MS = 8_000
+const PULL_MS = 60_000
+const annotations = {
+  'sim.tranche.dev/jitter-ms': '0',
+  'sim.tranche.dev/stop-ms': String(STOP_MS),
+  'sim.tranche.dev/start-ms': String(START_MS),
+}
+const slow: StageOptions = { nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }], annotations }
+
+describe('images that take 60 s to pull', () => {
+  it('leave each node without an agent for as long as the pull, without prePull', async () => {
+    stage = await setStage(slow)
+    await stage.setImage('v2-pull60s')
+    await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+    expect(Math.min(...gaps())).toBeGreaterThanOrEqual(PULL_MS)
+  })
+
+  it('leave no node without an agent for longer than it takes to stop and start, with prePull', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    await stage.setImage('v2-pull60s')
+    await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+    expect(gaps()).toHaveLength(6)
+    expect(Math.max(...gaps())).toBeLessThanOrEqual((STOP_MS + START_MS) * 1.1)
+    expect(await stage.helperPods()).toEqual([])
+    expectKept(stage)
+  })
+
+  it('cost two requests for each node', async () => {
+    const log = createRequestLog()
+    stage = await setStage({ ...slow, policy: { prePull: { parallel: 3 } }, tap: log.tap })
+    log.reset()
+    await stage.setImage('v2-pull60s')
+    await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+    const writes = log.sent().filter(({ identity, what }) => identity.startsWith('executor') && /^(POST|DELETE) .*pods/.test(what))
+    const created = writes.filter(({ what }) => what.startsWith('POST'))
+    expect(created).toHaveLength(6)
+    expect(writes).toHaveLength(18)
+  })
+})
+
+it('at most as many nodes pull at a time as the policy says', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: { parallel: 1 } } })
+  await stage.setImage('v2-pull60s')
+  let most = 0
+  for (let second = 0; second < 300; second++) {
+    await stage.pass(1_000)
+    most = Math.max(
+      most,
+      (await stage.helperPods()).filter(({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ContainerCreating')
+        .length,
+    )
+  }
+  expect(most).toBe(1)
+})
+
+describe('a node that cannot pull the image', () => {
+  it('keeps its agent and is named, the others continue, and it is updated by itself once it can', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    await setRegistry('node-002', false)
+    await stage.setImage('v2-pull60s')
+    await untilNodesOn(stage, 'v2-pull60s', 5, 20 * 60_000)
+    await stage.until('it is reported', async () => (await waiting())?.reason === 'ImagePull')
+    expect((await waiting())?.message).toContain('node-002 (cannot pull image "registry.example/node-agent:v2-pull60s": ErrImagePull')
+    await stage.pass(30 * 60_000)
+    expect(await nodesOn(stage, 'v1')).toEqual(['node-002'])
+    await setRegistry('node-002', true)
+    await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+    expect(await stage.helperPods()).toEqual([])
+    expectKept(stage)
+  })
+
+  it('is updated anyway with onFailure: Continue', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: { onFailure: 'Continue' } } })
+    await setRegistry('node-002', false)
+    await stage.setImage('v2-pull60s')
+    await stage.until('its old agent is gone', async () => !(await nodesOn(stage, 'v1')).includes('node-002'), 20 * 60_000)
+  })
+})
+
+it('an image that no node can pull takes no agent down, on few nodes at a time, and the next version is released', async () => {
+  stage = await setStage({ ...slow, nodes: 20, policy: { prePull: {} } })
+  await stage.setImage('bad-pull')
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'ImagePull')
+  await stage.pass(10 * 60_000)
+  expect(await nodesOn(stage, 'v1')).toHaveLength(20)
+  expect((await stage.helperPods()).length).toBeLessThanOrEqual(2)
+  expect((await stage.release())?.status?.flight?.blocked).toHaveLength(10)
+  await stage.setImage('v2-pull60s')
+  await untilReleased(stage, 'v2-pull60s', 30 * 60_000)
+  expect(await stage.helperPods()).toEqual([])
+  expectKept(stage)
+})
+
+it('a pull that takes longer than the policy allows blocks its node', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: { timeout: '30s' } } })
+  await stage.setImage('v2-pull60s')
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'ImagePull')
+  expect((await waiting())?.message).toContain('the images were not pulled within 30s')
+  expect(await nodesOn(stage, 'v1')).toHaveLength(6)
+})
+
+it('an installation that does not allow helper pods takes no agent down, and the release says how to allow it', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: {} }, prePull: false })
+  await stage.setImage('v2-pull60s')
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'PrePullNotAllowed')
+  expect((await waiting())?.message).toContain('rbac.prePull: true')
+  expect(await nodesOn(stage, 'v1')).toHaveLength(6)
+})
+
+describe('helper pods are gone', () => {
+  it('while the release is paused', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    await stage.setImage('v2-pull60s')
+    await stage.until('nodes pull', async () => (await stage.helperPods()).length > 0)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.until('they are gone', async () => (await stage.helperPods()).length === 0, 60_000)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+  })
+
+  it('after another version is applied, and those of that version are made', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    await stage.setImage('v2-pull60s')
+    await stage.until('nodes pull', async () => (await stage.helperPods()).length > 0)
+    await stage.setImage('v3-pull60s')
+    await untilReleased(stage, 'v3-pull60s', 20 * 60_000)
+    expect(await stage.helperPods()).toEqual([])
+    expectKept(stage)
+  })
+
+  it('after the policy no longer asks for them', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    await stage.setImage('v2-pull60s')
+    await stage.until('nodes pull', async () => (await stage.helperPods()).length > 0)
+    await patchPolicy({ spec: { prePull: null } })
+    await stage.until('they are gone', async () => (await stage.helperPods()).length === 0, 60_000)
+    await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+  })
+
+  it('after the Rollout is deleted', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    await stage.setImage('v2-pull60s')
+    await stage.until('nodes pull', async () => (await stage.helperPods()).length > 0)
+    await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, stageKey))
+    await stage.until('they are gone', async () => (await stage.helperPods()).length === 0, 5 * 60_000)
+  })
+
+  it('after their executor was killed and another one has taken over', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    await stage.setImage('v2-pull60s')
+    await stage.until('nodes pull', async () => (await stage.helperPods()).length > 0)
+    stage.program('executor-1').kill()
+    await stage.startExecutor('executor-2')
+    await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+    expect(await stage.helperPods()).toEqual([])
+    expectKept(stage)
+  })
+})
+
+it('two executors create one helper pod for each node (G8)', async () => {
+  const log = createRequestLog()
+  stage = await setStage({ ...slow, policy: { prePull: {} }, executors: ['executor-1', 'executor-2'], tap: log.tap })
+  await stage.setImage('v2-pull60s')
+  await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+  expect(stage.recording().filter(({ type, kind, o }) => type === 'ADDED' && kind === 'Pod' && isHelper(o))).toHaveLength(6)
+  expect(await stage.helperPods()).toEqual([])
+  expectKept(stage)
+})
+
+function isHelper(o: object): boolean {
+  return (o as RecordedPod).name.includes('-pull-')
+}
+
+/** For each node, the time from the deletion of its pod until its new pod was Ready, in milliseconds. */
+function gaps(): readonly number[] {
+  const gone = new Map<string, number>()
+  const found: number[] = []
+  for (const { t, kind, type, o } of stage.recording()) {
+    if (kind !== 'Pod' || isHelper(o)) continue
+    const { node = '', deleting, ready } = o as unknown as RecordedPod
+    if (deleting && type === 'MODIFIED' && !gone.has(node)) gone.set(node, t)
+    const since = gone.get(node)
+    if (since === undefined || deleting || !ready || type === 'DELETED') continue
+    found.push(t - since)
+    gone.delete(node)
+  }
+  return found
+}
+
+async function setRegistry(node: string, isReached: boolean): Promise<void> {
+  const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': isReached ? null : 'true' } } }
+  await drive(stage.clock, stage.client.patch(resourcePaths.nodes, { namespace: '', name: node }, { type: 'merge', body }))
+}
+
+async function patchPolicy(body: object): Promise<void> {
+  const key = { namespace: stageKey.namespace, name: 'careful' }
+  await drive(stage.clock, stage.client.patch(resourcePaths.releasePolicies, key, { type: 'merge', body }))
+}
+
+async function waiting() {
+  return (await stage.release())?.status?.waiting
+}
