@@ -40,6 +40,7 @@ describe('a policy in words', () => {
           sentences: ['A step is done as soon as its batch is ready.', 'The release completes when the last batch has been ready for 10s.'],
         },
         { section: 'analysis', sentences: ['No metric is measured.'] },
+        { section: 'downtime', sentences: ['Releases of other DaemonSets may run at the same time.'] },
         { section: 'notify', sentences: ['No receiver is notified.'] },
       ],
     })
