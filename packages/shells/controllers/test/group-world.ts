@@ -160,6 +160,7 @@ export class GroupWorld {
   #remember(): void {
     const stored = new Map([...this.stored].map(([name, one]) => [name, { ...one }] as const))
     this.#history.push({ stored, leases: new Map(this.leases) })
+    if (this.#history.length > 8) this.#history.shift()
   }
 
   /** G13, from the records and the pods: no Lease is looked at. */

@@ -16,7 +16,7 @@ describe('two controllers that both act on the releases of a group', () => {
   it('never open two of them at a time, wherever one of them freezes (G13, G7, G8)', async () => {
     let opened = 0
     await fc.assert(
-      fc.asyncProperty(fc.array(steps(), { minLength: 60, maxLength: 200, size: 'max' }), async (story) => {
+      fc.asyncProperty(fc.array(steps(), { minLength: 40, maxLength: 120, size: 'max' }), async (story) => {
         const world = new GroupWorld()
         for (const step of story) await take(world, step)
         opened += world.opened
@@ -24,7 +24,7 @@ describe('two controllers that both act on the releases of a group', () => {
       }),
       { numRuns: 600 },
     )
-    expect(opened).toBeGreaterThan(700)
+    expect(opened).toBeGreaterThan(500)
   })
 
   it('let every release have the group in the end, and leave no Lease of a release that is gone (G6)', async () => {
