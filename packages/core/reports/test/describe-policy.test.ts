@@ -82,6 +82,11 @@ describe('a policy in words', () => {
       { nodes: { notReady: { exempt: '5%' } } },
       'Up to 5% of the desired nodes that do not answer, are in maintenance, or have been NotReady for 5m before their update do not count as unavailable. If there are more, all of them count.',
     ],
+    [
+      'downtime',
+      { downtime: { group: 'agents' } },
+      'Of the DaemonSets whose policies name the group agents, at most one is released at a time.',
+    ],
     ['nodes', { nodes: { room: 'Check' } }, 'A node without room for the new pod keeps the old one and waits.'],
     ['nodes', { nodes: { notReady: { exempt: 0 } } }, 'Dead nodes count as unavailable.'],
     ['maxUnavailable', { maxUnavailable: 1 }, 'At most 1 node may be unavailable at a time, whatever the DaemonSet states.'],
