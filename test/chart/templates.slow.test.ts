@@ -184,6 +184,20 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     )
   })
 
+  it('let the controller hold Leases of groups only where the values say so, in the namespace of the release', async () => {
+    const ofGroups = (objects: readonly Rendered[]): readonly Rendered[] =>
+      objects.filter(({ metadata }) => metadata.name === 'tranche-groups')
+    expect(ofGroups(await render({ fullnameOverride: 'tranche' }))).toEqual([])
+    for (const name of ['two namespaces', 'all-in-one']) {
+      const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { groups: true, sharedGroups: ['demo'] } })
+      const [role, binding, ...more] = ofGroups(objects)
+      expect(role).toMatchObject({ kind: 'Role', metadata: { namespace: 'tranche-system' }, rules: page.Role['tranche-groups'] })
+      expect(binding).toMatchObject({ kind: 'RoleBinding', roleRef: { kind: 'Role', name: 'tranche-groups' } })
+      expect(more).toEqual([])
+      expect(JSON.stringify(objects)).toContain('"--group-namespace=tranche-system","--shared-groups=demo"')
+    }
+  })
+
   it('allow reading Secrets only by name, in the named namespaces', async () => {
     const rights = (objects: readonly Rendered[]): readonly unknown[] =>
       objects

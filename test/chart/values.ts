@@ -105,7 +105,14 @@ export const choices: Readonly<Record<string, Values>> = {
         requestTimeout: '0s',
       },
     },
-    rbac: { room: true, config: true, prePull: true, policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }] },
+    rbac: {
+      room: true,
+      config: true,
+      groups: true,
+      sharedGroups: ['demo', 'network'],
+      prePull: true,
+      policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
+    },
     networkPolicy: {
       apiFrom: [{ namespaceSelector: probe }],
       metricsFrom: [{ namespaceSelector: probe }],

@@ -3,6 +3,7 @@ import { resourcePaths } from '@tranche/kube-client'
 import { expect } from 'vitest'
 import type { Story } from './failpoint-story.ts'
 import { deletions } from './expect-kept.ts'
+import { addAgent, GROUP, groupLeases, LEASES } from './group-stage.ts'
 import { breakPod } from './hands.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { drive, type Stage, type StageOptions } from './stage.ts'
@@ -104,6 +105,29 @@ export const withdrawal: Story = {
     }
     await removeNodeInFlight(stage)
     await untilReleased(stage, 'v2', LONG_MS)
+  },
+}
+
+const grouped = {
+  ...{ nodes: 4, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy: { downtime: { group: GROUP } } },
+  groups: { namespace: LEASES, shared: [] },
+} as const
+
+/** Two DaemonSets of one group: the first is paused in mid-batch, so that the second begins, and continues after it. */
+export const twoOfAGroup: Story = {
+  setting: grouped,
+  async play(stage) {
+    const other = await addAgent(stage, 'log-agent', grouped)
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 1, LONG_MS)
+    await other.setImage('v2')
+    await other.untilWaiting('GroupBusy')
+    await pause(stage)
+    await stage.until('the other one begins', async () => (await other.nodesOn('v1')).length < 4, LONG_MS)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await other.untilReleased('v2', LONG_MS)
+    await untilReleased(stage, 'v2', LONG_MS)
+    await stage.until('no Lease of a group is left', async () => (await groupLeases(stage)).length === 0, LONG_MS)
   },
 }
 

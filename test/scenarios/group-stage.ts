@@ -10,6 +10,9 @@ export const LEASES = 'kube-system'
 /** Group of the agents. */
 export const GROUP = 'node-agents'
 
+/** Time limit of a step while calls hang one after the other, in milliseconds. */
+const LONG_MS = 3_600_000
+
 /** A DaemonSet with its Rollout. */
 export interface Agent {
   readonly name: string
@@ -71,8 +74,8 @@ export async function addAgent(
   const metadata = { namespace, name, ...(options.policy !== undefined && { annotations: goesBy(policyKey.name) }) }
   const workloadRef = { ...rollout.spec.workloadRef, name }
   await made(stage, resourcePaths.rollouts, { ...rollout, metadata, spec: { ...rollout.spec, workloadRef } })
-  await stage.until(`${name} is Healthy`, async () => (await agent.rollout()).status?.phase === 'Healthy')
-  await stage.until(`${name} runs`, async () => (await agent.nodesOn('v1')).length >= (options.nodes ?? 4))
+  await stage.until(`${name} is Healthy`, async () => (await agent.rollout()).status?.phase === 'Healthy', LONG_MS)
+  await stage.until(`${name} runs`, async () => (await agent.nodesOn('v1')).length >= (options.nodes ?? 4), LONG_MS)
   return agent
 }
 
@@ -123,7 +126,7 @@ function agentOf(stage: Stage, name: string, namespace: string): Agent {
       await stage.until(`${name} runs ${tag} on every node`, isReleased, withinMs)
     },
     untilWaiting: (reason) =>
-      stage.until(`${name} waits for ${reason}`, async () => (await agent.release())?.status?.waiting?.reason === reason),
+      stage.until(`${name} waits for ${reason}`, async () => (await agent.release())?.status?.waiting?.reason === reason, LONG_MS),
   }
   return agent
 }

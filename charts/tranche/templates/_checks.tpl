@@ -30,9 +30,6 @@
 {{- if and $redis.ca.configMap $redis.url (not (hasPrefix "rediss" $redis.url)) -}}
 {{- fail "redis.ca.configMap: redis.url is without TLS: use rediss:// in redis.url, or remove redis.ca.configMap" -}}
 {{- end -}}
-{{- if and .Values.rbac.sharedGroups (not .Values.rbac.groups) -}}
-{{- fail "rbac.sharedGroups: has no effect without rbac.groups: set rbac.groups: true, or remove rbac.sharedGroups" -}}
-{{- end -}}
 {{- if and (not .Values.fullnameOverride) (gt (len (include "tranche.wholeName" .)) 40) -}}
 {{- fail (printf "fullnameOverride: the names of objects would begin with %q, which is longer than 40 characters: set a shorter one" (include "tranche.wholeName" .)) -}}
 {{- end -}}

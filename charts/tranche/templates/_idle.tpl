@@ -77,6 +77,11 @@ values of a section that still have an effect. A value that equals the default i
   why: "there is no HTTPRoute"
   fix: "set api.httpRoute.enabled: true"
 {{- end }}
+{{- if not $values.rbac.groups }}
+- of: [rbac.sharedGroups]
+  why: "policies may not name groups"
+  fix: "set rbac.groups: true"
+{{- end }}
 {{- if not $values.rbac.create }}
 - of: [rbac.policySecrets, api.hooks.secrets, metrics.reader]
   why: "the chart grants no permissions"

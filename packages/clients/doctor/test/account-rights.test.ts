@@ -69,6 +69,12 @@ describe('the permissions that doctor checks', () => {
     expect(asked).not.toContain('patch apps/daemonsets')
   })
 
+  it('cover the Leases of groups where policies may name groups', () => {
+    const asked = rights('controller', '--group-namespace=tranche-system', '--shared-groups=demo')
+    const groups = granted(Role['tranche-groups'], 'tranche-system')
+    expect(asked.toSorted()).toEqual([...granted(ClusterRole['tranche-controller']), ...lease, ...groups].toSorted())
+  })
+
   it('are those of a watched namespace once, however often a pod repeats it, and of no text that names none', () => {
     const once = rights('executor', '--watch-namespace=a')
     const invalid = ['', 'A', 'a b', '-a', 'a'.repeat(64), 'x'.repeat(60_000)].map((text) => `--watch-namespace=${text}`)

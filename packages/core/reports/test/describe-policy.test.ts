@@ -40,6 +40,7 @@ describe('a policy in words', () => {
           sentences: ['A step is done as soon as its batch is ready.', 'The release completes when the last batch has been ready for 10s.'],
         },
         { section: 'analysis', sentences: ['No metric is measured.'] },
+        { section: 'downtime', sentences: ['Releases of other DaemonSets may run at the same time.'] },
         { section: 'notify', sentences: ['No receiver is notified.'] },
       ],
     })
@@ -80,6 +81,11 @@ describe('a policy in words', () => {
       'nodes',
       { nodes: { notReady: { exempt: '5%' } } },
       'Up to 5% of the desired nodes that do not answer, are in maintenance, or have been NotReady for 5m before their update do not count as unavailable. If there are more, all of them count.',
+    ],
+    [
+      'downtime',
+      { downtime: { group: 'agents' } },
+      'Of the DaemonSets whose policies name the group agents, at most one is released at a time.',
     ],
     ['nodes', { nodes: { room: 'Check' } }, 'A node without room for the new pod keeps the old one and waits.'],
     ['nodes', { nodes: { notReady: { exempt: 0 } } }, 'Dead nodes count as unavailable.'],

@@ -42,6 +42,11 @@ describe('what a Rollout waits for', () => {
         next: 'the API server accepts changes of the pods on b: check that it responds and that no admission rule rejects them',
       },
     ],
+    [
+      'another release of its group',
+      { status: waiting('GroupBusy', 'group agents releases one DaemonSet at a time; waiting for Rollout demo/logs') },
+      { rule: 'Group', next: 'the other release of the group is over, is paused, or is deleted with its Rollout' },
+    ],
     ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
     ['a soak', { rolloutStatus: inState('StepMetricsAnalysis'), status: {} }, { rule: 'Soak' }],
     [

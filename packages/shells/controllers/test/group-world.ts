@@ -54,6 +54,10 @@ export class GroupWorld {
     return this.#pending.length
   }
 
+  pendingOf(controller: number): number {
+    return this.#pending.filter(({ of }) => of === controller).length
+  }
+
   /** Starts a pass of a controller, unless it already runs one on that release. @param lag number of changes that its watch lacks */
   start(controller: number, name: string, lag: number): void {
     const id = `${controller}/${name}`
@@ -69,15 +73,16 @@ export class GroupWorld {
 
   #lag = 0
 
-  /** Lets the pending call at this place continue; calls of a frozen controller stay. */
+  /** Lets the pending call at this place continue, −1: the latest; calls of a frozen controller stay. */
   async proceed(pick: number, frozen: number | null): Promise<void> {
     const able = this.#pending.filter(({ of }) => of !== frozen)
-    const chosen = able[pick % Math.max(1, able.length)]
+    const chosen = able.at(pick % Math.max(1, able.length))
     if (chosen !== undefined) {
       this.#pending.splice(this.#pending.indexOf(chosen), 1)
       chosen.go()
     }
-    for (let tick = 0; tick < 12; tick++) await Promise.resolve()
+    const [pending, busy] = [this.#pending.length, this.#busy.size]
+    for (let tick = 0; tick < 16 && this.#pending.length === pending && this.#busy.size === busy; tick++) await Promise.resolve()
   }
 
   create(name: string): void {
@@ -111,7 +116,13 @@ export class GroupWorld {
     // The first record is written stopped; a release in charge without one would be restored.
     const made = this.stored.get(name)!
     const flight = { ...release.status!.flight!, state: 'stopped', permits: [] } as FlightRecord
-    made.release = { ...made.release, status: { flight } }
+    const observed = {
+      observedGeneration: 1,
+      observedRelease: 'r1',
+      phase: 'Progressing',
+      groupLease: groupLeaseName('agents', NAMESPACE, false),
+    } as const
+    made.release = { ...made.release, status: { ...observed, flight } }
     this.#remember()
   }
 
@@ -160,6 +171,7 @@ export class GroupWorld {
   #remember(): void {
     const stored = new Map([...this.stored].map(([name, one]) => [name, { ...one }] as const))
     this.#history.push({ stored, leases: new Map(this.leases) })
+    if (this.#history.length > 8) this.#history.shift()
   }
 
   /** G13, from the records and the pods: no Lease is looked at. */

@@ -3,9 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { GroupWorld, releaseNames } from './group-world.ts'
 
 type Step =
-  | { readonly kind: 'start'; readonly controller: number; readonly name: string; readonly lag: number }
-  | { readonly kind: 'run'; readonly controller: number; readonly name: string; readonly calls: number }
-  | { readonly kind: 'proceed'; readonly picks: readonly number[]; readonly frozen: number | null }
+  /** A controller freezes in a pass over a release that is about to open; the release changes, the other controller acts, and it thaws. */
+  | {
+      readonly kind: 'overtake'
+      readonly name: string
+      readonly before: number
+      readonly calls: number
+      readonly change: 'pause' | 'delete' | 'leave'
+      readonly after: number
+    }
+  /** Starts a pass of a controller, and lets some of its calls take effect; there it freezes. */
+  | { readonly kind: 'freeze'; readonly controller: number; readonly name: string; readonly calls: number; readonly lag: number }
+  /** A controller makes whole passes over every release, while pods settle; the other one is frozen. */
+  | { readonly kind: 'act'; readonly controller: number; readonly rounds: number }
+  /** Calls of both controllers take effect in any order. */
+  | { readonly kind: 'thaw'; readonly picks: readonly number[] }
   | { readonly kind: 'execute'; readonly name: string; readonly what: 'append' | 'delete' | 'settle'; readonly node: string }
   | { readonly kind: 'pause'; readonly name: string; readonly paused: boolean }
   | { readonly kind: 'group'; readonly name: string; readonly group: string | undefined }
@@ -13,10 +25,10 @@ type Step =
   | { readonly kind: 'time'; readonly ms: number }
 
 describe('two controllers that both act on the releases of a group', () => {
-  it('never open two of them at a time, wherever one of them freezes (G13, G7, G8)', async () => {
+  it('never open two of them at a time, wherever one of them freezes (G13, G7, G8)', { timeout: 120_000 }, async () => {
     let opened = 0
     await fc.assert(
-      fc.asyncProperty(fc.array(steps(), { minLength: 60, maxLength: 200, size: 'max' }), async (story) => {
+      fc.asyncProperty(fc.array(steps(), { minLength: 6, maxLength: 20, size: 'max' }), async (story) => {
         const world = new GroupWorld()
         for (const step of story) await take(world, step)
         opened += world.opened
@@ -24,7 +36,7 @@ describe('two controllers that both act on the releases of a group', () => {
       }),
       { numRuns: 600 },
     )
-    expect(opened).toBeGreaterThan(700)
+    expect(opened).toBeGreaterThan(500)
   })
 
   it('let every release have the group in the end, and leave no Lease of a release that is gone (G6)', async () => {
@@ -43,22 +55,22 @@ describe('two controllers that both act on the releases of a group', () => {
 
 function steps(): fc.Arbitrary<Step> {
   const name = fc.constantFrom(...releaseNames)
-  const controller = fc.constantFrom(0, 0, 0, 1)
-  const picks = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 20 })
+  const controller = fc.constantFrom(0, 1)
+  const calls = fc.integer({ min: 1, max: 14 })
+  const node = fc.constantFrom('a', 'b')
+  const what = fc.constantFrom('append' as const, 'delete' as const, 'settle' as const)
+  const change = fc.constantFrom('pause' as const, 'pause' as const, 'delete' as const, 'leave' as const)
+  const rounds = fc.integer({ min: 1, max: 6 })
   return fc.oneof(
-    { weight: 8, arbitrary: fc.record({ kind: fc.constant('start' as const), controller, name, lag: fc.constantFrom(0, 0, 0, 1, 4) }) },
-    { weight: 16, arbitrary: fc.record({ kind: fc.constant('run' as const), controller, name, calls: fc.integer({ min: 1, max: 24 }) }) },
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('proceed' as const), picks, frozen: fc.constantFrom(null, 1, 1, 0) }) },
+    { weight: 8, arbitrary: fc.record({ kind: fc.constant('overtake' as const), name, before: rounds, calls, change, after: rounds }) },
     {
-      weight: 4,
-      arbitrary: fc.record({
-        kind: fc.constant('execute' as const),
-        name,
-        what: fc.constantFrom('append' as const, 'delete' as const, 'settle' as const, 'settle' as const),
-        node: fc.constantFrom('a', 'b'),
-      }),
+      weight: 6,
+      arbitrary: fc.record({ kind: fc.constant('freeze' as const), controller, name, calls, lag: fc.constantFrom(0, 0, 1, 4) }),
     },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant('pause' as const), name, paused: fc.constantFrom(true, false, false) }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('act' as const), controller, rounds: fc.integer({ min: 1, max: 8 }) }) },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('thaw' as const), picks: fc.array(fc.nat(1_000), { maxLength: 20 }) }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('execute' as const), name, what, node }) },
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant('pause' as const), name, paused: fc.boolean() }) },
     {
       weight: 1,
       arbitrary: fc.record({ kind: fc.constant('group' as const), name, group: fc.constantFrom('agents', 'agents', undefined) }),
@@ -70,14 +82,17 @@ function steps(): fc.Arbitrary<Step> {
 
 async function take(world: GroupWorld, step: Step): Promise<void> {
   switch (step.kind) {
-    case 'start':
-      return world.start(step.controller, step.name, step.lag)
-    case 'proceed':
-      for (const pick of step.picks) await world.proceed(pick, step.frozen)
+    case 'overtake':
+      return overtake(world, step)
+    case 'freeze':
+      world.start(step.controller, step.name, step.lag)
+      for (let call = 0; call < step.calls; call++) await world.proceed(-1, 1 - step.controller)
       return
-    case 'run':
-      world.start(step.controller, step.name, 0)
-      for (let call = 0; call < step.calls; call++) await world.proceed(call, 1 - step.controller)
+    case 'act':
+      for (let round = 0; round < step.rounds; round++) await act(world, step.controller)
+      return
+    case 'thaw':
+      for (const pick of step.picks) await world.proceed(pick, null)
       return
     case 'execute':
       return world.execute(step.name, step.what, step.node)
@@ -97,6 +112,27 @@ async function take(world: GroupWorld, step: Step): Promise<void> {
     default:
       return step satisfies never
   }
+}
+
+async function overtake(world: GroupWorld, { name, before, calls, change, after }: Step & { kind: 'overtake' }): Promise<void> {
+  world.create(name)
+  setTranche(world, name, { paused: false, downtime: { group: 'agents' } })
+  for (let round = 0; round < before; round++) await act(world, 0)
+  await take(world, { kind: 'freeze', controller: 1, name, calls, lag: 0 })
+  if (change === 'pause') setTranche(world, name, { paused: true })
+  else if (change === 'leave') setTranche(world, name, { downtime: undefined })
+  else await take(world, { kind: 'delete', name })
+  for (let round = 0; round < after; round++) await act(world, 0)
+  await take(world, { kind: 'thaw', picks: [0, 0, 0, 0, 0, 0] })
+}
+
+async function act(world: GroupWorld, controller: number): Promise<void> {
+  for (const name of releaseNames) {
+    world.execute(name, 'settle', 'a')
+    world.start(controller, name, 0)
+    for (let call = 0; call < 40 && world.pendingOf(controller) > 0; call++) await world.proceed(call, 1 - controller)
+  }
+  world.clock.advance(200)
 }
 
 function setTranche(world: GroupWorld, name: string, change: object): void {

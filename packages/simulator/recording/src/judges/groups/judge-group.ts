@@ -25,8 +25,8 @@ interface Member {
   /** Whether its record has been opened since it joined. */
   readonly hasOpened: boolean
   readonly isExcused: boolean
-  /** Write by which it joined the group. */
-  readonly joined: Cause
+  /** Write by which it joined the group; null where it was created in it. */
+  readonly joined: Cause | null
 }
 
 class GroupJudge implements Judge {
@@ -84,10 +84,11 @@ class GroupJudge implements Judge {
     const isOpen = status?.flight?.state === 'open'
     const wasOpen = known === undefined ? isOpen : known.openedMs !== null
     const opens = isOpen && !wasOpen
-    const joined: Cause = known?.joined ?? { t: write.t, rv: write.rv, of: 'batchreleases' }
+    const born = write.type === 'ADDED' ? null : { t: write.t, rv: write.rv, of: 'batchreleases' as const }
+    const joined = known === undefined ? born : known.joined
     // An opening that was decided before its release joined counts as one of the time before.
     const { observations } = this.#parts
-    const hasJoined = known !== undefined && observations.hasSeen(observations.decisionOf(write), joined)
+    const hasJoined = known !== undefined && (joined === null || observations.hasSeen(observations.decisionOf(write), joined))
     return {
       ...{ story, uid: write.uid, group, joined },
       openedMs: isOpen ? (opens ? write.t : (known?.openedMs ?? write.t)) : null,
