@@ -11,6 +11,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/words/api-schema': 'Zod schemas of our resources and of REST; CRDs and OpenAPI are generated from them.',
   'packages/core/fleet': 'Turns a DaemonSet, its revisions, nodes and pods into one view per desired node.',
   'packages/core/fit': 'Whether a node has room for the pod that a release would put there.',
+  'packages/core/drain': 'Which pods must leave a node before its agent, and whether Tranche may cordon or uncordon it.',
   'packages/core/fence': 'The safety kernel: the permit record, the nodes that a batch may take, and the decision of one executor pass.',
   'packages/core/validation': 'Every rule about user input, each with path, value and fix.',
   'packages/core/analysis': 'Measurements of a release: when one is due, its request, and the meaning of the answer.',

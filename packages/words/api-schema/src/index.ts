@@ -39,6 +39,9 @@ export {
 } from './rollout.ts'
 export {
   type Analysis,
+  type DrainConsumer,
+  drainDefaults,
+  type DrainRules,
   type FailureRules,
   type NodeRules,
   type NodeSelector,
@@ -66,6 +69,8 @@ export {
   batchStates,
   type ConditionStatus,
   conditionStatuses,
+  type DrainTimeoutAction,
+  drainTimeoutActions,
   type EventReason,
   eventReasons,
   type FailureAction,

@@ -1,7 +1,16 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
-import { conditionStatuses, failureActions, nodeOrders, notReadyActions, notifyEvents, reapplyActions, roomRules } from './values.ts'
+import {
+  conditionStatuses,
+  drainTimeoutActions,
+  failureActions,
+  nodeOrders,
+  notReadyActions,
+  notifyEvents,
+  reapplyActions,
+  roomRules,
+} from './values.ts'
 
 /** Schema of a duration such as `30s`, `5m` or `1h30m`. */
 const duration = (): z.ZodString => z.string()
@@ -64,6 +73,34 @@ export const nodeRulesSchema = z.object({
 })
 /** @see nodeRulesSchema */
 export type NodeRules = Frozen<z.infer<typeof nodeRulesSchema>>
+
+/** What `drain` of a policy means where it says nothing. */
+export const drainDefaults = { cordon: true, timeout: '10m', onTimeout: 'Hold' } as const
+
+const drainConsumerSchema = z.object({
+  selector: nodeSelectorSchema.optional().meta({ description: 'Pods of all namespaces that match this label selector.' }),
+  csiDriver: z.string().optional().meta({ description: 'Pods with a volume of this CSI driver, such as ebs.csi.aws.com.' }),
+  extendedResource: z.string().optional().meta({ description: 'Pods that request this extended resource, such as nvidia.com/gpu.' }),
+})
+/** Pods that use the agent: by label, by the CSI driver of a volume, or by an extended resource. */
+export type DrainConsumer = Frozen<z.infer<typeof drainConsumerSchema>>
+
+/** Which pods must leave a node before the pod of the DaemonSet is deleted there. */
+export const drainRulesSchema = z.object({
+  cordon: z.boolean().optional().meta({
+    description: 'Whether to mark the node unschedulable from before the evictions until its new pod is available. Default true.',
+  }),
+  consumers: atomicList(drainConsumerSchema).optional().meta({
+    description: 'Pods that use the agent. They are evicted before its pod is deleted. Each entry has one of its fields.',
+  }),
+  timeout: duration().optional().meta({ description: 'Time within which the consumers must leave a node. Default 10m.' }),
+  onTimeout: known(drainTimeoutActions).optional().meta({
+    description:
+      'What happens on a node whose consumers do not leave in time: Hold (the node keeps its pod, becomes schedulable again, and is tried later) or Continue (its pod is deleted). Default Hold.',
+  }),
+})
+/** @see drainRulesSchema */
+export type DrainRules = Frozen<z.infer<typeof drainRulesSchema>>
 
 /** When the new version is considered bad, and what happens then. */
 export const failureRulesSchema = z.object({
@@ -197,6 +234,7 @@ const releasePolicySpecSchema = z.object({
     .optional()
     .meta({ description: 'Overrides maxUnavailable of the DaemonSet. A number from 1, or a percentage, rounded up.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
+  drain: drainRulesSchema.optional().meta({ description: 'Which pods must leave a node before its pod is deleted. Default: none.' }),
   soak: z
     .object({
       step: duration().optional().meta({ description: 'How long a batch must stay ready before its step is done. Default 0s.' }),
@@ -266,6 +304,7 @@ export const policyFields = {
     .optional()
     .meta({ description: 'Which nodes a batch may update, and in which order.' }),
   maxUnavailable: intOrString().optional().meta({ description: 'Overrides maxUnavailable of the DaemonSet.' }),
+  drain: drainRulesSchema.optional().meta({ description: 'Which pods must leave a node before its pod is deleted.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
   analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
 }

@@ -68,7 +68,10 @@ function unusableText({ metadata, status }: ReleasePolicy): string | null {
 }
 
 /** Terms of a policy for a release, as in `spec.tranche` of its BatchRelease. */
-export type PolicyTerms = Pick<TrancheSpec, 'nodes' | 'maxUnavailable' | 'failure' | 'analysis' | 'finalSettleSeconds' | 'stepSoakSeconds'>
+export type PolicyTerms = Pick<
+  TrancheSpec,
+  'nodes' | 'maxUnavailable' | 'failure' | 'drain' | 'analysis' | 'finalSettleSeconds' | 'stepSoakSeconds'
+>
 
 /**
  * The policy's terms for this release. While the policy cannot be used, the last terms remain: a release that is ended
@@ -77,12 +80,12 @@ export type PolicyTerms = Pick<TrancheSpec, 'nodes' | 'maxUnavailable' | 'failur
 export function policyTerms(view: RolloutView): PolicyTerms {
   if (policyObstacle(view) !== null) return termsOf(view.release?.spec.tranche)
   const spec = view.policy.kind === 'found' ? view.policy.policy.spec : {}
-  const { maxUnavailable, analysis, soak } = spec
+  const { maxUnavailable, drain, analysis, soak } = spec
   const nodes = nodeRulesFor(view.rollout, spec.nodes)
   const failure = failureOf(view, spec.failure)
   const stepSoakSeconds = secondsOf(soak?.step)
   const finalSettleSeconds = secondsOf(soak?.final)
-  return termsOf({ nodes, maxUnavailable, failure, analysis, stepSoakSeconds, finalSettleSeconds })
+  return termsOf({ nodes, maxUnavailable, failure, drain, analysis, stepSoakSeconds, finalSettleSeconds })
 }
 
 /** All problems of a policy. Policies are frozen and checked in every pass, and checking a query is expensive. */
@@ -98,14 +101,15 @@ const problemsOf = new WeakMap<ReleasePolicy, readonly Problem[]>()
 
 /** The BatchRelease's terms without those of a policy. */
 export function withoutPolicyTerms(tranche: TrancheSpec | undefined): TrancheSpec {
-  const { nodes: _n, maxUnavailable: _m, failure: _f, analysis: _a, finalSettleSeconds: _s, stepSoakSeconds: _t, ...rest } = tranche ?? {}
+  const { nodes: _n, maxUnavailable: _m, failure: _f, drain: _d, analysis: _a, ...others } = tranche ?? {}
+  const { finalSettleSeconds: _s, stepSoakSeconds: _t, ...rest } = others
   return rest
 }
 
 /** Drops undefined members. */
 function termsOf(tranche: TrancheSpec | undefined): PolicyTerms {
-  const { nodes, maxUnavailable, failure, analysis, finalSettleSeconds = FINAL_SETTLE_SECONDS, stepSoakSeconds } = tranche ?? {}
-  return { nodes, maxUnavailable, failure, analysis, stepSoakSeconds, finalSettleSeconds }
+  const { nodes, maxUnavailable, failure, drain, analysis, finalSettleSeconds = FINAL_SETTLE_SECONDS, stepSoakSeconds } = tranche ?? {}
+  return { nodes, maxUnavailable, failure, ...(drain !== undefined && { drain }), analysis, stepSoakSeconds, finalSettleSeconds }
 }
 
 /** The steps' selectors belong to the rules: one per batch, where any step has one. */

@@ -1,0 +1,55 @@
+import { CORDON_ANNOTATION, type Node } from '@tranche/kube-types'
+import { type CordonMark, cordonMarkOf, type DrainedPermit, isMarkFor, isMarkOf, toMark } from './cordon-mark.ts'
+
+/** Merge patch of a node. The API server rejects it (409) if the node is no longer as it was read. */
+export interface NodePatch {
+  readonly metadata: { readonly resourceVersion: string; readonly annotations: Readonly<Record<string, string | null>> }
+  readonly spec?: { readonly unschedulable: true | null }
+}
+
+/** What keeps a node from being drained for a permit, as far as its cordon is concerned. */
+export type CordonStep =
+  /** Nothing: the node is marked for this permit. */
+  | { readonly kind: 'done' }
+  /** Send this patch, which marks the node and makes it unschedulable in one write. */
+  | { readonly kind: 'mark'; readonly patch: NodePatch }
+  /** Wait: another release drains the node. */
+  | { readonly kind: 'taken'; readonly by: CordonMark }
+
+/**
+ * The next step to cordon a node for a permit. A node that is unschedulable without a mark was cordoned by a user: it is marked, so that it
+ * is not cordoned a second time once the user makes it schedulable, and it is never uncordoned. A node that a user makes schedulable while
+ * it is drained stays so.
+ */
+export function cordonStep(node: Node, drained: DrainedPermit): CordonStep {
+  const mark = cordonMarkOf(node)
+  const isCordoned = node.spec?.unschedulable === true
+  // What an unreadable mark stood for is unknown, so the cordon may be that of a user.
+  if (mark === null || mark === undefined) return { kind: 'mark', patch: markPatch(node, toMark(drained, !isCordoned)) }
+  if (!isMarkOf(mark, drained.release)) return { kind: 'taken', by: mark }
+  if (!isMarkFor(mark, drained)) {
+    const isOwn = mark.cordoned || !isCordoned
+    return { kind: 'mark', patch: markPatch(node, toMark(drained, isOwn)) }
+  }
+  if (mark.cordoned && !isCordoned) return { kind: 'mark', patch: markPatch(node, toMark(drained, false)) }
+  return { kind: 'done' }
+}
+
+/** @returns the patch that removes the mark, and with it the cordon that an executor made; null without a mark */
+export function uncordonPatch(node: Node): NodePatch | null {
+  const mark = cordonMarkOf(node)
+  if (mark === null) return null
+  const isOwn = mark?.cordoned === true && node.spec?.unschedulable === true
+  return {
+    metadata: { resourceVersion: node.metadata.resourceVersion, annotations: { [CORDON_ANNOTATION]: null } },
+    ...(isOwn && { spec: { unschedulable: null } }),
+  }
+}
+
+function markPatch(node: Node, mark: CordonMark): NodePatch {
+  const cordons = mark.cordoned && node.spec?.unschedulable !== true
+  return {
+    metadata: { resourceVersion: node.metadata.resourceVersion, annotations: { [CORDON_ANNOTATION]: JSON.stringify(mark) } },
+    ...(cordons && { spec: { unschedulable: true as const } }),
+  }
+}
