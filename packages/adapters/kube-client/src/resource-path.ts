@@ -14,6 +14,8 @@ export const resourcePaths = {
   namespaces: { group: '', version: 'v1', plural: 'namespaces', namespaced: false },
   nodes: { group: '', version: 'v1', plural: 'nodes', namespaced: false },
   pods: { group: '', version: 'v1', plural: 'pods', namespaced: true },
+  persistentVolumeClaims: { group: '', version: 'v1', plural: 'persistentvolumeclaims', namespaced: true },
+  persistentVolumes: { group: '', version: 'v1', plural: 'persistentvolumes', namespaced: false },
   secrets: { group: '', version: 'v1', plural: 'secrets', namespaced: true },
   /** core/v1 Event, which `kubectl describe` shows. */
   events: { group: '', version: 'v1', plural: 'events', namespaced: true },
