@@ -105,7 +105,11 @@ export const choices: Readonly<Record<string, Values>> = {
         requestTimeout: '0s',
       },
     },
-    rbac: { room: true, policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }] },
+    rbac: {
+      room: true,
+      drain: { namespaces: ['gpu-operator'] },
+      policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
+    },
     networkPolicy: {
       apiFrom: [{ namespaceSelector: probe }],
       metricsFrom: [{ namespaceSelector: probe }],

@@ -37,6 +37,8 @@ export interface ExecutorOptions {
   readonly namespaces?: readonly string[]
   /** Maximum number of DaemonSets processed concurrently, ≥ 1. @default 4 */
   readonly workers?: number
+  /** Namespaces whose policies may drain nodes, because a drain evicts pods of any namespace; `*` for all. @default none */
+  readonly drainNamespaces?: readonly string[]
   /** Failpoints, at which tests can crash or delay the process. @default none */
   readonly failpoints?: Failpoints
   /** Seed of the reconnect jitter. @default 0 */

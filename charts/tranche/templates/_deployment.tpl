@@ -37,6 +37,9 @@
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
 - --workers={{ .values.workers }}
+{{- range $root.Values.rbac.drain.namespaces }}
+- {{ printf "--drain-namespace=%s" . | quote }}
+{{- end }}
 {{- end }}
 {{- if has .component (list "controller" "executor") }}
 {{- include "tranche.redisArgs" $root }}

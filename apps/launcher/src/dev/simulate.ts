@@ -188,7 +188,7 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       allowHosts,
       leaderElection: false,
     }),
-    startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor' }),
+    startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor', drainNamespaces: ['*'] }),
   ]
   const changeObserver = startChangeObserver({
     ...common,

@@ -1,4 +1,4 @@
-import { invalid, misplaced, parseChoice, parseWhole, pathOf, textOf, textsOf, type Values } from '@tranche/cli'
+import { invalid, misplaced, parseChoice, parseNamespace, parseWhole, pathOf, textOf, textsOf, type Values } from '@tranche/cli'
 import type { AdmissionMode } from '@tranche/controller'
 import type { RedisOptions } from '@tranche/doctor'
 import { type ApiProcessOptions, toApiProcessOptions } from './api-process-options.ts'
@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly allowHosts: readonly string[]
   /** 1 to 64. */
   readonly workers: number
+  /** Namespaces whose policies may drain nodes; `*` for all. */
+  readonly drainNamespaces: readonly string[]
   readonly redis: RedisOptions
   /** Null if no REST API is served. */
   readonly api: ApiProcessOptions | null
@@ -53,6 +55,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     leaderElection: values['leaderElection'] !== false,
     scope: toScopeOptions(values),
     allowHosts: textsOf(values, 'allowHost'),
+    drainNamespaces: textsOf(values, 'drainNamespace').map(parseDrainNamespace),
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
     redis: {
       url: textOf(values, 'redis'),
@@ -64,6 +67,10 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     health: toHealthOptions(values),
     metrics: toMetricsOptions(values),
   }
+}
+
+function parseDrainNamespace(value: string): string {
+  return value === '*' ? value : parseNamespace('--drain-namespace', value)
 }
 
 function parsePrefix(value: string | undefined): string | undefined {

@@ -242,8 +242,8 @@ async function startWebhooks(
 }
 
 function startExecutors({ options, common, shared, started, queue }: ProgramParts): void {
-  const { identity, workers } = options
-  started.keep('executor', startExecutor({ ...common, ...shared, identity: `${identity}_executor`, queue, workers }))
+  const { identity, workers, drainNamespaces } = options
+  started.keep('executor', startExecutor({ ...common, ...shared, identity: `${identity}_executor`, queue, workers, drainNamespaces }))
 }
 
 /** Loads the libraries of the REST API only if it runs. */
