@@ -57,6 +57,7 @@ export function processRules(): object {
     ...Object.fromEntries(programs),
     lease: Role['tranche-controller'],
     admission: ClusterRole['tranche-admission'],
+    drain: ClusterRole['tranche-drain'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],
   }
