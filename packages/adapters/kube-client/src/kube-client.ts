@@ -160,10 +160,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     list: (resource, listOptions = {}) =>
       readList((query) => sendList(withQuery(collectionPath(resource, listOptions.namespace), query), listOptions), listOptions),
     create(resource, object, writeOptions) {
-      const { subresource } = writeOptions ?? {}
-      const collection = collectionPath(resource, object.metadata.namespace)
-      const path = subresource === undefined ? collection : objectPath(resource, keyOfWritable(object), subresource)
-      return sendJson('POST', writePath(path, writeOptions), writeOptions, json(object))
+      return sendJson('POST', writePath(creationPath(resource, object, writeOptions), writeOptions), writeOptions, json(object))
     },
     update(resource, object, writeOptions) {
       const path = objectPath(resource, keyOfWritable(object), writeOptions?.subresource)
@@ -211,6 +208,11 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
 function callLimits(options: CallOptions | undefined): CallLimits {
   return { deadlineMs: options?.deadlineMs ?? DEFAULT_DEADLINE_MS, signal: options?.signal }
+}
+
+function creationPath(resource: ResourcePath, object: Writable, { subresource }: WriteOptions = {}): string {
+  if (subresource !== undefined) return objectPath(resource, keyOfWritable(object), subresource)
+  return collectionPath(resource, object.metadata.namespace)
 }
 
 interface Body {

@@ -84,12 +84,6 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
     return seen.length > 0 ? seen : read(false)
   }
 
-  async function evict(consumers: readonly Consumer[], signal: AbortSignal): Promise<readonly EvictionRefusal[]> {
-    const staying = consumers.filter(({ isLeaving }) => !isLeaving).slice(0, EVICTIONS_AT_ONCE)
-    const answers = await Promise.all(staying.map(async (pod) => evictPod(client, pod, signal)))
-    return answers.filter((answer) => answer !== null)
-  }
-
   async function step(job: NodeToDrain, { sinceMs, refusals }: Progress, signal: AbortSignal): Promise<Step> {
     const { cordon = drainDefaults.cordon, consumers: rules = [], timeout = drainDefaults.timeout } = job.rules
     const isTimeOver = clock.monotonicMs() - sinceMs >= durationMs(timeout)
@@ -97,7 +91,7 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
     if (taken !== null) return { kind: 'waiting', isTimeOver, refusals, message: `BatchRelease ${taken.namespace}/${taken.name} drains it` }
     const consumers = rules.length === 0 ? [] : await readConsumers(job, signal)
     if (consumers.length === 0) return { kind: 'drained' }
-    const answers = isTimeOver ? refusals : await evict(consumers, signal)
+    const answers = isTimeOver ? refusals : await evictFirst(client, consumers, signal)
     return { kind: 'waiting', isTimeOver, refusals: answers, message: drainText(consumers, answers) }
   }
 
@@ -118,6 +112,13 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
       return onTimeout === 'Continue' ? { kind: 'ready', isLate: true, message } : { kind: 'blocked', message }
     },
   }
+}
+
+/** Evicts the first consumers that are not leaving yet. @returns the refusals */
+async function evictFirst(client: KubeClient, consumers: readonly Consumer[], signal: AbortSignal): Promise<readonly EvictionRefusal[]> {
+  const staying = consumers.filter(({ isLeaving }) => !isLeaving).slice(0, EVICTIONS_AT_ONCE)
+  const answers = await Promise.all(staying.map(async (pod) => evictPod(client, pod, signal)))
+  return answers.filter((answer) => answer !== null)
 }
 
 type Step =

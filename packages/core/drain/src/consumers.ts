@@ -20,8 +20,8 @@ export interface Consumer {
 }
 
 /**
- * The pods that use the agent, by namespace and name. A finished pod uses nothing. Never among them are pods of the agent itself, mirror pods
- * and pods of any DaemonSet, because a kubelet or DaemonSet controller brings these back on the same node at once.
+ * The pods that use the agent, by namespace and name. A finished pod uses nothing. Mirror pods and pods of any DaemonSet are left out, because
+ * a kubelet or DaemonSet controller brings them back on the same node at once.
  */
 export function consumersOf(rules: readonly DrainConsumer[], agent: OwnerOfObjects, pods: readonly PodOnNode[]): readonly Consumer[] {
   return pods

@@ -7,7 +7,7 @@ export interface NodePatch {
   readonly spec?: { readonly unschedulable: true | null }
 }
 
-/** What keeps a node from being drained for a permit, as far as its cordon is concerned. */
+/** Next step before the consumers of a node are evicted. */
 export type CordonStep =
   /** Nothing: the node is marked for this permit. */
   | { readonly kind: 'done' }
@@ -17,14 +17,14 @@ export type CordonStep =
   | { readonly kind: 'taken'; readonly by: CordonMark }
 
 /**
- * The next step to cordon a node for a permit. A node that is unschedulable without a mark was cordoned by a user: it is marked, so that it
- * is not cordoned a second time once the user makes it schedulable, and it is never uncordoned. A node that a user makes schedulable while
- * it is drained stays so.
+ * Decides how a node is cordoned for a permit. A node that is unschedulable without a mark was cordoned by a user, and is never uncordoned.
+ * It is marked all the same: once the user makes it schedulable, it is not cordoned again. A node that a user makes schedulable in mid-drain
+ * stays schedulable.
  */
 export function cordonStep(node: Node, drained: DrainedPermit): CordonStep {
   const mark = cordonMarkOf(node)
   const isCordoned = node.spec?.unschedulable === true
-  // What an unreadable mark stood for is unknown, so the cordon may be that of a user.
+  // The meaning of an unreadable mark is unknown, so the cordon may be that of a user.
   if (mark === null || mark === undefined) return { kind: 'mark', patch: markPatch(node, toMark(drained, !isCordoned)) }
   if (!isMarkOf(mark, drained.release)) return { kind: 'taken', by: mark }
   if (!isMarkFor(mark, drained)) {

@@ -39,7 +39,7 @@ describe('a node', () => {
     expect(uncordoned({ ...patched(node(), drained), spec: {} })).toEqual({})
   })
 
-  it('is marked anew for a new permit, so that an undo of the earlier one fails', () => {
+  it('is marked again for a new permit, so that an undo of the earlier one fails', () => {
     const marked = patched(node(), drained)
     expect(cordonStep(marked, later)).toMatchObject({ kind: 'mark' })
     expect(cordonMarkOf(patched(marked, later))).toMatchObject({ podResourceVersion: '9', cordoned: true })

@@ -96,7 +96,7 @@ export const drainRulesSchema = z.object({
   timeout: duration().optional().meta({ description: 'Time within which the consumers must leave a node. Default 10m.' }),
   onTimeout: known(drainTimeoutActions).optional().meta({
     description:
-      'What happens on a node whose consumers do not leave in time: Hold (the node keeps its pod, becomes schedulable again, and is tried later) or Continue (its pod is deleted). Default Hold.',
+      'Action if consumers do not leave in time: Hold (the node keeps its pod and is tried again later) or Continue (its pod is deleted). Default Hold.',
   }),
 })
 /** @see drainRulesSchema */
