@@ -1,12 +1,12 @@
 import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { type Consumer, consumersOf, type DrainedPermit, drainText, type EvictionRefusal, isEvictable, needsDrivers } from '@tranche/drain'
+import { type Consumer, type DrainedPermit, drainText, type EvictionRefusal } from '@tranche/drain'
 import type { KubeClient } from '@tranche/kube-client'
-import type { OwnerOfObjects, Pod } from '@tranche/kube-types'
+import type { OwnerOfObjects } from '@tranche/kube-types'
 import { cordonNode } from './cordons.ts'
+import { createDrainMemory, type DrainProgress } from './drain-memory.ts'
 import { evictPod } from './evict-pod.ts'
-import { createDriverReader } from './read-drivers.ts'
-import { readPodsOn } from './read-pods-on.ts'
+import { createConsumerReader } from './read-consumers.ts'
 
 /** A node to drain for a permit. */
 export interface NodeToDrain {
@@ -35,82 +35,55 @@ export interface NodeDrainer {
    * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
    */
   drain(job: NodeToDrain, signal: AbortSignal): Promise<DrainReading>
+  /**
+   * Tells whether a node rests after a drain that this process gave up: for as long as the drain might have taken.
+   *
+   * @returns why it was given up; null if the node may be drained
+   */
+  restsSince(node: string, releaseUid: string): string | null
 }
-
-/** Delays until a node is read again, in milliseconds: each is twice the one before. */
-const FIRST_AGAIN_MS = 2_000
-const LONGEST_AGAIN_MS = 15_000
 
 /** Maximum number of evictions at once. */
 const EVICTIONS_AT_ONCE = 16
 
-/** Maximum number of nodes whose drains are remembered; a forgotten one gets its whole time once more. */
-const MOST_DRAINS = 2_000
-
-/** A drain in progress. */
-interface Progress {
-  readonly permit: DrainedPermit['permit']
-  readonly sinceMs: number
-  readonly refusals: readonly EvictionRefusal[]
-  readonly againMs: number
-}
-
 /** Creates a drainer, for one process. */
 export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer {
-  const drivers = createDriverReader(client)
-  const drains = new Map<string, Progress>()
+  const consumers = createConsumerReader(client)
+  const memory = createDrainMemory(clock)
 
-  function progressOf({ node, drained: { release, permit } }: NodeToDrain): Progress {
-    const before = drains.get(keyOfDrain(node, release.uid))
-    if (before?.permit.podUid === permit.podUid && before.permit.podResourceVersion === permit.podResourceVersion) return before
-    return { permit, sinceMs: clock.monotonicMs(), refusals: [], againMs: FIRST_AGAIN_MS }
-  }
-
-  function remember({ node, drained: { release } }: NodeToDrain, progress: Progress): void {
-    if (drains.size >= MOST_DRAINS) drains.clear()
-    drains.set(keyOfDrain(node, release.uid), progress)
-  }
-
-  async function readConsumers({ node, agent, rules: { consumers = [] } }: NodeToDrain, signal: AbortSignal): Promise<readonly Consumer[]> {
-    const read = async (mayBeOld: boolean): Promise<readonly Consumer[]> => {
-      const pods = await readPodsOn(client, node, { mayBeOld, signal })
-      const candidates = pods.filter((pod) => isEvictable(pod, agent))
-      const driversOf = async (pod: Pod): Promise<readonly string[]> => (needsDrivers(consumers) ? drivers.read(pod, signal) : [])
-      const known = await Promise.all(candidates.map(async (pod) => ({ pod, claimedDrivers: await driversOf(pod) })))
-      return consumersOf(consumers, agent, known)
-    }
-    // The first list may be older than the cordon, so it cannot show that no consumer came meanwhile.
-    const seen = await read(true)
-    return seen.length > 0 ? seen : read(false)
-  }
-
-  async function step(job: NodeToDrain, { sinceMs, refusals }: Progress, signal: AbortSignal): Promise<Step> {
+  async function step(job: NodeToDrain, { sinceMs, refusals }: DrainProgress, signal: AbortSignal): Promise<Step> {
     const { cordon = drainDefaults.cordon, consumers: rules = [], timeout = drainDefaults.timeout } = job.rules
     const isTimeOver = clock.monotonicMs() - sinceMs >= durationMs(timeout)
     const taken = cordon ? await cordonNode(client, job.node, job.drained, signal) : null
     if (taken !== null) return { kind: 'waiting', isTimeOver, refusals, message: `BatchRelease ${taken.namespace}/${taken.name} drains it` }
-    const consumers = rules.length === 0 ? [] : await readConsumers(job, signal)
-    if (consumers.length === 0) return { kind: 'drained' }
-    const answers = isTimeOver ? refusals : await evictFirst(client, consumers, signal)
-    return { kind: 'waiting', isTimeOver, refusals: answers, message: drainText(consumers, answers) }
+    const present = await consumers.read({ ...job, rules }, signal)
+    if (present.length === 0) return { kind: 'drained' }
+    const answers = isTimeOver ? refusals : await evictFirst(client, present, signal)
+    return { kind: 'waiting', isTimeOver, refusals: answers, message: drainText(present, answers) }
   }
 
   return {
     async drain(job, signal) {
-      const progress = progressOf(job)
-      remember(job, progress)
+      const progress = memory.progressOf(job)
       const end = await step(job, progress, signal)
-      if (end.kind === 'waiting' && !end.isTimeOver) {
-        const { againMs } = progress
-        remember(job, { ...progress, refusals: end.refusals, againMs: Math.min(LONGEST_AGAIN_MS, 2 * againMs) })
-        return { kind: 'pending', againMs, message: end.message }
+      if (end.kind === 'drained') {
+        memory.ended(job)
+        return { kind: 'ready', isLate: false, message: '' }
       }
-      drains.delete(keyOfDrain(job.node, job.drained.release.uid))
-      if (end.kind === 'drained') return { kind: 'ready', isLate: false, message: '' }
+      if (!end.isTimeOver) {
+        memory.attempted(job, { ...progress, refusals: end.refusals })
+        return { kind: 'pending', againMs: progress.againMs, message: end.message }
+      }
       const { onTimeout = drainDefaults.onTimeout, timeout = drainDefaults.timeout } = job.rules
       const message = `not drained within ${timeout}: ${end.message}`
-      return onTimeout === 'Continue' ? { kind: 'ready', isLate: true, message } : { kind: 'blocked', message }
+      if (onTimeout === 'Continue') {
+        memory.ended(job)
+        return { kind: 'ready', isLate: true, message }
+      }
+      memory.gaveUp(job, durationMs(timeout), message)
+      return { kind: 'blocked', message }
     },
+    restsSince: memory.restsSince,
   }
 }
 
@@ -124,7 +97,3 @@ async function evictFirst(client: KubeClient, consumers: readonly Consumer[], si
 type Step =
   | { readonly kind: 'drained' }
   | { readonly kind: 'waiting'; readonly isTimeOver: boolean; readonly refusals: readonly EvictionRefusal[]; readonly message: string }
-
-function keyOfDrain(node: string, releaseUid: string): string {
-  return `${node}/${releaseUid}`
-}

@@ -116,6 +116,19 @@ describe('a drain', () => {
     expect(await drain(byLabel, again)).toMatchObject({ kind: 'pending' })
   })
 
+  it('that was given up lets the node rest for as long', async () => {
+    await makePod('web', { uses: 'agent' })
+    await makeBudget()
+    await drain({ ...byLabel, timeout: '1m' })
+    expect(drainer.restsSince('node-001', 'br-1')).toBeNull()
+    await pass(60_000)
+    await drain({ ...byLabel, timeout: '1m' })
+    expect(drainer.restsSince('node-001', 'br-1')).toContain('not drained within 1m: 1 pod uses the agent')
+    expect(drainer.restsSince('node-001', 'br-2')).toBeNull()
+    await pass(60_000)
+    expect(drainer.restsSince('node-001', 'br-1')).toBeNull()
+  })
+
   it('continues when the time is over, if the policy says so, and says what remains', async () => {
     await makePod('web', { uses: 'agent' }, {}, ['example.com/keep'])
     const rules = { ...byLabel, timeout: '30s', onTimeout: 'Continue' } as const

@@ -22,7 +22,7 @@ export interface CordonMark {
 /** @returns the mark of a node; null without one; undefined for an annotation that is no mark */
 export function cordonMarkOf({ metadata }: KubeObject): CordonMark | null | undefined {
   const text = metadata.annotations?.[CORDON_ANNOTATION]
-  return text === undefined ? null : parseMark(text)
+  return text === undefined ? null : parseCordonMark(text)
 }
 
 /** @returns the mark for a permit */
@@ -41,7 +41,8 @@ export function isMarkFor(mark: CordonMark, { release, permit }: DrainedPermit):
   return isMarkOf(mark, release) && mark.podUid === permit.podUid && mark.podResourceVersion === permit.podResourceVersion
 }
 
-function parseMark(text: string): CordonMark | undefined {
+/** @returns the mark in an annotation; undefined if it is none */
+export function parseCordonMark(text: string): CordonMark | undefined {
   try {
     const value = JSON.parse(text) as CordonMark | null
     const isMark = textFields.every((field) => typeof value?.[field] === 'string') && typeof value?.cordoned === 'boolean'
