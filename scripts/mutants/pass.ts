@@ -1,3 +1,4 @@
+import { mutantsOfChecks } from './checks.ts'
 import type { Mutant } from './mutant.ts'
 
 const planPass = 'packages/core/fence/src/pass/plan-pass.ts'
@@ -10,8 +11,6 @@ const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
 const spreadHolds = 'packages/core/fence/src/pass/spread-holds.ts'
 const batchScope = 'packages/core/fence/src/nodes/batch-scope.ts'
 const exemptNodes = 'packages/core/fence/src/nodes/exempt-nodes.ts'
-const roomReading = 'packages/core/fence/src/nodes/room-reading.ts'
-const roomOfPass = 'packages/core/fence/src/pass/room.ts'
 const oldNodes = 'packages/core/fence/src/nodes/old-nodes.ts'
 const candidateOrder = 'packages/core/fence/src/pass/candidate-order.ts'
 
@@ -19,91 +18,11 @@ const planPassTests = 'packages/core/fence/test/pass/plan-pass.test.ts'
 const planPassProperties = 'packages/core/fence/test/pass/plan-pass.property.test.ts'
 const fenceProperties = 'packages/core/planner/test/fence.property.test.ts'
 const nodeRulesTests = 'packages/core/fence/test/pass/node-rules.test.ts'
-const roomTests = 'packages/core/fence/test/pass/room.test.ts'
 const candidateOrderTests = 'packages/core/fence/test/pass/candidate-order.test.ts'
 
 /** Faults in the decisions of an executor's pass. */
 export const mutantsOfPass: readonly Mutant[] = [
-  {
-    rule: 'F4',
-    fault: 'a pod is deleted although the room on its node is not known',
-    file: roomReading,
-    find: 'return reading !== undefined && reading.shortage === null && monotonicMs - reading.readAtMs < ROOM_CURRENT_MS',
-    replace: 'return reading?.shortage !== undefined || monotonicMs > 0',
-    tests: [roomTests],
-  },
-  {
-    rule: 'F4',
-    fault: 'a reading of the room is current for ever',
-    file: roomReading,
-    find: 'reading.shortage === null && monotonicMs - reading.readAtMs < ROOM_CURRENT_MS',
-    replace: 'reading.shortage === null',
-    tests: [roomTests],
-  },
-  {
-    rule: 'F7',
-    fault: 'a node without room keeps its permit',
-    file: planPass,
-    find: ' || withoutRoom.has(tracked)',
-    replace: '',
-    tests: [roomTests],
-  },
-  {
-    rule: 'F7',
-    fault: 'a permit makes way for a node without room, again and again',
-    file: fence,
-    find: ' && !lacksRoom(knownRoom(fence), name)',
-    replace: '',
-    tests: [roomTests],
-  },
-  {
-    rule: 'G6',
-    fault: 'a pass does not rest while a node without room has a permit that is not executable',
-    file: roomOfPass,
-    find: ' && againAtMs > view.monotonicMs',
-    replace: '',
-    tests: [roomTests],
-  },
-  {
-    rule: 'G8',
-    fault: 'two executors that read a node at different times undo the list of each other',
-    file: roomOfPass,
-    find: '[...(record.noRoom ?? []), ...read]',
-    replace: '[...(record.noRoom ?? []).filter(({ node }) => !view.room.has(node)), ...read]',
-    tests: [roomTests],
-  },
-  {
-    rule: 'F3',
-    fault: 'a node without room gets a permit',
-    file: permitChange,
-    find: ' && !lacksRoom(room, name)',
-    replace: '',
-    tests: [roomTests],
-  },
-  {
-    rule: 'F3',
-    fault: 'a node gets a permit before its room is read',
-    file: planPass,
-    find: 'return toReadRoom(unknown) ?? {',
-    replace: 'return {',
-    tests: [roomTests],
-  },
-  {
-    rule: 'G6',
-    fault: 'nothing wakes a pass when a node without room is due to be read again',
-    file: planPass,
-    find: 'nextRoomReadMs(fence), ',
-    replace: '',
-    tests: [roomTests],
-  },
-  {
-    rule: 'G6',
-    fault: 'a restart forgets the nodes without room that the record names',
-    file: roomOfPass,
-    find: '[...(record.noRoom ?? []), ...read]',
-    replace: '[...read]',
-    tests: [roomTests],
-  },
+  ...mutantsOfChecks,
   {
     rule: 'F1',
     fault: 'an executor acts on a DaemonSet that a user has changed',

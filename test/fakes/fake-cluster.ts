@@ -289,7 +289,7 @@ export class FakeCluster {
       podsSeen,
       sent: new Set(),
       // The fake has no watch delay, so the view confirms every permit.
-      room: new Map(),
+      checks: new Map(),
       confirmations: new Map(record.permits.map((permit) => [permitId(permit), { kind: 'confirmed' }])),
       isBad: false,
       monotonicMs: this.nowMs,

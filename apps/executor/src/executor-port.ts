@@ -1,23 +1,39 @@
-import { createRoomReader, readNode, readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
-import type { Clock } from '@tranche/clock'
+import { readNode, readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { DaemonSet } from '@tranche/kube-types'
+import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { ExecutorPort } from '@tranche/partition-executor'
 import { controlledBy, toPublishedTarget } from '@tranche/planner'
+import type { CheckTarget } from './checks/check.ts'
+import type { NodePreparer } from './node-preparer.ts'
 
-/** Implements the executor port with the API server and the watches of this process. `uniqueValue` is unique across all processes. */
-export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, clock: Clock, uniqueValue: () => string): ExecutorPort {
-  const rooms = createRoomReader(client, clock)
+/** Dependencies of {@link createExecutorPort}. */
+export interface PortParts {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly preparer: NodePreparer
+  /** @returns a value that is unique across all processes */
+  uniqueValue(): string
+}
+
+/** Implements the executor port with the API server and the watches of this process. */
+export function createExecutorPort({ client, cluster, preparer, uniqueValue }: PortParts): ExecutorPort {
+  function targetOf(key: ObjectKey): CheckTarget | null {
+    const daemonSet = cluster.overlay.daemonSets.get(key)
+    const control = daemonSet === undefined ? undefined : controlledBy(daemonSet)
+    if (daemonSet === undefined || control === undefined) return null
+    const release = cluster.overlay.batchReleases.get({ namespace: key.namespace, name: control.name })
+    return release === undefined ? null : { daemonSet, release }
+  }
+
   return {
     read(key) {
-      const daemonSet = cluster.overlay.daemonSets.get(key)
-      const control = daemonSet === undefined ? undefined : controlledBy(daemonSet)
-      if (daemonSet === undefined || control === undefined) return null
-      const release = cluster.overlay.batchReleases.get({ namespace: key.namespace, name: control.name })
-      if (release === undefined) return null
+      const target = targetOf(key)
+      if (target === null) return null
+      const { daemonSet, release } = target
       const placement = daemonSet.spec.template.spec ?? {}
       const fleet = cluster.fleet.view(daemonSet)
-      return { published: toPublishedTarget(daemonSet), release, fleet, placement, podsSeen: cluster.pods.positionOf(key.namespace) }
+      const podsSeen = cluster.pods.positionOf(key.namespace)
+      return { published: toPublishedTarget(daemonSet), release, fleet, placement, podsSeen, ...preparer.read({ daemonSet, release }) }
     },
     async writeRecord(release, record, signal) {
       const written = await writeRecord(client, release, record, signal)
@@ -38,10 +54,16 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
       touchPod(client, { namespace, name: podName, uid: permit.podUid }, uniqueValue(), signal),
     readPod: (pod, signal) => readPod(client, pod, signal),
     readNode: (name, signal) => readNode(client, name, signal),
-    async readRoom(key, node, signal) {
-      const daemonSet = cluster.overlay.daemonSets.get(key)
-      return daemonSet === undefined ? 'the DaemonSet is gone' : rooms.read(daemonSet, node, signal)
+    async checkNode(key, node, purpose, signal) {
+      const target = targetOf(key)
+      if (target === null) return { kind: 'blocked', reason: 'CheckFailed', message: 'the DaemonSet is gone' }
+      return preparer.check(target, { node, purpose }, signal)
     },
+    async releaseNode(key, prepared, signal) {
+      const target = targetOf(key)
+      if (target !== null) await preparer.release(target, prepared, signal)
+    },
+    sweepNodes: (signal) => preparer.sweep(signal),
   }
 }
 

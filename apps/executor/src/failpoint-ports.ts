@@ -11,7 +11,9 @@ export const executorFailpointPorts = {
     touchPod: 'promise',
     readPod: 'promise',
     readNode: 'promise',
-    readRoom: 'promise',
+    checkNode: 'promise',
+    releaseNode: 'promise',
+    sweepNodes: 'promise',
   },
   queue: { enqueue: 'promise', process: 'value' },
 } as const satisfies { readonly executor: PortCalls<ExecutorPort>; readonly queue: PortCalls<Pick<JobQueue, 'enqueue' | 'process'>> }

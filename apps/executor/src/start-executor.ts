@@ -12,12 +12,14 @@ import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-cl
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
-import { createExecutorPass } from '@tranche/partition-executor'
+import { createExecutorPass, type ExecutorPort } from '@tranche/partition-executor'
 import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
+import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
+import { createNodePreparer } from './node-preparer.ts'
 import { tracePort } from './trace-port.ts'
 
 /** Options of an executor process. */
@@ -85,7 +87,8 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const real = createExecutorPort(client, cluster, clock, createTouchValues(options.identity))
+  const preparer = createNodePreparer([createRoomCheck(client, clock, log)])
+  const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })
   const end = Promise.withResolvers<void>()
@@ -95,7 +98,10 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     const enqueue = (key: ObjectKey): void => enqueuer.enqueue(keyText(key))
     wakeByWatches(cluster, clock, enqueue)
-    sweep(cluster, clock, enqueue, ending.signal)
+    sweep(clock, ending.signal, () => {
+      enqueueAll(cluster, enqueue)
+      sweepNodes(port, log, ending.signal)
+    })
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
     worker = queue.process(handler, { concurrency: options.workers ?? 4 })
   })
@@ -154,11 +160,18 @@ function wakeByWatches(cluster: WatchedCluster, clock: Clock, enqueue: (key: Obj
   cluster.nodes.subscribe({ onChange: () => enqueueAll(cluster, enqueue) })
 }
 
-function sweep(cluster: WatchedCluster, clock: Clock, enqueue: (key: ObjectKey) => void, signal: AbortSignal): void {
+/** A failed sweep is repeated by the next one. */
+function sweepNodes(port: Pick<ExecutorPort, 'sweepNodes'>, log: Logger, signal: AbortSignal): void {
+  port.sweepNodes(signal).catch((error: unknown) => {
+    if (!signal.aborted) log.warn({ err: error }, 'could not release nodes of finished releases')
+  })
+}
+
+function sweep(clock: Clock, signal: AbortSignal, act: () => void): void {
   let timer: Timer
   const next = (): void => {
     timer = clock.setTimer(SWEEP_MS, () => {
-      enqueueAll(cluster, enqueue)
+      act()
       next()
     })
   }

@@ -42,6 +42,14 @@ export { failedDueNodes } from './pass/failed-due-nodes.ts'
 export { type NodeOutlook, nodeOutlook } from './pass/node-outlook.ts'
 export { tallyNodes } from './pass/node-tally.ts'
 export type { Confirmation, PassView, PublishedTarget } from './pass/pass-view.ts'
-export { type RoomReading, ROOM_CURRENT_MS } from './nodes/room-reading.ts'
-export { type PassPlan, passRules, type PermittedPod, planPass } from './pass/plan-pass.ts'
+export {
+  CHECK_CURRENT_MS,
+  type CheckPurpose,
+  type NodeCheck,
+  type NodeReading,
+  type Preparation,
+  type PreparationRules,
+  type Preparations,
+} from './nodes/node-check.ts'
+export { type PassPlan, passRules, type PermittedPod, planPass, type PreparedNode } from './pass/plan-pass.ts'
 export type { NodeToConfirm, PodToConfirm, Questions } from './pass/questions.ts'

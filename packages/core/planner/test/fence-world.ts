@@ -459,7 +459,7 @@ class FenceWorld {
       podsSeen: String(executor.seen),
       sent: new Set(),
       confirmations: executor.confirmations,
-      room: new Map(),
+      checks: new Map(),
       // A verdict may come and go at any moment, and executors need not agree.
       isBad: this.#random(8) === 0,
       monotonicMs: this.#nowMs,

@@ -1,4 +1,4 @@
-import type { Explanation, NodeReport } from '@tranche/api-schema'
+import type { BlockedNode, Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { firstNodes, stepsOf, toPublishedTarget } from '@tranche/planner'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
@@ -8,7 +8,7 @@ import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { nodeMemoryOf, nodeReport } from './report-nodes.ts'
 import { stepSizes } from './step-sizes.ts'
-import { nextText, standstillOf, unseenTemplate } from './standstill.ts'
+import { blockedNexts, blockedRules, nextText, standstillOf, unseenTemplate } from './standstill.ts'
 
 /** The rule that decides about a node, the explanation, and the event that would change it. */
 interface Answer {
@@ -91,15 +91,21 @@ function notUpdated(outline: Outline, node: NodeView): Answer {
   if (stateQuestion(outline).scope.rules.factsOf(node.labels).isExcluded) return byOutlook(outline, node, { kind: 'excluded' })
   const still = standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: `${name} is not updated: ${still.message}`, next: nextText(outline) }
-  const withoutRoom = outline.release?.status?.flight?.noRoom?.find((one) => one.node === name)
-  if (withoutRoom !== undefined) {
-    const next = 'there is room for the new pod: other pods leave, or the new one requests less; executors look again by themselves'
-    return { rule: 'Room', answer: `${name} keeps its old pod: ${withoutRoom.message}`, next }
-  }
+  const blocked = outline.release?.status?.flight?.blocked?.find((one) => one.node === name)
+  if (blocked !== undefined) return blockedAnswer(blocked)
   const outlook = outlookIn(outline, name)
   if (outlook !== null) return byOutlook(outline, node, outlook)
   const message = 'no pod may be deleted yet: the release is starting, or its rules have just changed'
   return { rule: 'Pending', answer: `${name} is not updated: ${message}`, next: nextText(outline) }
+}
+
+function blockedAnswer({ node, reason, message }: BlockedNode): Answer {
+  const next = blockedNexts[reason]?.(node) ?? 'the check of the node succeeds'
+  return {
+    rule: blockedRules[reason] ?? reason,
+    answer: `${node} keeps its old pod: ${message}`,
+    next: `${next}; executors look again by themselves`,
+  }
 }
 
 /** Null while no executor has recorded which pods may be deleted. */
@@ -119,7 +125,7 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
       fleet,
       podsSeen: record.watermark,
       sent: new Set(),
-      room: new Map(),
+      checks: new Map(),
       confirmations: new Map(),
       isBad: false,
       monotonicMs,

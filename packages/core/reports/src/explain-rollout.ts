@@ -9,7 +9,7 @@ import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import { pauseText } from './pause-text.ts'
 import { presentMessage, presentWait, waitText } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
-import { nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
+import { blockedRules, nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
 /** Explains what a Rollout waits for: the rule, the explanation, and the event that would change it. */
@@ -67,7 +67,7 @@ const waitingRules: Readonly<Record<string, string>> = {
   NotAvailable: 'Availability',
   BudgetUsedUp: 'Budget',
   SpreadUsedUp: 'Spread',
-  NoRoom: 'Room',
+  ...blockedRules,
   QueueUnavailable: 'Queue',
   NodesNotReady: 'NotReady',
   TouchUnclear: 'Stopping',

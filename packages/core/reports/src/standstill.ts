@@ -88,12 +88,22 @@ function nextByItself(outline: Outline): string | undefined {
   return `its pause ends at ${new Date(Date.parse(lastUpdateTime) + seconds * 1000).toISOString()}`
 }
 
+/** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */
+export const blockedRules: Readonly<Record<string, string>> = {
+  NoRoom: 'Room',
+}
+
+/** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
+export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> = {
+  NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+}
+
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   Upgrading: (nodes) => (nodes === '' ? 'the next old pods are deleted' : `new pods become available on ${nodes}`),
   NotAvailable: (nodes) => `the pods on ${nodes} become available`,
   BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,
-  NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+  ...blockedNexts,
   QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
   TouchUnclear: (nodes) =>

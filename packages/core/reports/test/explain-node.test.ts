@@ -92,14 +92,18 @@ describe('why a node is not updated', () => {
     ],
     [
       'it has no room for the new pod',
-      { record: { noRoom: [{ node: 'a', message: 'no room for the new pod: cpu' }] } },
+      { record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room for the new pod: cpu' }] } },
       {
         rule: 'Room',
         answer: 'a keeps its old pod: no room for the new pod: cpu',
         next: expect.stringContaining('there is room for the new pod'),
       },
     ],
-    ['another node has no room for its new pod', { record: { noRoom: [{ node: 'b', message: 'no room' }] } }, { rule: 'Next' }],
+    [
+      'another node has no room for its new pod',
+      { record: { blocked: [{ node: 'b', reason: 'NoRoom', message: 'no room' }] } },
+      { rule: 'Next' },
+    ],
     [
       'the Rollout is paused',
       {
@@ -112,7 +116,7 @@ describe('why a node is not updated', () => {
       'it has no room for the new pod, but the release is paused',
       {
         rollout: { strategy: { paused: true, canary: { steps: [{ replicas: '100%' }] } } },
-        record: { noRoom: [{ node: 'a', message: 'no room for the new pod: cpu' }] },
+        record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room for the new pod: cpu' }] },
         rolloutStatus: { message: 'paused by spec.strategy.paused since 22:00' },
       },
       { rule: 'Paused', answer: 'a is not updated: paused by spec.strategy.paused since 22:00' },

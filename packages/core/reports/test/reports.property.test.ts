@@ -178,7 +178,7 @@ function outlookIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, nam
       fleet,
       podsSeen: '9999',
       sent: new Set(),
-      room: new Map(),
+      checks: new Map(),
       confirmations: new Map(),
       isBad: false,
       monotonicMs,

@@ -19,7 +19,8 @@ import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
-import { createRoomReadings, type RoomReadings } from './room-readings.ts'
+import { checkNodes, releaseNodes } from './check-nodes.ts'
+import { createNodeReadings, type NodeReadings } from './node-readings.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
 
 /** Dependencies of {@link createExecutorPass}. */
@@ -71,7 +72,8 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
     const first = decide(key, log)
     if (first === null) return awaitChange
     if (first.plan.kind === 'confirm') await confirm(first.plan, first, doing)
-    else if (first.plan.kind === 'readRoom') await readRoom(key, first.plan.nodes, first, doing)
+    else if (first.plan.kind === 'checkNodes') await checkNodes(key, first.plan, { ...doing, readings: first.memory.readings })
+    else if (first.plan.kind === 'releaseNodes') await releaseNodes(key, first.plan.nodes, { ...doing, readings: first.memory.readings })
     else return apply(first, doing)
     const second = decide(key, log)
     return second === null ? awaitChange : apply(second, doing)
@@ -82,7 +84,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
 interface Memory {
   readonly sent: SentDeletes
   readonly confirmations: Confirmations
-  readonly rooms: RoomReadings
+  readonly readings: NodeReadings
 }
 
 interface Decision {
@@ -101,14 +103,15 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
   switch (plan.kind) {
     case 'execute':
       return execute(plan.pods, reading, memory.sent, doing)
-    // Other pods have become available, or have left, meanwhile; or there are more nodes to read.
+    // Other pods have become available, or have left, meanwhile; or there are more nodes to check.
     case 'confirm':
-    case 'readRoom':
+    case 'checkNodes':
+    case 'releaseNodes':
       return recheckAfter(0)
     case 'changePermits': {
       const record = recordOf(reading)
       const isWritten = await doing.cluster.writeRecord(reading.release, changePermits(record, plan.change), doing.signal)
-      if (isWritten && plan.change.noRoom !== undefined) memory.rooms.recorded()
+      if (isWritten && plan.change.blocked !== undefined) memory.readings.recorded()
       return outcomeOfWrite(isWritten)
     }
     case 'withdraw':
@@ -181,23 +184,6 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
   ])
 }
 
-/** Reads the room on nodes, in parallel. A node that cannot be read keeps its pod, and the record says why, as for a lack of room. */
-async function readRoom(key: ObjectKey, nodes: readonly string[], { memory: { rooms } }: Decision, doing: Doing): Promise<void> {
-  const { cluster, clock, log, signal } = doing
-  await Promise.all(
-    nodes.map(async (node) => {
-      try {
-        rooms.add(node, await cluster.readRoom(key, node, signal), clock.monotonicMs())
-      } catch (error) {
-        if (signal.aborted) throw error
-        const reason = error instanceof Error ? error.message : String(error)
-        rooms.add(node, `cannot read whether there is room: ${reason}`, clock.monotonicMs())
-        log.warn({ daemonSet: keyText(key), node, err: error }, 'could not read room on node')
-      }
-    }),
-  )
-}
-
 interface Question {
   /** Log fields. */
   readonly what: Readonly<Record<string, string>>
@@ -220,9 +206,9 @@ function outcomeOfWrite(written: boolean): ReconcileResult {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }
 
-function toView(reading: ExecutorReading, { sent, confirmations, rooms }: Memory, times: PassTimes): PassView {
+function toView(reading: ExecutorReading, { sent, confirmations, readings }: Memory, times: PassTimes): PassView {
   const { monotonicMs } = times
-  const { published, release, fleet, podsSeen } = reading
+  const { published, release, fleet, podsSeen, preparation, prepared } = reading
   return {
     published,
     releaseUid: release.metadata.uid,
@@ -232,7 +218,9 @@ function toView(reading: ExecutorReading, { sent, confirmations, rooms }: Memory
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),
     confirmations: confirmations.of(release.status?.flight),
-    room: rooms.of(release.status?.flight?.revision),
+    checks: readings.of(release.status?.flight?.revision, prepared),
+    preparation,
+    ...(prepared !== undefined && { prepared, releasing: readings.releasing(monotonicMs) }),
     isBad: isBad(reading, times),
     monotonicMs,
   }
@@ -269,7 +257,7 @@ function recordOf(reading: ExecutorReading): NonNullable<NonNullable<ExecutorRea
 
 function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
   const text = keyText(key)
-  const memory = memories.get(text) ?? { sent: createSentDeletes(), confirmations: createConfirmations(), rooms: createRoomReadings() }
+  const memory = memories.get(text) ?? { sent: createSentDeletes(), confirmations: createConfirmations(), readings: createNodeReadings() }
   memories.set(text, memory)
   return memory
 }
@@ -288,7 +276,7 @@ function fieldsOf({ release }: ExecutorReading): LogFields {
 
 function podsOf(plan: PassPlan): number {
   if (plan.kind === 'changePermits') return plan.change.append.length + plan.change.remove.length
-  if (plan.kind === 'readRoom') return plan.nodes.length
+  if (plan.kind === 'checkNodes' || plan.kind === 'releaseNodes') return plan.nodes.length
   if (plan.kind === 'confirm') return plan.pods.length + plan.nodes.length
   return plan.kind === 'wait' ? 0 : plan.pods.length
 }

@@ -1,6 +1,16 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { FleetNode, FleetView } from '@tranche/fleet'
-import type { LivePod, TouchAnswer, PublishedTarget, PermittedPod } from '@tranche/fence'
+import type {
+  CheckPurpose,
+  LivePod,
+  NodeCheck,
+  PermittedPod,
+  PreparationRules,
+  Preparations,
+  PreparedNode,
+  PublishedTarget,
+  TouchAnswer,
+} from '@tranche/fence'
 import type { ObjectKey, PodPlacement } from '@tranche/kube-types'
 
 /** Input of one pass over a DaemonSet, all from this process's watches. */
@@ -13,6 +23,10 @@ export interface ExecutorReading {
   readonly placement: PodPlacement
   /** Version that the pod watch has reached. */
   readonly podsSeen: string
+  /** What the policy asks to be done on nodes before their pods are deleted. @default nothing */
+  readonly preparation?: PreparationRules | undefined
+  /** Preparations of this release, by node. @default nothing */
+  readonly prepared?: Preparations
 }
 
 /** Cluster access of the executor. */
@@ -48,10 +62,21 @@ export interface ExecutorPort {
    */
   readNode(name: string, signal: AbortSignal): Promise<FleetNode | null>
   /**
-   * Reads whether a node has room for a pod of the DaemonSet's present template once its old pod is gone.
+   * Checks a node of the DaemonSet, and begins on it what the policy asks for.
    *
-   * @returns null if it has; otherwise what the pod would lack, in words
    * @throws if there is no clear response
    */
-  readRoom(daemonSet: ObjectKey, node: string, signal: AbortSignal): Promise<string | null>
+  checkNode(daemonSet: ObjectKey, node: string, purpose: CheckPurpose, signal: AbortSignal): Promise<NodeCheck>
+  /**
+   * Undoes what a check did on a node for the release of the DaemonSet.
+   *
+   * @throws if it is not sure to be undone: it is tried again
+   */
+  releaseNode(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
+  /**
+   * Undoes what was done on nodes for releases that control no DaemonSet any more.
+   *
+   * @throws if something is not sure to be undone: it is tried again
+   */
+  sweepNodes(signal: AbortSignal): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { FlightRecord, Permit, StoppedTime } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { type FleetNode, type FleetPod, toFleetView } from '@tranche/fleet'
-import { batchScope, type LivePod, scopeTextOf, type TouchAnswer } from '@tranche/fence'
+import { batchScope, type LivePod, scopeTextOf, type TouchAnswer, type Preparation } from '@tranche/fence'
 import { silentLogger } from '@tranche/telemetry'
 import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
 import type { ReconcileResult } from '@tranche/reconcile'
@@ -205,33 +205,33 @@ describe('a pass of the executor', () => {
     it('reads the room on a node before it deletes its pod, in the same pass', async () => {
       const stage = aRoomStage({ permits: [permitFor('a')] })
       expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
-      expect(stage.calls).toEqual(['read room a', 'delete pod-a'])
+      expect(stage.calls).toEqual(['check a for deletion', 'delete pod-a'])
     })
 
     it('reads the room before it writes permits', async () => {
       const stage = aRoomStage({})
       await stage.pass()
-      expect(stage.calls).toEqual(['read room a', 'read room b', 'read room c', 'writeRecord a,b,c'])
+      expect(stage.calls).toEqual(['check a for permit', 'check b for permit', 'check c for permit', 'writeRecord a,b,c'])
     })
 
     it('withdraws the permit of a node without room, and records why', async () => {
       const stage = aRoomStage({ permits: [permitFor('a')] })
       stage.shortages = { a: 'no room for the new pod: cpu' }
       await stage.pass()
-      expect(stage.calls).toEqual(['read room a', 'touch pod-a', 'writeRecord '])
+      expect(stage.calls).toEqual(['check a for deletion', 'touch pod-a', 'writeRecord '])
       stage.set(stage.written[0]!)
       stage.calls.length = 0
       await stage.pass()
-      expect(stage.calls).toEqual(['read room b', 'read room c', 'writeRecord b,c'])
-      expect(stage.written[1]?.noRoom).toEqual([{ node: 'a', message: 'no room for the new pod: cpu' }])
+      expect(stage.calls).toEqual(['check b for permit', 'check c for permit', 'writeRecord b,c'])
+      expect(stage.written[1]?.blocked).toEqual([{ node: 'a', reason: 'NoRoom', message: 'no room for the new pod: cpu' }])
     })
 
     it('keeps the pod of a node whose room it cannot read, and records why', async () => {
       const stage = aRoomStage({})
       stage.shortages = { a: 'fails' }
       await stage.pass()
-      expect(stage.calls).toEqual(['read room a', 'read room b', 'read room c', 'writeRecord b,c'])
-      expect(stage.written[0]?.noRoom).toEqual([{ node: 'a', message: 'cannot read whether there is room: pods is forbidden' }])
+      expect(stage.calls).toEqual(['check a for permit', 'check b for permit', 'check c for permit', 'writeRecord b,c'])
+      expect(stage.written[0]?.blocked).toEqual([{ node: 'a', reason: 'CheckFailed', message: 'cannot check the node: pods is forbidden' }])
     })
 
     it('records each change of what a node lacks once, and no page of an error', async () => {
@@ -245,7 +245,7 @@ describe('a pass of the executor', () => {
       stage.clock.advance(15_000)
       stage.shortages = { a: 'x'.repeat(10_000), b: 'no room', c: 'no room' }
       await stage.pass()
-      expect(stage.written.at(-1)?.noRoom?.[0]?.message).toBe('x'.repeat(512))
+      expect(stage.written.at(-1)?.blocked?.[0]?.message).toBe('x'.repeat(512))
     })
 
     it('reads a node without room again after a while, each time later', async () => {
@@ -271,7 +271,53 @@ describe('a pass of the executor', () => {
       stage.reading = { ...stage.reading!, published: { ...stage.reading!.published, canaryRevision: 'newer' } }
       stage.calls.length = 0
       await stage.pass()
-      expect(stage.calls).toEqual(['read room a', 'read room b', 'read room c', 'writeRecord a,b,c'])
+      expect(stage.calls).toEqual(['check a for permit', 'check b for permit', 'check c for permit', 'writeRecord a,b,c'])
+    })
+  })
+
+  describe('where the policy asks for something to be done on nodes', () => {
+    it('undoes it where nothing needs it, before its other work', async () => {
+      const stage = aStage({ permits: [permitFor('a')] })
+      prepare(stage, [{ node: 'z' }])
+      expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
+      await stage.pass()
+      expect(stage.calls).toEqual(['release z of pull', 'check a for deletion', 'delete pod-a'])
+    })
+
+    it('does its other work although it cannot undo it, and tries again after a while', async () => {
+      const stage = aStage({ permits: [permitFor('a')] })
+      prepare(stage, [{ node: 'z' }])
+      stage.fails = 'z'
+      await stage.pass()
+      await stage.pass()
+      stage.clock.advance(10_000)
+      await stage.pass()
+      const releases = stage.calls.filter((call) => call.startsWith('release'))
+      expect(releases).toEqual(['release z of pull', 'release z of pull'])
+      expect(stage.calls).toContain('delete pod-a')
+    })
+
+    it('asks a node again once a watch shows that what it waits for has changed', async () => {
+      const stage = aStage({ partition: 2, permits: [permitFor('a')] })
+      prepare(stage, [{ node: 'a', state: 'begun' }])
+      stage.shortages = { a: 'begins' }
+      expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 5_000 })
+      await stage.pass()
+      expect(stage.calls).toEqual(['check a for deletion'])
+      prepare(stage, [{ node: 'a', state: 'ready' }])
+      stage.shortages = {}
+      await stage.pass()
+      expect(stage.calls).toEqual(['check a for deletion', 'check a for deletion', 'delete pod-a'])
+    })
+
+    it('asks a node again after the time that its check says', async () => {
+      const stage = aStage({ partition: 2, permits: [permitFor('a')] })
+      prepare(stage, [])
+      stage.shortages = { a: 'begins' }
+      await stage.pass()
+      stage.clock.advance(5_000)
+      await stage.pass()
+      expect(stage.calls).toEqual(['check a for deletion', 'check a for deletion'])
     })
   })
 
@@ -444,6 +490,14 @@ function aRoomStage(fields: Partial<FlightRecord>): Stage {
   return stage
 }
 
+/** Lets the policy ask for something on nodes, and the watch show what was done there. */
+function prepare(stage: Stage, done: readonly Partial<Preparation>[]): void {
+  const made = done.map(
+    (one): Preparation => ({ node: '', check: 'pull', state: 'ready', isAhead: false, isStale: false, changesAtMs: null, ...one }),
+  )
+  stage.reading = { ...stage.reading!, preparation: { ahead: 0 }, prepared: Map.groupBy(made, ({ node }) => node) }
+}
+
 /** One of which the controller has seen how the release of that name began. */
 function aJudgedStage(release: string): Stage {
   const stage = aStage({ limit: 3, permits: [permitFor('gone'), permitFor('b')] })
@@ -486,11 +540,18 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       if (stage.liveNode === 'fails') throw new Error('the connection was reset')
       return stage.liveNode
     },
-    async readRoom(_key, node) {
-      stage.calls.push(`read room ${node}`)
-      if (stage.shortages[node] === 'fails') throw new Error('pods is forbidden')
-      return stage.shortages[node] ?? null
+    async checkNode(_key, node, purpose) {
+      stage.calls.push(`check ${node} for ${purpose}`)
+      const shortage = stage.shortages[node]
+      if (shortage === 'fails') throw new Error('pods is forbidden')
+      if (shortage === 'begins') return { kind: 'pending', againInMs: 5_000 }
+      return shortage === undefined ? { kind: 'ready', for: 'deletion' } : { kind: 'blocked', reason: 'NoRoom', message: shortage }
     },
+    async releaseNode(_key, { node, check }) {
+      stage.calls.push(`release ${node} of ${check}`)
+      if (stage.fails === node) throw new Error('nodes is forbidden')
+    },
+    sweepNodes: async () => {},
   }
 }
 

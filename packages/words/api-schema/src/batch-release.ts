@@ -115,12 +115,13 @@ const holdSchema = z.object({
 /** Why a record is not open. Only its own cause lifts a hold (rule F9). */
 export type Hold = Frozen<z.infer<typeof holdSchema>>
 
-const nodeWithoutRoomSchema = z.object({
+const blockedNodeSchema = z.object({
   node: z.string().meta({ description: 'Name of the node.' }),
-  message: z.string().meta({ description: 'What the new pod would lack, or why that is unknown.' }),
+  reason: z.string().meta({ description: 'Why the node keeps its old pod, in one word, such as NoRoom.' }),
+  message: z.string().meta({ description: 'Shortage or failure that keeps the pod.' }),
 })
-/** A node that keeps its old pod because the new one would not fit. */
-export type NodeWithoutRoom = Frozen<z.infer<typeof nodeWithoutRoomSchema>>
+/** A node that keeps its old pod because a check of the node does not allow its deletion. */
+export type BlockedNode = Frozen<z.infer<typeof blockedNodeSchema>>
 
 const flightRecordSchema = z.object({
   workloadUid: z.string().meta({ description: 'uid of the DaemonSet.' }),
@@ -141,9 +142,8 @@ const flightRecordSchema = z.object({
   scope: z.string().optional().meta({ description: 'Digest of the rules that select nodes. Absent if every node may be updated.' }),
   watermark: z.string().meta({ description: 'Highest pod resourceVersion that any write of the record was based on.' }),
   permits: atomicList(permitSchema).meta({ description: 'Permits not yet settled, oldest first.' }),
-  noRoom: atomicList(nodeWithoutRoomSchema).optional().meta({
-    description:
-      'Nodes that keep their old pod because the new one would not fit, at most 10. Written by executors under the policy rule room: Check.',
+  blocked: atomicList(blockedNodeSchema).optional().meta({
+    description: 'Nodes that keep their old pod because of a check that the policy asks for, at most 10. Written by executors.',
   }),
 })
 /** Permit record of the fence. Only this record allows a deletion (rules F1 to F13). */

@@ -7,7 +7,7 @@ import { type Exemption, exemptNodes } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
-import { type KnownRoom, lacksRoom } from '../nodes/room-reading.ts'
+import { isKeptFromPermit, type KnownChecks, type Preparation, wasReady } from '../nodes/node-check.ts'
 
 /** Input of the fence rules, computed once per pass. */
 export interface FenceState {
@@ -107,14 +107,37 @@ export function isTakeable({ view, scope, revisions }: FenceState, name: string)
   return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node)
 }
 
-/** Whether a permit may be withdrawn to make way for one of this node: it can be taken, and its room does not keep it from a permit. */
+/** Whether a permit may be withdrawn to make way for one of this node: it can be taken, and its checks do not keep it from a permit. */
 export function mayGoFirst(fence: FenceState, name: string): boolean {
-  return isTakeable(fence, name) && !lacksRoom(knownRoom(fence), name)
+  return isTakeable(fence, name) && mayGetPermit(fence, name)
 }
 
-/** @returns the readings of the room on nodes in a pass */
-export function knownRoom({ view, scope }: Pick<FenceState, 'view' | 'scope'>): KnownRoom {
-  return { rules: scope.rules, readings: view.room, monotonicMs: view.monotonicMs }
+/** Whether the checks of a node do not keep it from a permit. Where the policy asks for it, the node was prepared. */
+export function mayGetPermit(fence: FenceState, name: string): boolean {
+  if (!asksChecks(fence)) return true
+  return !isKeptFromPermit(knownChecks(fence), name) && isPreparedAhead(fence, name)
+}
+
+/** Whether the node is prepared as far as the policy asks for it before a permit. */
+export function isPreparedAhead(fence: FenceState, name: string): boolean {
+  const { preparation, prepared } = fence.view
+  if (preparation === undefined || preparation.ahead === 0) return true
+  const isReady = prepared?.get(name)?.some(({ state, isAhead, isStale }) => isAhead && state === 'ready' && !isStale)
+  return isReady === true || wasReady(knownChecks(fence), name)
+}
+
+/** @returns everything that was done on nodes for the release of the view */
+export function preparationsIn({ prepared }: PassView): readonly Preparation[] {
+  return prepared === undefined ? [] : [...prepared.values()].flat()
+}
+
+/** @returns the readings of nodes in a pass */
+export function knownChecks({ view, scope }: Pick<FenceState, 'view' | 'scope'>): KnownChecks {
+  return { isAsked: asksChecks({ view, scope }), readings: view.checks, monotonicMs: view.monotonicMs }
+}
+
+function asksChecks({ view, scope }: Pick<FenceState, 'view' | 'scope'>): boolean {
+  return scope.rules.checksRoom || view.preparation !== undefined
 }
 
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record changes (L4, L11). */

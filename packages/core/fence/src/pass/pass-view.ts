@@ -1,6 +1,6 @@
 import type { FlightRecord, ReleaseNodeRules } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
-import type { RoomReading } from '../nodes/room-reading.ts'
+import type { NodeReading, PreparationRules, Preparations } from '../nodes/node-check.ts'
 
 /** Published target: data for executors in the metadata and status of the DaemonSet. */
 export interface PublishedTarget {
@@ -49,8 +49,14 @@ export interface PassView {
   readonly sent: ReadonlySet<string>
   /** Results of live reads, by permit id. A cache only: a missing result is read again (L25). */
   readonly confirmations: ReadonlyMap<string, Confirmation>
-  /** Readings of the room on nodes, by node name. A cache only: a missing reading is made again. */
-  readonly room: ReadonlyMap<string, RoomReading>
+  /** Answers of the checks of nodes, by node name. A cache only: a missing answer is asked for again. */
+  readonly checks: ReadonlyMap<string, NodeReading>
+  /** What the policy asks to be done on nodes; undefined if it asks for nothing. */
+  readonly preparation?: PreparationRules | undefined
+  /** Preparations of this release, by node. @default nothing */
+  readonly prepared?: Preparations
+  /** Nodes on which this process undoes that, or tried to a moment ago. @default none */
+  readonly releasing?: ReadonlySet<string>
   /** Whether the new version, or an analysis, failed and no retry has lifted that: nothing may be chosen or sent. */
   readonly isBad: boolean
   /** Now, on the monotonic clock that stamped the pods: the only time of a pass (L27). */

@@ -2,9 +2,8 @@ import type { Permit } from '@tranche/api-schema'
 import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
 import { chooseCandidates } from './choose-candidates.ts'
-import { lacksRoom } from '../nodes/room-reading.ts'
-import { isUpToDate, nodesWithoutRoom } from './room.ts'
-import { type TrackedPermit, isOldNode, isOver, knownRoom, permittedNodes, type FenceState } from './fence-state.ts'
+import { blockedNodes, isUpToDate } from './blocked-nodes.ts'
+import { type TrackedPermit, isOldNode, isOver, mayGetPermit, permittedNodes, type FenceState } from './fence-state.ts'
 
 /** Standing permits at which new ones are appended: one write then serves as many nodes as the record has slack for. */
 const LOW_WATER = 2
@@ -13,14 +12,14 @@ const LOW_WATER = 2
 export function permitChange(fence: FenceState, again: readonly NodeView[] | null): PermitChange | null {
   const gone = fence.permits.filter((tracked) => isOver(tracked) || tracked.state === 'dead')
   const standing = fence.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
-  const isNews = !isUpToDate(fence, nodesWithoutRoom(fence, []))
+  const isNews = !isUpToDate(fence, blockedNodes(fence, []))
   const cannotWait = isNews || mustLeaveNow(fence, gone)
   if (!cannotWait && standing.length > LOW_WATER) return null
   const leaving = [...gone, ...repeatedPermits(fence)]
   const stay = fence.permits.filter((tracked) => !leaving.includes(tracked))
   const append = again === null ? permitsToAppend(fence, fence.tally.old, stay) : permitsToTakeAgain(fence, again, stay)
   if (!cannotWait && append.length === 0) return null
-  const noRoom = nodesWithoutRoom(
+  const blocked = blockedNodes(
     fence,
     append.map(({ permit }) => permit.node),
   )
@@ -28,7 +27,7 @@ export function permitChange(fence: FenceState, again: readonly NodeView[] | nul
     remove: leaving.map(({ permit }) => permit),
     append: append.map(({ permit }) => permit),
     restsOn: restsOn(fence, leaving, append),
-    ...(!isUpToDate(fence, noRoom) && { noRoom }),
+    ...(!isUpToDate(fence, blocked) && { blocked }),
   }
 }
 
@@ -70,8 +69,7 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
   const count = Math.max(atLeast, limit + permitSlack(limit) - stay.length)
   if (count <= 0) return []
   const permitted = permittedNodes(fence.permits)
-  const room = knownRoom(fence)
-  const free = from.filter(({ name }) => !permitted.has(name) && !lacksRoom(room, name))
+  const free = from.filter(({ name }) => !permitted.has(name) && mayGetPermit(fence, name))
   return chooseCandidates(fence, { free, stay, count }).map(({ node, pod }) => ({
     permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(fence, node) },
     pod,

@@ -14,15 +14,16 @@ import {
   isGone,
   isOver,
   isUnsettled,
-  knownRoom,
+  knownChecks,
   mayGoFirst,
   permittedNodes,
   toFenceState,
   type FenceState,
   standingPermits,
 } from './fence-state.ts'
-import { hasRoomNow, isRoomUnknown, lacksRoomNow } from '../nodes/room-reading.ts'
-import { nextRoomReadMs } from './room.ts'
+import { type CheckPurpose, isBlockedNow, isAskedAlready, isReadyNow, isUnknownForPermit, type Preparation } from '../nodes/node-check.ts'
+import { nextCheckMs } from './blocked-nodes.ts'
+import { nodesToPrepare, nodesToRelease } from './prepared-nodes.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit and its pod. */
@@ -32,12 +33,17 @@ export interface PermittedPod {
   readonly podName: string
 }
 
+/** A node, and the check that did something on it. */
+export type PreparedNode = Pick<Preparation, 'node' | 'check'>
+
 /** The next action of an executor's pass. */
 export type PassPlan =
   /** Delete these pods, each with its permit's preconditions; the deletes are independent (F4). */
   | { readonly kind: 'execute'; readonly pods: readonly PermittedPod[] }
-  /** Read whether these nodes have room for the new pod, keep the results, and pass again. */
-  | { readonly kind: 'readRoom'; readonly nodes: readonly string[] }
+  /** Check these nodes for that purpose, keep the answers, and pass again. */
+  | { readonly kind: 'checkNodes'; readonly purpose: CheckPurpose; readonly nodes: readonly string[] }
+  /** Undo what these checks did on these nodes, and pass again. */
+  | { readonly kind: 'releaseNodes'; readonly nodes: readonly PreparedNode[] }
   /** One write of the record (F3, F5, F6). */
   | { readonly kind: 'changePermits'; readonly change: PermitChange }
   /** Read these pods and nodes from the API server, keep the results, and pass again (F6). */
@@ -54,15 +60,17 @@ export type PassWait = 'record' | 'podWatch' | 'opening' | 'agreement' | 'availa
 export type PassRuleId =
   | 'awaitRecord'
   | 'awaitPods'
+  | 'releaseNodes'
   | 'settleOnly'
   | 'awaitAgreement'
   | 'withdrawUnwanted'
   | 'stopOnVerdict'
   | 'executePermits'
-  | 'readRoom'
+  | 'checkNodes'
   | 'confirmChanges'
   | 'makeWay'
   | 'changePermits'
+  | 'prepareAhead'
   | 'waitForChange'
 
 /** One rule of a pass: null where another rule decides. */
@@ -75,15 +83,17 @@ export interface PassRule {
 export const passRules: readonly PassRule[] = [
   { id: 'awaitRecord', decide: awaitRecord },
   { id: 'awaitPods', decide: awaitPods },
+  { id: 'releaseNodes', decide: releaseNodes },
   { id: 'settleOnly', decide: settleOnly },
   { id: 'awaitAgreement', decide: awaitAgreement },
   { id: 'withdrawUnwanted', decide: withdrawUnwanted },
   { id: 'stopOnVerdict', decide: stopOnVerdict },
   { id: 'executePermits', decide: executePermits },
-  { id: 'readRoom', decide: readRoom },
+  { id: 'checkNodes', decide: checkNodes },
   { id: 'confirmChanges', decide: confirmChanges },
   { id: 'makeWay', decide: makeWay },
   { id: 'changePermits', decide: changePermits },
+  { id: 'prepareAhead', decide: prepareAhead },
   { id: 'waitForChange', decide: waitForChange },
 ]
 
@@ -153,15 +163,20 @@ function stopOnVerdict({ view, fence }: PassFacts): PassPlan | null {
 }
 
 function executePermits({ fence }: PassFacts): PassPlan | null {
-  const room = knownRoom(fence)
-  const executable = executablePermits(fence).filter(({ permit }) => hasRoomNow(room, permit.node))
+  const checks = knownChecks(fence)
+  const executable = executablePermits(fence).filter(({ permit }) => isReadyNow(checks, permit.node))
   return executable.length > 0 ? { kind: 'execute', pods: executable.map(toPermittedPod) } : null
 }
 
-/** The nodes of executable permits whose room is not known now; their pods stay until then. */
-function readRoom({ fence }: PassFacts): PassPlan | null {
-  if (!fence.scope.rules.checksRoom) return null
-  return toReadRoom(executablePermits(fence).map(({ permit }) => permit.node))
+/** The nodes of executable permits that are not known to be ready now; their pods stay until then. */
+function checkNodes({ fence }: PassFacts): PassPlan | null {
+  const checks = knownChecks(fence)
+  if (!checks.isAsked) return null
+  const nodes = executablePermits(fence).map(({ permit }) => permit.node)
+  return toCheckNodes(
+    nodes.filter((node) => !isAskedAlready(checks, node)),
+    'deletion',
+  )
 }
 
 function confirmChanges({ fence }: PassFacts): PassPlan | null {
@@ -177,9 +192,21 @@ function makeWay({ fence, again }: PassFacts): PassPlan | null {
 function changePermits({ fence, again }: PassFacts): PassPlan | null {
   const change = permitChange(fence, again)
   if (change === null) return null
-  const room = knownRoom(fence)
-  const unknown = change.append.map(({ node }) => node).filter((node) => isRoomUnknown(room, node))
-  return toReadRoom(unknown) ?? { kind: 'changePermits', change }
+  const checks = knownChecks(fence)
+  const unknown = change.append.map(({ node }) => node).filter((node) => isUnknownForPermit(checks, node))
+  return toCheckNodes(unknown, 'permit') ?? { kind: 'changePermits', change }
+}
+
+/** Where the policy asks for it, the nodes that come next are prepared while others are in flight. */
+function prepareAhead({ fence, again }: PassFacts): PassPlan | null {
+  return toCheckNodes(nodesToPrepare(fence, again), 'ahead')
+}
+
+/** Undoes preparations that nothing needs: their permit has settled or was withdrawn, or the record is no longer open. */
+function releaseNodes({ view, fence }: PassFacts): PassPlan | null {
+  if (view.prepared === undefined || view.prepared.size === 0) return null
+  const nodes = nodesToRelease(fence)
+  return nodes.length > 0 ? { kind: 'releaseNodes', nodes: nodes.slice(0, NODES_AT_ONCE) } : null
 }
 
 /** F1: the record permits, the DaemonSet publishes; executors act only where both agree. See L12. */
@@ -200,20 +227,20 @@ export function agrees(view: PassView, record: FlightRecord): boolean {
 }
 
 /**
- * F7: standing permits of nodes that can no longer be taken, or which are executable and lack room; else the last ones that exceed what
- * the batch lacks. Until it is executable, a permit waits: another process that read more room would append it again at once.
+ * F7: standing permits of nodes that can no longer be taken, or which are executable and blocked by a check; else the last ones that
+ * exceed what the batch lacks. Until it is executable, a permit waits: another process that found its node ready would append it again at once.
  */
 function permitsNotWanted(fence: FenceState): readonly TrackedPermit[] {
   const standing = standingPermits(fence)
-  const withoutRoom = new Set(fence.scope.rules.checksRoom ? permitsWithoutRoom(fence) : [])
-  const unwanted = standing.filter((tracked) => !isReadyToGo(fence, tracked) || withoutRoom.has(tracked))
+  const blocked = new Set(knownChecks(fence).isAsked ? blockedPermits(fence) : [])
+  const unwanted = standing.filter((tracked) => !isReadyToGo(fence, tracked) || blocked.has(tracked))
   if (unwanted.length > 0) return unwanted
   return fence.lack < 0 ? standing.slice(fence.lack) : []
 }
 
-function permitsWithoutRoom(fence: FenceState): readonly TrackedPermit[] {
-  const room = knownRoom(fence)
-  return executablePermits(fence).filter(({ permit }) => lacksRoomNow(room, permit.node))
+function blockedPermits(fence: FenceState): readonly TrackedPermit[] {
+  const checks = knownChecks(fence)
+  return executablePermits(fence).filter(({ permit }) => isBlockedNow(checks, permit.node))
 }
 
 /**
@@ -261,17 +288,15 @@ function waitForChange({ fence }: PassFacts): PassPlan {
 
 /** When (monotonic) the clock alone makes a pod available or a node dead, or allows the next live read. */
 function wakeMs(fence: FenceState): number | null {
-  const times = [nextReadMs(fence), nextRoomReadMs(fence), fence.tally.nextAvailableMs, fence.exemption.nextAtMs].filter(
-    (at) => at !== null,
-  )
+  const times = [nextReadMs(fence), nextCheckMs(fence), fence.tally.nextAvailableMs, fence.exemption.nextAtMs].filter((at) => at !== null)
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Maximum number of nodes that a pass reads at once. */
-const ROOMS_AT_ONCE = 16
+/** Maximum number of nodes that a pass checks or releases at once. */
+const NODES_AT_ONCE = 16
 
-function toReadRoom(nodes: readonly string[]): PassPlan | null {
-  return nodes.length > 0 ? { kind: 'readRoom', nodes: nodes.slice(0, ROOMS_AT_ONCE) } : null
+function toCheckNodes(nodes: readonly string[], purpose: CheckPurpose): PassPlan | null {
+  return nodes.length > 0 ? { kind: 'checkNodes', purpose, nodes: nodes.slice(0, NODES_AT_ONCE) } : null
 }
 
 function withdraw(permits: readonly TrackedPermit[]): PassPlan | null {

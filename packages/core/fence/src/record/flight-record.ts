@@ -1,4 +1,4 @@
-import type { FlightRecord, Hold, NodeWithoutRoom, Permit } from '@tranche/api-schema'
+import type { BlockedNode, FlightRecord, Hold, Permit } from '@tranche/api-schema'
 import { newerResourceVersion } from '@tranche/kube-types'
 import type { Allowance, RecordedAllowance } from './allowance.ts'
 
@@ -18,8 +18,8 @@ export interface PermitChange {
   readonly append: readonly Permit[]
   /** resourceVersion of every pod that the change rests on (F2). */
   readonly restsOn: readonly string[]
-  /** New list of nodes without room. @default that of the record */
-  readonly noRoom?: readonly NodeWithoutRoom[]
+  /** New list of blocked nodes. @default that of the record */
+  readonly blocked?: readonly BlockedNode[]
 }
 
 /** First record of a BatchRelease; allows nothing until it is opened. `watermark`: highest version of a live pod list (F2). */
@@ -35,7 +35,7 @@ export function changePermits(record: FlightRecord, change: PermitChange): Fligh
     seq: record.seq + 1,
     watermark: change.restsOn.reduce(newerResourceVersion, record.watermark),
     permits: [...record.permits.filter((permit) => !gone.has(permitId(permit))), ...change.append],
-    ...(change.noRoom !== undefined && { noRoom: change.noRoom }),
+    ...(change.blocked !== undefined && { blocked: change.blocked }),
   }
 }
 
@@ -78,7 +78,7 @@ export function withHolds(record: FlightRecord, holds: readonly Hold[]): FlightR
  */
 export function openRecord(record: FlightRecord, allowance: Allowance, seen: string): FlightRecord {
   const watermark = newerResourceVersion(record.watermark, seen)
-  const emptied = { ...record, ...allowanceOf(allowance), noRoom: undefined }
+  const emptied = { ...record, ...allowanceOf(allowance), blocked: undefined }
   return { ...emptied, epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [], watermark }
 }
 

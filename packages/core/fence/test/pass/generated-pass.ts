@@ -68,7 +68,7 @@ export function toView(cluster: RuledCluster, sent: readonly Permit[] = []): Pas
     fleet: index.view(FLEET_OWNER),
     podsSeen: '9999',
     sent: new Set(sent.map(permitId)),
-    room: new Map(),
+    checks: new Map(),
     confirmations: new Map(cluster.record.permits.map((permit) => [permitId(permit), { kind: 'confirmed' }])),
     isBad: false,
     monotonicMs: NOW_MS,

@@ -7,7 +7,8 @@ import {
   type PassPlan,
   type PassView,
   type PermitChange,
-  type RoomReading,
+  type NodeReading,
+  type Preparation,
 } from '@tranche/fence'
 import { aNode, aPod, aRecord, FLEET_OWNER } from '@tranche/testing'
 
@@ -46,9 +47,19 @@ export interface PassCase {
   readonly podsSeen?: string
   /**
    * Nodes whose room was read, as `a=fits b=short c=short! d=short?`: b was read a second ago. c was read a minute ago, and is due
-   * again. d was read twelve seconds ago, is not due yet, and was recorded.
+   * again. d was read twelve seconds ago, is not due yet, and was recorded. `e=pending` and `f=failed` are answers to the purposes
+   * deletion and ahead, `g=permit` is ready for a permit only.
    */
   readonly room?: string
+  /** Number of nodes that the policy lets be prepared ahead; undefined if it asks for no preparation. */
+  readonly ahead?: number
+  /**
+   * Preparations of nodes, as `a=begun b=ready c=failed`. Suffixes: `!` for another revision, `?` only with a permit. `d=begun~` changes by
+   * the clock in five seconds.
+   */
+  readonly prepared?: string
+  /** Nodes on which this process undoes that. */
+  readonly releasing?: string
   readonly isBad?: boolean
 }
 
@@ -72,17 +83,34 @@ export function passView(given: PassCase): PassView {
       ...words(given.openBefore ?? '').map((node) => openUntil(node, '9')),
       ...words(given.openNodes ?? '').map((node) => openUntil(node, null)),
     ]),
-    room: new Map(words(given.room ?? '').map((word) => readingOf(word))),
+    checks: new Map(words(given.room ?? '').map((word) => readingOf(word))),
+    ...(given.ahead !== undefined && { preparation: { ahead: given.ahead } }),
+    prepared: Map.groupBy(words(given.prepared ?? '').map(preparationOf), ({ node }) => node),
+    releasing: new Set(words(given.releasing ?? '')),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }
 }
 
-function readingOf(word: string): readonly [string, RoomReading] {
+function preparationOf(word: string): Preparation {
+  const [, node = '', state = '', flag] = /^(\w+)=(\w+)([!?~]?)$/.exec(word) ?? []
+  const changesAtMs = flag === '~' ? NOW_MS + 5_000 : null
+  return { node, check: 'pull', state: state as Preparation['state'], isAhead: flag !== '?', isStale: flag === '!', changesAtMs }
+}
+
+function readingOf(word: string): readonly [string, NodeReading] {
   const [node = '', state = ''] = word.split('=')
-  const shortage = state.startsWith('fits') ? null : 'no room'
+  const check = checkOf(state)
+  const purpose = state.startsWith('failed') ? 'ahead' : 'deletion'
   const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : state.endsWith('?') ? 12_000 : 1_000)
-  return [node, { shortage, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
+  return [node, { check, purpose, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
+}
+
+function checkOf(state: string): NodeReading['check'] {
+  if (state.startsWith('fits')) return { kind: 'ready', for: 'deletion' }
+  if (state.startsWith('permit')) return { kind: 'ready', for: 'permit' }
+  if (state.startsWith('pending')) return { kind: 'pending', againInMs: 15_000 }
+  return { kind: 'blocked', reason: 'NoRoom', message: 'no room' }
 }
 
 /** Published target of a DaemonSet that agrees with the record. */
@@ -145,11 +173,13 @@ export function planText(plan: PassPlan): string {
     case 'confirm':
       return [plan.kind, ...plan.pods.map(({ pod }) => pod.node), ...plan.nodes.map(({ node }) => `node ${node}`)].join(' ')
     case 'changePermits':
-      return [changeText('remove', plan.change.remove), changeText('append', plan.change.append), noRoomText(plan.change.noRoom)]
+      return [changeText('remove', plan.change.remove), changeText('append', plan.change.append), blockedText(plan.change.blocked)]
         .filter((part) => part !== '')
         .join(', ')
-    case 'readRoom':
-      return `read room on ${plan.nodes.join(' ')}`
+    case 'checkNodes':
+      return `check ${plan.nodes.join(' ')} for ${plan.purpose}`
+    case 'releaseNodes':
+      return `release ${plan.nodes.map(({ node }) => node).join(' ')}`
     case 'wait':
       return `wait for ${plan.for}${plan.wakeAtMs === null ? '' : ` until ${plan.wakeAtMs}`}`
     default:
@@ -173,8 +203,8 @@ function changeText(word: string, permits: readonly Permit[]): string {
   return permits.length === 0 ? '' : [word, ...permits.map(({ node }) => node)].join(' ')
 }
 
-function noRoomText(nodes: PermitChange['noRoom']): string {
-  return nodes === undefined ? '' : `no room on ${nodes.map(({ node }) => node).join(' ')}`
+function blockedText(nodes: PermitChange['blocked']): string {
+  return nodes === undefined ? '' : `blocked ${nodes.map(({ node }) => node).join(' ')}`
 }
 
 function words(text: string): readonly string[] {

@@ -1,6 +1,7 @@
-import { LISTED_NODES_MAX, type NodeWithoutRoom, type Waiting } from '@tranche/api-schema'
+import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
 import { judgedRelease } from '@tranche/verdict'
 import { batchScope } from '@tranche/fence'
+import { blockedWait, downAndBlocked } from './blocked-wait.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { carryLeftMs } from './detach.ts'
@@ -89,8 +90,8 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   }
   const lack = lackText(progress.effectiveSize - progress.updated)
   if (progress.unavailable.length < limit)
-    return heldByRules(view, wanted, lack) ?? withoutRoom(view, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
-  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${downWithoutRoom(view, progress)}${wayOut(progress, limit)}`
+    return heldByRules(view, wanted, lack) ?? blockedWait(view, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
+  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 
@@ -134,28 +135,6 @@ function heldByRules(
     message: `${lack}, and the policy waits for nodes that are NotReady or in maintenance: ${firstNodes(waitedFor)}`,
     nodes: waitedFor,
   }
-}
-
-/** The nodes that keep their old pod because the new one would not fit, where executors found some; null without any. */
-function withoutRoom({ release }: ReleaseView, lack: string): Reason | null {
-  const { noRoom = [] } = release.status?.flight ?? {}
-  if (noRoom.length === 0) return null
-  return {
-    reason: 'NoRoom',
-    message: `${lack}, and nodes.room of the policy keeps the old pods where the new ones would not fit: ${roomText(noRoom)}; free room there, request less, or set nodes.room to Ignore`,
-    nodes: noRoom.map(({ node }) => node),
-  }
-}
-
-/** Nodes whose old pod is broken and stays for lack of room: they use the budget until there is room. */
-function downWithoutRoom({ release }: ReleaseView, { unavailable }: BatchProgress): string {
-  const down = (release.status?.flight?.noRoom ?? []).filter(({ node }) => unavailable.includes(node))
-  return down.length === 0 ? '' : `; nodes.room of the policy keeps broken pods where the new ones would not fit: ${roomText(down)}`
-}
-
-function roomText(noRoom: readonly NodeWithoutRoom[]): string {
-  const first = noRoom.slice(0, 3).map(({ node, message }) => `${node} (${message})`)
-  return `${first.join(', ')}${noRoom.length > 3 ? ` and ${noRoom.length - 3} more` : ''}`
 }
 
 function lackText(nodes: number): string {

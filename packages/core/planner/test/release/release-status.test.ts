@@ -133,7 +133,7 @@ describe('the status of a BatchRelease', () => {
     'waits for room on nodes that keep their old pods, and names them': {
       view: {
         nodes: 'a:old b:old c:old d:old e:old',
-        record: { noRoom: [...'abcd'].map((node) => ({ node, message: `no room on ${node}` })) },
+        record: { blocked: [...'abcd'].map((node) => ({ node, reason: 'NoRoom', message: `no room on ${node}` })) },
         status: begun,
       },
       want: {
@@ -145,11 +145,11 @@ describe('the status of a BatchRelease', () => {
       },
     },
     'waits for the budget first, whatever room other nodes have': {
-      view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { noRoom: [{ node: 'c', message: 'no room' }] } },
+      view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { blocked: [{ node: 'c', reason: 'NoRoom', message: 'no room' }] } },
       want: { waiting: { reason: 'BudgetUsedUp', message: expect.not.stringContaining('no room'), nodes: ['a', 'b'] } },
     },
     'waits for the budget that a broken pod uses on a node without room, and says what the node lacks': {
-      view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { noRoom: [{ node: 'b', message: 'no room' }] } },
+      view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { blocked: [{ node: 'b', reason: 'NoRoom', message: 'no room' }] } },
       want: { waiting: { reason: 'BudgetUsedUp', message: expect.stringContaining('would not fit: b (no room)'), nodes: ['a', 'b'] } },
     },
     'waits for nothing in a ready batch': {

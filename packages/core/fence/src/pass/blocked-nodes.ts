@@ -1,0 +1,58 @@
+import type { BlockedNode } from '@tranche/api-schema'
+import type { NodeReading } from '../nodes/node-check.ts'
+import { compareText } from '../nodes/node-scope.ts'
+import { type FenceState, isOldNode, knownChecks, permittedNodes, preparationsIn } from './fence-state.ts'
+
+/** Maximum number of nodes in the record's list of blocked nodes. */
+export const BLOCKED_LISTED = 10
+
+/**
+ * The record's list of blocked nodes, as it should be: by name, the first {@link BLOCKED_LISTED}. A node leaves the list only with a permit,
+ * or once it is not old. A reading that found it ready is not enough: two processes that read at different times would undo each other's
+ * writes.
+ *
+ * @param taken nodes that get a permit in the same write
+ */
+export function blockedNodes(fence: FenceState, taken: readonly string[]): readonly BlockedNode[] {
+  const { view, record, permits } = fence
+  if (!knownChecks(fence).isAsked) return []
+  const permitted = permittedNodes(permits)
+  const read = [...view.checks].flatMap(([node, reading]) => toBlockedNode(node, reading) ?? [])
+  return [...new Map([...(record.blocked ?? []), ...read].map((entry) => [entry.node, entry])).values()]
+    .filter(({ node }) => !permitted.has(node) && !taken.includes(node) && isOldNode(view, record, node))
+    .toSorted((a, b) => compareText(a.node, b.node))
+    .slice(0, BLOCKED_LISTED)
+}
+
+/** Whether the record's list is up to date: the same nodes, with the words of readings that are news. */
+export function isUpToDate({ record: { blocked = [] }, view }: FenceState, list: readonly BlockedNode[]): boolean {
+  const isSame = ({ node, reason, message }: BlockedNode, at: number): boolean => {
+    const known = blocked[at]
+    if (node !== known?.node) return false
+    return (reason === known.reason && message === known.message) || view.checks.get(node)?.isNews !== true
+  }
+  return list.length === blocked.length && list.every(isSame)
+}
+
+/**
+ * First time (monotonic) at which a node is due to be checked again, or at which the clock changes what was done on a node. Null without one,
+ * or where no batch needs these nodes. A node that is due has a permit that is not executable, which no clock changes.
+ */
+export function nextCheckMs(fence: FenceState): number | null {
+  const { view, record, lack, permits } = fence
+  const { isAsked, monotonicMs } = knownChecks(fence)
+  if (!isAsked) return null
+  const permitted = permittedNodes(permits)
+  const matters = (node: string): boolean => (lack > 0 || permitted.has(node)) && isOldNode(view, record, node)
+  const again = [...view.checks].flatMap(([node, { check, againAtMs }]) => {
+    const isDue = check.kind === 'pending' ? matters(node) : check.kind === 'blocked' && lack > 0 && isOldNode(view, record, node)
+    return isDue ? [againAtMs] : []
+  })
+  const changes = preparationsIn(view).flatMap(({ node, changesAtMs }) => (changesAtMs !== null && matters(node) ? [changesAtMs] : []))
+  const times = [...again, ...changes].filter((atMs) => atMs > monotonicMs)
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+function toBlockedNode(node: string, { check }: NodeReading): BlockedNode | null {
+  return check.kind === 'blocked' ? { node, reason: check.reason, message: check.message } : null
+}

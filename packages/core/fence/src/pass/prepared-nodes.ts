@@ -1,0 +1,65 @@
+import type { NodeView } from '@tranche/fleet'
+import { isKeptFromPermit, type Preparation } from '../nodes/node-check.ts'
+import { BLOCKED_LISTED } from './blocked-nodes.ts'
+import { chooseCandidates } from './choose-candidates.ts'
+import {
+  type FenceState,
+  isOldNode,
+  isPreparedAhead,
+  isTakeable,
+  isUnsettled,
+  knownChecks,
+  permittedNodes,
+  preparationsIn,
+} from './fence-state.ts'
+
+/**
+ * Nodes without a permit to prepare now, in the order in which they get permits. At most as many are prepared at a time as the policy says,
+ * and no more than the batch lacks. Nodes whose preparation has failed are asked why. While ten nodes are blocked, only these are tried again: the
+ * fault is likely not theirs.
+ *
+ * @param again nodes to delete on again; null without any
+ */
+export function nodesToPrepare(fence: FenceState, again: readonly NodeView[] | null): readonly string[] {
+  const { view, permits, lack } = fence
+  const most = Math.min(view.preparation?.ahead ?? 0, Math.max(lack, again === null ? 0 : 1))
+  if (most <= 0) return []
+  const permitted = permittedNodes(permits)
+  const waiting = preparationsIn(view).filter(({ node, isAhead, isStale }) => isAhead && !isStale && !permitted.has(node))
+  const failed = waiting.filter(({ node, state }) => state === 'failed' && !isKeptFromPermit(knownChecks(fence), node))
+  if (failed.length > 0) return failed.map(({ node }) => node)
+  const count = most - waiting.length
+  if (count <= 0) return []
+  const begun = new Set(waiting.map(({ node }) => node))
+  const free = (again ?? fence.tally.old).filter(({ name }) => !permitted.has(name) && !begun.has(name) && mayBePrepared(fence, name))
+  const blocked = blockedAhead(fence)
+  const tried = blocked.size < BLOCKED_LISTED ? free : free.filter(({ name }) => blocked.has(name))
+  return chooseCandidates(fence, { free: tried, stay: permits, count }).map(({ node }) => node.name)
+}
+
+function mayBePrepared(fence: FenceState, node: string): boolean {
+  return !isKeptFromPermit(knownChecks(fence), node) && !isPreparedAhead(fence, node)
+}
+
+/** Nodes whose last attempt of a preparation failed. */
+function blockedAhead({ view: { checks } }: FenceState): ReadonlySet<string> {
+  const blocked = [...checks].filter(([, { check, purpose }]) => check.kind === 'blocked' && purpose === 'ahead')
+  return new Set(blocked.map(([node]) => node))
+}
+
+/** Preparations that nothing needs any more, without those that this process undoes already. */
+export function nodesToRelease(fence: FenceState): readonly Preparation[] {
+  const { view, permits } = fence
+  const unsettled = new Set(permits.filter(isUnsettled).map(({ permit }) => permit.node))
+  return preparationsIn(view).filter(
+    (preparation) => view.releasing?.has(preparation.node) !== true && !isNeeded(fence, preparation, unsettled.has(preparation.node)),
+  )
+}
+
+function isNeeded(fence: FenceState, { node, state, isAhead, isStale }: Preparation, hasPermit: boolean): boolean {
+  if (isStale) return false
+  if (hasPermit) return true
+  if (!isAhead || fence.record.state !== 'open') return false
+  if (state === 'failed' && isKeptFromPermit(knownChecks(fence), node)) return false
+  return isOldNode(fence.view, fence.record, node) && isTakeable(fence, node)
+}

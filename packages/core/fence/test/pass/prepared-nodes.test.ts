@@ -1,0 +1,214 @@
+import { planPass } from '@tranche/fence'
+import { describe, expect, it } from 'vitest'
+import { NOW_MS, type PassCase, passView, planText } from './pass-notation.ts'
+
+type Case = PassCase & { readonly want: string }
+
+const TEN = [...'abcdefghij']
+const failed = (names: readonly string[]): string => names.map((node) => `${node}=failed`).join(' ')
+const old = (names: readonly string[]): string => names.map((node) => `${node}:old`).join(' ')
+
+describe('planPass: nodes that the policy lets be prepared ahead', () => {
+  const cases: Record<string, Case> = {
+    'are prepared before they get a permit': { nodes: 'a:old b:old', ahead: 1, want: 'check a for ahead' },
+    'are as many at a time as the policy says': { nodes: 'a:old b:old c:old', ahead: 2, want: 'check a b for ahead' },
+    'are no more while others are not finished': { nodes: 'a:old b:old', ahead: 1, prepared: 'a=begun', want: 'wait for batch' },
+    'are no more than the batch lacks': { nodes: 'a:old b:old c:old', partition: 2, ahead: 3, want: 'check a for ahead' },
+    'come in the order of permits: broken ones first': { nodes: 'a:old b:old!', ahead: 1, want: 'check b for ahead' },
+    'are not those out of reach': { nodes: 'a?:old b:old', ahead: 1, want: 'check b for ahead' },
+    'are not those of the new revision': { nodes: 'a:new b:old', ahead: 1, want: 'check b for ahead' },
+    'get a permit once they are prepared and their other checks are known': {
+      nodes: 'a:old b:old',
+      ahead: 1,
+      prepared: 'a=ready',
+      want: 'check a for permit',
+    },
+    'get a permit before those that come first and are not prepared': {
+      nodes: 'a:old b:old',
+      partition: 1,
+      ahead: 2,
+      prepared: 'a=begun b=ready',
+      room: 'b=fits',
+      want: 'append b',
+    },
+    'get no permit by what was done for another revision': {
+      nodes: 'a:old',
+      ahead: 1,
+      prepared: 'a=ready!',
+      releasing: 'a',
+      want: 'check a for ahead',
+    },
+    'leave their places to others once they have a permit': {
+      nodes: 'a:old b:old',
+      permits: 'a',
+      ahead: 1,
+      prepared: 'a=ready',
+      room: 'a=pending',
+      want: 'check b for ahead',
+    },
+    'wait, until the clock says that they failed': {
+      nodes: 'a:old',
+      ahead: 1,
+      prepared: 'a=begun~',
+      want: `wait for batch until ${NOW_MS + 5_000}`,
+    },
+    'are asked why once they failed': { nodes: 'a:old b:old', ahead: 1, prepared: 'a=failed', want: 'check a for ahead' },
+    'are undone once they failed and said why': {
+      nodes: 'a:old b:old',
+      ahead: 1,
+      prepared: 'a=failed',
+      room: 'a=failed',
+      want: 'release a',
+    },
+    'are followed by others once they failed': {
+      nodes: 'a:old b:old',
+      ahead: 1,
+      room: 'a=failed?',
+      record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
+      want: 'check b for ahead',
+    },
+    'are tried again after a while': {
+      nodes: 'a:old',
+      ahead: 1,
+      room: 'a=failed!',
+      record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
+      want: 'check a for ahead',
+    },
+    'are followed by no others while ten of them failed': {
+      nodes: `${old(TEN)} k:old`,
+      ahead: 1,
+      room: TEN.map((node) => `${node}=failed?`).join(' '),
+      record: { blocked: TEN.map((node) => ({ node, reason: 'NoRoom', message: 'no room' })) },
+      want: `wait for batch until ${NOW_MS + 3_000}`,
+    },
+    'are tried again while ten of them failed': {
+      nodes: `k:old ${old(TEN)}`,
+      ahead: 1,
+      room: `${failed(TEN.slice(1))} a=failed!`,
+      record: { blocked: TEN.map((node) => ({ node, reason: 'NoRoom', message: 'no room' })) },
+      want: 'check a for ahead',
+    },
+    'are not taken from the permits of others while they are not prepared': {
+      nodes: 'a:old! b:old',
+      permits: 'b',
+      ahead: 1,
+      prepared: 'a=begun b=ready',
+      want: 'wait for budget',
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { want, ...given }) => {
+    expect(planText(planPass(passView(given)))).toBe(want)
+  })
+})
+
+describe('planPass: a node whose preparation begins with its permit', () => {
+  const cases: Record<string, Case> = {
+    'gets a permit without it': { nodes: 'a:old', ahead: 0, room: 'a=permit', want: 'append a' },
+    'is checked before its pod is deleted': { nodes: 'a:old', permits: 'a', ahead: 0, room: 'a=permit', want: 'check a for deletion' },
+    'keeps its pod while it waits': {
+      nodes: 'a:old',
+      permits: 'a',
+      ahead: 0,
+      prepared: 'a=begun?',
+      room: 'a=pending',
+      want: `wait for budget until ${NOW_MS + 14_000}`,
+    },
+    'does not keep others from being deleted': {
+      nodes: 'a:old b:old',
+      permits: 'a b',
+      limit: 2,
+      ahead: 0,
+      prepared: 'a=begun?',
+      room: 'a=pending b=fits',
+      want: 'execute b',
+    },
+    'is asked again when it is due': {
+      nodes: 'a:old',
+      permits: 'a',
+      ahead: 0,
+      prepared: 'a=begun?',
+      room: 'a=pending!',
+      want: 'check a for deletion',
+    },
+    'loses its permit when it is blocked': { nodes: 'a:old', permits: 'a', ahead: 0, room: 'a=short', want: 'withdraw a' },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { want, ...given }) => {
+    expect(planText(planPass(passView(given)))).toBe(want)
+  })
+})
+
+describe('planPass: what was done on a node', () => {
+  const cases: Record<string, Case> = {
+    'stays while its permit is unused': { nodes: 'a:old', permits: 'a', ahead: 0, prepared: 'a=ready?', room: 'a=fits', want: 'execute a' },
+    'stays while its pod is gone and no new one is available': {
+      nodes: 'a:none',
+      permits: 'a.gone',
+      ahead: 0,
+      prepared: 'a=ready?',
+      want: 'wait for availability',
+    },
+    'is undone once its new pod is available': {
+      nodes: 'a:new',
+      permits: 'a.gone',
+      ahead: 0,
+      prepared: 'a=ready?',
+      want: 'release a',
+    },
+    'is undone while the record is stopped and its permit is withdrawn': {
+      nodes: 'a:old b:none',
+      permits: 'b.gone',
+      ahead: 1,
+      prepared: 'a=ready b=ready',
+      record: { state: 'stopped' },
+      want: 'release a',
+    },
+    'is undone while the record is being revoked': {
+      nodes: 'a:old',
+      ahead: 1,
+      prepared: 'a=ready',
+      record: { state: 'voiding' },
+      want: 'release a',
+    },
+    'is undone where the new version is bad': {
+      nodes: 'a:old b:new',
+      ahead: 1,
+      prepared: 'b=ready',
+      isBad: true,
+      want: 'release b',
+    },
+    'is undone where it needs a permit and has none': { nodes: 'a:old', ahead: 0, prepared: 'a=ready?', want: 'release a' },
+    'is undone where the policy no longer asks for it, although its permit is unused': {
+      nodes: 'a:old',
+      permits: 'a',
+      prepared: 'a=ready!',
+      want: 'release a',
+    },
+    'is undone on a node that the batch may not take': { nodes: 'a?:old', ahead: 1, prepared: 'a=ready', want: 'release a' },
+    'is undone on a node that is no longer desired': {
+      nodes: 'a-:old b:old',
+      partition: 1,
+      ahead: 1,
+      prepared: 'a=begun',
+      want: 'release a',
+    },
+    'is undone on a node that is gone': { nodes: 'b:old', partition: 1, ahead: 1, prepared: 'z=begun', want: 'release z' },
+    'is undone once by this process': { nodes: 'a:new', ahead: 1, prepared: 'a=ready', releasing: 'a', want: 'wait for batch' },
+    'is undone on at most 16 nodes at once': {
+      nodes: 'a:new',
+      ahead: 1,
+      prepared: [...'bcdefghijklmnopqrs'].map((node) => `${node}=ready`).join(' '),
+      want: `release ${[...'bcdefghijklmnopq'].join(' ')}`,
+    },
+    'is left alone until the watch has reached the record': {
+      nodes: 'a:new',
+      ahead: 1,
+      prepared: 'a=ready',
+      podsSeen: '1',
+      record: { watermark: '2' },
+      want: 'wait for podWatch',
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { want, ...given }) => {
+    expect(planText(planPass(passView(given)))).toBe(want)
+  })
+})

@@ -1,0 +1,53 @@
+import type { BlockedNode, Waiting } from '@tranche/api-schema'
+import type { BatchProgress } from './progress/batch-progress.ts'
+import type { ReleaseView } from './view/release-view.ts'
+
+interface Words {
+  /** Cause for which the old pods stay. */
+  readonly why: string
+  /** Cause for which broken pods stay, which use the budget. */
+  readonly whyBroken: string
+  readonly fix: string
+}
+
+/** By reason of a blocked node. */
+const wordsOf: Readonly<Record<string, Words>> = {
+  NoRoom: {
+    why: 'nodes.room of the policy keeps the old pods where the new ones would not fit',
+    whyBroken: 'nodes.room of the policy keeps broken pods where the new ones would not fit',
+    fix: 'free room there, request less, or set nodes.room to Ignore',
+  },
+}
+
+const otherWords: Words = {
+  why: 'checks that the policy asks for keep the old pods',
+  whyBroken: 'checks that the policy asks for keep broken pods',
+  fix: 'executors check the nodes again by themselves',
+}
+
+/** The nodes that keep their old pod because of a check, where executors found some; null without any. */
+export function blockedWait({ release }: ReleaseView, lack: string): Omit<Waiting, 'since'> | null {
+  const { blocked = [] } = release.status?.flight ?? {}
+  const [first] = blocked
+  if (first === undefined) return null
+  const texts = byReason(blocked).map(([{ why, fix }, nodes]) => `${why}: ${nodesText(nodes)}; ${fix}`)
+  return { reason: first.reason, message: `${lack}, and ${texts.join('; ')}`, nodes: blocked.map(({ node }) => node) }
+}
+
+/** Nodes whose old pod is broken and stays because of a check: they use the budget until they are ready. */
+export function downAndBlocked({ release }: ReleaseView, { unavailable }: BatchProgress): string {
+  const down = (release.status?.flight?.blocked ?? []).filter(({ node }) => unavailable.includes(node))
+  return byReason(down)
+    .map(([{ whyBroken }, nodes]) => `; ${whyBroken}: ${nodesText(nodes)}`)
+    .join('')
+}
+
+function byReason(blocked: readonly BlockedNode[]): readonly (readonly [Words, readonly BlockedNode[]])[] {
+  const groups = Map.groupBy(blocked, ({ reason }) => wordsOf[reason] ?? otherWords)
+  return [...groups]
+}
+
+function nodesText(nodes: readonly BlockedNode[]): string {
+  const first = nodes.slice(0, 3).map(({ node, message }) => `${node} (${message})`)
+  return `${first.join(', ')}${nodes.length > 3 ? ` and ${nodes.length - 3} more` : ''}`
+}

@@ -1,0 +1,89 @@
+import type { CheckPurpose, NodeCheck, NodeReading, Preparations } from '@tranche/fence'
+
+/** Delay before a blocked node is checked again, in milliseconds: doubles each time, so that many such nodes cost little. */
+const FIRST_AGAIN_MS = 15_000
+const LONGEST_AGAIN_MS = 300_000
+
+/** Time after which a node is released again if a watch still shows what was done on it, in milliseconds. */
+const RELEASE_AGAIN_MS = 10_000
+
+/** Maximum length of the words about a node: errors of proxies are pages, and the record has ten of them. */
+const WORDS_MAX = 512
+
+/**
+ * Answers of the checks of nodes. Saves requests; no guarantee depends on it, because a forgotten node is checked again. It holds the nodes
+ * that were due in the release of one revision.
+ */
+export interface NodeReadings {
+  /** Records what a check of a node answered at `atMs` (monotonic). */
+  add(node: string, purpose: CheckPurpose, check: NodeCheck, atMs: number): void
+  /** The record has the words of all readings so far. */
+  recorded(): void
+  /** Records that this process undoes what was done on the node. */
+  released(node: string, atMs: number): void
+  /**
+   * @returns the readings made for this revision, by node name; those for another one are forgotten, and so are those that wait for something
+   *   whose state has changed since
+   */
+  of(revision: string | undefined, prepared: Preparations | undefined): ReadonlyMap<string, NodeReading>
+  /** @returns the nodes that were released a short time ago */
+  releasing(monotonicMs: number): ReadonlySet<string>
+}
+
+type Known = NodeReading & {
+  readonly waitMs: number
+  /** State of what was done on the node after the reading; undefined until the next pass. */
+  readonly state?: string
+}
+
+/** Creates an empty memory of readings. */
+export function createNodeReadings(): NodeReadings {
+  const known = new Map<string, Known>()
+  const releases = new Map<string, number>()
+  let knownRevision: string | undefined
+  return {
+    add(node, purpose, found, atMs) {
+      const before = known.get(node)
+      const check = shortened(found)
+      const isNews = check.kind === 'blocked' && (!isSame(check, before?.check) || before?.isNews === true)
+      const isAgain = before?.check.kind === 'blocked' && check.kind === 'blocked'
+      const waitMs = isAgain ? Math.min(LONGEST_AGAIN_MS, 2 * before.waitMs) : FIRST_AGAIN_MS
+      const againAtMs = atMs + (check.kind === 'pending' ? check.againInMs : waitMs)
+      known.set(node, { check, purpose, readAtMs: atMs, againAtMs, waitMs, isNews })
+    },
+    recorded() {
+      for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })
+    },
+    released(node, atMs) {
+      releases.set(node, atMs)
+    },
+    of(revision, prepared) {
+      if (revision !== knownRevision) known.clear()
+      knownRevision = revision
+      if (prepared !== undefined) forgetChanged(known, prepared)
+      return known
+    },
+    releasing(monotonicMs) {
+      for (const [node, atMs] of releases) if (monotonicMs - atMs >= RELEASE_AGAIN_MS) releases.delete(node)
+      return new Set(releases.keys())
+    },
+  }
+}
+
+/** A pending reading is worth nothing once what it waits for has another state. */
+function forgetChanged(known: Map<string, Known>, prepared: Preparations): void {
+  for (const [node, reading] of known) {
+    if (reading.check.kind !== 'pending') continue
+    const state = (prepared.get(node) ?? []).map((one) => `${one.check} ${one.state}`).join()
+    if (reading.state === undefined) known.set(node, { ...reading, state })
+    else if (reading.state !== state) known.delete(node)
+  }
+}
+
+function shortened(check: NodeCheck): NodeCheck {
+  return check.kind === 'blocked' ? { ...check, message: check.message.slice(0, WORDS_MAX) } : check
+}
+
+function isSame(a: NodeCheck, b: NodeCheck | undefined): boolean {
+  return a.kind === 'blocked' && b?.kind === 'blocked' && a.reason === b.reason && a.message === b.message
+}
