@@ -99,6 +99,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly startsWhileRunning?: boolean
   /** How far the wall clock of a program is ahead of the API server's, in milliseconds, by its identity. @default 0 */
   readonly clockAheadMs?: (identity: string) => number
+  /** Namespaces whose policies may drain nodes. @default every namespace */
+  readonly drainNamespaces?: readonly string[]
   /** Namespaces that the programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
   /** @default true: a Rollout is created, and the story starts when it is Healthy */
@@ -129,6 +131,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
   const counted = new Map<string, Metrics>()
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
+  const { drainNamespaces = ['*'] } = options
   const shared = options.sharesQueue === true ? { queue: (options.queue ?? asItIs)(createInProcessQueue({ clock })) } : {}
   const stage: Stage = {
     ...readingsOf(client),
@@ -142,7 +145,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       start(identity, (ports) => {
         const queue = createInProcessQueue({ ...ports, ...waiting(ports.metrics, 'jobs') })
         if (ports.metrics !== undefined) exportJobMetrics(ports.metrics, queue)
-        return startExecutor({ ...ports, ...scope, queue: (options.queue ?? asItIs)(queue), ...shared })
+        return startExecutor({ ...ports, ...scope, drainNamespaces, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>
       start(identity, (ports) =>

@@ -17,6 +17,7 @@ import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
+import { createDrainCheck } from './checks/drain-check.ts'
 import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
 import { createNodePreparer } from './node-preparer.ts'
@@ -87,7 +88,8 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const preparer = createNodePreparer([createRoomCheck(client, clock, log)])
+  const drains = { client, cluster, clock, log, trusted: options.drainNamespaces ?? [], watched: options.namespaces }
+  const preparer = createNodePreparer([createRoomCheck(client, clock, log), createDrainCheck(drains)])
   const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })

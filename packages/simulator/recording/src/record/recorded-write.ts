@@ -30,6 +30,9 @@ export interface RecordedWrite {
   readonly basedOn?: number
 }
 
+/** `resource` of a write by which a pod is evicted. */
+export const EVICTION = 'pods/eviction'
+
 /** Recorded fields of a pod. Watch-only recorders keep fewer. */
 export interface RecordedPod {
   readonly name: string
