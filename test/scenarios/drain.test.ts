@@ -77,7 +77,7 @@ it('a policy of a namespace that the installation does not trust keeps the pods 
   await makeConsumer('web', 'node-001', {}, labelled)
   await stage.setImage('v2')
   await stage.until('it is reported', async () => (await waiting())?.reason === 'DrainNotAllowed')
-  expect((await waiting())?.message).toContain('policies of namespace demo may not drain nodes; add it to rbac.drain.namespaces')
+  expect((await waiting())?.message).toContain('policies of namespace demo may not drain nodes: rbac.drain.namespaces of the chart does not list it')
   await stage.pass(30 * 60_000)
   expect(await consumerNames()).toEqual(['web'])
   expect(await nodesOn(stage, 'v2')).toEqual([])

@@ -94,7 +94,7 @@ function toPreparation({ node }: CordonedNode): ReturnType<Check['preparations']
 }
 
 function untrusted(namespace: string): string {
-  return `policies of namespace ${namespace} may not drain nodes; add it to rbac.drain.namespaces of the chart, or remove drain from the policy`
+  return `policies of namespace ${namespace} may not drain nodes: rbac.drain.namespaces of the chart does not list it`
 }
 
 /** Records of other namespaces cannot be read. */

@@ -91,11 +91,15 @@ function nextByItself(outline: Outline): string | undefined {
 /** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */
 export const blockedRules: Readonly<Record<string, string>> = {
   NoRoom: 'Room',
+  DrainBlocked: 'Drain',
+  DrainNotAllowed: 'Drain',
 }
 
 /** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
 export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> = {
   NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+  DrainBlocked: (nodes) => `the pods that use the agent leave ${nodes}`,
+  DrainNotAllowed: () => 'the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain',
 }
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
