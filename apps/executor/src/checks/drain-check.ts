@@ -5,6 +5,7 @@ import type { NodeCheck } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
 import type { KubeClient } from '@tranche/kube-client'
 import { keyOf, keyText } from '@tranche/kube-types'
+import { controlledBy } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import type { Check, CheckTarget } from './check.ts'
 
@@ -60,8 +61,11 @@ export function createDrainCheck({ client, cluster, clock, log, trusted, watched
       await uncordonNode(client, node, settled, signal)
     },
     async sweep(signal) {
-      const left = cordonedNodes(cluster).filter((one) => isWatched(one, watched) && !hasPermit(one, cluster))
-      for (const { node } of left) await uncordonNode(client, node, [], signal)
+      for (const marked of cordonedNodes(cluster).filter((one) => isWatched(one, watched))) {
+        const { permits, isActive } = stateOf(marked, cluster)
+        // A pass decides about the permits of a release that controls its DaemonSet.
+        if (!isActive || permits.length === 0) await uncordonNode(client, marked.node, permits, signal)
+      }
     },
   }
 }
@@ -102,8 +106,14 @@ function isWatched({ mark }: CordonedNode, watched: readonly string[] | undefine
   return watched === undefined || watched.includes(mark.namespace)
 }
 
-/** Whether the record of the mark still has a permit of the node, so that its pass decides. */
-function hasPermit({ node, mark }: CordonedNode, { overlay }: WatchedCluster): boolean {
+/** Permits of a marked node, and whether their release still controls its DaemonSet. */
+function stateOf(
+  { node, mark }: CordonedNode,
+  { overlay }: WatchedCluster,
+): { readonly permits: readonly Permit[]; readonly isActive: boolean } {
   const release = overlay.batchReleases.get(mark)
-  return release?.metadata.uid === mark.uid && permitsOf(release, node).length > 0
+  if (release?.metadata.uid !== mark.uid) return { permits: [], isActive: false }
+  const daemonSet = overlay.daemonSets.get({ namespace: mark.namespace, name: release.spec.workloadRef?.name ?? '' })
+  const isActive = daemonSet !== undefined && controlledBy(daemonSet)?.uid === mark.uid
+  return { permits: permitsOf(release, node), isActive }
 }

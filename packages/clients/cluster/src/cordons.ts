@@ -35,14 +35,14 @@ export async function cordonNode(
   return taken
 }
 
-/** Permits that the caller knows to be settled. */
+/** Permits that the caller knows to be over. */
 export type SettledPermits = readonly Pick<Permit, 'podUid' | 'podResourceVersion'>[]
 
 /**
  * Removes the mark of a node whose permit is over, and makes the node schedulable if an executor had cordoned it. It reads the record of
  * the mark live, so a permit that the caller has not seen yet keeps its cordon. A later permit has another mark, on which this write fails.
  *
- * @param settled permits of the node that are settled, though the record may still have them
+ * @param settled permits of the node that are over, though the record may still have them
  * @returns whether the node has no mark any more
  * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
  */
