@@ -12,28 +12,31 @@ import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche
 import type { Node } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
 
-/** Attempts to change a node that kubelets and others change as well. */
-const MOST_ATTEMPTS = 5
+/** Result of an attempt to cordon a node. */
+export type CordonResult =
+  /** The node is marked for the permit, or is gone. */
+  | { readonly kind: 'done' }
+  /** Another release drains the node. */
+  | { readonly kind: 'taken'; readonly by: CordonMark }
+  /** The node has changed since it was read. */
+  | { readonly kind: 'changed' }
 
 /**
- * Marks and cordons a node for a permit, by a write that rests on the node as it was read.
+ * Marks and cordons a node for a permit, by a write that rests on the node as it was read. It does not try again by itself: the caller must
+ * look whether the permit still exists, because a process may have been frozen before the write.
  *
- * @returns null once the node is marked, or is gone; else the release that drains it
  * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
  */
-export async function cordonNode(
-  client: KubeClient,
-  name: string,
-  drained: DrainedPermit,
-  signal: AbortSignal,
-): Promise<CordonMark | null> {
-  const taken = await changeNode(client, name, signal, async (node) => {
-    const step: CordonStep = cordonStep(node, drained)
-    if (step.kind === 'mark') return step.patch
-    return step.kind === 'taken' ? step.by : null
-  })
-  return taken
+export async function cordonNode(client: KubeClient, name: string, drained: DrainedPermit, signal: AbortSignal): Promise<CordonResult> {
+  const node = await readNodeOrNull(client, name, signal)
+  if (node === null) return { kind: 'done' }
+  const step: CordonStep = cordonStep(node, drained)
+  if (step.kind !== 'mark') return step
+  return (await patchNode(client, name, step.patch, signal)) ? { kind: 'done' } : { kind: 'changed' }
 }
+
+/** Attempts to change a node that kubelets and others change as well. */
+const MOST_ATTEMPTS = 5
 
 /** Permits that the caller knows to be over. */
 export type SettledPermits = readonly Pick<Permit, 'podUid' | 'podResourceVersion'>[]
@@ -47,12 +50,15 @@ export type SettledPermits = readonly Pick<Permit, 'podUid' | 'podResourceVersio
  * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
  */
 export async function uncordonNode(client: KubeClient, name: string, settled: SettledPermits, signal: AbortSignal): Promise<boolean> {
-  const kept = await changeNode(client, name, signal, async (node) => {
-    const mark = cordonMarkOf(node)
-    if (mark === null || mark === undefined) return null
-    return (await isOver(client, mark, settled, signal)) ? uncordonPatch(node) : mark
-  })
-  return kept === null
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    const node = await readNodeOrNull(client, name, signal)
+    const mark = node === null ? null : cordonMarkOf(node)
+    const patch = node === null ? null : uncordonPatch(node)
+    if (mark === null || mark === undefined || patch === null) return true
+    if (!(await isOver(client, mark, settled, signal))) return false
+    if (await patchNode(client, name, patch, signal)) return true
+  }
+  return false
 }
 
 async function isOver(client: KubeClient, mark: CordonMark, settled: SettledPermits, signal: AbortSignal): Promise<boolean> {
@@ -63,29 +69,21 @@ async function isOver(client: KubeClient, mark: CordonMark, settled: SettledPerm
   return settled.some(isMarked) || !(release.status?.flight?.permits ?? []).some(isMarked)
 }
 
-/**
- * Reads a node and patches it as `decide` says, again if it has changed meanwhile. Ends with the mark that `decide` returns, or with null
- * where there is nothing to change.
- */
-async function changeNode(
-  client: KubeClient,
-  name: string,
-  signal: AbortSignal,
-  decide: (node: Node) => Promise<NodePatch | CordonMark | null>,
-): Promise<CordonMark | null> {
-  for (let attempt = 1; ; attempt++) {
+/** @returns false if the node has changed since the patch was made */
+async function patchNode(client: KubeClient, name: string, body: NodePatch, signal: AbortSignal): Promise<boolean> {
+  try {
     const limits = { signal, deadlineMs: READ_DEADLINE_MS }
-    const node = await readOrNull<Node>(client.get(resourcePaths.nodes, { namespace: '', name }, limits))
-    const decision = node === null ? null : await decide(node)
-    if (decision === null || !('metadata' in decision)) return decision
-    try {
-      await client.patch<Node>(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body: decision }, limits)
-      return null
-    } catch (error) {
-      if (isNotFound(error)) return null
-      if (!isConflict(error) || attempt === MOST_ATTEMPTS) throw error
-    }
+    await client.patch<Node>(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body }, limits)
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return true
+    if (isConflict(error)) return false
+    throw error
   }
+}
+
+function readNodeOrNull(client: KubeClient, name: string, signal: AbortSignal): Promise<Node | null> {
+  return readOrNull(client.get(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }))
 }
 
 async function readOrNull<T>(reading: Promise<T>): Promise<T | null> {

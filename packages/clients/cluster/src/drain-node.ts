@@ -1,6 +1,6 @@
 import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { type Consumer, type DrainedPermit, drainText, type EvictionRefusal } from '@tranche/drain'
+import { type Consumer, type CordonMark, type DrainedPermit, drainText, type EvictionRefusal } from '@tranche/drain'
 import type { KubeClient } from '@tranche/kube-client'
 import type { OwnerOfObjects } from '@tranche/kube-types'
 import { cordonNode } from './cordons.ts'
@@ -54,8 +54,10 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
   async function step(job: NodeToDrain, { sinceMs, refusals }: DrainProgress, signal: AbortSignal): Promise<Step> {
     const { cordon = drainDefaults.cordon, consumers: rules = [], timeout = drainDefaults.timeout } = job.rules
     const isTimeOver = clock.monotonicMs() - sinceMs >= durationMs(timeout)
-    const taken = cordon ? await cordonNode(client, job.node, job.drained, signal) : null
-    if (taken !== null) return { kind: 'waiting', isTimeOver, refusals, message: `BatchRelease ${taken.namespace}/${taken.name} drains it` }
+    const cordoned = cordon ? await cordonNode(client, job.node, job.drained, signal) : undefined
+    if (cordoned?.kind === 'taken')
+      return { kind: 'waiting', isTimeOver, refusals, message: `BatchRelease ${nameOf(cordoned.by)} drains it` }
+    if (cordoned?.kind === 'changed') return { kind: 'waiting', isTimeOver, refusals, message: 'it changed while it was cordoned' }
     const present = await consumers.read({ ...job, rules }, signal)
     if (present.length === 0) return { kind: 'drained' }
     const answers = isTimeOver ? refusals : await evictFirst(client, present, signal)
@@ -92,6 +94,10 @@ async function evictFirst(client: KubeClient, consumers: readonly Consumer[], si
   const staying = consumers.filter(({ isLeaving }) => !isLeaving).slice(0, EVICTIONS_AT_ONCE)
   const answers = await Promise.all(staying.map(async (pod) => evictPod(client, pod, signal)))
   return answers.filter((answer) => answer !== null)
+}
+
+function nameOf({ namespace, name }: CordonMark): string {
+  return `${namespace}/${name}`
 }
 
 type Step =

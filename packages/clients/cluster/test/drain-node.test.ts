@@ -150,15 +150,17 @@ describe('a drain', () => {
     expect(asked).toEqual(['get nodes'])
   })
 
-  it('tries the mark again if the node changed between read and write', async () => {
+  it('does not cordon a node that changed between read and write, and evicts nothing before the next attempt', async () => {
+    await makePod('web', { uses: 'agent' })
     let isFirst = true
     fault = ({ verb, resource }) => {
       if (verb !== 'patch' || resource.resource !== 'nodes' || !isFirst) return undefined
       isFirst = false
       return { kind: 'error', error: new ApiStatusError(409, 'Conflict', 'the object has been modified') }
     }
-    expect(await drain({})).toMatchObject({ kind: 'ready' })
-    expect(asked).toEqual(['get nodes', 'patch nodes', 'get nodes', 'patch nodes'])
+    expect(await drain(byLabel)).toMatchObject({ kind: 'pending', againMs: 2_000, message: 'it changed while it was cordoned' })
+    expect(asked).toEqual(['get nodes', 'patch nodes'])
+    expect(await drain(byLabel)).toMatchObject({ kind: 'pending', message: '1 pod uses the agent: team-a/web' })
   })
 
   it('without the right to evict fails, and says so', async () => {
