@@ -9,7 +9,7 @@ import {
   uncordonPatch,
 } from '@tranche/drain'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { Node } from '@tranche/kube-types'
+import { fieldManagers, type Node } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
 
 /** Result of an attempt to cordon a node. */
@@ -72,8 +72,9 @@ async function isOver(client: KubeClient, mark: CordonMark, settled: SettledPerm
 /** @returns false if the node has changed since the patch was made */
 async function patchNode(client: KubeClient, name: string, body: NodePatch, signal: AbortSignal): Promise<boolean> {
   try {
-    const limits = { signal, deadlineMs: READ_DEADLINE_MS }
-    await client.patch<Node>(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body }, limits)
+    // The manager tells this cordon from that of a user.
+    const options = { signal, deadlineMs: READ_DEADLINE_MS, fieldManager: fieldManagers.executor }
+    await client.patch<Node>(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body }, options)
     return true
   } catch (error) {
     if (isNotFound(error)) return true

@@ -233,6 +233,16 @@ describe('the undo of a cordon', () => {
     expect((await readNode()).spec?.unschedulable).toBe(true)
   })
 
+  it('leaves the cordon of a user that replaced its own between two readings', async () => {
+    await drain({})
+    await cordonByHand(null)
+    await cordonByHand(true)
+    await uncordon()
+    const { metadata, spec } = await readNode()
+    expect(spec?.unschedulable).toBe(true)
+    expect(metadata.annotations?.['tranche.dev/cordon']).toBeUndefined()
+  })
+
   it('leaves what a user has changed in mid-drain', async () => {
     await drain({})
     await cordonByHand(null)

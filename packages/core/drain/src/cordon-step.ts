@@ -1,4 +1,4 @@
-import { CORDON_ANNOTATION, type Node } from '@tranche/kube-types'
+import { CORDON_ANNOTATION, fieldManagers, type KubeObject, type Node } from '@tranche/kube-types'
 import { type CordonMark, cordonMarkOf, type DrainedPermit, isMarkFor, isMarkOf, toMark } from './cordon-mark.ts'
 
 /** Merge patch of a node. The API server rejects it (409) if the node is no longer as it was read. */
@@ -28,10 +28,10 @@ export function cordonStep(node: Node, drained: DrainedPermit): CordonStep {
   if (mark === null || mark === undefined) return { kind: 'mark', patch: markPatch(node, toMark(drained, !isCordoned)) }
   if (!isMarkOf(mark, drained.release)) return { kind: 'taken', by: mark }
   if (!isMarkFor(mark, drained)) {
-    const isOwn = mark.cordoned || !isCordoned
+    const isOwn = !isCordoned || isOwnCordon(node, mark)
     return { kind: 'mark', patch: markPatch(node, toMark(drained, isOwn)) }
   }
-  if (mark.cordoned && !isCordoned) return { kind: 'mark', patch: markPatch(node, toMark(drained, false)) }
+  if (mark.cordoned && !isOwnCordon(node, mark)) return { kind: 'mark', patch: markPatch(node, toMark(drained, false)) }
   return { kind: 'done' }
 }
 
@@ -39,11 +39,30 @@ export function cordonStep(node: Node, drained: DrainedPermit): CordonStep {
 export function uncordonPatch(node: Node): NodePatch | null {
   const mark = cordonMarkOf(node)
   if (mark === null) return null
-  const isOwn = mark?.cordoned === true && node.spec?.unschedulable === true
+  const isOwn = mark !== undefined && isOwnCordon(node, mark)
   return {
     metadata: { resourceVersion: node.metadata.resourceVersion, annotations: { [CORDON_ANNOTATION]: null } },
     ...(isOwn && { spec: { unschedulable: null } }),
   }
+}
+
+/** Whether the node is unschedulable because of an executor, and not because of a user who cordoned it since. */
+function isOwnCordon(node: Node, mark: CordonMark): boolean {
+  if (!mark.cordoned || node.spec?.unschedulable !== true) return false
+  const managers = cordonManagers(node)
+  return managers.length === 0 || managers.includes(fieldManagers.executor)
+}
+
+/** Names of the writers that have set `spec.unschedulable`, as the API server keeps them; empty if it does not. */
+function cordonManagers({ metadata }: KubeObject): readonly string[] {
+  const { managedFields = [] } = metadata as { readonly managedFields?: readonly ManagedFields[] }
+  return managedFields.flatMap(({ manager = '', fieldsV1 }) => (fieldsV1?.['f:spec']?.['f:unschedulable'] === undefined ? [] : [manager]))
+}
+
+/** @see meta/v1 ManagedFieldsEntry */
+interface ManagedFields {
+  readonly manager?: string
+  readonly fieldsV1?: { readonly 'f:spec'?: { readonly 'f:unschedulable'?: object } }
 }
 
 function markPatch(node: Node, mark: CordonMark): NodePatch {

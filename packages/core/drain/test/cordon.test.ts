@@ -67,12 +67,29 @@ describe('a node', () => {
     expect(uncordoned(spoilt)).toEqual({ unschedulable: true })
   })
 
+  it("that a user cordoned between two readings is the user's, by the writer that the API server keeps", () => {
+    const marked = patched(node(), drained)
+    expect(uncordoned(managedBy(marked, 'tranche-executor'))).toEqual({})
+    expect(uncordoned(managedBy(marked, 'kubectl-cordon'))).toEqual({ unschedulable: true })
+    expect(cordonMarkOf(patched(managedBy(marked, 'kubectl-cordon'), drained))).toMatchObject({ cordoned: false })
+    expect(cordonMarkOf(patched(managedBy(marked, 'kubectl-cordon'), later))).toMatchObject({ cordoned: false })
+  })
+
   it('without a mark needs no undo', () => expect(uncordonPatch(node())).toBeNull())
 })
 
 function node(spec: NonNullable<Node['spec']> = {}, mark?: string): Node {
   const annotations = mark === undefined ? {} : { annotations: { 'tranche.dev/cordon': mark } }
   return { metadata: { name: 'n1', uid: 'u1', resourceVersion: '3', ...annotations }, spec }
+}
+
+/** The node as the API server shows it if this writer set spec.unschedulable. */
+function managedBy(marked: Node, manager: string): Node {
+  const managedFields = [
+    { manager: 'kubelet', fieldsV1: { 'f:metadata': {} } },
+    { manager, fieldsV1: { 'f:spec': { 'f:unschedulable': {} } } },
+  ]
+  return { ...marked, metadata: { ...marked.metadata, managedFields } as Node['metadata'] }
 }
 
 /** The node after the patch that its step asks for. */
