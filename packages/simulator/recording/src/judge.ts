@@ -3,6 +3,7 @@ import { createActionJudge } from './judges/judge-actions.ts'
 import { createAimJudge } from './judges/judge-aim.ts'
 import { createBatchJudge } from './judges/judge-batch.ts'
 import { createBudgetJudge } from './judges/judge-budget.ts'
+import { createDrainJudge } from './judges/judge-drain.ts'
 import { createFailureJudge } from './judges/judge-failure.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
 import type { Judge, JudgeParts } from './judges/judge-parts.ts'
@@ -74,6 +75,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createBudgetJudge,
   createNodeRulesJudge,
   createRoomJudge,
+  createDrainJudge,
   createOrderJudge,
   createMemoryJudge,
   createHandsOffJudge,

@@ -48,6 +48,14 @@ export interface RecordedPod {
   readonly unschedulable?: boolean
   /** True if a container requests or limits a resource, or takes a port of the node; absent otherwise. */
   readonly requests?: boolean
+  /** Labels; absent for pods of a DaemonSet. So are the next three fields, and those that are empty. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Extended resources that its containers request. */
+  readonly extended?: readonly string[]
+  /** CSI drivers of its inline volumes. */
+  readonly drivers?: readonly string[]
+  /** Names of the claims that it mounts. */
+  readonly claims?: readonly string[]
   /** `controller-revision-hash`. */
   readonly hash?: string
   readonly created?: string
@@ -66,6 +74,10 @@ export interface RecordedNode {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[]
+  /** Whether it takes no new pods. */
+  readonly unschedulable?: boolean
+  /** Annotation `tranche.dev/cordon`; absent without it. */
+  readonly cordonMark?: string
   /** Status of the Ready condition. */
   readonly ready?: string
   /** Types of the other conditions that are True; absent when none is. */
