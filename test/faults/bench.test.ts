@@ -85,6 +85,7 @@ describe('a schedule', () => {
         "approve",
         "badQueue",
         "budget",
+        "consume",
         "copyAgent",
         "cordon",
         "crowd",

@@ -42,6 +42,7 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const swaps = upgrades > 0 ? [] : generateSwaps(seed, stormMs)
   const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
   const room = generateRoom(seed, stormMs)
+  const drains = generateDrains(seed, stormMs)
   const incidents = [
     first,
     ...drawn,
@@ -49,12 +50,13 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
     ...generateUpgrades(seed, upgrades, stormMs),
     ...generateApiFaults(seed, upgrades, stormMs),
     ...room.crowds,
+    ...drains.consumers,
   ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
   return {
     seed,
-    shape: room.among(served),
+    shape: drains.among(room.among(served)),
     stormMs,
     incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
     aheadMs: clocks.aheadMs,
@@ -84,6 +86,31 @@ function generateRoom(seed: number, stormMs: number): Room {
     return { ...shape, cpu: '500m', policy: asking }
   }
   return { crowds, among }
+}
+
+interface Drains {
+  readonly consumers: readonly Incident[]
+  /** Lets the policy, if there is one, drain nodes. */
+  among(shape: Shape): Shape
+}
+
+/** A third of the worlds have pods that use the agent. Has its own random numbers. */
+function generateDrains(seed: number, stormMs: number): Drains {
+  const random = createRandom('drain', seed)
+  if (random.next() < 0.66) return { consumers: [], among: (shape) => shape }
+  const consumers = Array.from({ length: 1 + random.integer(8) }, (): Incident => {
+    const kept = pick(random, ['not', 'not', 'budget', 'finalizer'] as const)
+    const forMs = duration(random, 10 * MINUTE)
+    return { atMs: random.integer(Math.ceil(stormMs / 2)), kind: 'consume', pick: random.integer(1_000), kept, forMs }
+  })
+  const drain = {
+    cordon: random.next() < 0.9,
+    consumers: [{ selector: { matchLabels: { 'example.com/uses': 'agent' } } }],
+    timeout: pick(random, ['10s', '30s', '2m']),
+    onTimeout: pick(random, ['Hold', 'Continue'] as const),
+  }
+  const among = (shape: Shape): Shape => (shape.policy === null ? shape : { ...shape, policy: { ...shape.policy, drain } })
+  return { consumers, among }
 }
 
 interface Clocks {

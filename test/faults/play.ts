@@ -131,6 +131,7 @@ async function inject({ world, owners, processFaults, upgrades, callers, tenant 
       case 'stickPod':
       case 'quota':
       case 'crowd':
+      case 'consume':
         return await changeCluster(world, incident)
       case 'forgeRevision':
       case 'forgePod':

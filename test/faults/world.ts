@@ -207,7 +207,14 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
 
   function runExecutor(program: Program, failpoints: Failpoints): Life {
     const queueOfItsOwn = { queue: createInProcessQueue({ clock: program.process.clock }) }
-    return startExecutor({ ...queueOfItsOwn, ...portsOf(program), exchange: takenBy(program), failpoints, ...sharedBy(program) })
+    return startExecutor({
+      ...queueOfItsOwn,
+      drainNamespaces: ['*'],
+      ...portsOf(program),
+      exchange: takenBy(program),
+      failpoints,
+      ...sharedBy(program),
+    })
   }
 
   function runApi({ identity, process, version: its }: Program, points: Failpoints): ApiProgram {
