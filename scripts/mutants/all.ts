@@ -1,4 +1,5 @@
 import { mutantsOfAnalysis } from './analysis.ts'
+import { mutantsOfDrain } from './drain.ts'
 import { mutantsOfFlight } from './flight.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfNotify } from './notify.ts'
@@ -11,6 +12,7 @@ import { mutantsOfVerdict } from './verdict.ts'
 
 /** Every fault, package by package in reading order. */
 export const mutants: readonly Mutant[] = [
+  ...mutantsOfDrain,
   ...mutantsOfFlight,
   ...mutantsOfValidation,
   ...mutantsOfAnalysis,

@@ -116,6 +116,17 @@ describe('a drain', () => {
     expect(await drain(byLabel, again)).toMatchObject({ kind: 'pending' })
   })
 
+  it('has its whole time again for a permit that replaces the one of a drain in progress', async () => {
+    await makePod('web', { uses: 'agent' })
+    await makeBudget()
+    await drain(byLabel)
+    await pass(9 * 60_000)
+    const again = { ...drained, permit: { podUid: 'p1', podResourceVersion: '9' } }
+    await drain(byLabel, again)
+    await pass(9 * 60_000)
+    expect(await drain(byLabel, again)).toMatchObject({ kind: 'pending' })
+  })
+
   it('that was given up lets the node rest for as long', async () => {
     await makePod('web', { uses: 'agent' })
     await makeBudget()
