@@ -130,7 +130,7 @@ async function crowdNode(world: World, { pick, forMs }: Extract<ClusterOperation
   })
 }
 
-/** Runs a pod on the node that uses the agent, until it is told to go. */
+/** Runs a pod on the node that uses the agent for a while. */
 async function consume(world: World, operation: Extract<ClusterOperation, { readonly kind: 'consume' }>): Promise<void> {
   const { people } = world
   const node = pickByName(await nodesOf(world), operation.pick)?.metadata.name

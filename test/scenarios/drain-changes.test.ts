@@ -197,7 +197,7 @@ it.each([1, 2, 3])('two executors drain each node once, and leave no cordon, see
   expectKept(stage)
 })
 
-/** A consumer on one node; `held`: a PodDisruptionBudget never lets it go. */
+/** A consumer on one node; `held`: a PodDisruptionBudget keeps it. */
 async function begin({ held = false, ...options }: StageOptions & { readonly held?: boolean } = {}): Promise<void> {
   stage = await setDrainStage(byLabel, options)
   await makeConsumer(stage, 'web', NODE, {}, { labels: labelled })

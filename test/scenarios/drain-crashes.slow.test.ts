@@ -26,7 +26,7 @@ it.each([
   },
 )
 
-/** Plays a release of three drained nodes; the executor is killed at that request. @returns whether it sent so many */
+/** Plays a release of three drained nodes; the executor is killed at that request. @returns whether it sent that many */
 async function play(when: 'before' | 'after', at: number): Promise<boolean> {
   let sent = 0
   let isKilled = false

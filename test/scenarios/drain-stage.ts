@@ -46,7 +46,7 @@ export async function makeVolume(stage: Stage, name: string): Promise<void> {
   await drive(stage.clock, stage.client.create(resourcePaths.persistentVolumeClaims, claim))
 }
 
-/** Creates a PodDisruptionBudget that never lets a labelled consumer go. */
+/** Creates a PodDisruptionBudget that keeps labelled consumers. */
 export async function makeBudget(stage: Stage): Promise<void> {
   const metadata = { namespace: TEAM, name: 'web' }
   const spec = { maxUnavailable: 0, selector: { matchLabels: labelled } }

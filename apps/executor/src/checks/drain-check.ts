@@ -36,7 +36,7 @@ export function createDrainCheck({ client, cluster, clock, log, trusted, watched
     const drained = { release: { namespace, name, uid }, permit }
     const reading = await drainer.drain({ node, agent: daemonSet, rules, drained }, signal)
     if (reading.kind === 'ready' && reading.isLate)
-      log.warn({ daemonSet: keyText(keyOf(daemonSet)), node, reason: reading.message }, 'updating node that is not drained')
+      log.warn({ daemonSet: keyText(keyOf(daemonSet)), node, why: reading.message }, 'updating node that is not drained')
     return toCheck(reading)
   }
 

@@ -72,7 +72,7 @@ async function isOver(client: KubeClient, mark: CordonMark, settled: SettledPerm
 /** @returns false if the node has changed since the patch was made */
 async function patchNode(client: KubeClient, name: string, body: NodePatch, signal: AbortSignal): Promise<boolean> {
   try {
-    // The manager tells this cordon from that of a user.
+    // The manager distinguishes this cordon from that of a user.
     const options = { signal, deadlineMs: READ_DEADLINE_MS, fieldManager: fieldManagers.executor }
     await client.patch<Node>(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body }, options)
     return true

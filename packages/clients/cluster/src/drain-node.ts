@@ -36,7 +36,7 @@ export interface NodeDrainer {
    */
   drain(job: NodeToDrain, signal: AbortSignal): Promise<DrainReading>
   /**
-   * Tells whether a node rests after a drain that this process gave up: for as long as the drain might have taken.
+   * Reports whether a node rests after a drain that this process gave up: for as long as the drain might have taken.
    *
    * @returns why it was given up; null if the node may be drained
    */

@@ -82,9 +82,9 @@ describe('a cordon', () => {
     [
       ['of a node with a permit is asked for, and so is its end', (s) => s.node('a', on, ours).node('a', off, ours), []],
       ['of a user is not ended by us', (s) => s.node('a', on, user).node('a', off, ours), ['G11 a']],
-      ['of ours may be ended by a user', (s) => s.node('a', on, ours).node('a', off, user), []],
+      ['of an executor may be ended by a user', (s) => s.node('a', on, ours).node('a', off, user), []],
       [
-        'of a user that replaced ours is not ended by us',
+        'of a user that replaced that of an executor is not ended by us',
         (s) => s.node('a', on, ours).node('a', off, user).node('a', on, user).node('a', off, ours),
         ['G11 a'],
       ],
@@ -103,7 +103,7 @@ describe('a cordon', () => {
     'G7',
     [
       [
-        'of ours ends with its permit',
+        'of an executor ends with its permit',
         (s) =>
           s
             .node('a', on, ours)
@@ -113,7 +113,7 @@ describe('a cordon', () => {
         ['G7 a'],
       ],
       [
-        'of ours may last as long as its permit',
+        'of an executor may last as long as its permit',
         (s) =>
           s
             .node('a', on, ours)
@@ -132,7 +132,7 @@ describe('a cordon', () => {
         [],
       ],
       [
-        'of ours leaves no mark',
+        'of an executor leaves no mark',
         (s) =>
           s
             .node('a', { ...off, cordonMark: '{}' }, ours)

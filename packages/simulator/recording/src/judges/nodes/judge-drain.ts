@@ -1,11 +1,11 @@
-import { EVICTION, type RecordedNode, type RecordedWrite } from '../record/recorded-write.ts'
-import { type Consumers, followConsumers, type ForeignPod } from '../world/consumers.ts'
-import type { DaemonSetStory } from '../world/daemon-set-story.ts'
-import type { Cause, Decision } from '../world/observations.ts'
-import type { RecordedRelease } from '../world/stops.ts'
-import type { RecordedDrain, RecordedTerms } from '../world/terms.ts'
-import type { Deletion } from '../world/world.ts'
-import type { Judge, JudgeParts } from './judge-parts.ts'
+import { EVICTION, type RecordedNode, type RecordedWrite } from '../../record/recorded-write.ts'
+import { type Consumers, followConsumers, type ForeignPod } from '../../world/consumers.ts'
+import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
+import type { Cause, Decision } from '../../world/observations.ts'
+import type { RecordedRelease } from '../../world/stops.ts'
+import type { RecordedDrain, RecordedTerms } from '../../world/terms.ts'
+import type { Deletion } from '../../world/world.ts'
+import type { Judge, JudgeParts } from '../judge-parts.ts'
 
 /** A node that was found drained counts as drained for this time, with the requests of the reading. A drain takes as long from its decision. */
 const CURRENT_MS = 20_000
@@ -39,7 +39,7 @@ class DrainJudge implements Judge {
   readonly #consumers: Consumers = followConsumers()
   /** By node, then by DaemonSet. */
   readonly #permits = new Map<string, Map<DaemonSetStory, NodePermit>>()
-  /** Who made a node unschedulable. */
+  /** Writers that made nodes unschedulable, by node. */
   readonly #cordons = new Map<string, Cordon>()
   readonly #marked = new Set<string>()
   readonly #unschedulable = new Set<string>()
