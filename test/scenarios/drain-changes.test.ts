@@ -1,4 +1,6 @@
 import { resourcePaths } from '@tranche/kube-client'
+import { ApiStatusError } from '@tranche/sim-api'
+import type { WireRequest } from '@tranche/wire'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   byLabel,
@@ -23,6 +25,8 @@ import { policyKey, stageKey } from './stage-objects.ts'
 let stage: Stage
 afterEach(() => stage.end())
 
+const forbidden = new ApiStatusError(403, 'Forbidden', 'pods/eviction is forbidden')
+const isCordon = ({ method, path }: WireRequest): boolean => method === 'PATCH' && path.includes('/nodes/')
 const HOUR = 3_600_000
 const NODE = 'node-001'
 
@@ -184,6 +188,39 @@ describe('in mid-drain,', () => {
     expectDrained(stage, 'other')
     await expectNoMarks(stage)
     expect(await consumerNames(stage)).toEqual(['web'])
+  })
+})
+
+describe('an executor', () => {
+  it('without the right to evict keeps the old pod, leaves no cordon, and the release says why', async () => {
+    await begin()
+    const allow = stage.disturb({
+      onRequest: ({ actor, subresource }) =>
+        actor.startsWith('executor') && subresource === 'eviction' ? { kind: 'error', error: forbidden } : undefined,
+    })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 3)
+    await stage.until('it is reported', async () => (await waiting())?.message.includes('pods/eviction is forbidden') === true)
+    await expectNoMarks(stage)
+    expect(await nodesOn(stage, 'v1')).toEqual([NODE])
+    allow()
+    await untilReleased(stage, 'v2', HOUR)
+    await expectNoMarks(stage)
+  })
+
+  it('that was frozen before it cordons a node does not cordon it once another one has updated it (G7, G8)', async () => {
+    await begin({ executors: ['executor-1', 'executor-2'] })
+    stage.program('executor-1').process.freezeBefore(isCordon)
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2', HOUR)
+    await stage.pass(HOUR)
+    const written = stage.recording().filter(({ kind, actor }) => kind === 'Node' && actor === 'executor-1').length
+    stage.program('executor-1').process.thaw()
+    await stage.pass(60_000)
+    expect(stage.program('executor-1').process.held()).toBeGreaterThan(0)
+    expect(stage.recording().filter(({ kind, actor }) => kind === 'Node' && actor === 'executor-1')).toHaveLength(written)
+    await expectNoMarks(stage)
+    expectKept(stage)
   })
 })
 
