@@ -100,6 +100,22 @@ export const mutantsOfDrain: readonly Mutant[] = [
   },
   {
     rule: 'Drain',
+    fault: 'a node is cordoned for a permit that has ended',
+    file: cordons,
+    find: "if (!(await isPermitted(client, drained, signal))) return { kind: 'over' }",
+    replace: '',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node is cordoned although its record is being stopped',
+    file: cordons,
+    find: "state === 'open' && permits.some(isSame)",
+    replace: 'state !== undefined && permits.some(isSame)',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
     fault: 'a cordon is undone although the record still has its permit',
     file: cordons,
     find: 'return settled.some(isMarked) || !(release.status?.flight?.permits ?? []).some(isMarked)',

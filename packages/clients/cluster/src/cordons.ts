@@ -20,10 +20,12 @@ export type CordonResult =
   | { readonly kind: 'taken'; readonly by: CordonMark }
   /** The node has changed since it was read. */
   | { readonly kind: 'changed' }
+  /** The permit has ended. */
+  | { readonly kind: 'over' }
 
 /**
- * Marks and cordons a node for a permit, by a write that rests on the node as it was read. It does not try again by itself: the caller must
- * look whether the permit still exists, because a process may have been frozen before the write.
+ * Marks and cordons a node for a permit, by a write that rests on the node as it was read, after a live read of the permit: a process that
+ * was frozen may know of a permit that has ended. A node with the mark of a permit needs no such read, because the mark goes with the permit.
  *
  * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
  */
@@ -32,7 +34,22 @@ export async function cordonNode(client: KubeClient, name: string, drained: Drai
   if (node === null) return { kind: 'done' }
   const step: CordonStep = cordonStep(node, drained)
   if (step.kind !== 'mark') return step
+  if (!(await isPermitted(client, drained, signal))) return { kind: 'over' }
   return (await patchNode(client, name, step.patch, signal)) ? { kind: 'done' } : { kind: 'changed' }
+}
+
+/**
+ * Reads live whether a record is open and has the permit.
+ *
+ * @throws {KubeStatusError | AppError} if the API server rejects the request, or gives no clear response
+ */
+export async function isPermitted(client: KubeClient, { release, permit }: DrainedPermit, signal: AbortSignal): Promise<boolean> {
+  const limits = { signal, deadlineMs: READ_DEADLINE_MS }
+  const { metadata, status } = (await readOrNull<BatchRelease>(client.get(resourcePaths.batchReleases, release, limits))) ?? {}
+  const { state, permits = [] } = status?.flight ?? {}
+  const isSame = (one: SettledPermits[number]): boolean =>
+    one.podUid === permit.podUid && one.podResourceVersion === permit.podResourceVersion
+  return metadata?.uid === release.uid && state === 'open' && permits.some(isSame)
 }
 
 /** Attempts to change a node that kubelets and others change as well. */

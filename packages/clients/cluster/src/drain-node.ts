@@ -1,9 +1,9 @@
 import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { type Consumer, type CordonMark, type DrainedPermit, drainText, type EvictionRefusal } from '@tranche/drain'
+import { type Consumer, type DrainedPermit, drainText, type EvictionRefusal } from '@tranche/drain'
 import type { KubeClient } from '@tranche/kube-client'
 import type { OwnerOfObjects } from '@tranche/kube-types'
-import { cordonNode } from './cordons.ts'
+import { cordonNode, type CordonResult, isPermitted } from './cordons.ts'
 import { createDrainMemory, type DrainProgress } from './drain-memory.ts'
 import { evictPod } from './evict-pod.ts'
 import { createConsumerReader } from './read-consumers.ts'
@@ -54,10 +54,9 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
   async function step(job: NodeToDrain, { sinceMs, refusals }: DrainProgress, signal: AbortSignal): Promise<Step> {
     const { cordon = drainDefaults.cordon, consumers: rules = [], timeout = drainDefaults.timeout } = job.rules
     const isTimeOver = clock.monotonicMs() - sinceMs >= durationMs(timeout)
-    const cordoned = cordon ? await cordonNode(client, job.node, job.drained, signal) : undefined
-    if (cordoned?.kind === 'taken')
-      return { kind: 'waiting', isTimeOver, refusals, message: `BatchRelease ${nameOf(cordoned.by)} drains it` }
-    if (cordoned?.kind === 'changed') return { kind: 'waiting', isTimeOver, refusals, message: 'it changed while it was cordoned' }
+    const why = cordon ? whyNot(await cordonNode(client, job.node, job.drained, signal)) : null
+    if (why !== null) return { kind: 'waiting', isTimeOver, refusals, message: why }
+    if (!cordon && !(await isPermitted(client, job.drained, signal))) return { kind: 'waiting', isTimeOver, refusals, message: OVER }
     const present = await consumers.read({ ...job, rules }, signal)
     if (present.length === 0) return { kind: 'drained' }
     const answers = isTimeOver ? refusals : await evictFirst(client, present, signal)
@@ -96,8 +95,22 @@ async function evictFirst(client: KubeClient, consumers: readonly Consumer[], si
   return answers.filter((answer) => answer !== null)
 }
 
-function nameOf({ namespace, name }: CordonMark): string {
-  return `${namespace}/${name}`
+const OVER = 'its permit has ended'
+
+/** @returns why the node is not ready for evictions; null if it is */
+function whyNot(result: CordonResult): string | null {
+  switch (result.kind) {
+    case 'done':
+      return null
+    case 'taken':
+      return `BatchRelease ${result.by.namespace}/${result.by.name} drains it`
+    case 'changed':
+      return 'it changed while it was cordoned'
+    case 'over':
+      return OVER
+    default:
+      return result satisfies never
+  }
 }
 
 type Step =

@@ -11,10 +11,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const signal = new AbortController().signal
 const agent = { metadata: { namespace: 'demo', uid: 'ds-1' }, spec: { selector: { matchLabels: { app: 'agent' } } } }
-const drained: DrainedPermit = {
-  release: { namespace: 'demo', name: 'node-agent', uid: 'br-1' },
-  permit: { podUid: 'p1', podResourceVersion: '7' },
-}
+const permit = { node: 'node-001', podUid: 'p1', podResourceVersion: '7' }
+const laterPermit = { ...permit, podResourceVersion: '9' }
+/** The BatchRelease of the stories, whose record has both permits. */
+let drained: DrainedPermit
 const byLabel: DrainRules = { consumers: [{ selector: { matchLabels: { uses: 'agent' } } }] }
 const byDriver: DrainRules = { consumers: [{ csiDriver: 'disk.example.com' }] }
 
@@ -40,7 +40,11 @@ beforeEach(async () => {
   client = clientOf('admin')
   await drive(simulator.start())
   drainer = createNodeDrainer(clientOf('drainer'), clock)
+  for (const definition of customResourceDefinitions)
+    await drive(client.create(resourcePaths.customResourceDefinitions, definition as never))
   for (const name of ['demo', 'team-a']) await create(resourcePaths.namespaces, { kind: 'Namespace', metadata: { name } })
+  drained = await makeRelease()
+  await setPermits(permit, laterPermit)
   asked = []
 })
 
@@ -56,7 +60,7 @@ describe('a drain', () => {
     expect(await drain(byLabel)).toMatchObject({ kind: 'ready', isLate: false })
     expect(await podNames()).toEqual(['other'])
     expect(asked).toEqual([
-      ...['get nodes', 'patch nodes', 'list pods', 'create pods/eviction'],
+      ...['get nodes', 'get batchreleases', 'patch nodes', 'list pods', 'create pods/eviction'],
       ...['get nodes', 'list pods', 'list pods'],
     ])
   })
@@ -65,12 +69,12 @@ describe('a drain', () => {
     await makePod('web', { uses: 'agent' })
     expect(await drain({ ...byLabel, cordon: false })).toMatchObject({ kind: 'pending' })
     expect((await readNode()).spec?.unschedulable).toBeUndefined()
-    expect(asked).toEqual(['list pods', 'create pods/eviction'])
+    expect(asked).toEqual(['get batchreleases', 'list pods', 'create pods/eviction'])
   })
 
   it('without consumers only cordons the node', async () => {
     expect(await drain({})).toMatchObject({ kind: 'ready' })
-    expect(asked).toEqual(['get nodes', 'patch nodes'])
+    expect(asked).toEqual(['get nodes', 'get batchreleases', 'patch nodes'])
   })
 
   it('finds consumers by the driver of their claims, and reads each claim once', async () => {
@@ -112,7 +116,7 @@ describe('a drain', () => {
     await drain(byLabel)
     await pass(10 * 60_000)
     expect(await drain(byLabel)).toMatchObject({ kind: 'blocked' })
-    const again = { ...drained, permit: { podUid: 'p1', podResourceVersion: '9' } }
+    const again = { ...drained, permit: laterPermit }
     expect(await drain(byLabel, again)).toMatchObject({ kind: 'pending' })
   })
 
@@ -121,7 +125,7 @@ describe('a drain', () => {
     await makeBudget()
     await drain(byLabel)
     await pass(9 * 60_000)
-    const again = { ...drained, permit: { podUid: 'p1', podResourceVersion: '9' } }
+    const again = { ...drained, permit: laterPermit }
     await drain(byLabel, again)
     await pass(9 * 60_000)
     expect(await drain(byLabel, again)).toMatchObject({ kind: 'pending' })
@@ -131,13 +135,13 @@ describe('a drain', () => {
     await makePod('web', { uses: 'agent' })
     await makeBudget()
     await drain({ ...byLabel, timeout: '1m' })
-    expect(drainer.restsSince('node-001', 'br-1')).toBeNull()
+    expect(drainer.restsSince('node-001', drained.release.uid)).toBeNull()
     await pass(60_000)
     await drain({ ...byLabel, timeout: '1m' })
-    expect(drainer.restsSince('node-001', 'br-1')).toContain('not drained within 1m: 1 pod uses the agent')
+    expect(drainer.restsSince('node-001', drained.release.uid)).toContain('not drained within 1m: 1 pod uses the agent')
     expect(drainer.restsSince('node-001', 'br-2')).toBeNull()
     await pass(60_000)
-    expect(drainer.restsSince('node-001', 'br-1')).toBeNull()
+    expect(drainer.restsSince('node-001', drained.release.uid)).toBeNull()
   })
 
   it('continues when the time is over, if the policy says so, and says what remains', async () => {
@@ -170,8 +174,24 @@ describe('a drain', () => {
       return { kind: 'error', error: new ApiStatusError(409, 'Conflict', 'the object has been modified') }
     }
     expect(await drain(byLabel)).toMatchObject({ kind: 'pending', againMs: 2_000, message: 'it changed while it was cordoned' })
-    expect(asked).toEqual(['get nodes', 'patch nodes'])
+    expect(asked).toEqual(['get nodes', 'get batchreleases', 'patch nodes'])
     expect(await drain(byLabel)).toMatchObject({ kind: 'pending', message: '1 pod uses the agent: team-a/web' })
+  })
+
+  it.each(['revoking', 'stopped'])('does nothing on a node once its record is %s', async (state) => {
+    await makePod('web', { uses: 'agent' })
+    asked = []
+    await setRecord({ state })
+    for (const cordon of [true, false])
+      expect(await drain({ ...byLabel, cordon })).toMatchObject({ kind: 'pending', message: 'its permit has ended' })
+    expect(asked).toEqual(['get nodes', 'get batchreleases', 'get batchreleases'])
+  })
+
+  it('does nothing on a node whose permit has ended', async () => {
+    await makePod('web', { uses: 'agent' })
+    await setPermits(laterPermit)
+    expect(await drain(byLabel)).toMatchObject({ kind: 'pending', message: 'its permit has ended' })
+    expect(asked).toEqual(['get nodes', 'get batchreleases'])
   })
 
   it('without the right to evict fails, and says so', async () => {
@@ -185,6 +205,7 @@ describe('a drain', () => {
 describe('the undo of a cordon', () => {
   it('makes the node schedulable once the record has no such permit', async () => {
     await drain({})
+    await setPermits()
     expect(await uncordon()).toBe(true)
     const { metadata, spec } = await readNode()
     expect(spec?.unschedulable).toBeUndefined()
@@ -193,54 +214,39 @@ describe('the undo of a cordon', () => {
   })
 
   it('waits while the record has the permit, unless the caller knows that it has settled', async () => {
-    const own = await makeRelease([{ node: 'node-001', podUid: 'p1', podResourceVersion: '7' }])
-    await drain({}, own)
-    expect(await uncordon([{ podUid: 'p1', podResourceVersion: '6' }])).toBe(false)
+    await drain({})
+    expect(await uncordon([laterPermit])).toBe(false)
     expect((await readNode()).spec?.unschedulable).toBe(true)
-    expect(await uncordon([own.permit])).toBe(true)
+    expect(await uncordon([permit])).toBe(true)
     expect((await readNode()).spec?.unschedulable).toBeUndefined()
   })
 
   it('needs no release of that name: a later one is another', async () => {
-    await makeRelease([{ node: 'node-001', podUid: 'p1', podResourceVersion: '7' }])
     await drain({})
+    await drive(client.delete(resourcePaths.batchReleases, drained.release))
+    await makeRelease()
+    await setPermits(permit)
     expect(await uncordon()).toBe(true)
   })
 
   it('fails on a node that is marked for a later permit meanwhile', async () => {
-    const own = await makeRelease([])
-    await drain({}, own)
+    await drain({})
+    await setPermits(laterPermit)
     let isFirst = true
-    fault = () => undefined
-    const slow = {
-      ...client,
-      patch: (async (...args: Parameters<KubeClient['patch']>) => {
-        if (isFirst)
-          await drainer.drain(
-            { node: 'node-001', agent, rules: {}, drained: { ...own, permit: { podUid: 'p1', podResourceVersion: '9' } } },
-            signal,
-          )
-        isFirst = false
-        return client.patch(...args)
-      }) as KubeClient['patch'],
+    const late = async (...args: Parameters<KubeClient['patch']>): Promise<unknown> => {
+      const later = { node: 'node-001', agent, rules: {}, drained: { ...drained, permit: laterPermit } }
+      if (isFirst) await drainer.drain(later, signal)
+      isFirst = false
+      return client.patch(...args)
     }
-    let reads = 0
-    const get = (async (...args: Parameters<KubeClient['get']>) => {
-      if (args[0] === resourcePaths.batchReleases && ++reads === 2)
-        return {
-          ...(await client.get<object>(...args)),
-          status: { flight: { permits: [{ node: 'node-001', podUid: 'p1', podResourceVersion: '9' }] } },
-        }
-      return client.get(...args)
-    }) as KubeClient['get']
-    expect(await drive(uncordonNode({ ...slow, get }, 'node-001', [], signal))).toBe(false)
+    expect(await drive(uncordonNode({ ...client, patch: late as KubeClient['patch'] }, 'node-001', [], signal))).toBe(false)
     expect((await readNode()).spec?.unschedulable).toBe(true)
   })
 
   it('leaves the cordon of a user', async () => {
     await cordonByHand(true)
     await drain({})
-    await uncordon()
+    await uncordon([permit])
     expect((await readNode()).spec?.unschedulable).toBe(true)
   })
 
@@ -248,7 +254,7 @@ describe('the undo of a cordon', () => {
     await drain({})
     await cordonByHand(null)
     await cordonByHand(true)
-    await uncordon()
+    await uncordon([permit])
     const { metadata, spec } = await readNode()
     expect(spec?.unschedulable).toBe(true)
     expect(metadata.annotations?.['tranche.dev/cordon']).toBeUndefined()
@@ -259,48 +265,40 @@ describe('the undo of a cordon', () => {
     await cordonByHand(null)
     await drain({})
     await cordonByHand(true)
-    await uncordon()
+    await uncordon([permit])
     expect((await readNode()).spec?.unschedulable).toBe(true)
   })
 })
 
-function drain(rules: DrainRules, permit = drained): Promise<DrainReading> {
-  return drive(drainer.drain({ node: 'node-001', agent, rules, drained: permit }, signal))
+function drain(rules: DrainRules, of = drained): Promise<DrainReading> {
+  return drive(drainer.drain({ node: 'node-001', agent, rules, drained: of }, signal))
 }
 
 function uncordon(settled: SettledPermits = []): Promise<boolean> {
   return drive(uncordonNode(client, 'node-001', settled, signal))
 }
 
-/** A BatchRelease whose record has these permits. @returns the permit of the stories, with its uid */
-async function makeRelease(permits: readonly object[]): Promise<DrainedPermit> {
-  for (const definition of customResourceDefinitions)
-    await drive(client.create(resourcePaths.customResourceDefinitions, definition as never))
-  const release = {
-    apiVersion: 'rollouts.kruise.io/v1beta1',
-    kind: 'BatchRelease',
-    metadata: { namespace: 'demo', name: 'node-agent' },
-    spec: { releasePlan: { enableExtraWorkloadForCanary: false } },
-  }
-  const { metadata } = await drive(client.create(resourcePaths.batchReleases, release))
+async function makeRelease(): Promise<DrainedPermit> {
+  const metadata = { namespace: 'demo', name: 'node-agent' }
+  const spec = { releasePlan: { enableExtraWorkloadForCanary: false } }
+  const release = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', metadata, spec }
+  const stored = await drive(client.create(resourcePaths.batchReleases, release))
+  return { release: { ...metadata, uid: stored.metadata.uid }, permit }
+}
+
+/** Gives the record these permits. */
+function setPermits(...permits: readonly object[]): Promise<unknown> {
+  return setRecord({ permits })
+}
+
+function setRecord(fields: object): Promise<unknown> {
   const flight = {
-    workloadUid: 'ds-1',
-    epoch: 1,
-    seq: 1,
-    state: 'open',
-    holds: [],
-    generation: 1,
-    revision: 'a',
-    size: 1,
-    partition: 0,
-    limit: 1,
-    watermark: '1',
-    permits,
+    ...{ workloadUid: 'ds-1', epoch: 1, seq: 1, state: 'open', holds: [], generation: 1, revision: 'a' },
+    ...{ size: 1, partition: 0, limit: 1, watermark: '1', permits: [permit] },
+    ...fields,
   }
-  await drive(
-    client.patch(resourcePaths.batchReleases, drained.release, { type: 'merge', body: { status: { flight } } }, { subresource: 'status' }),
-  )
-  return { ...drained, release: { ...drained.release, uid: metadata.uid } }
+  const key = { namespace: 'demo', name: 'node-agent' }
+  return drive(client.patch(resourcePaths.batchReleases, key, { type: 'merge', body: { status: { flight } } }, { subresource: 'status' }))
 }
 
 async function cordonByHand(unschedulable: true | null): Promise<void> {
