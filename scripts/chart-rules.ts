@@ -60,6 +60,7 @@ export function processRules(): object {
     admission: ClusterRole['tranche-admission'],
     config: ClusterRole['tranche-config'],
     prePull: ClusterRole['tranche-pre-pull'],
+    drain: ClusterRole['tranche-drain'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],
   }

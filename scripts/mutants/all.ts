@@ -1,5 +1,6 @@
 import { mutantsOfAnalysis } from './analysis.ts'
 import { mutantsOfConfig } from './config.ts'
+import { mutantsOfDrain } from './drain.ts'
 import { mutantsOfFlight } from './flight.ts'
 import { mutantsOfGroups } from './groups.ts'
 import type { Mutant } from './mutant.ts'
@@ -13,6 +14,7 @@ import { mutantsOfVerdict } from './verdict.ts'
 
 /** Every fault, package by package in reading order. */
 export const mutants: readonly Mutant[] = [
+  ...mutantsOfDrain,
   ...mutantsOfFlight,
   ...mutantsOfConfig,
   ...mutantsOfValidation,

@@ -198,6 +198,22 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
+  it('let executors drain nodes only for the namespaces that the values list', async () => {
+    const ofDrain = (objects: readonly Rendered[]): readonly Rendered[] =>
+      objects.filter(({ metadata }) => metadata.name === 'tranche-drain')
+    expect(ofDrain(await render({ fullnameOverride: 'tranche' }))).toEqual([])
+    for (const name of ['two namespaces', 'all-in-one']) {
+      const values = { ...choices[name], fullnameOverride: 'tranche', rbac: { drain: { namespaces: ['gpu-operator', '*'] } } }
+      const objects = await render(values)
+      const [role, binding, ...more] = ofDrain(objects)
+      expect(role).toMatchObject({ kind: 'ClusterRole', rules: page.ClusterRole['tranche-drain'] })
+      expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', roleRef: { kind: 'ClusterRole', name: 'tranche-drain' } })
+      expect(more).toEqual([])
+      const text = JSON.stringify(objects)
+      for (const argument of ['--drain-namespace=gpu-operator', '--drain-namespace=*']) expect(text.split(argument)).toHaveLength(2)
+    }
+  })
+
   it('allow reading Secrets only by name, in the named namespaces', async () => {
     const rights = (objects: readonly Rendered[]): readonly unknown[] =>
       objects

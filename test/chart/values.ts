@@ -111,6 +111,7 @@ export const choices: Readonly<Record<string, Values>> = {
       groups: true,
       sharedGroups: ['demo', 'network'],
       prePull: true,
+      drain: { namespaces: ['gpu-operator'] },
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
     },
     networkPolicy: {

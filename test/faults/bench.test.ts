@@ -92,6 +92,7 @@ describe('a schedule', () => {
         "badQueue",
         "budget",
         "companionTemplate",
+        "consume",
         "copyAgent",
         "cordon",
         "crowd",

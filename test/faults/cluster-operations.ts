@@ -9,7 +9,10 @@ const FINALIZER = 'example.com/stuck'
 const TAINT = 'example.com/fault'
 const POOL_TAINT = 'example.com/pool'
 const quotaKey = { namespace: stageKey.namespace, name: 'no-more-pods' }
-const pathTo = { resourceQuotas: { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true } } as const
+const pathTo = {
+  resourceQuotas: { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true },
+  budgets: { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespaced: true },
+} as const
 
 /** Changes nodes or pods as other clients do. */
 export async function changeCluster(world: World, operation: ClusterOperation): Promise<void> {
@@ -33,6 +36,8 @@ export async function changeCluster(world: World, operation: ClusterOperation): 
       return crowdNode(world, operation)
     case 'noRegistry':
       return cutFromRegistry(world, operation)
+    case 'consume':
+      return consume(world, operation)
     default:
       return changePod(world, operation)
   }
@@ -137,6 +142,33 @@ async function cutFromRegistry(world: World, { pick, forMs }: Extract<ClusterOpe
   world.note(`node ${node} reaches no registry for ${durationText(forMs)}`)
   await set('true')
   world.later(forMs, () => set(null).catch(() => {}))
+}
+
+/** Runs a pod on the node that uses the agent for a while. */
+async function consume(world: World, operation: Extract<ClusterOperation, { readonly kind: 'consume' }>): Promise<void> {
+  const { people } = world
+  const node = pickByName(await nodesOf(world), operation.pick)?.metadata.name
+  if (node === undefined) return
+  await people.create(resourcePaths.namespaces, crowdNamespace).catch(() => {})
+  const labels = { 'example.com/uses': 'agent', kept: operation.kept }
+  const finalizers = operation.kept === 'finalizer' ? [FINALIZER] : []
+  if (operation.kept === 'budget') await people.create(pathTo.budgets, consumerBudget as never).catch(() => {})
+  const metadata = { namespace: crowdNamespace.metadata.name, generateName: 'consumer-', labels, finalizers }
+  const spec = { nodeName: node, containers: [{ name: 'main', image: 'registry.example/main:1' }] }
+  const pod = keyOf((await people.create(resourcePaths.pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec } as never)) as unknown as Pod)
+  const kept = operation.kept === 'not' ? '' : `, and a ${operation.kept} keeps it`
+  world.note(`a pod on ${node} uses the agent for ${durationText(operation.forMs)}${kept}`)
+  world.later(operation.forMs, async () => {
+    await people.patch(resourcePaths.pods, pod, { type: 'merge', body: { metadata: { finalizers: null } } }).catch(() => {})
+    await people.delete(resourcePaths.pods, pod, { gracePeriodSeconds: 0 }).catch(() => {})
+  })
+}
+
+const consumerBudget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { namespace: 'crowd', name: 'consumers' },
+  spec: { maxUnavailable: 0, selector: { matchLabels: { kept: 'budget' } } },
 }
 
 const crowdNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'crowd' } }

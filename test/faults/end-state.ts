@@ -1,6 +1,13 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, daemonSetAnnotations as keys, type Node, type Pod, rolloutAnnotations } from '@tranche/kube-types'
+import {
+  CORDON_ANNOTATION,
+  type DaemonSet,
+  daemonSetAnnotations as keys,
+  type Node,
+  type Pod,
+  rolloutAnnotations,
+} from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Shape } from './schedule.ts'
 import { daemonSetOf, rolloutOf } from './owners.ts'
@@ -14,20 +21,26 @@ interface EndView {
   readonly pods: readonly Pod[]
   /** Names. */
   readonly nodes: ReadonlySet<string>
+  /** Names of nodes that take no new pods, or that have a mark of a drain. */
+  readonly cordoned: readonly string[]
 }
 
 /** @returns each difference from the required state at the end of a release, in words; empty if it has ended */
 export async function findUnended(world: World, tag: string): Promise<readonly string[]> {
   const { namespace } = stageKey
   const { people, schedule } = world
+  const nodes = (await people.list<Node>(resourcePaths.nodes)).items
   const view: EndView = {
     rollout: await rolloutOf(world),
     daemonSet: await daemonSetOf(world),
     releases: (await people.list<BatchRelease>(resourcePaths.batchReleases, { namespace })).items,
     pods: (await people.list<Pod>(resourcePaths.pods, { namespace })).items,
-    nodes: new Set((await people.list<Node>(resourcePaths.nodes)).items.map(({ metadata }) => metadata.name)),
+    nodes: new Set(nodes.map(({ metadata }) => metadata.name)),
+    cordoned: nodes.filter(isCordoned).map(({ metadata }) => metadata.name),
   }
-  return [...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, schedule.shape), ...unendedConfig(view, schedule.shape)]
+  const cordons = view.cordoned.length === 0 ? [] : [`nodes are cordoned or marked: ${view.cordoned.join(', ')}`]
+  const { shape } = schedule
+  return [...cordons, ...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, shape), ...unendedConfig(view, shape)]
 }
 
 /**
@@ -43,6 +56,10 @@ export async function standsStill(world: World): Promise<boolean> {
   const served = new Set(pods.map(({ spec }) => spec?.nodeName ?? pinnedTo(spec)))
   const nodes = (await world.people.list<Node>(resourcePaths.nodes)).items
   return nodes.some(({ metadata }) => !served.has(metadata.name))
+}
+
+function isCordoned({ metadata, spec }: Node): boolean {
+  return spec?.unschedulable === true || metadata.annotations?.[CORDON_ANNOTATION] !== undefined
 }
 
 function unendedRollout({ rollout, releases }: EndView): readonly string[] {

@@ -45,6 +45,7 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const room = generateRoom(seed, stormMs)
   const group = upgrades > 0 ? noGroup : generateGroup(seed, stormMs)
   const pulls = generatePulls(seed, stormMs)
+  const drains = generateDrains(seed, stormMs)
   const incidents = [
     first,
     ...drawn,
@@ -54,12 +55,13 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
     ...room.crowds,
     ...group.incidents,
     ...pulls.cuts,
+    ...drains.consumers,
   ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
   return {
     seed,
-    shape: withConfig(group.among(pulls.among(room.among(served))), seed),
+    shape: withConfig(group.among(drains.among(pulls.among(room.among(served)))), seed),
     stormMs,
     incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
     aheadMs: clocks.aheadMs,
@@ -148,6 +150,31 @@ function generatePulls(seed: number, stormMs: number): Pulls {
   }
   const among = (shape: Shape): Shape => ({ ...shape, prePull: true, policy: shape.policy === null ? null : { ...shape.policy, prePull } })
   return { cuts, among }
+}
+
+interface Drains {
+  readonly consumers: readonly Incident[]
+  /** Lets the policy, if there is one, drain nodes. */
+  among(shape: Shape): Shape
+}
+
+/** A third of the worlds have pods that use the agent. Has its own random numbers. */
+function generateDrains(seed: number, stormMs: number): Drains {
+  const random = createRandom('drain', seed)
+  if (random.next() < 0.66) return { consumers: [], among: (shape) => shape }
+  const consumers = Array.from({ length: 1 + random.integer(8) }, (): Incident => {
+    const kept = pick(random, ['not', 'not', 'budget', 'finalizer'] as const)
+    const forMs = duration(random, 10 * MINUTE)
+    return { atMs: random.integer(Math.ceil(stormMs / 2)), kind: 'consume', pick: random.integer(1_000), kept, forMs }
+  })
+  const drain = {
+    cordon: random.next() < 0.9,
+    consumers: [{ selector: { matchLabels: { 'example.com/uses': 'agent' } } }],
+    timeout: pick(random, ['10s', '30s', '2m']),
+    onTimeout: pick(random, ['Hold', 'Continue'] as const),
+  }
+  const among = (shape: Shape): Shape => (shape.policy === null ? shape : { ...shape, policy: { ...shape.policy, drain } })
+  return { consumers, among }
 }
 
 interface Clocks {

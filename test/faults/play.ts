@@ -146,6 +146,7 @@ async function inject(
       case 'quota':
       case 'crowd':
       case 'noRegistry':
+      case 'consume':
         return await changeCluster(world, incident)
       case 'forgeRevision':
       case 'forgePod':

@@ -165,6 +165,8 @@ export type ClusterOperation =
   | { readonly kind: 'crowd'; readonly pick: number; readonly forMs: number }
   /** The node reaches no registry for a while. */
   | { readonly kind: 'noRegistry'; readonly pick: number; readonly forMs: number }
+  /** A pod that uses the agent runs on the node for a while. `kept`: a budget, or a finalizer, keeps it there until then. */
+  | { readonly kind: 'consume'; readonly pick: number; readonly kept: 'not' | 'budget' | 'finalizer'; readonly forMs: number }
 
 /**
  * Operations of a tenant in their own namespace, on objects that name the DaemonSet and the Rollout of another one. Forged objects

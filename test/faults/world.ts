@@ -214,8 +214,15 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
 
   function runExecutor(program: Program, failpoints: Failpoints): Life {
     const queueOfItsOwn = { queue: createInProcessQueue({ clock: program.process.clock }) }
-    const prePull = shape.prePull === true
-    return startExecutor({ ...queueOfItsOwn, ...portsOf(program), prePull, exchange: takenBy(program), failpoints, ...sharedBy(program) })
+    return startExecutor({
+      ...queueOfItsOwn,
+      prePull: shape.prePull === true,
+      drainNamespaces: ['*'],
+      ...portsOf(program),
+      exchange: takenBy(program),
+      failpoints,
+      ...sharedBy(program),
+    })
   }
 
   function runApi({ identity, process, version: its }: Program, points: Failpoints): ApiProgram {

@@ -4,6 +4,7 @@ import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { chartRules, type Rules, scopedRoles } from '../../scripts/chart-rules.ts'
+import { byLabel, consumerNames, DRIVER, expectNoMarks, labelled, makeConsumer, makeVolume, setDrainStage } from './drain-stage.ts'
 import { forbidPods } from './hands.ts'
 import { untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
@@ -75,6 +76,21 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     await untilReleased(stage, 'v2')
     for (const right of rightsOf('tranche-config')) expect(asked.controller).toContain(right)
     expect(missing(asked)).toEqual([...rightsOf('tranche-config')].map((right) => `controller: ${right}`))
+  })
+
+  it('nodes are drained with the role tranche-drain, in the listed namespaces too', async () => {
+    const asked = { controller: new Set<string>(), executor: new Set<string>() }
+    const namespaces = [stageKey.namespace]
+    const consumers = [{ csiDriver: DRIVER }, ...(byLabel.consumers ?? [])]
+    stage = await setDrainStage({ consumers }, { faults: enforced(asked, namespaces, { executor: rightsOf('tranche-drain') }), namespaces })
+    await makeVolume(stage, 'data')
+    await makeConsumer(stage, 'db', 'node-001', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] })
+    await makeConsumer(stage, 'web', 'node-002', {}, { labels: labelled })
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage)
+    expect(await consumerNames(stage)).toEqual([])
+    for (const right of rightsOf('tranche-drain')) expect(asked.executor).toContain(right)
   })
 })
 

@@ -104,6 +104,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly clockAheadMs?: (identity: string) => number
   /** Controllers read which ConfigMaps are immutable. @default false */
   readonly readConfig?: boolean
+  /** Namespaces whose policies may drain nodes. @default every namespace */
+  readonly drainNamespaces?: readonly string[]
   /** Namespaces that the programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
   /** Where the installation keeps the Leases of groups. @default it allows no groups */
@@ -138,6 +140,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
   const counted = new Map<string, Metrics>()
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
+  const { drainNamespaces = ['*'] } = options
   const shared = options.sharesQueue === true ? { queue: (options.queue ?? asItIs)(createInProcessQueue({ clock })) } : {}
   const stage: Stage = {
     ...readingsOf(client),
@@ -152,7 +155,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         const queue = createInProcessQueue({ ...ports, ...waiting(ports.metrics, 'jobs') })
         if (ports.metrics !== undefined) exportJobMetrics(ports.metrics, queue)
         const prePull = options.prePull ?? options.policy?.prePull !== undefined
-        return startExecutor({ ...ports, ...scope, prePull, queue: (options.queue ?? asItIs)(queue), ...shared })
+        return startExecutor({ ...ports, ...scope, prePull, drainNamespaces, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>
       start(identity, (ports) =>

@@ -20,6 +20,7 @@ import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
+import { createDrainCheck } from './checks/drain-check.ts'
 import { createPrePullCheck } from './checks/pre-pull-check.ts'
 import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
@@ -43,6 +44,8 @@ export interface ExecutorOptions {
   readonly namespaces?: readonly string[]
   /** Maximum number of DaemonSets processed concurrently, ≥ 1. @default 4 */
   readonly workers?: number
+  /** Namespaces whose policies may drain nodes, because a drain evicts pods of any namespace; `*` for all. @default none */
+  readonly drainNamespaces?: readonly string[]
   /** Failpoints, at which tests can crash or delay the process. @default none */
   readonly failpoints?: Failpoints
   /** Seed of the reconnect jitter. @default 0 */
@@ -94,7 +97,12 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const seed = options.seed ?? 0
   const helpers = options.prePull === true ? watchHelperPods({ client, clock, log, seed, ...scope }) : undefined
   const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
-  const preparer = createNodePreparer([createRoomCheck(client, clock, log), createPrePullCheck({ clock, helpers, controlling })])
+  const drains = { client, cluster, clock, log, trusted: options.drainNamespaces ?? [], watched: options.namespaces }
+  const preparer = createNodePreparer([
+    createRoomCheck(client, clock, log),
+    createPrePullCheck({ clock, helpers, controlling }),
+    createDrainCheck(drains),
+  ])
   const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })

@@ -49,6 +49,9 @@
 {{- if $root.Values.rbac.prePull }}
 - --pre-pull
 {{- end }}
+{{- range $root.Values.rbac.drain.namespaces }}
+- {{ printf "--drain-namespace=%s" . | quote }}
+{{- end }}
 {{- end }}
 {{- if has .component (list "controller" "executor") }}
 {{- include "tranche.redisArgs" $root }}

@@ -24,6 +24,7 @@ export type WorldsName =
   | 'any'
   | 'calm'
   | 'crowded'
+  | 'drained'
   | 'steps'
   | 'waiting'
   | 'timed'

@@ -15,6 +15,8 @@ const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
 const permitState = 'packages/core/fence/src/record/permit-state.ts'
 const flightRecord = 'packages/core/fence/src/record/flight-record.ts'
 const touch = 'packages/core/fence/src/record/touch.ts'
+const cordonStep = 'packages/core/drain/src/cordon-step.ts'
+const drainCheck = 'apps/executor/src/checks/drain-check.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 
@@ -25,6 +27,40 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     fault: 'a pod is deleted although its node has no room for the new one',
     edits: [{ file: nodeScope, find: "checksRoom: room === 'Check',", replace: "checksRoom: room === 'Never'," }],
     worlds: 'crowded',
+  },
+  {
+    guarantee: 'G4',
+    fault: 'a pod is deleted while other pods use it, although the policy drains nodes',
+    edits: [
+      {
+        file: drainCheck,
+        find: "if (purpose === 'deletion') return drain(target, rules, node, signal)",
+        replace: "if (purpose === 'deletion') return { kind: 'ready', for: 'deletion' }",
+      },
+    ],
+    worlds: 'drained',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'drained nodes stay cordoned',
+    edits: [
+      { file: drainCheck, find: 'await uncordonNode(client, node, settled, signal)', replace: 'void settled' },
+      { file: drainCheck, find: 'if (!isActive || permits.length === 0) await', replace: 'if (!isActive && permits.length > 1_000) await' },
+    ],
+    worlds: 'drained',
+  },
+  {
+    guarantee: 'G11',
+    fault: 'the cordon of a user is undone after a drain',
+    edits: [
+      { file: cordonStep, find: 'toMark(drained, !isCordoned)', replace: 'toMark(drained, true)' },
+      {
+        file: cordonStep,
+        find: 'return managers.length === 0 || managers.includes(fieldManagers.executor)',
+        replace: 'return managers.length >= 0',
+      },
+    ],
+    worlds: 'drained',
   },
   {
     guarantee: 'G1',

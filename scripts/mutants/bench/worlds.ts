@@ -75,6 +75,20 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         9 * MINUTE,
       ),
   },
+  drained: {
+    text: 'pods on three nodes use the agent, and a user has cordoned one of these nodes, before the release starts',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 6, policy: { drain: { consumers: usingPods } } },
+        [
+          ...[1, 2, 3].map((pick): Incident => ({ atMs: SECOND, kind: 'consume', pick, kept: 'not', forMs: 8 * MINUTE })),
+          { atMs: 2 * SECOND, kind: 'cordon', pick: 3, forMs: 8 * MINUTE },
+          template('v2', 60),
+        ],
+        9 * MINUTE,
+      ),
+  },
   broken: {
     text: 'a good version follows one that was available on each node, and then crashed there for good; a person pauses and resumes',
     among: (drawn) =>
@@ -437,3 +451,5 @@ function inSteps(pause?: { readonly duration?: number }): Schedule['shape']['ste
     ...(pause !== undefined && { pause }),
   })) as Schedule['shape']['steps']
 }
+
+const usingPods = [{ selector: { matchLabels: { 'example.com/uses': 'agent' } } }]

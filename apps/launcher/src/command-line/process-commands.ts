@@ -36,9 +36,7 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
     if (name === 'api') command.option('--lease-namespace <name>', 'namespace of the Lease of controllers; defaults to kube-system')
     command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)
-    if (name === 'executor' || name === 'all-in-one') command.option('--workers <n>', 'number of DaemonSets processed concurrently', '4')
-    if (name === 'executor' || name === 'all-in-one')
-      command.option('--pre-pull', 'create helper pods that pull images, for policies with prePull; requires permission to create pods')
+    if (name === 'executor' || name === 'all-in-one') addExecutorOptions(command)
     if (name === 'executor') command.option('--queue <kind>', 'source of jobs: in-process, unless --redis is given')
     if (name === 'controller' || name === 'executor') addRedisOptions(command)
     if (name === 'api' || name === 'all-in-one') addApiOptions(command, name)
@@ -47,6 +45,13 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
       exit(await (await import('../processes/serve.ts')).serve(options, io))
     })
   }
+}
+
+function addExecutorOptions(command: Command): void {
+  command
+    .option('--workers <n>', 'number of DaemonSets processed concurrently', '4')
+    .option('--drain-namespace <name>', 'namespace whose policies may drain nodes; * for all; repeatable; defaults to none', collect)
+    .option('--pre-pull', 'create helper pods that pull images, for policies with prePull; requires permission to create pods')
 }
 
 function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {

@@ -189,7 +189,13 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       leaderElection: false,
       groups: { namespace: LEASE_NAMESPACE, shared: [] },
     }),
-    startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor', prePull: true }),
+    startExecutor({
+      ...common,
+      exchange: simulation.exchangeFor(executor),
+      identity: 'dev-executor',
+      prePull: true,
+      drainNamespaces: ['*'],
+    }),
   ]
   const changeObserver = startChangeObserver({
     ...common,

@@ -1,4 +1,4 @@
-import { invalid, misplaced, parseChoice, parseWhole, pathOf, textOf, textsOf, type Values } from '@tranche/cli'
+import { invalid, misplaced, parseChoice, parseNamespace, parseWhole, pathOf, textOf, textsOf, type Values } from '@tranche/cli'
 import type { AdmissionMode, GroupSettings } from '@tranche/controller'
 import type { RedisOptions } from '@tranche/doctor'
 import { type ApiProcessOptions, toApiProcessOptions } from './api-process-options.ts'
@@ -29,6 +29,8 @@ export interface ProcessOptions {
   readonly workers: number
   /** Whether executors may create helper pods that pull images. */
   readonly prePull: boolean
+  /** Namespaces whose policies may drain nodes; `*` for all. */
+  readonly drainNamespaces: readonly string[]
   readonly redis: RedisOptions
   /** Null if no REST API is served. */
   readonly api: ApiProcessOptions | null
@@ -62,6 +64,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     groups: toGroupOptions(values),
     allowHosts: textsOf(values, 'allowHost'),
     readConfig: values['readConfig'] === true,
+    drainNamespaces: textsOf(values, 'drainNamespace').map(parseDrainNamespace),
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
     prePull: values['prePull'] === true,
     redis: {
@@ -74,6 +77,10 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     health: toHealthOptions(values),
     metrics: toMetricsOptions(values),
   }
+}
+
+function parseDrainNamespace(value: string): string {
+  return value === '*' ? value : parseNamespace('--drain-namespace', value)
 }
 
 function parsePrefix(value: string | undefined): string | undefined {

@@ -244,8 +244,9 @@ async function startWebhooks(
 }
 
 function startExecutors({ options, common, shared, started, queue }: ProgramParts): void {
-  const { identity, workers, prePull } = options
-  started.keep('executor', startExecutor({ ...common, ...shared, identity: `${identity}_executor`, queue, workers, prePull }))
+  const { identity, workers, prePull, drainNamespaces } = options
+  const rights = { prePull, drainNamespaces }
+  started.keep('executor', startExecutor({ ...common, ...shared, ...rights, identity: `${identity}_executor`, queue, workers }))
 }
 
 /** Loads the libraries of the REST API only if it runs. */

@@ -21,7 +21,10 @@ export interface KubeClient {
   get<T>(resource: ResourcePath, key: ObjectKey, options?: CallOptions): Promise<T>
   /** Reads one consistent snapshot of all objects, in chunks. */
   list<T>(resource: ResourcePath, options?: ListOptions<T>): Promise<KubeList<T>>
-  /** Creates `object` in the namespace of its metadata; returns it as stored. */
+  /**
+   * Creates `object` in the namespace of its metadata; returns it as stored. With a subresource, such as `eviction`, it is sent to the object
+   * that its metadata names.
+   */
   create<T extends Writable>(resource: ResourcePath, object: T, options?: WriteOptions): Promise<T & KubeObject>
   /** Replaces an object. A `metadata.resourceVersion` is a precondition: 409 if the object has another one. */
   update<T extends Writable>(resource: ResourcePath, object: T, options?: WriteOptions): Promise<T & KubeObject>
@@ -82,7 +85,7 @@ export interface Writable {
 export interface WriteOptions extends CallOptions {
   /** @default the part of the user agent before the slash */
   readonly fieldManager?: string
-  /** Subresource to write, such as `status`. */
+  /** Subresource to write, such as `status` or `eviction`. */
   readonly subresource?: string
   /** `Strict`: the server rejects (400) fields that its schema does not know, instead of dropping them. @default the server's */
   readonly fieldValidation?: 'Strict'
@@ -160,8 +163,9 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     get: (resource, key, callOptions) => sendJson('GET', objectPath(resource, key), callOptions),
     list: (resource, listOptions = {}) =>
       readList((query) => sendList(withQuery(collectionPath(resource, listOptions.namespace), query), listOptions), listOptions),
-    create: (resource, object, writeOptions) =>
-      sendJson('POST', writePath(collectionPath(resource, object.metadata.namespace), writeOptions), writeOptions, json(object)),
+    create(resource, object, writeOptions) {
+      return sendJson('POST', writePath(creationPath(resource, object, writeOptions), writeOptions), writeOptions, json(object))
+    },
     update(resource, object, writeOptions) {
       const path = objectPath(resource, keyOfWritable(object), writeOptions?.subresource)
       return sendJson('PUT', writePath(path, writeOptions), writeOptions, json(object))
@@ -207,6 +211,11 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
 function callLimits(options: CallOptions | undefined): CallLimits {
   return { deadlineMs: options?.deadlineMs ?? DEFAULT_DEADLINE_MS, signal: options?.signal }
+}
+
+function creationPath(resource: ResourcePath, object: Writable, { subresource }: WriteOptions = {}): string {
+  if (subresource !== undefined) return objectPath(resource, keyOfWritable(object), subresource)
+  return collectionPath(resource, object.metadata.namespace)
 }
 
 interface Body {

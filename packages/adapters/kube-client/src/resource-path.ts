@@ -15,6 +15,8 @@ export const resourcePaths = {
   nodes: { group: '', version: 'v1', plural: 'nodes', namespaced: false },
   pods: { group: '', version: 'v1', plural: 'pods', namespaced: true },
   configMaps: { group: '', version: 'v1', plural: 'configmaps', namespaced: true },
+  persistentVolumeClaims: { group: '', version: 'v1', plural: 'persistentvolumeclaims', namespaced: true },
+  persistentVolumes: { group: '', version: 'v1', plural: 'persistentvolumes', namespaced: false },
   secrets: { group: '', version: 'v1', plural: 'secrets', namespaced: true },
   /** core/v1 Event, which `kubectl describe` shows. */
   events: { group: '', version: 'v1', plural: 'events', namespaced: true },

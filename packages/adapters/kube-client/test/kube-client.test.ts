@@ -47,6 +47,15 @@ describe('a request on the wire', () => {
         type: 'application/json',
       },
     },
+    'creates a subresource of the object that it names': {
+      send: (client) => client.create(resourcePaths.pods, pod, { subresource: 'eviction' }),
+      want: {
+        method: 'POST',
+        path: '/api/v1/namespaces/default/pods/agent/eviction?fieldManager=tranche-test',
+        body: JSON.stringify(pod),
+        type: 'application/json',
+      },
+    },
     'updates a status': {
       send: (client) => client.update(resourcePaths.rollouts, pod, { subresource: 'status', fieldManager: 'other' }),
       want: { method: 'PUT', path: '/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts/agent/status?fieldManager=other' },

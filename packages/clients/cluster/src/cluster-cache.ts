@@ -20,6 +20,7 @@ import {
   type Pod,
 } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
+import { cordonKeys } from './cordoned-nodes.ts'
 import { keptNode } from './kept-node.ts'
 import { type KruiseWatch, watchKruise } from './kruise-watch.ts'
 import { createSharedTexts } from './shared-texts.ts'
@@ -82,6 +83,7 @@ export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
     ...common(options),
     resource: resourcePaths.nodes,
     transform: (node, previous) => keptNode(node, previous, seenAt()),
+    indexers: { cordon: cordonKeys },
   })
   const pods = reflectorFor<FleetPod, Pod>(options, {
     resource: resourcePaths.pods,

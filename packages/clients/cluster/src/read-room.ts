@@ -3,6 +3,7 @@ import { type NodeWithPods, shortageOn, specOf, toWaitingPod, type WaitingPod } 
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, isOwnedBy, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
+import { readPodsOn } from './read-pods-on.ts'
 
 /** Reads whether nodes have room for the new pods of DaemonSets. */
 export interface RoomReader {
@@ -45,7 +46,7 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
     async read(daemonSet, name, signal) {
       const [node, pods, others] = await Promise.all([
         client.get<Node>(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }),
-        readPods(client, name, signal),
+        readPodsOn(client, name, { mayBeOld: true, signal }),
         waiting(),
       ])
       const own = pods.filter((pod) => isOwnedBy(pod, daemonSet))
@@ -53,11 +54,6 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
       return shortageOn(onNode, { owner: daemonSet, spec: specOf(daemonSet.spec.template), priority: await priorityOf(daemonSet, own) })
     },
   }
-}
-
-async function readPods(client: KubeClient, node: string, signal: AbortSignal): Promise<readonly Pod[]> {
-  const options = { fieldSelector: `spec.nodeName=${node}`, mayBeOld: true, signal, deadlineMs: READ_DEADLINE_MS }
-  return (await client.list<Pod>(resourcePaths.pods, options)).items
 }
 
 /** Pods of DaemonSets wait for one node only and are scheduled like others, so they are read as well. */

@@ -30,6 +30,14 @@ describe('the permissions that doctor checks', () => {
   it.each([
     ['controller', ['--read-config'], [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config'])]],
     ['executor', [], granted(ClusterRole['tranche-executor'])],
+    [
+      'executor',
+      ['--watch-namespace=gpu', '--drain-namespace=gpu'],
+      [
+        ...granted(ClusterRole['tranche-executor']).map((right) => (right.endsWith(' /nodes') ? right : `${right} gpu`)),
+        ...granted(ClusterRole['tranche-drain']),
+      ],
+    ],
     ['api', [], granted(ClusterRole['tranche-api'])],
     ['controller', ['--admission=none'], [...granted(ClusterRole['tranche-controller']), ...lease]],
     [

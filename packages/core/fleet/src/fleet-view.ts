@@ -1,4 +1,4 @@
-import type { Labels, Node } from '@tranche/kube-types'
+import { CORDON_ANNOTATION, type Labels, type Node } from '@tranche/kube-types'
 import { type FleetPod, type ObservationTime, observedFromMs } from './fleet-pod.ts'
 import { keptPerBlock } from './kept-per-block.ts'
 import { toBlocks } from './node-blocks.ts'
@@ -22,6 +22,8 @@ export interface FleetNode {
   readonly notReadyFromMs?: number
   /** Type of the first condition that takes the node out of service for maintenance; absent without one. */
   readonly maintenance?: string
+  /** Annotation `tranche.dev/cordon`; absent without it. */
+  readonly cordonMark?: string
 }
 
 /** A node in the view of one DaemonSet. */
@@ -114,6 +116,7 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
   const { status, lastTransitionTime } = conditions.find(({ type }) => type === 'Ready') ?? {}
   const isTrue = (wanted: string): boolean => conditions.some((condition) => condition.type === wanted && condition.status === 'True')
   const maintenance = MAINTENANCE_CONDITIONS.find(isTrue)
+  const cordonMark = node.metadata.annotations?.[CORDON_ANNOTATION]
   return {
     name: node.metadata.name,
     uid,
@@ -124,6 +127,7 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
     ...(status === 'False' && lastTransitionTime !== undefined && { notReadySince: lastTransitionTime }),
     ...(status === 'False' && { notReadyFromMs: notReadyFrom(uid, lastTransitionTime, previous, observedAt) }),
     ...(maintenance !== undefined && { maintenance }),
+    ...(cordonMark !== undefined && { cordonMark }),
   }
 }
 

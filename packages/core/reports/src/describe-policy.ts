@@ -1,5 +1,8 @@
 import {
   type Analysis,
+  type DrainConsumer,
+  drainDefaults,
+  type DrainRules,
   type FailureRules,
   type NodeRules,
   notReadyDefaults,
@@ -29,6 +32,7 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     { section: 'nodes', sentences: nodeSentences(spec.nodes) },
     { section: 'maxUnavailable', sentences: [budgetSentence(spec.maxUnavailable)] },
     { section: 'failure', sentences: failureSentences(spec.failure, rollout) },
+    ...(spec.drain === undefined ? [] : [{ section: 'drain' as const, sentences: drainSentences(spec.drain) }]),
     { section: 'soak', sentences: soakSentences(spec.soak) },
     { section: 'analysis', sentences: orElse((spec.analysis ?? []).map(analysisSentence), 'No metric is measured.') },
     { section: 'downtime', sentences: [groupSentence(spec.downtime)] },
@@ -119,6 +123,25 @@ const reapplySentences: Readonly<Record<string, string>> = {
   Hold: 'A failed version that is applied again is not released.',
   Deny: 'A failed version that is applied again is rejected at admission, or not released without admission.',
   Revert: 'When a failed version is applied again, the stable version is restored.',
+}
+
+function drainSentences({ cordon, consumers = [], timeout, onTimeout }: DrainRules): readonly string[] {
+  const { cordon: isDefault, timeout: longest, onTimeout: otherwise } = drainDefaults
+  return [
+    ...((cordon ?? isDefault) ? ['A node is cordoned before its pod is deleted, and uncordoned once its new pod is available.'] : []),
+    ...consumers.map((consumer) => `Pods that ${consumerText(consumer)} are evicted from the node before that.`),
+    ...(consumers.length === 0 ? [] : [timeoutSentences[onTimeout ?? otherwise]?.(timeout ?? longest) ?? '']),
+  ]
+}
+
+function consumerText({ selector, csiDriver, extendedResource }: DrainConsumer): string {
+  if (selector !== undefined) return `have ${selectorWords(selector)}`
+  return csiDriver === undefined ? `request ${extendedResource}` : `use a volume of the CSI driver ${csiDriver}`
+}
+
+const timeoutSentences: Readonly<Record<string, (timeout: string) => string>> = {
+  Hold: (timeout) => `If they are still there after ${timeout}, the node keeps its pod, and is tried again later.`,
+  Continue: (timeout) => `If they are still there after ${timeout}, the pod is deleted all the same.`,
 }
 
 function soakSentences({ step, final = `${FINAL_SETTLE_SECONDS}s` }: NonNullable<ReleasePolicySpec['soak']> = {}): readonly string[] {

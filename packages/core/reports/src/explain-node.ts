@@ -108,6 +108,25 @@ function blockedAnswer({ node, reason, message }: BlockedNode): Answer {
   }
 }
 
+function permittedNow({ release }: Outline, name: string): Answer {
+  if (release?.spec.tranche?.drain === undefined)
+    return {
+      rule: 'Next',
+      answer: `${name} is about to be updated: its pod may be deleted now`,
+      next: 'an executor deletes its pod',
+    }
+  return {
+    rule: 'Next',
+    answer: `${name} is about to be updated: an executor drains it`,
+    next: 'the pods that use the agent have left the node; then an executor deletes the pod of the agent',
+  }
+}
+
+function permittedLater(name: string): Answer {
+  const answer = `${name} is next: the deletion of its pod is permitted and waits for the maxUnavailable budget`
+  return { rule: 'Budget', answer, next: 'a down node has an available pod again' }
+}
+
 /** Null while no executor has recorded which pods may be deleted. */
 function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutlook | null {
   const { daemonSet, monotonicMs } = facts
@@ -147,16 +166,8 @@ function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answ
       return laterStep(outline, name, outlook.step)
     case 'notReady':
       return { rule: 'NotReady', answer: `${name} is skipped: ${outOfReachText(node)}`, next: 'the node is Ready, and not in maintenance' }
-    case 'permitted': {
-      const answer = outlook.isNext
-        ? `${name} is about to be updated: its pod may be deleted now`
-        : `${name} is next: the deletion of its pod is permitted and waits for the maxUnavailable budget`
-      return {
-        rule: outlook.isNext ? 'Next' : 'Budget',
-        answer,
-        next: outlook.isNext ? 'an executor deletes its pod' : 'a down node has an available pod again',
-      }
-    }
+    case 'permitted':
+      return outlook.isNext ? permittedNow(outline, name) : permittedLater(name)
     case 'laterBatch':
       return laterBatch(outline, name, outlook)
     case 'spread':

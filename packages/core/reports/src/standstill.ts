@@ -94,6 +94,8 @@ export const blockedRules: Readonly<Record<string, string>> = {
   NoRoom: 'Room',
   ImagePull: 'PrePull',
   PrePullNotAllowed: 'PrePull',
+  DrainBlocked: 'Drain',
+  DrainNotAllowed: 'Drain',
 }
 
 /** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
@@ -101,6 +103,8 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
   NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
   ImagePull: (nodes) => `the new images can be pulled on ${nodes}`,
   PrePullNotAllowed: () => 'the installation allows prePull (rbac.prePull: true in the chart), or the policy does not ask for it',
+  DrainBlocked: (nodes) => `the pods that use the agent leave ${nodes}`,
+  DrainNotAllowed: () => 'the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain',
 }
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {

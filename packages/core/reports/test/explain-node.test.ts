@@ -15,6 +15,11 @@ describe('why a node is not updated', () => {
       { rule: 'Next', answer: 'a is about to be updated: its pod may be deleted now' },
     ],
     [
+      'its pod is permitted, and the policy drains nodes',
+      { tranche: { drain: {} }, record: { permits: [permitFor('a')] } },
+      { rule: 'Next', answer: 'a is about to be updated: an executor drains it' },
+    ],
+    [
       'a later batch updates it',
       { nodes: 'a:old b:new c:new d:old e:old' },
       {
@@ -112,6 +117,15 @@ describe('why a node is not updated', () => {
       'a check of another kind blocks it',
       { record: { blocked: [{ node: 'a', reason: 'CheckFailed', message: 'cannot check the node' }] } },
       { rule: 'CheckFailed', next: 'the check of the node succeeds; executors look again by themselves' },
+    ],
+    [
+      'other pods use it for too long',
+      { record: { blocked: [{ node: 'a', reason: 'DrainBlocked', message: 'not drained within 10m: 1 pod uses the agent: b/c' }] } },
+      {
+        rule: 'Drain',
+        answer: 'a keeps its old pod: not drained within 10m: 1 pod uses the agent: b/c',
+        next: 'the pods that use the agent leave a; executors look again by themselves',
+      },
     ],
     [
       'another node has no room for its new pod',

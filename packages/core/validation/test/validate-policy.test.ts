@@ -47,6 +47,16 @@ it('a policy is valid without any field, and with all fields', () => {
         onReapply: 'Revert',
         autoResume: '168h',
       },
+      drain: {
+        cordon: false,
+        consumers: [
+          { selector: { matchLabels: { 'example.com/uses-gpu': 'true' } } },
+          { csiDriver: 'ebs.csi.aws.com' },
+          { extendedResource: 'nvidia.com/gpu' },
+        ],
+        timeout: '24h',
+        onTimeout: 'Continue',
+      },
       soak: { step: '1h30m', final: '0s' },
       analysis: [
         {
@@ -186,6 +196,37 @@ describe('each problem has field, value, rule and fix:', () => {
       { failure: { action: 'Continue', autoResume: '1m' } },
       [
         'spec.failure.autoResume is "1m": only a release that pauses can resume by itself, and spec.failure.action is Continue; remove it, or set',
+      ],
+    ],
+    [
+      'a drain that neither cordons nor evicts',
+      { drain: { cordon: false, consumers: [] } },
+      ['spec.drain.consumers is []: without consumers and without cordon there is nothing to do before a pod is deleted; name consumers'],
+    ],
+    [
+      'a consumer of two kinds, and one of none',
+      { drain: { consumers: [{ csiDriver: 'a.example', extendedResource: 'a.example/gpu' }, {}] } },
+      [
+        'spec.drain.consumers[0] is {"csiDriver":"a.example","extendedResource":"a.example/gpu"}: a consumer must have exactly one of selector',
+        'spec.drain.consumers[1] is {}: a consumer must have exactly one of selector, csiDriver and extendedResource; keep one of them',
+      ],
+    ],
+    [
+      'consumers that match every pod',
+      { drain: { consumers: [{ selector: {} }, { extendedResource: 'cpu' }, { extendedResource: 'attachable.kubernetes.io/x' }] } },
+      [
+        'spec.drain.consumers[0].selector is {}: an empty selector matches every pod, so every pod of a node would be evicted; add',
+        'spec.drain.consumers[1].extendedResource is "cpu": it must be an extended resource: a name with a domain other than kubernetes.io',
+        'spec.drain.consumers[2].extendedResource is "attachable.kubernetes.io/x": it must be an extended resource',
+      ],
+    ],
+    [
+      'consumers that Kubernetes does not know',
+      { drain: { consumers: [{ csiDriver: 'ebs csi' }, { selector: { matchLabels: { 'a//b': 'x' } } }], timeout: '1s' } },
+      [
+        'spec.drain.consumers[0].csiDriver is "ebs csi": it must be the name of a CSI driver',
+        'spec.drain.consumers[1].selector.matchLabels is "a//b": it is not a valid label key',
+        'spec.drain.timeout is "1s": it must be from 10s to 24h',
       ],
     ],
     [

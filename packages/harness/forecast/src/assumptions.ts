@@ -21,7 +21,7 @@ export function assumptionsOf({
   const persons = (snapshot.rollout.spec.strategy.canary?.steps ?? []).some(
     ({ pause }) => pause !== undefined && pause.duration === undefined,
   )
-  const { analysis = [] } = snapshot.policy?.spec ?? {}
+  const { analysis = [], drain } = snapshot.policy?.spec ?? {}
   return [
     snapshot.nodes.some(isSimulated)
       ? 'the nodes are simulated, so the image tag decides how the new version behaves'
@@ -39,6 +39,9 @@ export function assumptionsOf({
     ...(minReadySeconds > 0 ? [`a pod counts as available after ${minReadySeconds} s (minReadySeconds)`] : []),
     ...(persons ? [`steps that wait for a person are approved after ${request.approveAfterSeconds ?? 0} s`] : []),
     ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} are assumed to succeed at once`]),
+    ...(drain?.consumers === undefined || drain.consumers.length === 0
+      ? []
+      : ['pods that use the agent are assumed to leave each node at once (drain)']),
     capacityText(snapshot.daemonSet ?? daemonSet, daemonSet),
     ...configAssumption(daemonSet, immutable),
     ...mishaps,

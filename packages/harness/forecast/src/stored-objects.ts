@@ -133,7 +133,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 function toStoredPolicy(policy: ReleasePolicy): KubeObject {
-  const { analysis: _analysis, notify: _notify, ...spec } = policy.spec
+  const { analysis: _analysis, notify: _notify, drain: _drain, ...spec } = policy.spec
   return { ...policy, spec } as KubeObject
 }
 
@@ -144,6 +144,6 @@ function toStoredRollout(rollout: Rollout): KubeObject {
 }
 
 function toStoredRelease(release: BatchRelease): KubeObject {
-  const { analysis: _, ...tranche } = release.spec.tranche ?? {}
+  const { analysis: _analysis, drain: _drain, ...tranche } = release.spec.tranche ?? {}
   return { ...release, spec: { ...release.spec, ...(release.spec.tranche && { tranche }) } } as KubeObject
 }

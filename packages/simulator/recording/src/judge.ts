@@ -3,6 +3,7 @@ import { createActionJudge } from './judges/judge-actions.ts'
 import { createAimJudge } from './judges/judge-aim.ts'
 import { createBatchJudge } from './judges/judge-batch.ts'
 import { createBudgetJudge } from './judges/judge-budget.ts'
+import { createDrainJudge } from './judges/nodes/judge-drain.ts'
 import { createFailureJudge } from './judges/judge-failure.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
 import type { Judge, JudgeParts } from './judges/judge-parts.ts'
@@ -77,6 +78,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createNodeRulesJudge,
   createRoomJudge,
   createPrePullJudge,
+  createDrainJudge,
   createOrderJudge,
   createGroupJudge,
   createMemoryJudge,

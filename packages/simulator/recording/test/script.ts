@@ -35,8 +35,9 @@ export class Script {
     return this
   }
 
-  node(name: string, fields: Fields = {}): this {
-    return this.#write('Node', name, { name, labels: {}, taints: [], ready: 'True', ...fields }, { actor: 'kubelet', verb: 'update' })
+  node(name: string, fields: Fields = {}, options: Fields = {}): this {
+    const o = { name, labels: {}, taints: [], ready: 'True', ...fields }
+    return this.#write('Node', name, o, { actor: 'kubelet', verb: 'update', node: name, ...options })
   }
 
   removeNode(name: string): this {

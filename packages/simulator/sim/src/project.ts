@@ -39,6 +39,7 @@ function projectPod(pod: Pod): Projection {
     bound: Boolean(pod.spec?.nodeName),
     ...(isUnschedulable(pod) && { unschedulable: true }),
     ...(doesRequest(pod) && { requests: true }),
+    ...usesOf(pod),
     hash: pod.metadata.labels?.['controller-revision-hash'],
     ...helperOf(pod),
     gen: pod.metadata.labels?.['pod-template-generation'],
@@ -75,6 +76,34 @@ function doesRequest({ spec }: Pod): boolean {
 interface RequestingContainer {
   readonly resources?: { readonly requests?: object; readonly limits?: object }
   readonly ports?: readonly { readonly hostPort?: number }[]
+}
+
+/** What a pod that is not of a DaemonSet uses of its node: it may be a consumer of an agent. Empty for the others. */
+function usesOf(pod: Pod): Projection {
+  const { containers = [], initContainers = [], volumes = [] } = pod.spec as unknown as UsingSpec
+  if (controllerOf(pod)?.kind === 'DaemonSet') return {}
+  const quantities = [...containers, ...initContainers].flatMap(({ resources }) =>
+    Object.entries({ ...resources?.limits, ...resources?.requests }),
+  )
+  const extended = quantities.flatMap(([name, amount]) => (name.includes('/') && amount !== '0' ? [name] : []))
+  const drivers = volumes.flatMap(({ csi }) => csi?.driver ?? [])
+  const claims = volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [])
+  return {
+    labels: pod.metadata.labels ?? {},
+    ...(extended.length > 0 && { extended }),
+    ...(drivers.length > 0 && { drivers }),
+    ...(claims.length > 0 && { claims }),
+  }
+}
+
+/** @see core/v1 PodSpec */
+interface UsingSpec {
+  readonly containers?: readonly RequestingContainer[]
+  readonly initContainers?: readonly RequestingContainer[]
+  readonly volumes?: readonly {
+    readonly csi?: { readonly driver?: string }
+    readonly persistentVolumeClaim?: { readonly claimName?: string }
+  }[]
 }
 
 /** Taken from the first container that has one. A successfully ended init container has none. */
@@ -125,10 +154,16 @@ function projectNode(node: Node): Projection {
     labels: node.metadata.labels,
     taints: node.spec?.taints ?? [],
     unschedulable: node.spec?.unschedulable ?? false,
+    ...markOf(node),
     ready: readyCondition(node)?.status,
     ...trueConditions(node),
     deleting: node.metadata.deletionTimestamp !== undefined,
   }
+}
+
+function markOf({ metadata }: Node): Projection {
+  const cordonMark = metadata.annotations?.['tranche.dev/cordon']
+  return cordonMark === undefined ? {} : { cordonMark }
 }
 
 function trueConditions({ status }: Node): { readonly conditions?: readonly string[] } {

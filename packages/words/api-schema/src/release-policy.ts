@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
 import {
   conditionStatuses,
+  drainTimeoutActions,
   failureActions,
   nodeOrders,
   notReadyActions,
@@ -90,6 +91,34 @@ export const prePullSchema = z.object({
 })
 /** @see prePullSchema */
 export type PrePullRules = Frozen<z.infer<typeof prePullSchema>>
+
+/** What `drain` of a policy means where it says nothing. */
+export const drainDefaults = { cordon: true, timeout: '10m', onTimeout: 'Hold' } as const
+
+const drainConsumerSchema = z.object({
+  selector: nodeSelectorSchema.optional().meta({ description: 'Pods of all namespaces that match this label selector.' }),
+  csiDriver: z.string().optional().meta({ description: 'Pods with a volume of this CSI driver, such as ebs.csi.aws.com.' }),
+  extendedResource: z.string().optional().meta({ description: 'Pods that request this extended resource, such as nvidia.com/gpu.' }),
+})
+/** Pods that use the agent: by label, by the CSI driver of a volume, or by an extended resource. */
+export type DrainConsumer = Frozen<z.infer<typeof drainConsumerSchema>>
+
+/** Which pods must leave a node before the pod of the DaemonSet is deleted there. */
+export const drainRulesSchema = z.object({
+  cordon: z.boolean().optional().meta({
+    description: 'Whether to mark the node unschedulable from before the evictions until its new pod is available. Default true.',
+  }),
+  consumers: atomicList(drainConsumerSchema).optional().meta({
+    description: 'Pods that use the agent. They are evicted before its pod is deleted. Each entry has one of its fields.',
+  }),
+  timeout: duration().optional().meta({ description: 'Time within which the consumers must leave a node. Default 10m.' }),
+  onTimeout: known(drainTimeoutActions).optional().meta({
+    description:
+      'Action if consumers do not leave in time: Hold (the node keeps its pod and is tried again later) or Continue (its pod is deleted). Default Hold.',
+  }),
+})
+/** @see drainRulesSchema */
+export type DrainRules = Frozen<z.infer<typeof drainRulesSchema>>
 
 /** When the new version is considered bad, and what happens then. */
 export const failureRulesSchema = z.object({
@@ -233,6 +262,7 @@ const releasePolicySpecSchema = z.object({
     .optional()
     .meta({ description: 'Overrides maxUnavailable of the DaemonSet. A number from 1, or a percentage, rounded up.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
+  drain: drainRulesSchema.optional().meta({ description: 'Which pods must leave a node before its pod is deleted. Default: none.' }),
   soak: z
     .object({
       step: duration().optional().meta({ description: 'How long a batch must stay ready before its step is done. Default 0s.' }),
@@ -304,6 +334,7 @@ export const policyFields = {
     .optional()
     .meta({ description: 'Which nodes a batch may update, and in which order.' }),
   maxUnavailable: intOrString().optional().meta({ description: 'Overrides maxUnavailable of the DaemonSet.' }),
+  drain: drainRulesSchema.optional().meta({ description: 'Which pods must leave a node before its pod is deleted.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
   analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
   downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),

@@ -226,6 +226,11 @@ export const notifyEvents = [
 /** @see notifyEvents */
 export type NotifyEvent = (typeof notifyEvents)[number]
 
+/** Actions to take when the consumers of an agent do not leave a node in time. */
+export const drainTimeoutActions = ['Hold', 'Continue'] as const
+/** @see drainTimeoutActions */
+export type DrainTimeoutAction = (typeof drainTimeoutActions)[number]
+
 /** Phases of an analysis run or one of its measurements. */
 export const analysisPhases = ['Running', 'Successful', 'Failed', 'Inconclusive', 'Error'] as const
 /** @see analysisPhases */

@@ -1,6 +1,7 @@
 export { canonicalJson, type Counts, isSameJson } from './canonical-json.ts'
 export {
   BATCH_RELEASE_FINALIZER,
+  CORDON_ANNOTATION,
   daemonSetAnnotations,
   fieldManagers,
   ALLOW_DELETE_ANNOTATION,

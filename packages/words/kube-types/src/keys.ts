@@ -54,6 +54,8 @@ export const PRE_PULL_LABEL = 'tranche.dev/pre-pull'
 
 /** Annotation on pods: a random value, written to change `resourceVersion` (rule F7). */
 export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
+/** Annotation on nodes (JSON): the permit for which an executor drains the node, and whether it cordoned the node. */
+export const CORDON_ANNOTATION = 'tranche.dev/cordon'
 /** Label that Kubernetes sets on pods and ControllerRevisions: identity of the revision. */
 export const REVISION_HASH_LABEL = 'controller-revision-hash'
 

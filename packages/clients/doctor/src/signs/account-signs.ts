@@ -110,7 +110,11 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
         ]
       : []),
     ...(isOne || component === 'executor'
-      ? [...ofProgram('executor'), ...(args.includes('--pre-pull') ? rightsOf(rulesOfPrograms.prePull, scope) : [])]
+      ? [
+          ...ofProgram('executor'),
+          ...(args.includes('--pre-pull') ? rightsOf(rulesOfPrograms.prePull, scope) : []),
+          ...ofDrains(optionValues),
+        ]
       : []),
     ...(component === 'api' || (isOne && optionValues('api-port').length > 0) ? ofProgram('api') : []),
   ]
@@ -138,6 +142,11 @@ function ofLeader(optionValues: (option: string) => readonly string[], scope: Pl
     ...(configurations.length === 0 ? [] : rightsOf(rulesOfPrograms.webhookConfigurations, { ...everywhere, names: configurations })),
     ...(name === undefined ? [] : rightsOf(rulesOfPrograms.webhookSecret, { namespaces: [namespace], names: [name] })),
   ]
+}
+
+/** Permissions in all namespaces, where some namespace's policies may drain nodes. */
+function ofDrains(optionValues: (option: string) => readonly string[]): readonly NeededRight[] {
+  return optionValues('drain-namespace').length === 0 ? [] : rightsOf(rulesOfPrograms.drain, everywhere)
 }
 
 function rightsOf(rules: readonly Rule[], { namespaces, names }: Place): readonly NeededRight[] {

@@ -27,6 +27,16 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'prePull of the policy keeps broken pods, because this installation does not allow it',
     fix: 'allow it with rbac.prePull: true in the chart, or remove prePull from the policy',
   },
+  DrainBlocked: {
+    why: 'drain of the policy keeps the old pods where other pods still use them',
+    whyBroken: 'drain of the policy keeps broken pods where other pods still use them',
+    fix: 'let these pods leave, or set drain.onTimeout to Continue; executors drain the nodes again by themselves',
+  },
+  DrainNotAllowed: {
+    why: 'drain of the policy keeps the old pods because the installation does not allow it',
+    whyBroken: 'drain of the policy keeps broken pods because the installation does not allow it',
+    fix: 'allow it, or remove drain from the policy',
+  },
 }
 
 const otherWords: Words = {

@@ -166,6 +166,20 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'waits for nodes whose pods are still used, and says by which': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { blocked: [{ node: 'a', reason: 'DrainBlocked', message: '1 pod uses the agent: b/c' }] },
+        status: begun,
+      },
+      want: {
+        waiting: {
+          reason: 'DrainBlocked',
+          message: expect.stringContaining('where other pods still use them: a (1 pod uses the agent: b/c); let these pods leave'),
+          nodes: ['a'],
+        },
+      },
+    },
     'waits for the budget first, whatever room other nodes have': {
       view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { blocked: [{ node: 'c', reason: 'NoRoom', message: 'no room' }] } },
       want: { waiting: { reason: 'BudgetUsedUp', message: expect.not.stringContaining('no room'), nodes: ['a', 'b'] } },

@@ -3,6 +3,7 @@ import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { isEntryName } from '../fields/names.ts'
 import { selectorFaults } from '../fields/selector-faults.ts'
+import { validateDrain } from './validate-drain.ts'
 import { validateAnalyses } from './validate-analysis.ts'
 import { policySizeProblems } from './validate-policy-sizes.ts'
 import { validateFailure } from './validate-failure.ts'
@@ -18,6 +19,7 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
     ...validateNodes(spec.nodes ?? {}),
     ...budgetProblems(spec.maxUnavailable),
     ...validateFailure(spec.failure ?? {}),
+    ...validateDrain(spec.drain ?? {}),
     ...soakProblems(spec.soak),
     ...validateAnalyses(spec.analysis ?? []),
     ...groupProblems(spec.downtime),
@@ -31,14 +33,15 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
  *
  * @returns the same problems as for a policy, with paths that begin with `spec.`
  */
-export function validateTrancheRules({ nodes, failure, analysis, prePull, downtime }: TrancheSpec): readonly Problem[] {
-  const oversized = policySizeProblems({ nodes, failure, analysis })
+export function validateTrancheRules({ nodes, failure, analysis, prePull, drain, downtime }: TrancheSpec): readonly Problem[] {
+  const oversized = policySizeProblems({ nodes, failure, drain, analysis })
   if (oversized.length > 0) return oversized
   const steps = (nodes?.steps ?? []).flatMap((selector, index) => selectorFaults(`spec.nodes.steps[${index}]`, selector))
   return [
     ...validateNodes(nodes ?? {}),
     ...steps.map((fault) => problemOf('PolicySelector', fault)),
     ...validateFailure(failure ?? {}),
+    ...validateDrain(drain ?? {}),
     ...validateAnalyses(analysis ?? []),
     ...groupProblems(downtime),
     ...prePullProblems(prePull),

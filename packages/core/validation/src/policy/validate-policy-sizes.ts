@@ -2,13 +2,14 @@ import { type Analysis, filledLength, type NodeRules, type ReleasePolicySpec } f
 import { type Problem, problemOf } from '../problems/problem.ts'
 
 /** The parts of a policy whose number or length determines the cost of checking and using it. */
-export type SizedTerms = Pick<ReleasePolicySpec, 'nodes' | 'failure' | 'analysis' | 'notify'>
+export type SizedTerms = Pick<ReleasePolicySpec, 'nodes' | 'failure' | 'drain' | 'analysis' | 'notify'>
 
 /** Maximum entries of each list. */
 const MOST_ORDERS = 20
 const MOST_EXCLUDED = 20
 const MOST_SPREADS = 10
 const MOST_REASONS = 100
+const MOST_CONSUMERS = 20
 const MOST_ARGUMENTS = 50
 const MOST_HEADERS = 20
 const MOST_STEPS = 50
@@ -22,10 +23,11 @@ const DEEPEST_QUERY = 100
  * Checks the sizes that the time of every other check depends on. When one is too large, callers must check no other rule:
  * a user who may write policies could otherwise stop the controller.
  */
-export function policySizeProblems({ nodes, failure, analysis = [], notify = [] }: SizedTerms): readonly Problem[] {
+export function policySizeProblems({ nodes, failure, drain, analysis = [], notify = [] }: SizedTerms): readonly Problem[] {
   return [
     ...nodeListProblems(nodes ?? {}),
     ...listProblems('spec.failure.ignoreReasons', failure?.ignoreReasons, MOST_REASONS),
+    ...listProblems('spec.drain.consumers', drain?.consumers, MOST_CONSUMERS),
     ...analysis.flatMap((one, index) => [
       ...listProblems(`spec.analysis[${index}].args`, one.args, MOST_ARGUMENTS),
       ...listProblems(`spec.analysis[${index}].steps`, one.steps, MOST_STEPS),

@@ -61,6 +61,31 @@ export const policyRules = {
     'only a release with spec.failure.action Pause can resume by itself',
     'remove it, or set spec.failure.action to Pause',
   ),
+  DrainIdle: rule(
+    'spec.drain.consumers',
+    'without consumers and without cordon there is nothing to do before a pod is deleted',
+    'name consumers, set cordon to true, or remove drain',
+  ),
+  DrainConsumer: rule(
+    'spec.drain.consumers[i]',
+    'a consumer must have exactly one of selector, csiDriver and extendedResource',
+    'keep one of them, or write an entry for each',
+  ),
+  DrainAll: rule(
+    'spec.drain.consumers[i].selector',
+    'an empty selector matches every pod, so every pod of a node would be evicted',
+    'add matchLabels or matchExpressions, or remove the entry',
+  ),
+  DrainDriver: rule(
+    'spec.drain.consumers[i].csiDriver',
+    'it must be the name of a CSI driver: up to 63 letters, digits, dots and hyphens',
+    'set it to a name that kubectl get csidrivers shows, such as ebs.csi.aws.com',
+  ),
+  DrainResource: rule(
+    'spec.drain.consumers[i].extendedResource',
+    'it must be an extended resource: a name with a domain other than kubernetes.io',
+    'set it to a resource that kubectl describe node shows, such as nvidia.com/gpu',
+  ),
   AnalysisName: rule(
     'spec.analysis[i].name',
     'it must have up to 63 lowercase letters, digits and hyphens, and be unique',

@@ -30,6 +30,9 @@ export interface RecordedWrite {
   readonly basedOn?: number
 }
 
+/** `resource` of a write by which a pod is evicted. */
+export const EVICTION = 'pods/eviction'
+
 /** Recorded fields of a pod. Watch-only recorders keep fewer. */
 export interface RecordedPod {
   readonly name: string
@@ -49,6 +52,14 @@ export interface RecordedPod {
   readonly helper?: string
   /** Images of its containers, without init containers. */
   readonly images?: readonly string[]
+  /** Labels; absent for pods of a DaemonSet. So are the next three fields, and those that are empty. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Extended resources that its containers request. */
+  readonly extended?: readonly string[]
+  /** CSI drivers of its inline volumes. */
+  readonly drivers?: readonly string[]
+  /** Names of the claims that it mounts. */
+  readonly claims?: readonly string[]
   /** `controller-revision-hash`. */
   readonly hash?: string
   readonly created?: string
@@ -67,6 +78,10 @@ export interface RecordedNode {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[]
+  /** Whether it takes no new pods. */
+  readonly unschedulable?: boolean
+  /** Annotation `tranche.dev/cordon`; absent without it. */
+  readonly cordonMark?: string
   /** Status of the Ready condition. */
   readonly ready?: string
   /** Types of the other conditions that are True; absent when none is. */

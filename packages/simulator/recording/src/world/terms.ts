@@ -17,6 +17,21 @@ export interface RecordedTerms {
   }
   readonly downtime?: { readonly group?: string }
   readonly retry?: string
+  readonly drain?: RecordedDrain
+}
+
+/** Which pods must leave a node before its agent. */
+export interface RecordedDrain {
+  readonly cordon?: boolean
+  readonly consumers?: readonly RecordedConsumer[]
+  readonly onTimeout?: string
+}
+
+/** Pods that use the agent: one of the fields. */
+export interface RecordedConsumer {
+  readonly selector?: RecordedSelector
+  readonly csiDriver?: string
+  readonly extendedResource?: string
 }
 
 /** Node rules: which nodes may be updated, in which order, and how many per topology value at a time. */

@@ -1,4 +1,11 @@
-import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedRevision, RecordedWrite } from '../record/recorded-write.ts'
+import {
+  EVICTION,
+  type RecordedDaemonSet,
+  type RecordedNode,
+  type RecordedPod,
+  type RecordedRevision,
+  type RecordedWrite,
+} from '../record/recorded-write.ts'
 import { DaemonSetStory } from './daemon-set-story.ts'
 import type { PodStory } from './node-story.ts'
 import type { Decision, Observations } from './observations.ts'
@@ -196,8 +203,9 @@ class RecordedWorld implements World {
 const remembered: ReadonlySet<string> = new Set(['DaemonSet', 'Rollout', 'BatchRelease'])
 
 /** Whether one of our deletions made this write of a Pod. */
-function isDeletion({ kind, verb, actor = '' }: RecordedWrite, isOurs: (actor: string) => boolean): boolean {
-  return kind === 'Pod' && verb === 'delete' && isOurs(actor)
+/** An eviction deletes a pod too, but not for a permit. */
+function isDeletion({ kind, verb, resource, actor = '' }: RecordedWrite, isOurs: (actor: string) => boolean): boolean {
+  return kind === 'Pod' && verb === 'delete' && resource !== EVICTION && isOurs(actor)
 }
 
 /** One request marks and removes a pod without grace period, in two writes. */

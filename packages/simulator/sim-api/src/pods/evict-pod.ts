@@ -32,7 +32,7 @@ export async function evictPod(engine: Engine, request: ApiRequest, served: Serv
   if (decision.kind === 'countDown' && !dryRun) countDown(engine, write, decision.budget, pod)
   const latest = dryRun ? pod : markDisrupted(engine, write, served, pod)
   const body = withVersion(from, latest)
-  await deleteObject(engine, { ...write, verb: 'delete', subresource: undefined, body }, served)
+  await deleteObject(engine, { ...write, verb: 'delete', body }, served)
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const
   return { kind: 'status', code: 201, status, warnings: [] }
 }

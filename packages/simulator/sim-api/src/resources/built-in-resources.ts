@@ -88,6 +88,8 @@ const coreKinds: readonly OwnFields[] = [
   { kind: 'Secret', strategy: secretStrategy },
   { kind: 'ServiceAccount', shortNames: ['sa'], subresources: ['token'], strategy: plainStrategy },
   { kind: 'Event', shortNames: ['ev'], strategy: eventStrategy },
+  { kind: 'PersistentVolume', shortNames: ['pv'], namespaced: false, strategy: plainStrategy },
+  { kind: 'PersistentVolumeClaim', shortNames: ['pvc'], strategy: plainStrategy },
 ]
 
 const workloadKinds: readonly OwnFields[] = [

@@ -55,6 +55,8 @@ export const builtinKinds: readonly BuiltinKind[] = [
     'ServiceAccount',
     'ResourceQuota',
     'LimitRange',
+    'PersistentVolume',
+    'PersistentVolumeClaim',
     'Service',
   ]),
   ...kindsOf('apps', 'apps', ['DaemonSet', 'Deployment', 'ControllerRevision']),

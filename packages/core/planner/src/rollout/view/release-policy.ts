@@ -70,7 +70,7 @@ function unusableText({ metadata, status }: ReleasePolicy): string | null {
 /** Terms of a policy for a release, as in `spec.tranche` of its BatchRelease. */
 export type PolicyTerms = Pick<
   TrancheSpec,
-  'nodes' | 'maxUnavailable' | 'failure' | 'analysis' | 'prePull' | 'downtime' | 'finalSettleSeconds' | 'stepSoakSeconds'
+  'nodes' | 'maxUnavailable' | 'failure' | 'analysis' | 'prePull' | 'drain' | 'downtime' | 'finalSettleSeconds' | 'stepSoakSeconds'
 >
 
 /**
@@ -80,12 +80,12 @@ export type PolicyTerms = Pick<
 export function policyTerms(view: RolloutView): PolicyTerms {
   if (policyObstacle(view) !== null) return termsOf(view.release?.spec.tranche)
   const spec = view.policy.kind === 'found' ? view.policy.policy.spec : {}
-  const { maxUnavailable, analysis, prePull, downtime, soak } = spec
+  const { maxUnavailable, analysis, prePull, drain, downtime, soak } = spec
   const nodes = nodeRulesFor(view.rollout, spec.nodes)
   const failure = failureOf(view, spec.failure)
   const stepSoakSeconds = secondsOf(soak?.step)
   const finalSettleSeconds = secondsOf(soak?.final)
-  return termsOf({ nodes, maxUnavailable, failure, analysis, prePull, downtime, stepSoakSeconds, finalSettleSeconds })
+  return termsOf({ nodes, maxUnavailable, failure, analysis, prePull, drain, downtime, stepSoakSeconds, finalSettleSeconds })
 }
 
 /** All problems of a policy. Policies are frozen and checked in every pass, and checking a query is expensive. */
@@ -101,16 +101,16 @@ const problemsOf = new WeakMap<ReleasePolicy, readonly Problem[]>()
 
 /** The BatchRelease's terms without those of a policy. */
 export function withoutPolicyTerms(tranche: TrancheSpec | undefined): TrancheSpec {
-  const { nodes: _n, maxUnavailable: _m, failure: _f, analysis: _a, prePull: _p, downtime: _d, ...others } = tranche ?? {}
+  const { nodes: _n, maxUnavailable: _m, failure: _f, analysis: _a, prePull: _p, drain: _r, downtime: _d, ...others } = tranche ?? {}
   const { finalSettleSeconds: _s, stepSoakSeconds: _t, ...rest } = others
   return rest
 }
 
 /** Drops undefined members. */
 function termsOf(tranche: TrancheSpec | undefined): PolicyTerms {
-  const { nodes, maxUnavailable, failure, analysis, prePull, downtime, stepSoakSeconds } = tranche ?? {}
+  const { nodes, maxUnavailable, failure, analysis, prePull, drain, downtime, stepSoakSeconds } = tranche ?? {}
   const { finalSettleSeconds = FINAL_SETTLE_SECONDS } = tranche ?? {}
-  return { nodes, maxUnavailable, failure, analysis, prePull, downtime, stepSoakSeconds, finalSettleSeconds }
+  return { nodes, maxUnavailable, failure, analysis, prePull, drain, downtime, stepSoakSeconds, finalSettleSeconds }
 }
 
 /** The steps' selectors belong to the rules: one per batch, where any step has one. */

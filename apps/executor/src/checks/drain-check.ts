@@ -1,0 +1,119 @@
+import type { DrainRules, Permit } from '@tranche/api-schema'
+import { type CordonedNode, cordonedNodes, createNodeDrainer, type DrainReading, uncordonNode, type WatchedCluster } from '@tranche/cluster'
+import type { Clock } from '@tranche/clock'
+import type { NodeCheck } from '@tranche/fence'
+import { nodeInView } from '@tranche/fleet'
+import type { KubeClient } from '@tranche/kube-client'
+import { keyOf, keyText } from '@tranche/kube-types'
+import { controlledBy } from '@tranche/planner'
+import type { Logger } from '@tranche/telemetry'
+import type { Check, CheckTarget } from './check.ts'
+
+/** Dependencies of {@link createDrainCheck}. */
+export interface DrainParts {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly clock: Clock
+  readonly log: Logger
+  /** Namespaces whose policies may drain nodes; `*` for all. */
+  readonly trusted: readonly string[]
+  /** Namespaces that this process watches; undefined for all. */
+  readonly watched: readonly string[] | undefined
+}
+
+/**
+ * Drains a node before the pod of its permit is deleted (`drain` of the policy): it cordons the node and evicts the consumers. A drain evicts
+ * pods of any namespace, so only policies of trusted namespaces may ask for it.
+ */
+export function createDrainCheck({ client, cluster, clock, log, trusted, watched }: DrainParts): Check {
+  const drainer = createNodeDrainer(client, clock)
+
+  async function drain({ daemonSet, release }: CheckTarget, rules: DrainRules, node: string, signal: AbortSignal): Promise<NodeCheck> {
+    const { name, namespace = '', uid } = release.metadata
+    // The newest permit of a node is the one that is executable.
+    const permit = permitsOf(release, node).at(-1)
+    if (permit === undefined) return { kind: 'pending', againInMs: PERMIT_AGAIN_MS }
+    const drained = { release: { namespace, name, uid }, permit }
+    const reading = await drainer.drain({ node, agent: daemonSet, rules, drained }, signal)
+    if (reading.kind === 'ready' && reading.isLate)
+      log.warn({ daemonSet: keyText(keyOf(daemonSet)), node, why: reading.message }, 'updating node that is not drained')
+    return toCheck(reading)
+  }
+
+  return {
+    name: 'drain',
+    rules: ({ release }) => (release.spec.tranche?.drain === undefined ? undefined : { ahead: 0 }),
+    preparations: ({ release }) => cordonedNodes(cluster, release.metadata.uid).map(toPreparation),
+    async check(target, { node, purpose }, signal) {
+      const { namespace = '', uid } = target.release.metadata
+      const rules = target.release.spec.tranche?.drain
+      if (rules === undefined || purpose === 'ahead') return null
+      if (!trusted.includes('*') && !trusted.includes(namespace))
+        return { kind: 'blocked', reason: 'DrainNotAllowed', message: untrusted(namespace) }
+      if (purpose === 'deletion') return drain(target, rules, node, signal)
+      const resting = drainer.restsSince(node, uid)
+      return resting === null ? { kind: 'ready', for: 'permit' } : { kind: 'blocked', reason: DRAIN_BLOCKED, message: resting }
+    },
+    async release({ daemonSet, release }, node, signal) {
+      // A pass releases a node only once its permits are settled. A permit of a standing pod has come since.
+      const standing = new Set(nodeInView(cluster.fleet.view(daemonSet), node)?.pods.map(({ uid }) => uid))
+      const settled = permitsOf(release, node).filter(({ podUid }) => !standing.has(podUid))
+      await uncordonNode(client, node, settled, signal)
+    },
+    async sweep(signal) {
+      for (const marked of cordonedNodes(cluster).filter((one) => isWatched(one, watched))) {
+        const { permits, isActive } = stateOf(marked, cluster)
+        // A pass decides about the permits of a release that controls its DaemonSet.
+        if (!isActive || permits.length === 0) await uncordonNode(client, marked.node, permits, signal)
+      }
+    },
+  }
+}
+
+/** Reason in the record for a node whose consumers do not leave. */
+const DRAIN_BLOCKED = 'DrainBlocked'
+
+/** Delay if the permit of a node is not in the record any more, in milliseconds. */
+const PERMIT_AGAIN_MS = 1_000
+
+function permitsOf(release: CheckTarget['release'], node: string): readonly Permit[] {
+  return (release.status?.flight?.permits ?? []).filter((permit) => permit.node === node)
+}
+
+function toCheck(reading: DrainReading): NodeCheck {
+  switch (reading.kind) {
+    case 'ready':
+      return { kind: 'ready', for: 'deletion' }
+    case 'pending':
+      return { kind: 'pending', againInMs: reading.againMs }
+    case 'blocked':
+      return { kind: 'blocked', reason: DRAIN_BLOCKED, message: reading.message }
+    default:
+      return reading satisfies never
+  }
+}
+
+function toPreparation({ node }: CordonedNode): ReturnType<Check['preparations']>[number] {
+  return { node, check: 'drain', state: 'begun', isAhead: false, isStale: false, changesAtMs: null }
+}
+
+function untrusted(namespace: string): string {
+  return `policies of namespace ${namespace} may not drain nodes: rbac.drain.namespaces of the chart does not list it`
+}
+
+/** Records of other namespaces cannot be read. */
+function isWatched({ mark }: CordonedNode, watched: readonly string[] | undefined): boolean {
+  return watched === undefined || watched.includes(mark.namespace)
+}
+
+/** Permits of a marked node, and whether their release still controls its DaemonSet. */
+function stateOf(
+  { node, mark }: CordonedNode,
+  { overlay }: WatchedCluster,
+): { readonly permits: readonly Permit[]; readonly isActive: boolean } {
+  const release = overlay.batchReleases.get(mark)
+  if (release?.metadata.uid !== mark.uid) return { permits: [], isActive: false }
+  const daemonSet = overlay.daemonSets.get({ namespace: mark.namespace, name: release.spec.workloadRef?.name ?? '' })
+  const isActive = daemonSet !== undefined && controlledBy(daemonSet)?.uid === mark.uid
+  return { permits: permitsOf(release, node), isActive }
+}

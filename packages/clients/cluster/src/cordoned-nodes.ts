@@ -1,0 +1,30 @@
+import { type CordonMark, parseCordonMark } from '@tranche/drain'
+import type { FleetNode } from '@tranche/fleet'
+import type { ClusterCache } from './cluster-cache.ts'
+
+/** A node that an executor has marked for a drain. */
+export interface CordonedNode {
+  readonly node: string
+  readonly mark: CordonMark
+}
+
+/** Index key of every marked node. */
+const EVERY = ''
+
+/** @returns keys of a node in the index `cordon`: the uid of the BatchRelease of its mark */
+export function cordonKeys({ cordonMark }: FleetNode): readonly string[] {
+  const mark = cordonMark === undefined ? undefined : parseCordonMark(cordonMark)
+  return mark === undefined ? [] : [EVERY, mark.uid]
+}
+
+/**
+ * Marked nodes as the watch shows them, without a request.
+ *
+ * @param releaseUid uid of the BatchRelease of the mark; without it, of any
+ */
+export function cordonedNodes({ nodes }: Pick<ClusterCache, 'nodes'>, releaseUid: string = EVERY): readonly CordonedNode[] {
+  return nodes.store.byIndex('cordon', releaseUid).flatMap(({ name, cordonMark = '' }) => {
+    const mark = parseCordonMark(cordonMark)
+    return mark === undefined ? [] : [{ node: name, mark }]
+  })
+}

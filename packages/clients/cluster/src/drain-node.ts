@@ -1,0 +1,118 @@
+import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { type Consumer, type DrainedPermit, drainText, type EvictionRefusal } from '@tranche/drain'
+import type { KubeClient } from '@tranche/kube-client'
+import type { OwnerOfObjects } from '@tranche/kube-types'
+import { cordonNode, type CordonResult, isPermitted } from './cordons.ts'
+import { createDrainMemory, type DrainProgress } from './drain-memory.ts'
+import { evictPod } from './evict-pod.ts'
+import { createConsumerReader } from './read-consumers.ts'
+
+/** A node to drain for a permit. */
+export interface NodeToDrain {
+  readonly node: string
+  /** DaemonSet whose pod the permit is for. */
+  readonly agent: OwnerOfObjects
+  readonly rules: DrainRules
+  readonly drained: DrainedPermit
+}
+
+/** How far the drain of a node is. */
+export type DrainReading =
+  /** No consumer is on the node. `isLate`: some are, but the time is over, and the policy says to continue. */
+  | { readonly kind: 'ready'; readonly isLate: boolean; readonly message: string }
+  /** Consumers are leaving, or cannot leave yet: read again after `againMs`. */
+  | { readonly kind: 'pending'; readonly againMs: number; readonly message: string }
+  /** They did not leave in time, and the policy says to hold. */
+  | { readonly kind: 'blocked'; readonly message: string }
+
+/** Drains nodes. */
+export interface NodeDrainer {
+  /**
+   * Cordons a node and evicts its consumers. It waits for none of them: the caller calls again until the node is drained, and then makes it
+   * schedulable with {@link uncordonNode}. The time limit runs from the first call for a permit, by the clock of this process.
+   *
+   * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
+   */
+  drain(job: NodeToDrain, signal: AbortSignal): Promise<DrainReading>
+  /**
+   * Reports whether a node rests after a drain that this process gave up: for as long as the drain might have taken.
+   *
+   * @returns why it was given up; null if the node may be drained
+   */
+  restsSince(node: string, releaseUid: string): string | null
+}
+
+/** Maximum number of evictions at once. */
+const EVICTIONS_AT_ONCE = 16
+
+/** Creates a drainer, for one process. */
+export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer {
+  const consumers = createConsumerReader(client)
+  const memory = createDrainMemory(clock)
+
+  async function step(job: NodeToDrain, { sinceMs, refusals }: DrainProgress, signal: AbortSignal): Promise<Step> {
+    const { cordon = drainDefaults.cordon, consumers: rules = [], timeout = drainDefaults.timeout } = job.rules
+    const isTimeOver = clock.monotonicMs() - sinceMs >= durationMs(timeout)
+    const why = cordon ? whyNot(await cordonNode(client, job.node, job.drained, signal)) : null
+    if (why !== null) return { kind: 'waiting', isTimeOver, refusals, message: why }
+    if (!cordon && !(await isPermitted(client, job.drained, signal))) return { kind: 'waiting', isTimeOver, refusals, message: OVER }
+    const present = await consumers.read({ ...job, rules }, signal)
+    if (present.length === 0) return { kind: 'drained' }
+    const answers = isTimeOver ? refusals : await evictFirst(client, present, signal)
+    return { kind: 'waiting', isTimeOver, refusals: answers, message: drainText(present, answers) }
+  }
+
+  return {
+    async drain(job, signal) {
+      const progress = memory.progressOf(job)
+      const end = await step(job, progress, signal)
+      if (end.kind === 'drained') {
+        memory.ended(job)
+        return { kind: 'ready', isLate: false, message: '' }
+      }
+      if (!end.isTimeOver) {
+        memory.attempted(job, { ...progress, refusals: end.refusals })
+        return { kind: 'pending', againMs: progress.againMs, message: end.message }
+      }
+      const { onTimeout = drainDefaults.onTimeout, timeout = drainDefaults.timeout } = job.rules
+      const message = `not drained within ${timeout}: ${end.message}`
+      if (onTimeout === 'Continue') {
+        memory.ended(job)
+        return { kind: 'ready', isLate: true, message }
+      }
+      memory.gaveUp(job, durationMs(timeout), message)
+      return { kind: 'blocked', message }
+    },
+    restsSince: memory.restsSince,
+  }
+}
+
+/** Evicts the first consumers that are not leaving yet. @returns the refusals */
+async function evictFirst(client: KubeClient, consumers: readonly Consumer[], signal: AbortSignal): Promise<readonly EvictionRefusal[]> {
+  const staying = consumers.filter(({ isLeaving }) => !isLeaving).slice(0, EVICTIONS_AT_ONCE)
+  const answers = await Promise.all(staying.map(async (pod) => evictPod(client, pod, signal)))
+  return answers.filter((answer) => answer !== null)
+}
+
+const OVER = 'its permit has ended'
+
+/** @returns why the node is not ready for evictions; null if it is */
+function whyNot(result: CordonResult): string | null {
+  switch (result.kind) {
+    case 'done':
+      return null
+    case 'taken':
+      return `BatchRelease ${result.by.namespace}/${result.by.name} drains it`
+    case 'changed':
+      return 'it changed while it was cordoned'
+    case 'over':
+      return OVER
+    default:
+      return result satisfies never
+  }
+}
+
+type Step =
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'waiting'; readonly isTimeOver: boolean; readonly refusals: readonly EvictionRefusal[]; readonly message: string }

@@ -1,0 +1,181 @@
+import type { Mutant } from './mutant.ts'
+
+const cordonStep = 'packages/core/drain/src/cordon-step.ts'
+const consumers = 'packages/core/drain/src/consumers.ts'
+const cordonMark = 'packages/core/drain/src/cordon-mark.ts'
+const cordons = 'packages/clients/cluster/src/cordons.ts'
+const drainNode = 'packages/clients/cluster/src/drain-node.ts'
+const drainMemory = 'packages/clients/cluster/src/drain-memory.ts'
+const readConsumers = 'packages/clients/cluster/src/read-consumers.ts'
+const drainCheck = 'apps/executor/src/checks/drain-check.ts'
+
+const cordonTests = 'packages/core/drain/test/cordon.test.ts'
+const consumerTests = 'packages/core/drain/test/consumers.test.ts'
+const drainNodeTests = 'packages/clients/cluster/test/drain-node.test.ts'
+const drainStories = 'test/scenarios/drain.test.ts'
+const changeStories = 'test/scenarios/drain-changes.test.ts'
+
+/** Faults in the drain of nodes. */
+export const mutantsOfDrain: readonly Mutant[] = [
+  {
+    rule: 'Drain',
+    fault: 'the cordon of a user is taken for an own one',
+    file: cordonStep,
+    find: 'toMark(drained, !isCordoned)',
+    replace: 'toMark(drained, true)',
+    tests: [cordonTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node that a user made schedulable is cordoned again',
+    file: cordonStep,
+    find: 'if (mark.cordoned && !isOwnCordon(node, mark)) return',
+    replace:
+      "if (!isCordoned) return { kind: 'mark', patch: markPatch(node, toMark(drained, true)) }\n  if (mark.cordoned && !isOwnCordon(node, mark)) return",
+    tests: [cordonTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a cordon that a user made in between is undone',
+    file: cordonStep,
+    find: 'return managers.length === 0 || managers.includes(fieldManagers.executor)',
+    replace: 'return managers.length >= 0',
+    tests: [cordonTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a new permit keeps the mark of the earlier one, so that a late undo ends its cordon',
+    file: cordonMark,
+    find: ' && mark.podResourceVersion === permit.podResourceVersion',
+    replace: '',
+    tests: [cordonTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'two releases drain one node at the same time',
+    file: cordonStep,
+    find: "return { kind: 'taken', by: mark }",
+    replace: "return { kind: 'done' }",
+    tests: [cordonTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'pods of a DaemonSet are evicted, and come back at once',
+    file: consumers,
+    find: '!isMirror && !isOfDaemonSet &&',
+    replace: '!isMirror &&',
+    tests: [consumerTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'static pods are evicted',
+    file: consumers,
+    find: '!isMirror && !isOfDaemonSet &&',
+    replace: '!isOfDaemonSet &&',
+    tests: [consumerTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'finished pods keep a node from being drained',
+    file: consumers,
+    find: " && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed'",
+    replace: '',
+    tests: [consumerTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a selector that Kubernetes rejects matches every pod',
+    file: consumers,
+    find: '?.(pod.metadata.labels ?? {}) === true',
+    replace: '?.(pod.metadata.labels ?? {}) !== false',
+    tests: [consumerTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a process that was frozen cordons a node by an old reading',
+    file: cordons,
+    find: 'if (isConflict(error)) return false',
+    replace: 'if (isConflict(error)) return true',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node is cordoned for a permit that has ended',
+    file: cordons,
+    find: "if (!(await isPermitted(client, drained, signal))) return { kind: 'over' }",
+    replace: '',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node is cordoned although its record is being stopped',
+    file: cordons,
+    find: "state === 'open' && permits.some(isSame)",
+    replace: 'state !== undefined && permits.some(isSame)',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a cordon is undone although the record still has its permit',
+    file: cordons,
+    find: 'return settled.some(isMarked) || !(release.status?.flight?.permits ?? []).some(isMarked)',
+    replace: 'return settled.some(isMarked) || release !== null',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'the record of another BatchRelease of the same name keeps a cordon',
+    file: cordons,
+    find: 'if (release?.metadata.uid !== mark.uid) return true',
+    replace: 'if (release === null) return true',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'no time limit ends a drain',
+    file: drainNode,
+    find: 'clock.monotonicMs() - sinceMs >= durationMs(timeout)',
+    replace: 'clock.monotonicMs() < sinceMs && timeout === ""',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a drain that was given up starts again at once',
+    file: drainNode,
+    find: 'memory.gaveUp(job, durationMs(timeout), message)',
+    replace: 'memory.gaveUp(job, 0, message)',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'the next permit of a node has the time that the last one left',
+    file: drainMemory,
+    find: 'if (before?.permit.podUid === podUid && before.permit.podResourceVersion === podResourceVersion) return before',
+    replace: 'if (before?.permit.podUid === podUid && podResourceVersion !== "") return before',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node counts as drained by a list that may be older than its cordon',
+    file: readConsumers,
+    find: 'return seen.length > 0 ? seen : readOnce(asked, false, signal)',
+    replace: 'return seen',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'policies of every namespace may drain nodes',
+    file: drainCheck,
+    find: "!trusted.includes('*') && !trusted.includes(namespace)",
+    replace: 'trusted.length < 0 && !trusted.includes(namespace)',
+    tests: [drainStories],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node whose DaemonSet is gone stays cordoned',
+    file: drainCheck,
+    find: 'if (!isActive || permits.length === 0) await',
+    replace: 'if (permits.length === 0) await',
+    tests: [changeStories],
+  },
+]

@@ -1,0 +1,254 @@
+import { resourcePaths } from '@tranche/kube-client'
+import { ApiStatusError } from '@tranche/sim-api'
+import type { WireRequest } from '@tranche/wire'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  byLabel,
+  consumerNames,
+  deleteBudget,
+  expectDrained,
+  expectNoMarks,
+  labelled,
+  makeBudget,
+  makeConsumer,
+  nodesOf,
+  readNode,
+  setCordon,
+  setDrainStage,
+  untilCordoned,
+} from './drain-stage.ts'
+import { expectKept } from './expect-kept.ts'
+import { condition, nodesOn, untilNodesOn, untilReleased } from './looks.ts'
+import { drive, type Stage, type StageOptions } from './stage.ts'
+import { policyKey, stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const forbidden = new ApiStatusError(403, 'Forbidden', 'pods/eviction is forbidden')
+const isCordon = ({ method, path }: WireRequest): boolean => method === 'PATCH' && path.includes('/nodes/')
+const HOUR = 3_600_000
+const NODE = 'node-001'
+
+describe('a node that a user cordoned before its drain', () => {
+  it('is drained, updated, and stays cordoned', async () => {
+    await begin()
+    await setCordon(stage, NODE, true)
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage, [NODE])
+    expectDrained(stage, 'web')
+    expectKept(stage)
+  })
+
+  it('is not cordoned again when the user makes it schedulable in mid-drain', async () => {
+    await begin({ held: true })
+    await setCordon(stage, NODE, true)
+    await stage.setImage('v2')
+    await untilCordoned(stage, NODE)
+    await setCordon(stage, NODE, false)
+    await stage.pass(60_000)
+    expect((await drive(stage.clock, readNode(stage, NODE))).spec?.unschedulable).not.toBe(true)
+    await deleteBudget(stage)
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage)
+  })
+})
+
+describe('a node that a user makes schedulable in mid-drain', () => {
+  it('stays schedulable', async () => {
+    await begin({ held: true })
+    await stage.setImage('v2')
+    await untilCordoned(stage, NODE)
+    await setCordon(stage, NODE, false)
+    await stage.pass(60_000)
+    expect((await drive(stage.clock, readNode(stage, NODE))).spec?.unschedulable).not.toBe(true)
+    await deleteBudget(stage)
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage)
+  })
+
+  it('stays cordoned if the user cordons it later', async () => {
+    await begin({ held: true })
+    await stage.setImage('v2')
+    await untilCordoned(stage, NODE)
+    await setCordon(stage, NODE, false)
+    await stage.pass(20_000)
+    await setCordon(stage, NODE, true)
+    await deleteBudget(stage)
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage, [NODE])
+  })
+})
+
+describe('consumers that do not leave', () => {
+  it('because of a PodDisruptionBudget keep the old pod: the node is schedulable again, named, and tried later', async () => {
+    await begin({ held: true })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 3)
+    await stage.until('it is reported', async () => (await waiting())?.reason === 'DrainBlocked', HOUR)
+    expect(await waiting()).toMatchObject({ nodes: [NODE] })
+    expect((await waiting())?.message).toContain(
+      `${NODE} (not drained within 10m: 1 pod uses the agent: team-a/web (The disruption budget web does not allow evicting pods currently))`,
+    )
+    await expectNoMarks(stage)
+    expect(await nodesOn(stage, 'v1')).toEqual([NODE])
+    await deleteBudget(stage)
+    await untilReleased(stage, 'v2', HOUR)
+    await expectNoMarks(stage)
+    expectDrained(stage, 'web')
+    expectKept(stage)
+  })
+
+  it('because of a finalizer are named, and with onTimeout: Continue the pod is deleted all the same', async () => {
+    stage = await setDrainStage({ ...byLabel, timeout: '1m', onTimeout: 'Continue' })
+    await makeConsumer(stage, 'web', NODE, {}, { labels: labelled, finalizers: ['example.com/keep'] })
+    await stage.setImage('v2')
+    await stage.pass(30_000)
+    expect(await nodesOn(stage, 'v2')).not.toContain(NODE)
+    await untilReleased(stage, 'v2')
+    expect(await consumerNames(stage)).toEqual(['web'])
+    await expectNoMarks(stage)
+    expectKept(stage)
+  })
+
+  it('do not keep other nodes from being updated, whatever their number', async () => {
+    stage = await setDrainStage({ ...byLabel, timeout: '1m' }, { nodes: 6 })
+    for (const node of [1, 2, 3]) await makeConsumer(stage, `web-${node}`, `node-00${node}`, {}, { labels: labelled })
+    await makeBudget(stage)
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 3, HOUR)
+    await stage.pass(HOUR)
+    expect(await nodesOn(stage, 'v1')).toEqual(['node-001', 'node-002', 'node-003'])
+    const { length } = stage.recording().filter(({ actor = '' }) => actor.startsWith('executor'))
+    expect(length, 'writes in an hour').toBeLessThan(600)
+    await deleteBudget(stage)
+    await untilReleased(stage, 'v2', HOUR)
+    await expectNoMarks(stage)
+  })
+})
+
+describe('in mid-drain,', () => {
+  it('a pause makes the node schedulable again, and a resume drains it again', async () => {
+    await beginDraining()
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.until('it is paused', async () => (await condition(stage, 'Progressing'))?.reason === 'Paused')
+    await expectNoMarks(stage)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await untilCordoned(stage, NODE)
+    await deleteBudget(stage)
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage)
+  })
+
+  it('a rollback makes the node schedulable again', async () => {
+    await beginDraining()
+    await stage.setImage('v1')
+    await untilReleased(stage, 'v1')
+    await expectNoMarks(stage)
+    expect(await consumerNames(stage)).toEqual(['web'])
+  })
+
+  it('the deletion of the Rollout makes the node schedulable again', async () => {
+    await beginDraining()
+    await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, stageKey))
+    await stage.until('its release is gone', async () => (await stage.release()) === undefined)
+    await expectNoMarks(stage)
+  })
+
+  it('the deletion of the DaemonSet makes the node schedulable again', async () => {
+    await beginDraining()
+    await drive(stage.clock, stage.client.delete(resourcePaths.daemonSets, stageKey))
+    await expectNoMarks(stage)
+  })
+
+  it('the deletion of the node ends its drain, and the release continues', async () => {
+    await beginDraining()
+    await drive(stage.clock, stage.client.delete(resourcePaths.nodes, { namespace: '', name: NODE }))
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage)
+    expect(await drive(stage.clock, nodesOf(stage))).toHaveLength(3)
+  })
+
+  it('a policy without drain updates the node as it is, and leaves no cordon', async () => {
+    await beginDraining()
+    const body = { spec: { drain: null } }
+    await drive(stage.clock, stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body }))
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage)
+    expect(await consumerNames(stage)).toEqual(['web'])
+  })
+
+  it('a policy with other consumers drains the node for these', async () => {
+    await beginDraining()
+    await makeConsumer(stage, 'other', NODE, {}, { labels: { uses: 'other' } })
+    const body = { spec: { drain: { consumers: [{ selector: { matchLabels: { uses: 'other' } } }] } } }
+    await drive(stage.clock, stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body }))
+    await untilReleased(stage, 'v2')
+    expectDrained(stage, 'other')
+    await expectNoMarks(stage)
+    expect(await consumerNames(stage)).toEqual(['web'])
+  })
+})
+
+describe('an executor', () => {
+  it('without the right to evict keeps the old pod, leaves no cordon, and the release says why', async () => {
+    await begin()
+    const allow = stage.disturb({
+      onRequest: ({ actor, subresource }) =>
+        actor.startsWith('executor') && subresource === 'eviction' ? { kind: 'error', error: forbidden } : undefined,
+    })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 3)
+    await stage.until('it is reported', async () => (await waiting())?.message.includes('pods/eviction is forbidden') === true)
+    await expectNoMarks(stage)
+    expect(await nodesOn(stage, 'v1')).toEqual([NODE])
+    allow()
+    await untilReleased(stage, 'v2', HOUR)
+    await expectNoMarks(stage)
+  })
+
+  it('that was frozen before it cordons a node does not cordon it once another one has updated it (G7, G8)', async () => {
+    await begin({ executors: ['executor-1', 'executor-2'] })
+    stage.program('executor-1').process.freezeBefore(isCordon)
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2', HOUR)
+    await stage.pass(HOUR)
+    const written = stage.recording().filter(({ kind, actor }) => kind === 'Node' && actor === 'executor-1').length
+    stage.program('executor-1').process.thaw()
+    await stage.pass(60_000)
+    expect(stage.program('executor-1').process.held()).toBeGreaterThan(0)
+    expect(stage.recording().filter(({ kind, actor }) => kind === 'Node' && actor === 'executor-1')).toHaveLength(written)
+    await expectNoMarks(stage)
+    expectKept(stage)
+  })
+})
+
+it.each([1, 2, 3])('two executors drain each node once, and leave no cordon, seed %i (G8)', async (seed) => {
+  stage = await setDrainStage(byLabel, { nodes: 8, executors: ['executor-1', 'executor-2'], seed, watchDelayMs: 200 })
+  for (const node of [1, 2, 3, 4]) await makeConsumer(stage, `web-${node}`, `node-00${node}`, {}, { labels: labelled })
+  await stage.setImage('v2')
+  await untilReleased(stage, 'v2')
+  await expectNoMarks(stage)
+  expectDrained(stage, 'web')
+  expectKept(stage)
+})
+
+/** A consumer on one node; `held`: a PodDisruptionBudget keeps it. */
+async function begin({ held = false, ...options }: StageOptions & { readonly held?: boolean } = {}): Promise<void> {
+  stage = await setDrainStage(byLabel, options)
+  await makeConsumer(stage, 'web', NODE, {}, { labels: labelled })
+  if (held) await makeBudget(stage)
+}
+
+/** A release whose other nodes are updated, and which waits for the consumer on the last one. */
+async function beginDraining(): Promise<void> {
+  await begin({ held: true })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 3)
+  await untilCordoned(stage, NODE)
+}
+
+async function waiting() {
+  return (await stage.release())?.status?.waiting
+}
