@@ -24,8 +24,9 @@ export type CordonResult =
   | { readonly kind: 'over' }
 
 /**
- * Marks and cordons a node for a permit, by a write that rests on the node as it was read, after a live read of the permit: a process that
- * was frozen may know of a permit that has ended. A node with the mark of a permit needs no such read, because the mark goes with the permit.
+ * Marks and cordons a node for a permit, by a write that rests on the node as it was read. It reads the permit from the API server in between:
+ * a process that was frozen may know of a permit that has ended. A node with the mark of a permit needs no such read, because the mark goes
+ * with the permit.
  *
  * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
  */
