@@ -3,6 +3,7 @@ import { mutantsOfFlight } from './flight.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
+import { mutantsOfPrePull } from './pre-pull.ts'
 import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
 import { mutantsOfRollout } from './rollout.ts'
@@ -19,5 +20,6 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfRelease,
   ...mutantsOfRollout,
   ...mutantsOfNotify,
+  ...mutantsOfPrePull,
   ...mutantsOfPrograms,
 ]

@@ -24,6 +24,7 @@ export type WorldsName =
   | 'any'
   | 'calm'
   | 'crowded'
+  | 'pulling'
   | 'steps'
   | 'waiting'
   | 'timed'
