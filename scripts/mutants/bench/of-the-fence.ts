@@ -15,8 +15,6 @@ const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
 const permitState = 'packages/core/fence/src/record/permit-state.ts'
 const flightRecord = 'packages/core/fence/src/record/flight-record.ts'
 const touch = 'packages/core/fence/src/record/touch.ts'
-const prePullCheck = 'apps/executor/src/checks/pre-pull-check.ts'
-const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 
@@ -27,32 +25,6 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     fault: 'a pod is deleted although its node has no room for the new one',
     edits: [{ file: nodeScope, find: "checksRoom: room === 'Check',", replace: "checksRoom: room === 'Never'," }],
     worlds: 'crowded',
-  },
-  {
-    guarantee: 'G1',
-    fault: 'a pod is deleted although its node does not have the images of the new one',
-    edits: [
-      { file: prePullCheck, find: "pod.state.kind === 'pulled' || goesOn ?", replace: "pod.state.kind !== 'failed' || goesOn ?" },
-      {
-        file: prePullCheck,
-        find: "if (pod.state.kind === 'pulled') return { kind: 'ready', for: 'deletion' }",
-        replace: "if (pod.state.kind !== 'failed') return { kind: 'ready', for: 'deletion' }",
-      },
-    ],
-    worlds: 'pulling',
-  },
-  {
-    guarantee: 'G7',
-    fault: 'helper pods are never deleted',
-    edits: [
-      {
-        file: preparedNodes,
-        find: '): readonly Preparation[] {',
-        replace: '): readonly Preparation[] {\n  if (fence.record.seq > 0) return []',
-      },
-    ],
-    worlds: 'pulling',
-    named: ['G7', 'G6'],
   },
   {
     guarantee: 'G1',

@@ -29,6 +29,7 @@ describe('the permissions that doctor checks', () => {
 
   it.each([
     ['executor', [], granted(ClusterRole['tranche-executor'])],
+    ['executor', ['--pre-pull'], [...granted(ClusterRole['tranche-executor']), ...granted(ClusterRole['tranche-pre-pull'])]],
     ['api', [], granted(ClusterRole['tranche-api'])],
     ['controller', ['--admission=none'], [...granted(ClusterRole['tranche-controller']), ...lease]],
     [
