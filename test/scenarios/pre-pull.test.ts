@@ -132,6 +132,16 @@ it('nodes that are full to the last CPU are updated, also where the policy asks 
   expectKept(stage)
 })
 
+it('a node without room keeps no other node from pulling', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: { parallel: 1 }, nodes: { room: 'Check', order: [{ by: 'Name' }] } }, cpu: '500m' })
+  await fill('node-001', '7500m')
+  await stage.patchDaemonSet(requesting('1', 'v2-pull60s'))
+  await untilNodesOn(stage, 'v2-pull60s', 5, 30 * 60_000)
+  expect(await nodesOn(stage, 'v1')).toEqual(['node-001'])
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'NoRoom')
+  expectKept(stage)
+})
+
 it('a quota that rejects helper pods blocks the nodes, with its words', async () => {
   stage = await setStage({ ...slow, policy: { prePull: {} } })
   const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { namespace: stageKey.namespace, name: 'full' } }
