@@ -6,6 +6,7 @@ import { mutantsOfGroups } from './groups.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
+import { mutantsOfPrePull } from './pre-pull.ts'
 import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
 import { mutantsOfRollout } from './rollout.ts'
@@ -25,5 +26,6 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfGroups,
   ...mutantsOfRollout,
   ...mutantsOfNotify,
+  ...mutantsOfPrePull,
   ...mutantsOfPrograms,
 ]

@@ -101,6 +101,15 @@ it('forecast predicts that a policy rolls a bad version back', async () => {
   expect(planned.etaSeconds!.high).toBeGreaterThan(0)
 })
 
+it('forecast predicts a release that pulls images before it deletes pods, which takes no longer', async () => {
+  const policy = { metadata: { name: 'careful', namespace: stageKey.namespace, uid: 'p', resourceVersion: '1', generation: 1 } }
+  const annotations = { 'tranche.dev/release-policy': 'careful' }
+  const rollout = { ...snapshot.rollout, metadata: { ...snapshot.rollout.metadata, annotations } }
+  const [without, planned] = [await plan({}), await plan({}, { ...snapshot, rollout, policy: { ...policy, spec: { prePull: {} } } })]
+  expect(planned).toMatchObject({ outcome: 'Completes', nodesHit: 10 })
+  expect(planned.etaSeconds!.high).toBeLessThan(without.etaSeconds!.high * 1.2 + 5)
+})
+
 it('forecast predicts that a node failure under the new version stops the release', async () => {
   const planned = await plan({ if: ['zone-a fails'] })
   expect(planned.outcome).toBe('Stops')

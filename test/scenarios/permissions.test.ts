@@ -92,6 +92,17 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     expect(await consumerNames(stage)).toEqual([])
     for (const right of rightsOf('tranche-drain')) expect(asked.executor).toContain(right)
   })
+
+  it('helper pods are created with the role tranche-pre-pull, and with no further right', async () => {
+    const asked = { controller: new Set<string>(), executor: new Set<string>() }
+    const namespaces = [stageKey.namespace]
+    const faults = enforced(asked, namespaces, { executor: rightsOf('tranche-pre-pull') })
+    stage = await setStage({ nodes: 4, steps: [{ replicas: '100%' }], policy: { prePull: {} }, faults, namespaces })
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2')
+    for (const right of rightsOf('tranche-pre-pull')) expect(asked.executor).toContain(right)
+    expect(missing(asked)).toEqual([...rightsOf('tranche-pre-pull')].map((right) => `executor: ${right}`))
+  })
 })
 
 const importantClass = {

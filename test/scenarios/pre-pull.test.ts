@@ -1,4 +1,6 @@
 import { resourcePaths } from '@tranche/kube-client'
+import type { KubeObject } from '@tranche/kube-types'
+import { helperManifest } from '@tranche/pre-pull'
 import type { RecordedPod } from '@tranche/recording'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
@@ -121,6 +123,61 @@ it('an installation that does not allow helper pods takes no agent down, and the
   expect(await nodesOn(stage, 'v1')).toHaveLength(6)
 })
 
+it('nodes that are full to the last CPU are updated, also where the policy asks for room', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: {}, nodes: { room: 'Check' } }, cpu: '500m' })
+  for (const node of ['node-001', 'node-002', 'node-003']) await fill(node, '7500m')
+  await stage.patchDaemonSet(requesting('500m', 'v2-pull60s'))
+  await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+  expect(Math.max(...gaps())).toBeLessThanOrEqual((STOP_MS + START_MS) * 1.1)
+  expectKept(stage)
+})
+
+it('a node without room keeps no other node from pulling', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: { parallel: 1 }, nodes: { room: 'Check', order: [{ by: 'Name' }] } }, cpu: '500m' })
+  await fill('node-001', '7500m')
+  await stage.patchDaemonSet(requesting('1', 'v2-pull60s'))
+  await untilNodesOn(stage, 'v2-pull60s', 5, 30 * 60_000)
+  expect(await nodesOn(stage, 'v1')).toEqual(['node-001'])
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'NoRoom')
+  expectKept(stage)
+})
+
+it('a quota that rejects helper pods blocks the nodes, with its words', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: {} } })
+  const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { namespace: stageKey.namespace, name: 'full' } }
+  const quotas = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true } as const
+  await drive(stage.clock, stage.client.create(quotas, { ...quota, spec: { hard: { pods: '6' } } } as never))
+  await stage.setImage('v2-pull60s')
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'ImagePull')
+  expect((await waiting())?.message).toContain('the helper pod was rejected: ')
+  expect((await waiting())?.message).toContain('exceeded quota')
+  expect(await nodesOn(stage, 'v1')).toHaveLength(6)
+  await drive(stage.clock, stage.client.delete(quotas, { namespace: stageKey.namespace, name: 'full' }))
+  await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+  expectKept(stage)
+})
+
+it('a helper pod that a user deletes is created again', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: {} } })
+  await stage.setImage('v2-pull60s')
+  await stage.until('nodes pull', async () => (await stage.helperPods()).length > 0)
+  for (const { metadata } of await stage.helperPods())
+    await drive(stage.clock, stage.client.delete(resourcePaths.pods, { namespace: stageKey.namespace, name: metadata.name }))
+  await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+  expectKept(stage)
+})
+
+it('a node that is removed while it pulls does not hold the release', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: {} } })
+  await stage.setImage('v2-pull60s')
+  await stage.until('nodes pull', async () => (await stage.helperPods()).length > 0)
+  const node = (await stage.helperPods())[0]?.spec?.nodeName ?? ''
+  await drive(stage.clock, stage.simulator.nodes.removeNode(node))
+  await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+  await stage.until('no helper pod is left', async () => (await stage.helperPods()).length === 0)
+  expectKept(stage)
+})
+
 describe('helper pods are gone', () => {
   it('while the release is paused', async () => {
     stage = await setStage({ ...slow, policy: { prePull: {} } })
@@ -157,6 +214,25 @@ describe('helper pods are gone', () => {
     await stage.until('nodes pull', async () => (await stage.helperPods()).length > 0)
     await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, stageKey))
     await stage.until('they are gone', async () => (await stage.helperPods()).length === 0, 5 * 60_000)
+  })
+
+  it('although their release controls no DaemonSet', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    const byHand = {
+      ...{ apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', metadata: { namespace: stageKey.namespace, name: 'by-hand' } },
+      spec: {
+        workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'gone' },
+        releasePlan: { batches: [{ canaryReplicas: 1 }], enableExtraWorkloadForCanary: false },
+      },
+    }
+    const { metadata } = (await drive(stage.clock, stage.client.create(resourcePaths.batchReleases, byHand as never))) as KubeObject
+    const manifest = helperManifest({
+      ...{ daemonSet: { namespace: stageKey.namespace, name: 'gone' }, revision: 'any', node: 'node-001' },
+      ...{ template: { spec: { containers: [{ image: 'a:1' }] } }, release: { name: metadata.name, uid: metadata.uid } },
+    })
+    await drive(stage.clock, stage.client.create(resourcePaths.pods, manifest as never))
+    expect(await stage.helperPods()).toHaveLength(1)
+    await stage.until('it is gone', async () => (await stage.helperPods()).length === 0, 2 * 60_000)
   })
 
   it('after their executor was killed and another one has taken over', async () => {
@@ -204,6 +280,22 @@ function gaps(): readonly number[] {
 async function setRegistry(node: string, isReached: boolean): Promise<void> {
   const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': isReached ? null : 'true' } } }
   await drive(stage.clock, stage.client.patch(resourcePaths.nodes, { namespace: '', name: node }, { type: 'merge', body }))
+}
+
+async function fill(nodeName: string, cpu: string): Promise<void> {
+  const containers = [{ name: 'main', image: 'registry.example/main:1', resources: { requests: { cpu } } }]
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'default', name: `filler-${nodeName}` },
+    spec: { nodeName, containers },
+  }
+  await drive(stage.clock, stage.client.create(resourcePaths.pods, pod as never))
+}
+
+function requesting(cpu: string, tag: string): object {
+  const container = { name: 'agent', image: `registry.example/node-agent:${tag}`, resources: { requests: { cpu } } }
+  return { spec: { template: { spec: { containers: [container] } } } }
 }
 
 async function patchPolicy(body: object): Promise<void> {

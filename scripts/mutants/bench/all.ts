@@ -1,4 +1,5 @@
 import type { BluntMutant } from './blunt-mutant.ts'
+import { mutantsOfNodeChecks } from './of-checks.ts'
 import { mutantsOfReleases } from './of-releases.ts'
 import { mutantsOfTheFence } from './of-the-fence.ts'
 import { mutantsOfTheUsersObjects } from './of-the-users-objects.ts'
@@ -10,7 +11,12 @@ export interface NumberedMutant extends BluntMutant {
 }
 
 /** At least five of each guarantee, in order of the guarantees. */
-export const bluntMutants: readonly NumberedMutant[] = numbered([...mutantsOfTheFence, ...mutantsOfReleases, ...mutantsOfTheUsersObjects])
+export const bluntMutants: readonly NumberedMutant[] = numbered([
+  ...mutantsOfTheFence,
+  ...mutantsOfReleases,
+  ...mutantsOfTheUsersObjects,
+  ...mutantsOfNodeChecks,
+])
 
 function numbered(mutants: readonly BluntMutant[]): readonly NumberedMutant[] {
   const byGuarantee = [...Map.groupBy(mutants, ({ guarantee }) => guarantee)].toSorted(

@@ -25,6 +25,7 @@ export type WorldsName =
   | 'calm'
   | 'crowded'
   | 'drained'
+  | 'pulling'
   | 'steps'
   | 'waiting'
   | 'timed'

@@ -89,6 +89,16 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         9 * MINUTE,
       ),
   },
+  pulling: {
+    text: 'images take half a minute to pull, and one node reaches no registry for a while',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 8, prePull: true, policy: { prePull: {} } },
+        [{ atMs: SECOND, kind: 'noRegistry', pick: 3, forMs: 3 * MINUTE }, template('v2-pull30s', 5)],
+        8 * MINUTE,
+      ),
+  },
   broken: {
     text: 'a good version follows one that was available on each node, and then crashed there for good; a person pauses and resumes',
     among: (drawn) =>

@@ -38,6 +38,7 @@ describe('the permissions that doctor checks', () => {
         ...granted(ClusterRole['tranche-drain']),
       ],
     ],
+    ['executor', ['--pre-pull'], [...granted(ClusterRole['tranche-executor']), ...granted(ClusterRole['tranche-pre-pull'])]],
     ['api', [], granted(ClusterRole['tranche-api'])],
     ['controller', ['--admission=none'], [...granted(ClusterRole['tranche-controller']), ...lease]],
     [

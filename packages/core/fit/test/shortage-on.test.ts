@@ -30,6 +30,12 @@ describe('the shortage on a node', () => {
       ],
       null,
     ],
+    ['counts no helper pod of the DaemonSet, which is deleted before', [helper(pod('a', asking('3500m')))], null],
+    [
+      'counts a pod of another namespace that has the label of helper pods',
+      [helper(inNamespace('tenant', pod('forged', asking('4'))))],
+      'no room for the new pod: cpu: 1 requested, 0 of 4 free',
+    ],
   ])('%s', (_sentence, pods, shortage) => {
     expect(shortageOn({ node, pods, waiting: [] }, ours)).toBe(shortage)
   })
@@ -82,6 +88,10 @@ it.each<[sentence: string, pod: Pod, waits: boolean]>([
   const waiting: WaitingPod | null = toWaitingPod(given)
   expect(waiting !== null).toBe(waits)
 })
+
+function helper(one: Pod): Pod {
+  return { ...one, metadata: { ...one.metadata, labels: { 'tranche.dev/pre-pull': 'abc' } } }
+}
 
 function inNamespace(namespace: string, given: Pod): Pod {
   return { ...given, metadata: { ...given.metadata, namespace } }

@@ -53,8 +53,8 @@ const NAME_MAX = 45
 /** Path that no image has: a container of a helper pod could not run even if its kubelet tried. */
 const NO_PROGRAM = '/tranche.dev/only-pulls-images'
 
-/** Small enough for every node, and present for quotas that ask for them. */
-const RESOURCES = { requests: { cpu: '1m', memory: '4Mi' }, limits: { cpu: '10m', memory: '16Mi' } }
+/** Fits every node, and is stated for quotas that ask for it. */
+const NOTHING = { cpu: '0', memory: '0' }
 
 /** Linux kubelets refuse to create these containers after they have pulled the image: user 0 is root. */
 const NEVER_CREATED = {
@@ -122,5 +122,12 @@ function ownerOf({ name, uid }: HelperTarget['release']): OwnerReference {
 
 function toContainer({ image, policy }: PulledImage, at: number): object {
   const name = `image-${at}`
-  return { name, image, imagePullPolicy: policy, command: [NO_PROGRAM], resources: RESOURCES, securityContext: NEVER_CREATED }
+  return {
+    name,
+    image,
+    imagePullPolicy: policy,
+    command: [NO_PROGRAM],
+    resources: { requests: NOTHING, limits: NOTHING },
+    securityContext: NEVER_CREATED,
+  }
 }

@@ -88,6 +88,11 @@ describe('a helper pod', () => {
     expect(spec).toMatchObject({ tolerations: [{ operator: 'Exists' }], terminationGracePeriodSeconds: 0, restartPolicy: 'Never' })
   })
 
+  it('requests nothing, and says so for quotas', () => {
+    const nothing = { cpu: '0', memory: '0' }
+    expect(manifestOf({ containers: [agent] }).spec['containers']).toMatchObject([{ resources: { requests: nothing, limits: nothing } }])
+  })
+
   it('does not exist where there is nothing to pull', () => {
     const target = { daemonSet: { namespace: 'demo', name: 'a' }, template: {}, revision: 'a', release: { name: 'a', uid: 'b' }, node: 'c' }
     expect(helperManifest(target)).toBeNull()

@@ -1,4 +1,4 @@
-import type { Pod } from '@tranche/kube-types'
+import { type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
 import { lifeCycleOf, type PodLife, readPodSettings } from '@tranche/sim-nodes'
 import type { PodTimes } from './pod-times.ts'
 import { meanOf } from './statistics.ts'
@@ -43,6 +43,8 @@ export function createLives({ times, pods, takenAtMs, nowMs, crashes, simulated 
       stopMs: times.stop.ms,
       termNotReady: false,
     }
+    // Nothing in a snapshot says how long a pull takes. It happens while the old pod still runs.
+    if (pod.metadata.labels?.[PRE_PULL_LABEL] !== undefined) return { name: 'prompt', settings: { ...settings, startMs: 0 } }
     if (before !== undefined && !isStarting(before)) return { name: 'stays', settings }
     if (before === undefined && crashes(pod)) return { name: 'bad-crash', settings }
     const lifeCycle = simulated.has(node) ? lifeCycleOf(imagesOf(pod), own.mayFail) : 'ok'

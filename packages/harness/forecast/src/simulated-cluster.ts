@@ -93,7 +93,8 @@ export async function simulateCluster<R extends ForecastCache>(
       countingEveryMs: countingEveryMs(snapshot),
     }),
   )
-  await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), prePull: true, queue: createInProcessQueue({ clock }) }))
+  const prePull = snapshot.policy?.spec.prePull !== undefined
+  await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), prePull, queue: createInProcessQueue({ clock }) }))
   return {
     clock,
     simulator,

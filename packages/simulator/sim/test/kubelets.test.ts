@@ -2,6 +2,11 @@ import { type ApiObject, ApiStatusError, type FaultInjector, resources } from '@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRunningWorld, createWorld, daemonSet, namespace, unexpected, type World } from './harness.ts'
 
+/** @see core/v1 Pod */
+interface HelperPodStatus {
+  readonly status?: { readonly containerStatuses?: readonly { readonly state?: { readonly waiting?: { readonly reason?: string } } }[] }
+}
+
 afterEach(() => expect(unexpected.splice(0)).toEqual([]))
 
 describe('a kubelet', () => {
@@ -21,6 +26,40 @@ describe('a kubelet', () => {
       await world.admin.patch(resources.pods, pod!.metadata.name, namespace, { metadata: { labels: { touched: 'yes' } } })
     })
     expect(disturbed).toBe(undisturbed)
+  })
+
+  it('pulls the image of a container that must not run as root and would, and never starts it', async () => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    const securityContext = { runAsNonRoot: true, runAsUser: 0 }
+    const pod = {
+      metadata: { name: 'helper', namespace },
+      spec: { nodeName: 'node-001', containers: [{ name: 'main', image: 'agent:v2-pull20s', securityContext }] },
+    }
+    const reason = async (): Promise<unknown> => {
+      const { status } = (await world.admin.get(resources.pods, 'helper', namespace)) as unknown as HelperPodStatus
+      return status?.containerStatuses?.[0]?.state?.waiting?.reason
+    }
+    await world.admin.create(resources.pods, { apiVersion: 'v1', kind: 'Pod', ...pod } as never)
+    await world.pass(15_000)
+    expect(await reason()).toBe('ContainerCreating')
+    await world.pass(10_000)
+    expect(await reason()).toBe('CreateContainerConfigError')
+    await world.pass(600_000)
+    expect(await reason()).toBe('CreateContainerConfigError')
+  })
+
+  it('starts a pod at once whose image another pod has pulled', async () => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    const podSpec = { containers: [{ name: 'agent', image: 'agent:v2-pull20s' }] }
+    await world.admin.create(resources.daemonSets, daemonSet({ podSpec }))
+    await world.pass(30_000)
+    const [first] = await world.pods()
+    await world.admin.delete(resources.pods, first!.metadata.name, namespace)
+    await world.pass(5_000)
+    const ready = world.recording().filter(({ kind, o }) => kind === 'Pod' && o['ready'] === true && o['uid'] !== first!.metadata.uid)
+    expect(ready.length).toBeGreaterThan(0)
   })
 
   it.each<[tag: string, want: readonly string[]]>([

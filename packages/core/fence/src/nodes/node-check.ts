@@ -69,6 +69,12 @@ export function isKeptFromPermit({ isAsked, readings, monotonicMs }: KnownChecks
   return reading !== undefined && reading.check.kind !== 'ready' && monotonicMs < reading.againAtMs
 }
 
+/** Whether a check blocks the node, and is not due to be asked again. */
+export function isBlockedUntilDue({ readings, monotonicMs }: KnownChecks, node: string): boolean {
+  const reading = readings.get(node)
+  return reading?.check.kind === 'blocked' && monotonicMs < reading.againAtMs
+}
+
 /** Whether a current reading blocks the node of a permit; such a permit is withdrawn (F7). */
 export function isBlockedNow({ isAsked, readings, monotonicMs }: KnownChecks, node: string): boolean {
   const reading = isAsked ? readings.get(node) : undefined

@@ -1,5 +1,5 @@
 import type { NodeView } from '@tranche/fleet'
-import { isKeptFromPermit, type Preparation } from '../nodes/node-check.ts'
+import { isBlockedUntilDue, isKeptFromPermit, type Preparation } from '../nodes/node-check.ts'
 import { BLOCKED_LISTED } from './blocked-nodes.ts'
 import { chooseCandidates } from './choose-candidates.ts'
 import {
@@ -26,16 +26,31 @@ export function nodesToPrepare(fence: FenceState, again: readonly NodeView[] | n
   const most = Math.min(view.preparation?.ahead ?? 0, Math.max(lack, again === null ? 0 : 1))
   if (most <= 0) return []
   const permitted = permittedNodes(permits)
-  const waiting = preparationsIn(view).filter(({ node, isAhead, isStale }) => isAhead && !isStale && !permitted.has(node))
-  const failed = waiting.filter(({ node, state }) => state === 'failed' && !isKeptFromPermit(knownChecks(fence), node))
+  const waiting = preparationsIn(view).filter(({ node, isAhead, isStale }) => {
+    return isAhead && !isStale && !permitted.has(node) && !isBlockedUntilDue(knownChecks(fence), node)
+  })
+  const failed = waiting.filter(({ state }) => state === 'failed')
   if (failed.length > 0) return failed.map(({ node }) => node)
-  const count = most - waiting.length
+  const candidates = (again ?? fence.tally.old).filter(({ name }) => !permitted.has(name))
+  const count = most - placesTaken(fence, waiting, candidates)
   if (count <= 0) return []
   const begun = new Set(waiting.map(({ node }) => node))
-  const free = (again ?? fence.tally.old).filter(({ name }) => !permitted.has(name) && !begun.has(name) && mayBePrepared(fence, name))
+  const free = candidates.filter(({ name }) => !begun.has(name) && mayBePrepared(fence, name))
   const blocked = blockedAhead(fence)
   const tried = blocked.size < BLOCKED_LISTED ? free : free.filter(({ name }) => blocked.has(name))
   return chooseCandidates(fence, { free: tried, stay: permits, count }).map(({ node }) => node.name)
+}
+
+/**
+ * Number of nodes that are being prepared, or are prepared and would get a permit. A prepared node that a spread rule holds back keeps no
+ * place from nodes of other values.
+ */
+function placesTaken(fence: FenceState, waiting: readonly Preparation[], candidates: readonly NodeView[]): number {
+  if (fence.scope.rules.spread.length === 0) return waiting.length
+  const names = new Set(waiting.map(({ node }) => node))
+  const free = candidates.filter(({ name }) => names.has(name))
+  const chosen = chooseCandidates(fence, { free, stay: fence.permits, count: free.length })
+  return Math.max(chosen.length, waiting.filter(({ state }) => state === 'begun').length)
 }
 
 function mayBePrepared(fence: FenceState, node: string): boolean {
@@ -65,10 +80,10 @@ function nodesOf(permits: readonly TrackedPermit[]): ReadonlySet<string> {
   return new Set(permits.map(({ permit }) => permit.node))
 }
 
-function isNeeded(fence: FenceState, { node, state, isAhead, isStale }: Preparation, hasPermit: boolean): boolean {
+function isNeeded(fence: FenceState, { node, isAhead, isStale }: Preparation, hasPermit: boolean): boolean {
   if (isStale) return false
   if (hasPermit) return true
   if (!isAhead || fence.record.state !== 'open') return false
-  if (state === 'failed' && isKeptFromPermit(knownChecks(fence), node)) return false
+  if (isBlockedUntilDue(knownChecks(fence), node)) return false
   return isOldNode(fence.view, fence.record, node) && isTakeable(fence, node)
 }

@@ -90,7 +90,10 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   }
   const lack = lackText(progress.effectiveSize - progress.updated)
   if (progress.unavailable.length < limit)
-    return heldByRules(view, wanted, lack) ?? blockedWait(view, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
+    return (
+      heldByRules(view, wanted, lack) ??
+      blockedWait(view, lack) ?? { reason: 'Upgrading', message: `${lack}${pullsFirst(view)}`, nodes: [] }
+    )
   const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
@@ -135,6 +138,13 @@ function heldByRules(
     message: `${lack}, and the policy waits for nodes that are NotReady or in maintenance: ${firstNodes(waitedFor)}`,
     nodes: waitedFor,
   }
+}
+
+/** Images may take minutes to pull, and nothing else shows meanwhile. */
+function pullsFirst({ release }: ReleaseView): string {
+  return release.spec.tranche?.prePull === undefined
+    ? ''
+    : '; each node pulls the new images before its pod is deleted (prePull of the policy)'
 }
 
 function lackText(nodes: number): string {

@@ -144,6 +144,10 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'waits until nodes have pulled the new images: says so': {
+      view: { nodes: 'a:old b:old c:old d:old e:old', tranche: { prePull: {} }, status: begun },
+      want: { waiting: { reason: 'Upgrading', message: expect.stringContaining('each node pulls the new images'), nodes: [] } },
+    },
     'waits for images on nodes, and for room on others: says both': {
       view: {
         nodes: 'a:old b:old c:old d:old e:old',

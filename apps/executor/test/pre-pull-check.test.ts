@@ -1,0 +1,200 @@
+import type { PrePullRules } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import type { HelperCreation, HelperPods } from '@tranche/cluster'
+import type { HelperPod, PullState } from '@tranche/pre-pull'
+import { describe, expect, it } from 'vitest'
+import type { Check, CheckTarget } from '../src/checks/check.ts'
+import { createPrePullCheck } from '../src/checks/pre-pull-check.ts'
+
+const signal = new AbortController().signal
+const failed: PullState = { kind: 'failed', message: 'cannot pull image "agent:v2": ErrImagePull' }
+
+interface World {
+  readonly clock: FakeClock
+  readonly check: Check
+  readonly calls: string[]
+  pods: HelperPod[]
+  creation: HelperCreation
+  isSynced: boolean
+  controlling: ReadonlySet<string>
+}
+
+/** @param isAllowed whether the installation allows helper pods */
+function aWorld(isAllowed = true): World {
+  const clock = new FakeClock()
+  const world: Omit<World, 'check'> = {
+    ...{ clock, calls: [], pods: [], creation: { kind: 'exists' }, isSynced: true, controlling: new Set(['release']) },
+  }
+  const helpers: HelperPods = {
+    start: () => {},
+    isSynced: () => world.isSynced,
+    list: (uid) => world.pods.filter(({ release }) => uid === undefined || release.uid === uid),
+    async create({ spec }) {
+      world.calls.push(`create on ${String(spec['nodeName'])}`)
+      return world.creation
+    },
+    async delete({ name }) {
+      world.calls.push(`delete ${name}`)
+    },
+    subscribe: () => {},
+  }
+  const check = createPrePullCheck({ clock, helpers: isAllowed ? helpers : undefined, controlling: () => world.controlling })
+  return Object.assign(world, { check })
+}
+
+function aTarget(prePull: PrePullRules | undefined = {}, images: readonly object[] = [{ image: 'agent:v2' }]): CheckTarget {
+  return {
+    daemonSet: { metadata: { namespace: 'demo', name: 'agent' }, spec: { template: { spec: { containers: images } } } },
+    release: {
+      metadata: { namespace: 'demo', name: 'agent', uid: 'release' },
+      spec: { tranche: { prePull } },
+      status: { flight: { revision: 'new', limit: 3 } },
+    },
+  } as unknown as CheckTarget
+}
+
+function aPod({ clock }: World, state: PullState, fields: Partial<HelperPod> = {}): HelperPod {
+  return {
+    ...{ namespace: 'demo', name: 'helper-a', uid: 'pod-a', resourceVersion: '1', node: 'a', revision: 'new' },
+    ...{ release: { name: 'agent', uid: 'release' }, createdMs: clock.nowMs(), state, ...fields },
+  }
+}
+
+const ahead = { node: 'a', purpose: 'ahead' } as const
+const deletion = { node: 'a', purpose: 'deletion' } as const
+
+describe('a node whose images are pulled first', () => {
+  it('gets a helper pod, and waits', async () => {
+    const world = aWorld()
+    expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'pending' })
+    expect(world.calls).toEqual(['create on a'])
+  })
+
+  it('gets no second helper pod, and waits while the first one pulls', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulling' })]
+    expect(await world.check.check(aTarget(), deletion, signal)).toMatchObject({ kind: 'pending' })
+    expect(world.calls).toEqual([])
+  })
+
+  it('gets another helper pod for another revision', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulled' }, { revision: 'old' })]
+    expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'pending' })
+    expect(world.calls).toEqual(['create on a'])
+  })
+
+  it('gets none before the process has seen those that exist', async () => {
+    const world = aWorld()
+    world.isSynced = false
+    expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'pending' })
+    expect(world.calls).toEqual([])
+  })
+
+  it('is ready once its helper pod has pulled', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulled' })]
+    expect(await world.check.check(aTarget(), ahead, signal)).toEqual({ kind: 'ready', for: 'ahead' })
+    expect(await world.check.check(aTarget(), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+  })
+
+  it('is ready where the template has nothing to pull', async () => {
+    const world = aWorld()
+    const target = aTarget({}, [{ image: 'agent:v2', imagePullPolicy: 'Never' }])
+    expect(await world.check.check(target, deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+    expect(world.check.rules(target)).toBeUndefined()
+  })
+
+  it('is blocked with the words of its kubelet', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, failed)]
+    expect(await world.check.check(aTarget(), ahead, signal)).toEqual({ kind: 'blocked', reason: 'ImagePull', message: failed.message })
+  })
+
+  it('is blocked with the words of the API server that rejects the helper pod', async () => {
+    const world = aWorld()
+    world.creation = { kind: 'rejected', message: 'exceeded quota' }
+    const message = 'the helper pod was rejected: exceeded quota'
+    expect(await world.check.check(aTarget(), ahead, signal)).toEqual({ kind: 'blocked', reason: 'ImagePull', message })
+  })
+
+  it('is blocked when the pull takes too long', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulling' })]
+    const target = aTarget({ timeout: '30s' })
+    expect(world.check.preparations(target)).toMatchObject([{ state: 'begun', changesAtMs: world.clock.monotonicMs() + 30_000 }])
+    world.clock.advance(30_000)
+    expect(world.check.preparations(target)).toMatchObject([{ state: 'failed', changesAtMs: null }])
+    const message = 'the images were not pulled within 30s'
+    expect(await world.check.check(target, ahead, signal)).toEqual({ kind: 'blocked', reason: 'ImagePull', message })
+  })
+
+  it('is ready although it cannot pull, if the policy says Continue', async () => {
+    const world = aWorld()
+    const target = aTarget({ onFailure: 'Continue' })
+    world.pods = [aPod(world, failed)]
+    expect(world.check.preparations(target)).toMatchObject([{ state: 'ready' }])
+    expect(await world.check.check(target, deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+    world.pods = []
+    world.creation = { kind: 'rejected', message: 'exceeded quota' }
+    expect(await world.check.check(target, ahead, signal)).toEqual({ kind: 'ready', for: 'ahead' })
+  })
+
+  it('waits while it pulls, although the policy says Continue', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulling' })]
+    expect(await world.check.check(aTarget({ onFailure: 'Continue' }), deletion, signal)).toMatchObject({ kind: 'pending' })
+  })
+
+  it('is blocked where the installation does not allow helper pods', async () => {
+    expect(await aWorld(false).check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'blocked', reason: 'PrePullNotAllowed' })
+  })
+
+  it('is not checked where the policy does not ask for it', async () => {
+    const world = aWorld()
+    const target = { ...aTarget(), release: { ...aTarget().release, spec: {} } } as CheckTarget
+    expect(await world.check.check(target, ahead, signal)).toBeNull()
+    expect(world.check.rules(target)).toBeUndefined()
+    expect(world.calls).toEqual([])
+  })
+})
+
+it('as many nodes pull at a time as may be unavailable, unless the policy says otherwise', () => {
+  const { check } = aWorld()
+  expect([check.rules(aTarget()), check.rules(aTarget({ parallel: 7 }))]).toEqual([{ ahead: 3 }, { ahead: 7 }])
+})
+
+describe('a helper pod', () => {
+  it('is stale for another revision, and where the policy no longer asks for it', () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulled' }, { node: 'b', revision: 'old' })]
+    expect(world.check.preparations(aTarget()).map(({ isStale }) => isStale)).toEqual([false, true])
+    const without = { ...aTarget(), release: { ...aTarget().release, spec: {} } } as CheckTarget
+    expect(world.check.preparations(without).map(({ isStale }) => isStale)).toEqual([true, true])
+  })
+
+  it('of another revision is deleted without that of the present one', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulled' }, { name: 'helper-old', revision: 'old' })]
+    await world.check.release(aTarget(), 'a', signal)
+    expect(world.calls).toEqual(['delete helper-old'])
+  })
+
+  it('is deleted with its node alone', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulled' }, { name: 'helper-b', node: 'b' })]
+    await world.check.release(aTarget(), 'a', signal)
+    expect(world.calls).toEqual(['delete helper-a'])
+  })
+
+  it('is swept a minute after its creation if its release controls no DaemonSet', async () => {
+    const world = aWorld()
+    const other = { release: { name: 'left', uid: 'left' }, name: 'helper-left' }
+    world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulled' }, other)]
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual([])
+    world.clock.advance(61_000)
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual(['delete helper-left'])
+  })
+})
