@@ -24,9 +24,8 @@ export type CordonResult =
   | { readonly kind: 'over' }
 
 /**
- * Marks and cordons a node for a permit, by a write that rests on the node as it was read. It reads the permit from the API server in between:
- * a process that was frozen may know of a permit that has ended. A node with the mark of a permit needs no such read, because the mark goes
- * with the permit.
+ * Marks and cordons a node for a permit, by a write that rests on the node as it was read. Before that it reads the permit live, because a
+ * process that was frozen may know of one that has ended. A node with the mark of its permit needs no such read: the mark goes with the permit.
  *
  * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
  */

@@ -97,6 +97,27 @@ describe('a policy in words', () => {
     ['prePull', { prePull: { parallel: 5 } }, 'The new images are pulled to a node before its pod is deleted, on 5 nodes at a time.'],
     ['prePull', { prePull: { timeout: '2m' } }, 'A node that cannot pull them within 2m keeps its pod, and is tried again.'],
     ['prePull', { prePull: { onFailure: 'Continue' } }, 'A node that cannot pull them within 10m is updated anyway.'],
+    ['drain', { drain: {} }, 'A node is cordoned before its pod is deleted, and uncordoned once its new pod is available.'],
+    [
+      'drain',
+      { drain: { consumers: [{ selector: { matchLabels: { uses: 'gpu' } } }] } },
+      'Pods that have uses=gpu are evicted from the node before that.',
+    ],
+    [
+      'drain',
+      { drain: { consumers: [{ extendedResource: 'example.com/gpu' }] } },
+      'Pods that request example.com/gpu are evicted from the node before that.',
+    ],
+    [
+      'drain',
+      { drain: { consumers: [{ csiDriver: 'a.example.com' }] } },
+      'If they are still there after 10m, the node keeps its pod, and is tried again later.',
+    ],
+    [
+      'drain',
+      { drain: { consumers: [{ csiDriver: 'a.example.com' }], timeout: '1h', onTimeout: 'Continue' } },
+      'If they are still there after 1h, the pod is deleted all the same.',
+    ],
     ['maxUnavailable', { maxUnavailable: 1 }, 'At most 1 node may be unavailable at a time, whatever the DaemonSet states.'],
     ['failure', { failure: { action: 'Rollback' } }, 'Then the release is rolled back to the stable version.'],
     ['failure', { failure: { maxFailedNodes: 3 } }, 'The new version counts as bad when more than 3 nodes fail.'],
