@@ -153,7 +153,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events })
   const secrets = createSecretReader(client)
-  const policyPort = createPolicyPort({ client, cluster, egress, secrets })
+  const policyPort = createPolicyPort({ client, cluster, egress, secrets, allowsGroups: options.groups !== undefined })
   const uniqueValue = createTouchValues(options.identity)
   const releasePort = createReleasePort({
     client,
