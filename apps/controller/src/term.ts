@@ -155,7 +155,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config })
   const secrets = createSecretReader(client)
-  const policyPort = createPolicyPort({ client, cluster, egress, secrets })
+  const policyPort = createPolicyPort({ client, cluster, egress, secrets, allowsGroups: options.groups !== undefined })
   const uniqueValue = createTouchValues(options.identity)
   const releasePort = createReleasePort({
     client,

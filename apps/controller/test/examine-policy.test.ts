@@ -53,6 +53,11 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
     slack('token'),
     [['spec.notify[0].slack.url', 'SecretUnusable', 'the key token of the Secret keys holds no URL']],
   ],
+  [
+    'a group, where the installation allows none',
+    { downtime: { group: 'agents' } },
+    [['spec.downtime.group', 'GroupNotAllowed', 'the installation allows no groups, so no release starts']],
+  ],
   ['an empty key', slack('empty'), [['spec.notify[0].slack.url', 'SecretUnusable', 'the key empty of the Secret keys is empty']]],
   [
     'that the API server does not answer',
@@ -66,6 +71,7 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
 })
 
 const installation = {
+  allowsGroups: false,
   egress: { allows: (url: string) => ['allowed', 'hooks.slack.com'].includes(new URL(url).hostname) },
   secrets: {
     async read({ key }: { readonly key: string }) {

@@ -1,19 +1,21 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import type { EgressClient, SecretReader } from '@tranche/egress'
-import { type Advice, hostAdvice, policyReferences, secretAdvice, type SecretReference } from '@tranche/validation'
+import { type Advice, groupAdvice, hostAdvice, policyReferences, secretAdvice, type SecretReference } from '@tranche/validation'
 import { readOrMissing } from './secret-reader.ts'
 
 /** Settings of the installation that a policy is checked against. */
 export interface Installation {
   readonly egress: Pick<EgressClient, 'allows'>
   readonly secrets: SecretReader
+  /** Whether policies may name groups. */
+  readonly allowsGroups: boolean
 }
 
 /**
  * Checks that a policy's Secrets can be read and its hosts are allowed. Sends no request to these hosts and reveals no values of Secrets.
  *
  * @param policy with valid field types
- * @returns unusable references in the order of the policy: Secrets, then hosts
+ * @returns unusable references in the order of the policy: Secrets, hosts, then the group
  * @throws only the signal's reason once it aborts
  */
 export async function examinePolicy(policy: ReleasePolicy, installation: Installation, signal: AbortSignal): Promise<readonly Advice[]> {
@@ -21,7 +23,9 @@ export async function examinePolicy(policy: ReleasePolicy, installation: Install
   const found: Advice[] = []
   for (const reference of secrets) found.push(...(await examineSecret(reference, policy, { ...installation, signal })))
   const refused = urls.filter(({ url }) => URL.canParse(url) && !installation.egress.allows(url))
-  return [...found, ...refused.map(({ path, url }) => hostAdvice(path, url, url))]
+  const group = policy.spec.downtime?.group
+  const groups = group === undefined || installation.allowsGroups ? [] : [groupAdvice(group)]
+  return [...found, ...refused.map(({ path, url }) => hostAdvice(path, url, url)), ...groups]
 }
 
 interface Examining extends Installation {

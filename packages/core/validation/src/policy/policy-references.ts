@@ -94,3 +94,9 @@ export function hostAdvice(path: string, value: unknown, url: string): Advice {
   const fix = `use another host, or start the controller with --allow-host ${host}`
   return adviceOf('HostNotAllowed', { path, value, message: `${host} is not an allowed host`, fix })
 }
+
+/** @returns the advice that the installation allows no groups */
+export function groupAdvice(group: string): Advice {
+  const message = 'the installation allows no groups, so no release starts'
+  return adviceOf('GroupNotAllowed', { value: group, message })
+}

@@ -92,6 +92,12 @@ export const adviceRules = {
     says: 'the controller sends requests only to hosts that --allow-host names',
     fix: 'use another host, or start the controller with --allow-host for this one',
   },
+  GroupNotAllowed: {
+    of: 'ReleasePolicy',
+    path: 'spec.downtime.group',
+    says: 'the installation must allow groups',
+    fix: 'set rbac.groups: true in the values of the chart (--group-namespace), or remove it',
+  },
   NativeMoment: {
     of: 'DaemonSet',
     path: 'spec.updateStrategy.type',
