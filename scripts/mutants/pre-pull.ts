@@ -61,7 +61,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
   },
   {
     rule: 'F15',
-    fault: 'a pod with the label is a helper pod, any process that owns it',
+    fault: 'a pod with the label is a helper pod, with any owner',
     file: helperPod,
     find: "controller === true && kind === 'BatchRelease'",
     replace: "controller === true || kind === 'BatchRelease'",
