@@ -61,7 +61,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
   },
   {
     rule: 'F15',
-    fault: 'a pod with the label is a helper pod, whoever owns it',
+    fault: 'a pod with the label is a helper pod of any owner',
     file: helperPod,
     find: "controller === true && kind === 'BatchRelease'",
     replace: "controller === true || kind === 'BatchRelease'",
@@ -79,7 +79,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'G11',
     fault: 'a helper pod runs the command of the agent',
     file: helperManifest,
-    find: 'command: [NO_PROGRAM], ',
+    find: '    command: [NO_PROGRAM],\n',
     replace: '',
     tests: [manifestTests],
   },
