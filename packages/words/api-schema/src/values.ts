@@ -208,8 +208,6 @@ export type RoomRule = (typeof roomRules)[number]
 
 /** Actions to take for a node that cannot pull the new images. */
 export const pullFailureActions = ['Block', 'Continue'] as const
-/** @see pullFailureActions */
-export type PullFailureAction = (typeof pullFailureActions)[number]
 
 /** Events that receivers can get. */
 export const notifyEvents = [
