@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'vite'
 import { bundledLicenses } from '../bundle-licenses.ts'
 import { scopedStyles } from './scoped-styles.ts'
+import { withoutDescriptions } from './without-descriptions.ts'
 
 /** A plugin of a host. */
 interface HostPlugin {
@@ -79,7 +80,7 @@ async function buildOne({ file, entry, globals, budgetKb }: HostPlugin, outDir: 
       envDir: false,
       logLevel: 'error',
       define: { 'process.env.NODE_ENV': '"production"' },
-      plugins: [importAtOnce(), hostStyles(root)],
+      plugins: [importAtOnce(), hostStyles(root), slimSchemas],
       oxc: { jsx: { runtime: 'automatic' } },
       build: {
         outDir,
@@ -106,6 +107,13 @@ async function buildOne({ file, entry, globals, budgetKb }: HostPlugin, outDir: 
   }
   const path = join(outDir, file)
   return { file: path, bytes: statSync(path).size, gzipBytes: gzipSync(readFileSync(path)).byteLength, budgetKb }
+}
+
+/** Schemas without their descriptions: a host loads every page with the plugin. */
+const slimSchemas: Plugin = {
+  name: 'slim-schemas',
+  enforce: 'pre',
+  transform: (code, id) => (/\/packages\/words\/api-schema\/src\/.*\.ts$/.test(id) ? { code: withoutDescriptions(code), map: null } : null),
 }
 
 /**
