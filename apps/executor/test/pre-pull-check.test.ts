@@ -23,7 +23,7 @@ interface World {
 function aWorld(isAllowed = true): World {
   const clock = new FakeClock()
   const world: Omit<World, 'check'> = {
-    ...{ clock, calls: [], pods: [], creation: { kind: 'exists' }, isSynced: true, controlling: new Set(['release']) },
+    ...{ clock, calls: [], pods: [], creation: { kind: 'created' }, isSynced: true, controlling: new Set(['release']) },
   }
   const helpers: HelperPods = {
     start: () => {},
@@ -116,6 +116,21 @@ describe('a node whose images are pulled first', () => {
     world.creation = { kind: 'rejected', message: 'exceeded quota' }
     const message = 'the helper pod was rejected: exceeded quota'
     expect(await world.check.check(aTarget(), ahead, signal)).toEqual({ kind: 'blocked', reason: 'ImagePull', message })
+  })
+
+  it('is blocked when another pod has the name of the helper pod for a minute', async () => {
+    const world = aWorld()
+    world.creation = { kind: 'exists' }
+    expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'pending' })
+    world.clock.advance(59_000)
+    expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'pending' })
+    world.clock.advance(1_000)
+    const answer = await world.check.check(aTarget(), ahead, signal)
+    expect(answer).toMatchObject({
+      kind: 'blocked',
+      reason: 'ImagePull',
+      message: expect.stringContaining('is taken: pod demo/agent-pull-'),
+    })
   })
 
   it('is blocked when the pull takes too long', async () => {

@@ -26,6 +26,9 @@ const NOT_ALLOWED: NodeCheck = {
 /** Time after which a helper pod is looked for again if no watch event comes, in milliseconds. */
 const AGAIN_MS = 10_000
 
+/** Time after which a pod of the name that is no helper pod, or does not go away, is reported, in milliseconds. */
+const TAKEN_MS = 60_000
+
 /** Minimum age of a helper pod without a release, in milliseconds: the watch of DaemonSets may be behind that of pods. */
 const SWEPT_AFTER_MS = 60_000
 
@@ -34,6 +37,8 @@ const SWEPT_AFTER_MS = 60_000
  * one deletes it; its state comes from a watch. It stays until the permit of the node has settled, as evidence for every executor.
  */
 export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts): Check {
+  /** Since when (monotonic) a name is that of a pod which the watch does not show as a helper pod. Only for words. */
+  const taken = new Map<string, number>()
   return {
     name: PRE_PULL,
     rules(target) {
@@ -65,6 +70,12 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     },
   }
 
+  function isTakenForLong(name: string): boolean {
+    const sinceMs = taken.get(name) ?? clock.monotonicMs()
+    taken.set(name, sinceMs)
+    return clock.monotonicMs() - sinceMs >= TAKEN_MS
+  }
+
   async function pull(pods: HelperPods, { target, node }: NodeOf, signal: AbortSignal): Promise<NodeCheck> {
     const revision = target.release.status?.flight?.revision ?? ''
     const pod = pods.list(target.release.metadata.uid).find((one) => one.node === node && one.revision === revision)
@@ -74,6 +85,8 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     if (manifest === null) return { kind: 'ready', for: 'deletion' }
     const creation = await pods.create(manifest, signal)
     if (creation.kind === 'rejected') return blocked(`the helper pod was rejected: ${creation.message}`)
+    if (creation.kind === 'created') taken.delete(manifest.metadata.name)
+    else if (isTakenForLong(manifest.metadata.name)) return blocked(takenText(manifest.metadata))
     return { kind: 'pending', againInMs: AGAIN_MS }
   }
 }
@@ -112,6 +125,10 @@ function answerOf(pod: HelperPod, target: CheckTarget, clock: Clock): NodeCheck 
 /** Milliseconds until the time for the pull is over, by the clock of the API server (F14). */
 function leftMsOf({ createdMs }: HelperPod, target: CheckTarget, clock: Clock): number {
   return createdMs + durationMs(rulesOf(target)?.timeout ?? prePullDefaults.timeout) - clock.nowMs()
+}
+
+function takenText({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `the name of the helper pod is taken: pod ${namespace}/${name} is no helper pod of this release, or is being deleted; delete it, or remove its finalizers`
 }
 
 function blocked(message: string): NodeCheck {

@@ -27,7 +27,8 @@ export interface HelperPodsOptions {
 
 /** Result of creating a helper pod. */
 export type HelperCreation =
-  /** It exists, created now or before. */
+  | { readonly kind: 'created' }
+  /** A pod of its name exists already: in most cases that of another executor. */
   | { readonly kind: 'exists' }
   /** The API server does not accept it, by a quota, a policy or missing rights. */
   | { readonly kind: 'rejected'; readonly message: string }
@@ -80,7 +81,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
       try {
         const pod = toHelperPod((await client.create(resourcePaths.pods, manifest, { signal })) as Pod, undefined)
         if (pod !== null) created.set(keyText(pod), pod)
-        return { kind: 'exists' }
+        return { kind: 'created' }
       } catch (error) {
         if (isAlreadyExists(error)) return { kind: 'exists' }
         if (error instanceof KubeStatusError && isFinal(error)) return { kind: 'rejected', message: error.serverMessage || error.message }
