@@ -65,7 +65,11 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   const excluded = behind.excluded.length > 0 ? [`the policy excludes ${firstNodes(behind.excluded)}`] : []
   const unwell = behind.unwell.length > 0 ? [`no pod is available on ${firstNodes(behind.unwell)}`] : []
   const count = nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`
-  const message = `${count} left behind: ${[...old, ...excluded, ...unwell].join('; ')}; the update strategy is restored once they are updated and available`
+  const then =
+    view.strategyScope === 'binding'
+      ? 'they are updated once that changes'
+      : 'the update strategy is restored once they are updated and available'
+  const message = `${count} left behind: ${[...old, ...excluded, ...unwell].join('; ')}; ${then}`
   return { reason: 'NodesLeft', message, nodes }
 }
 

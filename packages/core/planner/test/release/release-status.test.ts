@@ -248,6 +248,14 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'promises to restore the strategy once they are updated': {
+      view: { ...leaving(-10_000), status: { ...leaving(-10_000).status, ...begun }, view: { strategyScope: 'release' } },
+      want: { waiting: { reason: 'NodesLeft', message: expect.stringMatching(/; the update strategy is restored once they are/) } },
+    },
+    'promises no other strategy where OnDelete stays while the Rollout is bound': {
+      view: { ...leaving(-10_000), status: { ...leaving(-10_000).status, ...begun }, view: { strategyScope: 'binding' } },
+      want: { waiting: { reason: 'NodesLeft', message: expect.stringMatching(/: e; they are updated once that changes$/) } },
+    },
     'leaves tolerated nodes behind, too, and names them': {
       view: {
         ...leaving(-10_000),
