@@ -129,7 +129,7 @@ function drainSentences({ cordon, consumers = [], timeout, onTimeout }: DrainRul
   const { cordon: isDefault, timeout: longest, onTimeout: otherwise } = drainDefaults
   return [
     ...((cordon ?? isDefault) ? ['A node is cordoned before its pod is deleted, and uncordoned once its new pod is available.'] : []),
-    ...consumers.map((consumer) => `Pods that ${consumerText(consumer)} are evicted from the node before that.`),
+    ...consumers.map((consumer) => `Pods that ${consumerText(consumer)} are evicted from a node before its pod is deleted.`),
     ...(consumers.length === 0 ? [] : [timeoutSentences[onTimeout ?? otherwise]?.(timeout ?? longest) ?? '']),
   ]
 }
