@@ -47,9 +47,9 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     async check(target, { node, purpose }, signal) {
       const rules = rulesOf(target)
       if (rules === undefined) return null
-      const isBlocking = (rules.onFailure ?? prePullDefaults.onFailure) === 'Block'
+      const isHeld = (rules.onFailure ?? prePullDefaults.onFailure) === 'Hold'
       const answer = helpers === undefined ? NOT_ALLOWED : await pull(helpers, { target, node }, signal)
-      if (answer.kind === 'pending' || (answer.kind === 'blocked' && isBlocking)) return answer
+      if (answer.kind === 'pending' || (answer.kind === 'blocked' && isHeld)) return answer
       return { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' }
     },
     async release(target, node, signal) {

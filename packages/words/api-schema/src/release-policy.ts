@@ -79,7 +79,7 @@ export const nodeRulesSchema = z.object({
 export type NodeRules = Frozen<z.infer<typeof nodeRulesSchema>>
 
 /** Values of `prePull` of a policy where it says nothing. */
-export const prePullDefaults = { timeout: '10m', onFailure: 'Block' } as const
+export const prePullDefaults = { timeout: '10m', onFailure: 'Hold' } as const
 
 /** How the new images are pulled to nodes before their pods are deleted. Its presence turns it on. */
 export const prePullSchema = z.object({
@@ -89,7 +89,7 @@ export const prePullSchema = z.object({
   timeout: duration().optional().meta({ description: 'Time within which a node must have pulled the images. Default 10m.' }),
   onFailure: known(pullFailureActions).optional().meta({
     description:
-      'Action for a node that cannot pull the images: Block (it keeps its pod and is tried again) or Continue (it is updated anyway). Default Block.',
+      'Action for a node that cannot pull the images: Hold (it keeps its pod and is tried again) or Continue (it is updated anyway). Default Hold.',
   }),
 })
 /** @see prePullSchema */
