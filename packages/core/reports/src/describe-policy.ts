@@ -32,11 +32,11 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     { section: 'nodes', sentences: nodeSentences(spec.nodes) },
     { section: 'maxUnavailable', sentences: [budgetSentence(spec.maxUnavailable)] },
     { section: 'failure', sentences: failureSentences(spec.failure, rollout) },
+    ...(spec.prePull === undefined ? [] : [{ section: 'prePull' as const, sentences: prePullSentences(spec.prePull) }]),
     ...(spec.drain === undefined ? [] : [{ section: 'drain' as const, sentences: drainSentences(spec.drain) }]),
     { section: 'soak', sentences: soakSentences(spec.soak) },
     { section: 'analysis', sentences: orElse((spec.analysis ?? []).map(analysisSentence), 'No metric is measured.') },
     { section: 'downtime', sentences: [groupSentence(spec.downtime)] },
-    ...(spec.prePull === undefined ? [] : [{ section: 'prePull' as const, sentences: prePullSentences(spec.prePull) }]),
     { section: 'notify', sentences: orElse((spec.notify ?? []).map(receiverSentence), 'No receiver is notified.') },
   ]
   return { ...(name !== undefined && { name }), found: policy !== undefined, sections }
