@@ -14,6 +14,10 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-admission': 'controller, with `admission: policy` or `webhook`',
   'tranche-webhook': 'controller, with `admission: webhook` and its own certificate',
   'tranche-config': 'controller, with `--read-config`',
+  'tranche-groups': 'controller, with `--group-namespace`',
+  'tranche-room': 'executor, with `rbac.room`',
+  'tranche-pre-pull': 'executor, with `--pre-pull`',
+  'tranche-drain': 'executor, with `--drain-namespace`',
   'tranche-test': '`helm test`, while it runs',
 }
 

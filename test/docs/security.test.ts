@@ -29,7 +29,7 @@ describe('docs/operations/security.md is right about all Tranche accounts:', () 
 
   it('pods are created by executors alone, and only with a permission that the chart grants by rbac.prePull', () => {
     expect(grants.filter(({ resource, verb }) => resource === 'pods' && verb === 'create').map(({ account }) => account)).toEqual([
-      'tranche-pre-pull',
+      'executor, with `--pre-pull`',
     ])
     expect(readFileSync('charts/tranche/values.yaml', 'utf8')).toContain('\n  prePull: false\n')
   })
@@ -37,15 +37,15 @@ describe('docs/operations/security.md is right about all Tranche accounts:', () 
   it('accounts create, enter or forward to no pods, impersonate no user, and grant no right; only for drains they change nodes', () => {
     const forbidden = grants.filter(
       ({ account, group, resource, verb }) =>
-        (account !== 'tranche-pre-pull' && resource === 'pods' && verb === 'create') ||
+        (account !== 'executor, with `--pre-pull`' && resource === 'pods' && verb === 'create') ||
         /^(pods|nodes|serviceaccounts)\//.test(resource) ||
         (resource === 'nodes' && !readings.has(verb)) ||
         ['impersonate', 'escalate', 'bind'].includes(verb) ||
         group === 'rbac.authorization.k8s.io',
     )
     expect(forbidden.map(({ account, verb, resource }) => `${account}: ${verb} ${resource}`)).toEqual([
-      'tranche-drain: patch nodes',
-      'tranche-drain: create pods/eviction',
+      'executor, with `--drain-namespace`: patch nodes',
+      'executor, with `--drain-namespace`: create pods/eviction',
     ])
   })
 

@@ -142,7 +142,7 @@ function generatePulls(seed: number, stormMs: number): Pulls {
   })
   const parallel = pick(random, [undefined, 1, 3])
   const timeout = pick(random, [undefined, '5s', '1m'])
-  const onFailure = pick(random, [undefined, 'Block', 'Continue'] as const)
+  const onFailure = pick(random, [undefined, 'Hold', 'Continue'] as const)
   const prePull = {
     ...(parallel !== undefined && { parallel }),
     ...(timeout !== undefined && { timeout }),

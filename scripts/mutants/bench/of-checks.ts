@@ -9,7 +9,7 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     guarantee: 'G1',
     fault: 'a pod is deleted although its node does not have the images of the new one',
     edits: [
-      { file: prePullCheck, find: "pod.state.kind === 'pulled' || goesOn ?", replace: "pod.state.kind !== 'failed' || goesOn ?" },
+      { file: prePullCheck, find: "pod.state.kind === 'pulled' || isTolerated ?", replace: "pod.state.kind !== 'failed' || isTolerated ?" },
       {
         file: prePullCheck,
         find: "if (pod.state.kind === 'pulled') return { kind: 'ready', for: 'deletion' }",

@@ -34,7 +34,7 @@ const SWEPT_AFTER_MS = 60_000
 
 /**
  * Pulls the new images to a node before its pod is deleted (`prePull`), with a helper pod in which nothing runs. One request creates it and
- * one deletes it; its state comes from a watch. It stays until the permit of the node has settled, as evidence for every executor.
+ * one deletes it; its state comes from a watch. It stays until the old pod is deleted, as evidence for every executor.
  */
 export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts): Check {
   /** Since when (monotonic) a name is that of a pod which the watch does not show as a helper pod. Only for words. */
@@ -52,10 +52,10 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     async check(target, { node, purpose }, signal) {
       const rules = rulesOf(target)
       if (rules === undefined) return null
-      const isBlocking = (rules.onFailure ?? prePullDefaults.onFailure) === 'Block'
+      const isHeld = (rules.onFailure ?? prePullDefaults.onFailure) === 'Hold'
       const answer = helpers === undefined ? NOT_ALLOWED : await pull(helpers, { target, node }, signal)
-      if (answer.kind === 'ready') return { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' }
-      return answer.kind === 'blocked' && !isBlocking ? { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' } : answer
+      if (answer.kind === 'pending' || (answer.kind === 'blocked' && isHeld)) return answer
+      return { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' }
     },
     async release(target, node, signal) {
       const here = helpers?.list(target.release.metadata.uid).filter((pod) => pod.node === node) ?? []
@@ -108,8 +108,8 @@ function toPreparation(pod: HelperPod, target: CheckTarget, clock: Clock): Prepa
   const rules = rulesOf(target)
   const leftMs = leftMsOf(pod, target, clock)
   const isFailed = pod.state.kind === 'failed' || (pod.state.kind === 'pulling' && leftMs <= 0)
-  const goesOn = isFailed && rules?.onFailure === 'Continue'
-  const state = pod.state.kind === 'pulled' || goesOn ? 'ready' : isFailed ? 'failed' : 'begun'
+  const isTolerated = isFailed && rules?.onFailure === 'Continue'
+  const state = pod.state.kind === 'pulled' || isTolerated ? 'ready' : isFailed ? 'failed' : 'begun'
   const changesAtMs = state === 'begun' ? clock.monotonicMs() + leftMs : null
   return { node: pod.node, check: PRE_PULL, state, isAhead: true, isStale: isStale(pod, target), changesAtMs }
 }

@@ -5,12 +5,13 @@ import {
   type CordonStep,
   cordonStep,
   type DrainedPermit,
+  isSamePermit,
   type NodePatch,
   uncordonPatch,
 } from '@tranche/drain'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { fieldManagers, type Node } from '@tranche/kube-types'
-import { READ_DEADLINE_MS } from './read-pod.ts'
+import { READ_DEADLINE_MS, readOrNull } from './read-pod.ts'
 
 /** Result of an attempt to cordon a node. */
 export type CordonResult =
@@ -47,9 +48,7 @@ export async function isPermitted(client: KubeClient, { release, permit }: Drain
   const limits = { signal, deadlineMs: READ_DEADLINE_MS }
   const { metadata, status } = (await readOrNull<BatchRelease>(client.get(resourcePaths.batchReleases, release, limits))) ?? {}
   const { state, permits = [] } = status?.flight ?? {}
-  const isSame = (one: SettledPermits[number]): boolean =>
-    one.podUid === permit.podUid && one.podResourceVersion === permit.podResourceVersion
-  return metadata?.uid === release.uid && state === 'open' && permits.some(isSame)
+  return metadata?.uid === release.uid && state === 'open' && permits.some((one) => isSamePermit(one, permit))
 }
 
 /** Attempts to change a node that kubelets and others change as well. */
@@ -81,8 +80,7 @@ export async function uncordonNode(client: KubeClient, name: string, settled: Se
 async function isOver(client: KubeClient, mark: CordonMark, settled: SettledPermits, signal: AbortSignal): Promise<boolean> {
   const release = await readOrNull<BatchRelease>(client.get(resourcePaths.batchReleases, mark, { signal, deadlineMs: READ_DEADLINE_MS }))
   if (release?.metadata.uid !== mark.uid) return true
-  const isMarked = (one: SettledPermits[number]): boolean =>
-    one.podUid === mark.podUid && one.podResourceVersion === mark.podResourceVersion
+  const isMarked = (one: SettledPermits[number]): boolean => isSamePermit(one, mark)
   return settled.some(isMarked) || !(release.status?.flight?.permits ?? []).some(isMarked)
 }
 
@@ -102,13 +100,4 @@ async function patchNode(client: KubeClient, name: string, body: NodePatch, sign
 
 function readNodeOrNull(client: KubeClient, name: string, signal: AbortSignal): Promise<Node | null> {
   return readOrNull(client.get(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }))
-}
-
-async function readOrNull<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading
-  } catch (error) {
-    if (isNotFound(error)) return null
-    throw error
-  }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import type { DrainedPermit, EvictionRefusal } from '@tranche/drain'
+import { type DrainedPermit, type EvictionRefusal, isSamePermit } from '@tranche/drain'
 
 /** A node, and the permit for which it is drained. */
 export interface DrainOfNode {
@@ -47,7 +47,7 @@ export function createDrainMemory(clock: Clock): DrainMemory {
     progressOf(drain) {
       const { podUid, podResourceVersion } = drain.drained.permit
       const before = drains.get(keyOf(drain))
-      if (before?.permit.podUid === podUid && before.permit.podResourceVersion === podResourceVersion) return before
+      if (before !== undefined && isSamePermit(before.permit, drain.drained.permit)) return before
       const fresh = { permit: { podUid, podResourceVersion }, sinceMs: clock.monotonicMs(), refusals: [], againMs: FIRST_AGAIN_MS }
       setBounded(drains, keyOf(drain), fresh)
       return fresh

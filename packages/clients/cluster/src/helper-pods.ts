@@ -108,7 +108,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   }
 }
 
-/** Whether the API server would reject the same request again: 403 and 422, but no 429. */
+/** Whether the API server would reject the same request again, for its content, a missing right, a quota or a policy. */
 function isFinal({ status }: KubeStatusError): boolean {
   return status === 400 || status === 403 || status === 404 || status === 422
 }

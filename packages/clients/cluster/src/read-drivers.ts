@@ -1,7 +1,7 @@
 import { claimsOf } from '@tranche/drain'
-import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, Pod } from '@tranche/kube-types'
-import { READ_DEADLINE_MS } from './read-pod.ts'
+import { READ_DEADLINE_MS, readOrNull } from './read-pod.ts'
 
 /** Reads which CSI drivers serve the claims of pods. */
 export interface DriverReader {
@@ -26,10 +26,10 @@ export function createDriverReader(client: KubeClient): DriverReader {
 
   async function driverOf(namespace: string, claimName: string, signal: AbortSignal): Promise<string | undefined> {
     const limits = { signal, deadlineMs: READ_DEADLINE_MS }
-    const claim = await orNull(client.get<Claim>(resourcePaths.persistentVolumeClaims, { namespace, name: claimName }, limits))
+    const claim = await readOrNull(client.get<Claim>(resourcePaths.persistentVolumeClaims, { namespace, name: claimName }, limits))
     const name = claim?.spec?.volumeName ?? ''
     if (name === '') return undefined
-    const volume = await orNull(client.get<Volume>(resourcePaths.persistentVolumes, { namespace: '', name }, limits))
+    const volume = await readOrNull(client.get<Volume>(resourcePaths.persistentVolumes, { namespace: '', name }, limits))
     return volume?.spec?.csi?.driver ?? volume?.metadata.annotations?.[MIGRATED_ANNOTATION]
   }
 
@@ -46,15 +46,6 @@ export function createDriverReader(client: KubeClient): DriverReader {
       known.set(uid, found)
       return found
     },
-  }
-}
-
-async function orNull<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading
-  } catch (error) {
-    if (isNotFound(error)) return null
-    throw error
   }
 }
 

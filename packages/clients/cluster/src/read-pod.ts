@@ -21,3 +21,13 @@ export async function readPod(client: KubeClient, key: ObjectKey, signal: AbortS
     throw error
   }
 }
+
+/** @returns what was read; null if the object does not exist */
+export async function readOrNull<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isNotFound(error)) return null
+    throw error
+  }
+}

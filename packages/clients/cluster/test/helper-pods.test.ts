@@ -98,7 +98,9 @@ it('the deletion of a helper pod never deletes another one of its name', async (
   await drive(client.delete(resourcePaths.pods, key, { gracePeriodSeconds: 0 }))
   await create('node-001')
   await drive(helpers.delete(first!, ending.signal))
-  await drive(client.get(resourcePaths.pods, key))
+  const { metadata } = await drive(client.get<KubeObject>(resourcePaths.pods, key))
+  expect(metadata.name).toBe(first!.name)
+  expect(metadata.uid).not.toBe(first!.uid)
 })
 
 function create(node: string): ReturnType<HelperPods['create']> {

@@ -38,7 +38,12 @@ export function isMarkOf(mark: Pick<CordonMark, 'uid'>, release: DrainedPermit['
 
 /** Whether the mark was made for exactly this permit. */
 export function isMarkFor(mark: CordonMark, { release, permit }: DrainedPermit): boolean {
-  return isMarkOf(mark, release) && mark.podUid === permit.podUid && mark.podResourceVersion === permit.podResourceVersion
+  return isMarkOf(mark, release) && isSamePermit(mark, permit)
+}
+
+/** Whether both are one permit; a mark counts as the permit that it was made for. */
+export function isSamePermit(a: DrainedPermit['permit'], b: DrainedPermit['permit']): boolean {
+  return a.podUid === b.podUid && a.podResourceVersion === b.podResourceVersion
 }
 
 /** @returns the mark in an annotation; undefined if it is none */

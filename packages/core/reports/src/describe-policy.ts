@@ -32,11 +32,11 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     { section: 'nodes', sentences: nodeSentences(spec.nodes) },
     { section: 'maxUnavailable', sentences: [budgetSentence(spec.maxUnavailable)] },
     { section: 'failure', sentences: failureSentences(spec.failure, rollout) },
+    ...(spec.prePull === undefined ? [] : [{ section: 'prePull' as const, sentences: prePullSentences(spec.prePull) }]),
     ...(spec.drain === undefined ? [] : [{ section: 'drain' as const, sentences: drainSentences(spec.drain) }]),
     { section: 'soak', sentences: soakSentences(spec.soak) },
     { section: 'analysis', sentences: orElse((spec.analysis ?? []).map(analysisSentence), 'No metric is measured.') },
     { section: 'downtime', sentences: [groupSentence(spec.downtime)] },
-    ...(spec.prePull === undefined ? [] : [{ section: 'prePull' as const, sentences: prePullSentences(spec.prePull) }]),
     { section: 'notify', sentences: orElse((spec.notify ?? []).map(receiverSentence), 'No receiver is notified.') },
   ]
   return { ...(name !== undefined && { name }), found: policy !== undefined, sections }
@@ -129,7 +129,7 @@ function drainSentences({ cordon, consumers = [], timeout, onTimeout }: DrainRul
   const { cordon: isDefault, timeout: longest, onTimeout: otherwise } = drainDefaults
   return [
     ...((cordon ?? isDefault) ? ['A node is cordoned before its pod is deleted, and uncordoned once its new pod is available.'] : []),
-    ...consumers.map((consumer) => `Pods that ${consumerText(consumer)} are evicted from the node before that.`),
+    ...consumers.map((consumer) => `Pods that ${consumerText(consumer)} are evicted from a node before its pod is deleted.`),
     ...(consumers.length === 0 ? [] : [timeoutSentences[onTimeout ?? otherwise]?.(timeout ?? longest) ?? '']),
   ]
 }

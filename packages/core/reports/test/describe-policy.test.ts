@@ -101,12 +101,12 @@ describe('a policy in words', () => {
     [
       'drain',
       { drain: { consumers: [{ selector: { matchLabels: { uses: 'gpu' } } }] } },
-      'Pods that have uses=gpu are evicted from the node before that.',
+      'Pods that have uses=gpu are evicted from a node before its pod is deleted.',
     ],
     [
       'drain',
       { drain: { consumers: [{ extendedResource: 'example.com/gpu' }] } },
-      'Pods that request example.com/gpu are evicted from the node before that.',
+      'Pods that request example.com/gpu are evicted from a node before its pod is deleted.',
     ],
     [
       'drain',

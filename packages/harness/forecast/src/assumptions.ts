@@ -1,3 +1,4 @@
+import type { ReleasePolicySpec } from '@tranche/api-schema'
 import type { ForecastInputs } from './to-forecast.ts'
 import { isSimulated } from './pod-times.ts'
 import { toSeconds } from './eta-range.ts'
@@ -21,7 +22,6 @@ export function assumptionsOf({
   const persons = (snapshot.rollout.spec.strategy.canary?.steps ?? []).some(
     ({ pause }) => pause !== undefined && pause.duration === undefined,
   )
-  const { analysis = [], drain } = snapshot.policy?.spec ?? {}
   return [
     snapshot.nodes.some(isSimulated)
       ? 'the nodes are simulated, so the image tag decides how the new version behaves'
@@ -38,14 +38,21 @@ export function assumptionsOf({
     stopText(times.stop),
     ...(minReadySeconds > 0 ? [`a pod counts as available after ${minReadySeconds} s (minReadySeconds)`] : []),
     ...(persons ? [`steps that wait for a person are approved after ${request.approveAfterSeconds ?? 0} s`] : []),
-    ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} are assumed to succeed at once`]),
-    ...(drain?.consumers === undefined || drain.consumers.length === 0
-      ? []
-      : ['pods that use the agent are assumed to leave each node at once (drain)']),
+    ...policyAssumptions(snapshot.policy?.spec),
     capacityText(snapshot.daemonSet ?? daemonSet, daemonSet),
     ...configAssumption(daemonSet, immutable),
     ...mishaps,
     ...snapshot.unread.map((what) => `not known: ${what}`),
+  ]
+}
+
+function policyAssumptions({ analysis = [], drain, downtime }: ReleasePolicySpec = {}): readonly string[] {
+  const { consumers = [] } = drain ?? {}
+  const { group } = downtime ?? {}
+  return [
+    ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} are assumed to succeed at once`]),
+    ...(consumers.length === 0 ? [] : ['pods that use the agent are assumed to leave each node at once (drain)']),
+    ...(group === undefined ? [] : [`no other release of the group ${group} is assumed to be in progress (downtime.group)`]),
   ]
 }
 

@@ -5,16 +5,32 @@ it.each([
   { measured: 30, crowd: 30, starts: 'all 30 of these started together' },
   { measured: 30, crowd: 24, starts: 'about 24 of these started together' },
 ])('$crowd of $measured measured pods that started together are named as $starts', ({ measured, crowd, starts }) => {
-  const daemonSet = { metadata: {}, spec: { template: { spec: { containers: [] } } } }
-  const inputs = {
-    snapshot: { nodes: [], rollout: { spec: { strategy: {} } }, daemonSet, unread: [] },
-    daemonSet,
-    request: {},
-    times: { believed: Array.from({ length: measured }, () => 3_000), isCoarse: false, crowd, stop: { ms: 0, source: 'ByPods' } },
-    mishaps: [],
-    minReadySeconds: 0,
-  }
-  expect(assumptionsOf(inputs as never)).toContain(
+  const believed = Array.from({ length: measured }, () => 3_000)
+  expect(assumed({}, { believed, crowd })).toContain(
     `${starts}, so their times are measured from the kubelet's admission; a release may be faster than predicted`,
   )
 })
+
+it.each([
+  {
+    policy: { drain: { consumers: [{ csiDriver: 'a.example.com' }] } },
+    says: 'pods that use the agent are assumed to leave each node at once (drain)',
+  },
+  { policy: { downtime: { group: 'agents' } }, says: 'no other release of the group agents is assumed to be in progress (downtime.group)' },
+])('a forecast under the policy $policy says that $says', ({ policy, says }) => {
+  expect(assumed(policy)).toContain(says)
+  expect(assumed({})).not.toContain(says)
+})
+
+function assumed(policy: object, times: object = { believed: [], crowd: null }): readonly string[] {
+  const daemonSet = { metadata: {}, spec: { template: { spec: { containers: [] } } } }
+  const inputs = {
+    snapshot: { nodes: [], rollout: { spec: { strategy: {} } }, daemonSet, unread: [], policy: { spec: policy } },
+    daemonSet,
+    request: {},
+    times: { isCoarse: false, stop: { ms: 0, source: 'ByPods' }, ...times },
+    mishaps: [],
+    minReadySeconds: 0,
+  }
+  return assumptionsOf(inputs as never)
+}

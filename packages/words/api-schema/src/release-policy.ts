@@ -22,11 +22,14 @@ const selectorRequirementSchema = z.object({
   values: atomicList(z.string()).optional().meta({ description: 'Values for In and NotIn.' }),
 })
 
-/** Selects nodes by label. A node must match every entry. */
-export const nodeSelectorSchema = z.object({
-  matchLabels: textMap().optional().meta({ description: 'Labels and values that a node must have.' }),
+/** Fields of a label selector. An object must match every entry. @param labels description of `matchLabels` */
+const selectorFields = (labels: string) => ({
+  matchLabels: textMap().optional().meta({ description: labels }),
   matchExpressions: atomicList(selectorRequirementSchema).optional().meta({ description: 'Further label requirements.' }),
 })
+
+/** Selects nodes by label. A node must match every entry. */
+export const nodeSelectorSchema = z.object(selectorFields('Labels and values that a node must have.'))
 /** @see nodeSelectorSchema */
 export type NodeSelector = Frozen<z.infer<typeof nodeSelectorSchema>>
 
@@ -76,7 +79,7 @@ export const nodeRulesSchema = z.object({
 export type NodeRules = Frozen<z.infer<typeof nodeRulesSchema>>
 
 /** Values of `prePull` of a policy where it says nothing. */
-export const prePullDefaults = { timeout: '10m', onFailure: 'Block' } as const
+export const prePullDefaults = { timeout: '10m', onFailure: 'Hold' } as const
 
 /** How the new images are pulled to nodes before their pods are deleted. Its presence turns it on. */
 export const prePullSchema = z.object({
@@ -86,7 +89,7 @@ export const prePullSchema = z.object({
   timeout: duration().optional().meta({ description: 'Time within which a node must have pulled the images. Default 10m.' }),
   onFailure: known(pullFailureActions).optional().meta({
     description:
-      'Action for a node that cannot pull the images: Block (it keeps its pod and is tried again) or Continue (it is updated anyway). Default Block.',
+      'Action for a node that cannot pull the images: Hold (it keeps its pod and is tried again) or Continue (it is updated anyway). Default Hold.',
   }),
 })
 /** @see prePullSchema */
@@ -95,8 +98,10 @@ export type PrePullRules = Frozen<z.infer<typeof prePullSchema>>
 /** What `drain` of a policy means where it says nothing. */
 export const drainDefaults = { cordon: true, timeout: '10m', onTimeout: 'Hold' } as const
 
+const podSelectorSchema = z.object(selectorFields('Labels and values that a pod must have.'))
+
 const drainConsumerSchema = z.object({
-  selector: nodeSelectorSchema.optional().meta({ description: 'Pods of all namespaces that match this label selector.' }),
+  selector: podSelectorSchema.optional().meta({ description: 'Pods of all namespaces that match this label selector.' }),
   csiDriver: z.string().optional().meta({ description: 'Pods with a volume of this CSI driver, such as ebs.csi.aws.com.' }),
   extendedResource: z.string().optional().meta({ description: 'Pods that request this extended resource, such as nvidia.com/gpu.' }),
 })

@@ -207,7 +207,7 @@ export const roomRules = ['Ignore', 'Check'] as const
 export type RoomRule = (typeof roomRules)[number]
 
 /** Actions to take for a node that cannot pull the new images. */
-export const pullFailureActions = ['Block', 'Continue'] as const
+export const pullFailureActions = ['Hold', 'Continue'] as const
 
 /** Events that receivers can get. */
 export const notifyEvents = [

@@ -41,6 +41,8 @@ const sectionTitles: Readonly<Record<SectionName, string>> = {
   nodes: 'Nodes and their order',
   maxUnavailable: 'Nodes down at a time',
   failure: 'A bad version',
+  prePull: 'Images before deletion',
+  drain: 'Drains',
   soak: 'Soak',
   analysis: 'Analyses',
   downtime: 'Beside other releases',

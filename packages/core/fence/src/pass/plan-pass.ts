@@ -202,7 +202,10 @@ function prepareAhead({ fence, again }: PassFacts): PassPlan | null {
   return toCheckNodes(nodesToPrepare(fence, again), 'ahead')
 }
 
-/** Undoes preparations that nothing needs: their permit has settled or was withdrawn, or the record is no longer open. */
+/**
+ * Undoes preparations that nothing needs: their permit has settled or was withdrawn, the old pod for which they began ahead is gone, or the
+ * record is no longer open.
+ */
 function releaseNodes({ view, fence }: PassFacts): PassPlan | null {
   if (view.prepared === undefined || view.prepared.size === 0) return null
   const nodes = nodesToRelease(fence)

@@ -23,8 +23,8 @@ const wordsOf: Readonly<Record<string, Words>> = {
     fix: 'make the images available to these nodes, apply another template, or set prePull.onFailure to Continue',
   },
   PrePullNotAllowed: {
-    why: 'prePull of the policy keeps the old pods, because this installation does not allow it',
-    whyBroken: 'prePull of the policy keeps broken pods, because this installation does not allow it',
+    why: 'prePull of the policy keeps the old pods because the installation does not allow it',
+    whyBroken: 'prePull of the policy keeps broken pods because the installation does not allow it',
     fix: 'allow it with rbac.prePull: true in the chart, or remove prePull from the policy',
   },
   DrainBlocked: {
@@ -35,7 +35,7 @@ const wordsOf: Readonly<Record<string, Words>> = {
   DrainNotAllowed: {
     why: 'drain of the policy keeps the old pods because the installation does not allow it',
     whyBroken: 'drain of the policy keeps broken pods because the installation does not allow it',
-    fix: 'allow it, or remove drain from the policy',
+    fix: 'list the namespace in rbac.drain.namespaces of the chart, or remove drain from the policy',
   },
 }
 

@@ -13,16 +13,18 @@ export function busyText(view: ReleaseView): string {
   if (group.name !== group.wanted) return `${named}: leaving the former group first`
   const { lease } = group
   if (isHeldBy(lease, release)) return `${named}: taking its Lease again`
-  const first = isFree(lease) ? nextInLine(view) : null
-  if (isFree(lease))
-    return first === null
-      ? `${named}: taking its Lease`
-      : `${named} releases one DaemonSet at a time; ${titleOf(first)} comes first${stateText(first)}`
+  if (isFree(lease)) return freeText(named, nextInLine(view))
   const holder = groupHolderOf(lease)
   if (holder === null)
     return `${named} is held by "${lease?.spec?.holderIdentity ?? ''}", which is no release; if it has ended, delete the Lease ${group.name}`
   const name = group.holder === undefined ? `the release ${holder.namespace}/${holder.name}, which is gone` : titleOf(group.holder.release)
   return `${named} releases one DaemonSet at a time; waiting for ${name}${stateText(group.holder?.release)}`
+}
+
+/** @param first the release that goes before this one; null where there is none */
+function freeText(named: string, first: BatchRelease | null): string {
+  if (first === null) return `${named}: taking its Lease`
+  return `${named} releases one DaemonSet at a time; ${titleOf(first)} comes first${stateText(first)}`
 }
 
 function titleOf(release: BatchRelease): string {

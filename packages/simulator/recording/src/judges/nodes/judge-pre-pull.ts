@@ -9,7 +9,7 @@ import type { Judge, JudgeParts } from '../judge-parts.ts'
 const CLEANED_MS = 90_000
 
 /**
- * G1: where the policy asks for images to be pulled first, and says Block, a node whose pod we delete has the images of the new one. Judged
+ * G1: where the policy asks for images to be pulled first, and says Hold, a node whose pod we delete has the images of the new one. Judged
  * by the new pod that the node gets. Tolerated where the template has changed meanwhile.
  *
  * G7: no helper pod is left long after the record that needed it was closed.
