@@ -6,7 +6,7 @@ import { isInCharge, type ReleaseView } from './view/release-view.ts'
 import { judgementOf } from './progress/judgement.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
-import { canTakeGroup, GROUP_BUSY, isQuiet, nextInLine } from './progress/group-rules.ts'
+import { canTakeGroup, GROUP_BUSY, isQuiet, mayLeaveGroup, nextInLine } from './progress/group-rules.ts'
 import { groupHolderOf, type GroupView, isFree, isHeldBy, isLeaving } from './view/group-view.ts'
 
 /** How often (ms) a waiting release reads the Lease again: other programs may change it. */
@@ -33,7 +33,10 @@ export function planGroupRest({ release }: ReleaseView, record: FlightRecord | u
 export function planGroupLeave(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, group } = view
   if (group === undefined || !isToLeave(view, group, wanted)) return null
-  if (group.refused === null && isHeldBy(group.lease, release)) return { kind: 'freeGroup', lease: group.name }
+  if (group.refused === null && isHeldBy(group.lease, release)) {
+    // A record that is still open is closed first, by the rules that follow.
+    return mayLeaveGroup(release, group.wanted, group.name) ? { kind: 'freeGroup', lease: group.name } : null
+  }
   return release.status?.groupLease === undefined ? null : { kind: 'writeStatus', status: { groupLease: null } }
 }
 
