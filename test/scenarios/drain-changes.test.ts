@@ -162,6 +162,26 @@ describe('in mid-drain,', () => {
     await expectNoMarks(stage)
   })
 
+  it('a mark that a kubelet forges on its own node, and that cannot be read, keeps no other node cordoned', async () => {
+    const mark = { namespace: 'demo', name: 'forged', uid: 'forged', podUid: 'a', podResourceVersion: '1', cordoned: true }
+    const body = { metadata: { annotations: { 'tranche.dev/cordon': JSON.stringify(mark) } } }
+    stage = await setDrainStage(byLabel)
+    await drive(stage.clock, stage.client.patch(resourcePaths.nodes, { namespace: '', name: 'node-004' }, { type: 'merge', body }))
+    stage.disturb({
+      onRequest: ({ actor, verb, name }) =>
+        actor.startsWith('executor') && verb === 'get' && name === 'forged'
+          ? { kind: 'error', error: new ApiStatusError(400, 'BadRequest', 'invalid name') }
+          : undefined,
+    })
+    await makeConsumer(stage, 'web', NODE, {}, { labels: labelled })
+    await makeBudget(stage)
+    await stage.setImage('v2')
+    await untilCordoned(stage, NODE)
+    await drive(stage.clock, stage.client.delete(resourcePaths.daemonSets, stageKey))
+    const isFree = async (): Promise<boolean> => (await readNode(stage, NODE)).metadata.annotations?.['tranche.dev/cordon'] === undefined
+    await stage.until('the node is free', isFree, 5 * 60_000)
+  })
+
   it('the deletion of the node ends its drain, and the release continues', async () => {
     await beginDraining()
     await drive(stage.clock, stage.client.delete(resourcePaths.nodes, { namespace: '', name: NODE }))

@@ -64,6 +64,31 @@ describe('two agents of one group (G13)', () => {
     await expectEnded()
   })
 
+  it('that is deleted with its DaemonSet while no controller runs is gone soon, and the next one begins', async () => {
+    const [a, b] = await begin({ steps: pausing })
+    await bothAsked(a, b)
+    await stage.until('a node of node-agent is updated', async () => (await a.nodesOn('v1')).length < 4)
+    await stage.program('controller-1').stop()
+    const key = { namespace: a.namespace, name: a.name }
+    await drive(stage.clock, stage.client.delete(resourcePaths.daemonSets, key))
+    await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, key))
+    await drive(stage.clock, stage.client.delete(resourcePaths.batchReleases, key))
+    await stage.startController('controller-2')
+    await stage.until('the release is gone', async () => (await a.release()) === undefined, 5 * 60_000)
+    await untilStepPaused(b)
+    await approve(b)
+    await b.untilReleased('v2')
+    await expectEnded()
+  })
+
+  it('whose DaemonSet is deleted gives the group up', async () => {
+    const [a, b] = await begin()
+    await bothAsked(a, b)
+    await stage.until('a node of node-agent is updated', async () => (await a.nodesOn('v1')).length < 4)
+    await drive(stage.clock, stage.client.delete(resourcePaths.daemonSets, { namespace: a.namespace, name: a.name }))
+    await b.untilReleased('v2', 20 * 60_000)
+  })
+
   it('continues with a newer template and keeps the group', async () => {
     const [a, b] = await begin()
     await bothAsked(a, b)

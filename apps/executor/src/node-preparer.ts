@@ -1,5 +1,6 @@
 import type { CheckPurpose, NodeCheck, Preparation, PreparationRules, PreparedNode } from '@tranche/fence'
 import type { ExecutorReading } from '@tranche/partition-executor'
+import { actOnEach } from './checks/act-on-each.ts'
 import type { Check, CheckQuestion, CheckTarget } from './checks/check.ts'
 
 /** All checks of nodes as one. */
@@ -39,7 +40,7 @@ export function createNodePreparer(checks: readonly Check[]): NodePreparer {
       await checks.find(({ name }) => name === check)?.release(target, node, signal)
     },
     async sweep(signal) {
-      for (const check of checks) await check.sweep(signal)
+      await actOnEach(checks, (check) => check.sweep(signal), signal)
     },
   }
 }

@@ -115,9 +115,10 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
     wakeByWatches(cluster, clock, enqueue)
     wakeByHelpers(helpers, cluster, enqueue)
     helpers?.start(ending.signal, end.reject)
+    const sweepNodes = nodeSweeper(port, log, ending.signal)
     sweep(clock, ending.signal, () => {
       enqueueAll(cluster, enqueue)
-      sweepNodes(port, log, ending.signal)
+      sweepNodes()
     })
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
     worker = queue.process(handler, { concurrency: options.workers ?? 4 })
@@ -185,11 +186,23 @@ function wakeByHelpers(helpers: HelperPods | undefined, cluster: WatchedCluster,
   })
 }
 
-/** A failed sweep is repeated by the next one. */
-function sweepNodes(port: Pick<ExecutorPort, 'sweepNodes'>, log: Logger, signal: AbortSignal): void {
-  port.sweepNodes(signal).catch((error: unknown) => {
-    if (!signal.aborted) log.warn({ err: error }, 'could not release nodes of finished releases')
-  })
+/** A failed sweep is repeated by the next one. None begins before the one before has ended: an API server may answer late for hours. */
+function nodeSweeper(port: Pick<ExecutorPort, 'sweepNodes'>, log: Logger, signal: AbortSignal): () => void {
+  let isSweeping = false
+  async function sweepOnce(): Promise<void> {
+    try {
+      await port.sweepNodes(signal)
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error }, 'could not release nodes of finished releases')
+    } finally {
+      isSweeping = false
+    }
+  }
+  return () => {
+    if (isSweeping) return
+    isSweeping = true
+    void sweepOnce()
+  }
 }
 
 function sweep(clock: Clock, signal: AbortSignal, act: () => void): void {

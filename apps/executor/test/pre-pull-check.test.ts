@@ -35,6 +35,7 @@ function aWorld(isAllowed = true): World {
     },
     async delete({ name }) {
       world.calls.push(`delete ${name}`)
+      if (name.startsWith('stuck')) throw new Error('denied by a webhook')
     },
     subscribe: () => {},
   }
@@ -200,6 +201,33 @@ describe('a helper pod', () => {
     world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulled' }, { name: 'helper-b', node: 'b' })]
     await world.check.release(aTarget(), 'a', signal)
     expect(world.calls).toEqual(['delete helper-a'])
+  })
+
+  it('of another namespace that names the release is no answer, whatever it says, and is not deleted with a node', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, failed, { namespace: 'team-a' })]
+    expect(world.check.preparations(aTarget())).toEqual([])
+    expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'pending' })
+    await world.check.release(aTarget(), 'a', signal)
+    expect(world.calls).toEqual(['create on a'])
+  })
+
+  it('that a user adds to a node changes no answer: one state of a node would contradict the other for ever', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, failed, { name: 'forged' })]
+    expect(world.check.preparations(aTarget())).toMatchObject([{ node: 'a', state: 'ready' }])
+    expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'ready' })
+    await world.check.release(aTarget(), 'a', signal)
+    expect(world.calls).toEqual(['delete helper-a', 'delete forged'])
+  })
+
+  it('that cannot be deleted keeps no other one from being swept', async () => {
+    const world = aWorld()
+    const left = { name: 'left', uid: 'left' }
+    world.pods = ['stuck', 'helper-left'].map((name) => aPod(world, { kind: 'pulled' }, { release: left, name }))
+    world.clock.advance(61_000)
+    await expect(world.check.sweep(signal)).rejects.toThrow('denied by a webhook')
+    expect(world.calls).toEqual(['delete stuck', 'delete helper-left'])
   })
 
   it('is swept a minute after its creation if its release controls no DaemonSet', async () => {

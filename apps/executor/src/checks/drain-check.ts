@@ -7,6 +7,7 @@ import type { KubeClient } from '@tranche/kube-client'
 import { keyOf, keyText } from '@tranche/kube-types'
 import { controlledBy } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
+import { actOnEach } from './act-on-each.ts'
 import type { Check, CheckTarget } from './check.ts'
 
 /** Dependencies of {@link createDrainCheck}. */
@@ -61,11 +62,13 @@ export function createDrainCheck({ client, cluster, clock, log, trusted, watched
       await uncordonNode(client, node, settled, signal)
     },
     async sweep(signal) {
-      for (const marked of cordonedNodes(cluster).filter((one) => isWatched(one, watched))) {
-        const { permits, isActive } = stateOf(marked, cluster)
+      const marked = cordonedNodes(cluster).filter((one) => isWatched(one, watched))
+      async function uncordon(one: CordonedNode): Promise<void> {
+        const { permits, isActive } = stateOf(one, cluster)
         // A pass decides about the permits of a release that controls its DaemonSet.
-        if (!isActive || permits.length === 0) await uncordonNode(client, marked.node, permits, signal)
+        if (!isActive || permits.length === 0) await uncordonNode(client, one.node, permits, signal)
       }
+      await actOnEach(marked, uncordon, signal)
     },
   }
 }

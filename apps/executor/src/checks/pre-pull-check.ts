@@ -3,6 +3,7 @@ import type { Clock } from '@tranche/clock'
 import type { HelperPods } from '@tranche/cluster'
 import type { NodeCheck, Preparation } from '@tranche/fence'
 import { helperManifest, type HelperPod, pulledImages } from '@tranche/pre-pull'
+import { actOnEach } from './act-on-each.ts'
 import type { Check, CheckTarget } from './check.ts'
 
 /** Dependencies of {@link createPrePullCheck}. */
@@ -47,7 +48,7 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
       return { ahead: Math.max(1, rules.parallel ?? target.release.status?.flight?.limit ?? 1) }
     },
     preparations(target) {
-      return helpers === undefined ? [] : helpers.list(target.release.metadata.uid).map((pod) => toPreparation(pod, target, clock))
+      return helpers === undefined ? [] : onePerNode(podsOf(helpers, target)).map((pod) => toPreparation(pod, target, clock))
     },
     async check(target, { node, purpose }, signal) {
       const rules = rulesOf(target)
@@ -58,7 +59,7 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
       return { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' }
     },
     async release(target, node, signal) {
-      const here = helpers?.list(target.release.metadata.uid).filter((pod) => pod.node === node) ?? []
+      const here = helpers === undefined ? [] : podsOf(helpers, target).filter((pod) => pod.node === node)
       // A pod of another revision goes alone: the one of this revision may still be needed.
       const stale = here.filter((pod) => isStale(pod, target))
       for (const pod of stale.length > 0 ? stale : here) await helpers?.delete(pod, signal)
@@ -66,7 +67,7 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     async sweep(signal) {
       const uids = controlling()
       const isLeft = ({ release, createdMs }: HelperPod): boolean => !uids.has(release.uid) && clock.nowMs() - createdMs > SWEPT_AFTER_MS
-      for (const pod of helpers?.list().filter(isLeft) ?? []) await helpers?.delete(pod, signal)
+      await actOnEach(helpers?.list().filter(isLeft) ?? [], async (pod) => helpers?.delete(pod, signal), signal)
     },
   }
 
@@ -78,7 +79,7 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
 
   async function pull(pods: HelperPods, { target, node }: NodeOf, signal: AbortSignal): Promise<NodeCheck> {
     const revision = target.release.status?.flight?.revision ?? ''
-    const pod = pods.list(target.release.metadata.uid).find((one) => one.node === node && one.revision === revision)
+    const pod = podsOf(pods, target).find((one) => one.node === node && one.revision === revision)
     if (pod !== undefined) return answerOf(pod, target, clock)
     if (!pods.isSynced()) return { kind: 'pending', againInMs: 1_000 }
     const manifest = manifestFor(target, node, revision)
@@ -94,6 +95,25 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
 interface NodeOf {
   readonly target: CheckTarget
   readonly node: string
+}
+
+/** Helper pods of the release. A pod of another namespace can only name its uid: it is none of them (L26). */
+function podsOf(helpers: HelperPods, { release }: CheckTarget): readonly HelperPod[] {
+  const { namespace, uid } = release.metadata
+  return helpers.list(uid).filter((pod) => pod.namespace === namespace)
+}
+
+/**
+ * The first pod of each node and revision, which is the one that answers for the node. Executors create one; users may create others like it,
+ * and two states of one node would be asked about for ever.
+ */
+function onePerNode(pods: readonly HelperPod[]): readonly HelperPod[] {
+  const first = new Map<string, HelperPod>()
+  for (const pod of pods) {
+    const key = `${pod.node}/${pod.revision}`
+    if (!first.has(key)) first.set(key, pod)
+  }
+  return [...first.values()]
 }
 
 function rulesOf({ release }: CheckTarget): PrePullRules | undefined {

@@ -10,9 +10,11 @@ export interface DrainOfNode {
 /** A drain in progress. */
 export interface DrainProgress {
   readonly permit: DrainedPermit['permit']
-  /** Monotonic time of its first attempt. */
-  readonly sinceMs: number
-  /** Evictions that the API server refused in the latest attempt. */
+  /** Monotonic time of its latest attempt. */
+  readonly atMs: number
+  /** Time for which the pod of the permit has been drained for. */
+  readonly spentMs: number
+  /** Latest refusals of evictions, the oldest first. */
   readonly refusals: readonly EvictionRefusal[]
   /** Delay until the next attempt. */
   readonly againMs: number
@@ -20,7 +22,10 @@ export interface DrainProgress {
 
 /** Drains of this process. A forgotten one gets its whole time once more; nothing else depends on it. */
 export interface DrainMemory {
-  /** @returns the drain for this permit, or a new one */
+  /**
+   * Begins an attempt. A permit whose pod has changed meanwhile (F5) has the time of the one before it: a pod that changes again and again
+   * would else be drained for ever.
+   */
   progressOf(drain: DrainOfNode): DrainProgress
   /** Keeps the result of an attempt. The next one comes after twice the delay. */
   attempted(drain: DrainOfNode, progress: DrainProgress): void
@@ -35,6 +40,9 @@ export interface DrainMemory {
 const FIRST_AGAIN_MS = 2_000
 const LONGEST_AGAIN_MS = 15_000
 
+/** Maximum time between two permits that counts, in milliseconds: while the node has no permit it is schedulable. */
+const LONGEST_GAP_MS = 30_000
+
 /** Maximum number of nodes in each part of the memory. */
 const MOST_NODES = 2_000
 
@@ -46,11 +54,10 @@ export function createDrainMemory(clock: Clock): DrainMemory {
   return {
     progressOf(drain) {
       const { podUid, podResourceVersion } = drain.drained.permit
-      const before = drains.get(keyOf(drain))
-      if (before !== undefined && isSamePermit(before.permit, drain.drained.permit)) return before
-      const fresh = { permit: { podUid, podResourceVersion }, sinceMs: clock.monotonicMs(), refusals: [], againMs: FIRST_AGAIN_MS }
-      setBounded(drains, keyOf(drain), fresh)
-      return fresh
+      const permit = { podUid, podResourceVersion }
+      const next = nextProgress(drains.get(keyOf(drain)), permit, clock.monotonicMs())
+      setBounded(drains, keyOf(drain), next)
+      return next
     },
     attempted(drain, progress) {
       setBounded(drains, keyOf(drain), { ...progress, againMs: Math.min(LONGEST_AGAIN_MS, 2 * progress.againMs) })
@@ -68,6 +75,13 @@ export function createDrainMemory(clock: Clock): DrainMemory {
       return null
     },
   }
+}
+
+function nextProgress(before: DrainProgress | undefined, permit: DrainProgress['permit'], atMs: number): DrainProgress {
+  if (before?.permit.podUid !== permit.podUid) return { permit, atMs, spentMs: 0, refusals: [], againMs: FIRST_AGAIN_MS }
+  const sinceMs = atMs - before.atMs
+  if (before.permit.podResourceVersion === permit.podResourceVersion) return { ...before, atMs, spentMs: before.spentMs + sinceMs }
+  return { ...before, permit, atMs, spentMs: before.spentMs + Math.min(LONGEST_GAP_MS, sinceMs), againMs: FIRST_AGAIN_MS }
 }
 
 function setBounded<T>(map: Map<string, T>, key: string, value: T): void {

@@ -30,7 +30,7 @@ export type DrainReading =
 export interface NodeDrainer {
   /**
    * Cordons a node and evicts its consumers. It waits for none of them: the caller calls again until the node is drained, and then makes it
-   * schedulable with {@link uncordonNode}. The time limit runs from the first call for a permit, by the clock of this process.
+   * schedulable with {@link uncordonNode}. The time limit runs while the pod of a node has a permit, from the first call on, by the clock of this process.
    *
    * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
    */
@@ -51,15 +51,15 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
   const consumers = createConsumerReader(client)
   const memory = createDrainMemory(clock)
 
-  async function step(job: NodeToDrain, { sinceMs, refusals }: DrainProgress, signal: AbortSignal): Promise<Step> {
+  async function step(job: NodeToDrain, { spentMs, refusals }: DrainProgress, signal: AbortSignal): Promise<Step> {
     const { cordon = drainDefaults.cordon, consumers: rules = [], timeout = drainDefaults.timeout } = job.rules
-    const isTimeOver = clock.monotonicMs() - sinceMs >= durationMs(timeout)
+    const isTimeOver = spentMs >= durationMs(timeout)
     const why = cordon ? whyNot(await cordonNode(client, job.node, job.drained, signal)) : null
     if (why !== null) return { kind: 'waiting', isTimeOver, refusals, message: why }
     if (!cordon && !(await isPermitted(client, job.drained, signal))) return { kind: 'waiting', isTimeOver, refusals, message: OVER }
     const present = await consumers.read({ ...job, rules }, signal)
     if (present.length === 0) return { kind: 'drained' }
-    const answers = isTimeOver ? refusals : await evictFirst(client, present, signal)
+    const answers = isTimeOver ? refusals : await evictFirst(client, present, refusals, signal)
     return { kind: 'waiting', isTimeOver, refusals: answers, message: drainText(present, answers) }
   }
 
@@ -77,10 +77,8 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
       }
       const { onTimeout = drainDefaults.onTimeout, timeout = drainDefaults.timeout } = job.rules
       const message = `not drained within ${timeout}: ${end.message}`
-      if (onTimeout === 'Continue') {
-        memory.ended(job)
-        return { kind: 'ready', isLate: true, message }
-      }
+      // Its time stays over: the deletion may be refused because the pod has changed.
+      if (onTimeout === 'Continue') return { kind: 'ready', isLate: true, message }
       memory.gaveUp(job, durationMs(timeout), message)
       return { kind: 'blocked', message }
     },
@@ -88,11 +86,26 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
   }
 }
 
-/** Evicts the first consumers that are not leaving yet. @returns the refusals */
-async function evictFirst(client: KubeClient, consumers: readonly Consumer[], signal: AbortSignal): Promise<readonly EvictionRefusal[]> {
-  const staying = consumers.filter(({ isLeaving }) => !isLeaving).slice(0, EVICTIONS_AT_ONCE)
-  const answers = await Promise.all(staying.map(async (pod) => evictPod(client, pod, signal)))
-  return answers.filter((answer) => answer !== null)
+/**
+ * Evicts consumers that are not leaving yet: first those not tried yet, then those that were refused longest ago. So no number of pods that may
+ * not be evicted keeps others from it.
+ *
+ * @returns the refusals, the oldest first
+ */
+async function evictFirst(
+  client: KubeClient,
+  consumers: readonly Consumer[],
+  refusals: readonly EvictionRefusal[],
+  signal: AbortSignal,
+): Promise<readonly EvictionRefusal[]> {
+  const refusedAt = new Map(refusals.map(({ uid }, at) => [uid, at]))
+  const staying = consumers
+    .filter(({ isLeaving }) => !isLeaving)
+    .toSorted((a, b) => (refusedAt.get(a.uid) ?? -1) - (refusedAt.get(b.uid) ?? -1))
+  const tried = staying.slice(0, EVICTIONS_AT_ONCE)
+  const answers = await Promise.all(tried.map(async (pod) => evictPod(client, pod, signal)))
+  const later = new Set(staying.slice(EVICTIONS_AT_ONCE).map(({ uid }) => uid))
+  return [...refusals.filter(({ uid }) => later.has(uid)), ...answers.filter((answer) => answer !== null)]
 }
 
 const OVER = 'its permit has ended'

@@ -94,8 +94,10 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error
       }
-      deleted.add(uid)
-      created.delete(keyText({ namespace, name }))
+      const key = { namespace, name }
+      // A watch that has shown the deletion already never shows it again.
+      if (reflector.store.get(key)?.uid === uid || created.get(keyText(key))?.uid === uid) deleted.add(uid)
+      created.delete(keyText(key))
     },
     subscribe(onChange) {
       reflector.subscribe({

@@ -1,7 +1,7 @@
 import type { DrainConsumer } from '@tranche/api-schema'
-import { type Consumer, consumersOf, isEvictable, needsDrivers } from '@tranche/drain'
+import { type Consumer, consumersOf, isEvictable, needsDrivers, type PodOnNode } from '@tranche/drain'
 import type { KubeClient } from '@tranche/kube-client'
-import type { OwnerOfObjects, Pod } from '@tranche/kube-types'
+import type { OwnerOfObjects } from '@tranche/kube-types'
 import { createDriverReader } from './read-drivers.ts'
 import { readPodsOn } from './read-pods-on.ts'
 
@@ -28,9 +28,11 @@ export function createConsumerReader(client: KubeClient): ConsumerReader {
 
   async function readOnce({ node, agent, rules }: ConsumersAsked, mayBeOld: boolean, signal: AbortSignal): Promise<readonly Consumer[]> {
     const pods = await readPodsOn(client, node, { mayBeOld, signal })
-    const driversOf = async (pod: Pod): Promise<readonly string[]> => (needsDrivers(rules) ? drivers.read(pod, signal) : [])
-    const candidates = pods.filter((pod) => isEvictable(pod, agent))
-    return consumersOf(rules, agent, await Promise.all(candidates.map(async (pod) => ({ pod, claimedDrivers: await driversOf(pod) }))))
+    const found: PodOnNode[] = []
+    // One pod after the other: claims of many pods at once would use all connections of the process.
+    for (const pod of pods.filter((one) => isEvictable(one, agent)))
+      found.push({ pod, claimedDrivers: needsDrivers(rules) ? await drivers.read(pod, signal) : [] })
+    return consumersOf(rules, agent, found)
   }
 
   return {

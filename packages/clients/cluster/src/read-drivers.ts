@@ -14,6 +14,10 @@ export interface DriverReader {
   read(pod: Pod, signal: AbortSignal): Promise<readonly string[]>
 }
 
+/** Maximum number of claims of one pod that are read: a user may write thousands of missing ones into a pod, which are read each time. */
+const MOST_CLAIMS = 128
+const CLAIMS_AT_ONCE = 8
+
 /** Maximum number of pods whose drivers are kept. */
 const KEPT_PODS = 5_000
 
@@ -38,7 +42,10 @@ export function createDriverReader(client: KubeClient): DriverReader {
       const { uid, namespace = '' } = pod.metadata
       const before = known.get(uid)
       if (before !== undefined) return before
-      const drivers = await Promise.all(claimsOf(pod).map(async (claim) => driverOf(namespace, claim, signal)))
+      const claims = [...new Set(claimsOf(pod))].slice(0, MOST_CLAIMS)
+      const drivers: (string | undefined)[] = []
+      for (let at = 0; at < claims.length; at += CLAIMS_AT_ONCE)
+        drivers.push(...(await Promise.all(claims.slice(at, at + CLAIMS_AT_ONCE).map(async (claim) => driverOf(namespace, claim, signal)))))
       const found = [...new Set(drivers.filter((driver) => driver !== undefined))]
       // A claim may be bound only once its pod starts.
       if (drivers.includes(undefined)) return found

@@ -131,6 +131,47 @@ describe('a drain', () => {
     expect(await drain(byLabel, again)).toMatchObject({ kind: 'pending' })
   })
 
+  it('ends in time although the pod of the agent changes again and again, which ends each permit', async () => {
+    await makePod('web', { uses: 'agent' })
+    await makeBudget()
+    const rules = { ...byLabel, timeout: '2m', onTimeout: 'Continue' } as const
+    const ends: string[] = []
+    for (let version = 10; version < 24; version++) {
+      const changed = { ...permit, podResourceVersion: String(version) }
+      await setPermits(changed)
+      ends.push((await drain(rules, { ...drained, permit: changed })).kind)
+      await pass(10_000)
+    }
+    expect(ends).toEqual([...Array<string>(12).fill('pending'), 'ready', 'ready'])
+  })
+
+  it('evicts other consumers although as many as are evicted at once may not be', async () => {
+    for (let at = 0; at < 40; at++) await makePod(`a-${String(at).padStart(2, '0')}`, { uses: 'agent', kept: 'true' })
+    await makePod('web', { uses: 'agent' })
+    fault = ({ subresource, name }) =>
+      subresource === 'eviction' && name?.startsWith('a-') === true
+        ? { kind: 'error', error: new ApiStatusError(429, 'TooManyRequests', 'not now') }
+        : undefined
+    for (let at = 0; at < 3; at++) await drain(byLabel)
+    await pass(60_000)
+    expect(await podNames()).not.toContain('web')
+    const evictions = asked.filter((one) => one.includes('eviction')).length
+    expect(evictions).toBe(48)
+  })
+
+  it('continues where an eviction gets no clear response, and says so', async () => {
+    await makePod('web', { uses: 'agent' })
+    fault = ({ subresource }) => (subresource === 'eviction' ? { kind: 'delay', ms: 60_000, when: 'before' } : undefined)
+    expect(await drain(byLabel)).toMatchObject({ kind: 'pending', message: expect.stringContaining('team-a/web (') })
+  })
+
+  it('reads a bounded number of the claims of one pod, few at once', async () => {
+    const volumes = Array.from({ length: 1_000 }, (_, at) => ({ name: `v${at}`, persistentVolumeClaim: { claimName: `missing-${at}` } }))
+    await makePod('greedy', {}, { volumes })
+    await drain(byDriver)
+    expect(asked.filter((one) => one.includes('persistent'))).toHaveLength(2 * 128)
+  })
+
   it('that was given up lets the node rest for as long', async () => {
     await makePod('web', { uses: 'agent' })
     await makeBudget()

@@ -1,5 +1,5 @@
 import type { DrainConsumer } from '@tranche/api-schema'
-import { controllerOf, isOwnedBy, type OwnerOfObjects, parseLabelSelector, parseQuantity, type Pod } from '@tranche/kube-types'
+import { controllerOf, isOwnedBy, type OwnerOfObjects, parseLabelSelector, parseQuantity, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
 
 /** A pod on a node, with the CSI drivers of its volumes. */
 export interface PodOnNode {
@@ -20,8 +20,8 @@ export interface Consumer {
 }
 
 /**
- * The pods that use the agent, by namespace and name. A finished pod uses nothing. Mirror pods and pods of any DaemonSet are left out, because
- * a kubelet or DaemonSet controller brings them back on the same node at once.
+ * The pods that use the agent, by namespace and name. A finished pod uses nothing. Mirror pods, pods of any DaemonSet and helper pods of
+ * prePull are left out, because a kubelet, a DaemonSet controller or an executor brings them back on the same node at once.
  */
 export function consumersOf(rules: readonly DrainConsumer[], agent: OwnerOfObjects, pods: readonly PodOnNode[]): readonly Consumer[] {
   return pods
@@ -34,7 +34,11 @@ export function consumersOf(rules: readonly DrainConsumer[], agent: OwnerOfObjec
 export function isEvictable(pod: Pod, agent: OwnerOfObjects): boolean {
   const isMirror = pod.metadata.annotations?.[MIRROR_ANNOTATION] !== undefined
   const isOfDaemonSet = controllerOf(pod)?.kind === 'DaemonSet' || isOwnedBy(pod, agent)
-  return !isMirror && !isOfDaemonSet && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed'
+  return !isMirror && !isOfDaemonSet && !isHelper(pod) && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed'
+}
+
+function isHelper(pod: Pod): boolean {
+  return pod.metadata.labels?.[PRE_PULL_LABEL] !== undefined && controllerOf(pod)?.kind === 'BatchRelease'
 }
 
 /** Whether a consumer is found by the CSI driver of its volumes, so that claims must be read. */

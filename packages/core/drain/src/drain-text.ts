@@ -10,6 +10,9 @@ export interface EvictionRefusal {
 /** Maximum number of consumers that a text names. */
 const NAMED_MAX = 3
 
+/** Maximum length of the names of finalizers: a user may give a pod a megabyte of them. */
+const FINALIZERS_MAX = 200
+
 /** @returns which consumers are on the node, and what keeps each: `2 pods use the agent: a/b (…), c/d (…)` */
 export function drainText(consumers: readonly Consumer[], refusals: readonly EvictionRefusal[]): string {
   const count = consumers.length === 1 ? '1 pod uses the agent' : `${consumers.length} pods use the agent`
@@ -20,6 +23,6 @@ export function drainText(consumers: readonly Consumer[], refusals: readonly Evi
 
 function consumerText({ namespace, name, uid, isLeaving, finalizers }: Consumer, refusals: readonly EvictionRefusal[]): string {
   const refusal = refusals.find((one) => one.uid === uid)
-  const why = finalizers.length > 0 ? `terminating, with finalizer ${finalizers.join(', ')}` : isLeaving ? 'terminating' : refusal?.message
+  const why = finalizers.length > 0 ? `terminating, with finalizer ${finalizers.join(', ').slice(0, FINALIZERS_MAX)}` : isLeaving ? 'terminating' : refusal?.message
   return why === undefined ? `${namespace}/${name}` : `${namespace}/${name} (${why})`
 }

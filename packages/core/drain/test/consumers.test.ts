@@ -43,6 +43,11 @@ describe('a pod is no consumer', () => {
     ['that has succeeded', byLabel, { labels: { uses: 'gpu' }, phase: 'Succeeded' }],
     ['that has failed', byLabel, { labels: { uses: 'gpu' }, phase: 'Failed' }],
     ['that mirrors a static pod', byLabel, { labels: { uses: 'gpu' }, annotations: { 'kubernetes.io/config.mirror': 'x' } }],
+    [
+      'that only pulls the images of a release, and would be created again at once',
+      byLabel,
+      { labels: { uses: 'gpu', 'tranche.dev/pre-pull': 'v2' }, owner: 'BatchRelease' },
+    ],
     ['of another DaemonSet, which would bring it back at once', byLabel, { labels: { uses: 'gpu' }, owner: 'DaemonSet' }],
   ])('%s', (_what, rule, parts) => expect(consumersIn(rule, parts)).toEqual([]))
 
@@ -73,6 +78,8 @@ it('the text names the first consumers, and what keeps each', () => {
     '4 pods use the agent: team-a/a (the disruption budget web needs 2 healthy pods), team-a/b (terminating, with finalizer example.com/keep), team-a/c (terminating), and 1 more',
   )
   expect(drainText(consumers.slice(3), [])).toBe('1 pod uses the agent: team-a/d')
+  const finalizers = Array.from({ length: 10_000 }, (_, at) => `example.com/keep-${at}`)
+  expect(drainText([{ ...consumer, name: 'a', uid: '1', isLeaving: true, finalizers }], []).length).toBeLessThan(300)
 })
 
 interface PodParts {

@@ -6,7 +6,7 @@ import { isInCharge, type ReleaseView } from './view/release-view.ts'
 import { judgementOf } from './progress/judgement.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
-import { canTakeGroup, GROUP_BUSY, isQuiet, nextInLine } from './progress/group-rules.ts'
+import { canTakeGroup, GROUP_BUSY, isQuiet, lacksWorkload, mayLeaveGroup, nextInLine } from './progress/group-rules.ts'
 import { groupHolderOf, type GroupView, isFree, isHeldBy, isLeaving } from './view/group-view.ts'
 
 /** How often (ms) a waiting release reads the Lease again: other programs may change it. */
@@ -33,7 +33,10 @@ export function planGroupRest({ release }: ReleaseView, record: FlightRecord | u
 export function planGroupLeave(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, group } = view
   if (group === undefined || !isToLeave(view, group, wanted)) return null
-  if (group.refused === null && isHeldBy(group.lease, release)) return { kind: 'freeGroup', lease: group.name }
+  if (group.refused === null && isHeldBy(group.lease, release)) {
+    // A record that is still open is closed first, by the rules that follow.
+    return mayLeaveGroup(release, group.wanted, group.name) ? { kind: 'freeGroup', lease: group.name } : null
+  }
   return release.status?.groupLease === undefined ? null : { kind: 'writeStatus', status: { groupLease: null } }
 }
 
@@ -42,8 +45,12 @@ function isToLeave(view: ReleaseView, group: GroupView, wanted: Wanted): boolean
   if (group.wanted !== group.name || isFinalized(view)) return true
   if (release.metadata.deletionTimestamp !== undefined && (daemonSet === undefined || !isInCharge(view, daemonSet))) return true
   // F11: a record that was lost may have had nodes in flight.
-  if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && isQuiet(release) && !isRecordLost(view)
+  if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && hasNothingDown(view) && !isRecordLost(view)
   return wanted.kind === 'allow' && release.status?.flight?.state === 'stopped' && restsInGroup(view, wanted.progress)
+}
+
+function hasNothingDown({ release, daemonSet }: ReleaseView): boolean {
+  return isQuiet(release) || (daemonSet === undefined && lacksWorkload(release))
 }
 
 /** G13: takes the Lease when it is free and this release is the first in line; ends the hold of a release that is gone or in no group. */

@@ -127,6 +127,21 @@ describe('planBatchRelease with a group (G13)', () => {
       holder: 'own',
       want: frees,
     },
+    'first closes its record if it is deleted together with its DaemonSet': {
+      view: { daemonSet: null, metadata: { deletionTimestamp: '2023-11-14T00:00:00Z' }, ...held },
+      holder: 'own',
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
+    },
+    'first completes the stop of its record if its DaemonSet was given to another release and it is deleted': {
+      view: {
+        record: { state: 'voiding', permits: [permitFor('a')] },
+        metadata: { deletionTimestamp: '2023-11-14T00:00:00Z' },
+        annotations: { 'batchrelease.rollouts.kruise.io/control-info': null },
+        ...held,
+      },
+      holder: 'own',
+      want: { kind: 'touchPermits' },
+    },
     'removes its finalizer even where the Lease cannot be read': {
       view: {
         record: stopped,

@@ -23,12 +23,17 @@ function isResting({ status }: BatchRelease): boolean {
   return status?.flight?.state === 'stopped' && status.waiting?.reason === 'NodesLeft'
 }
 
+/** Whether the release is stopped because its DaemonSet does not exist: then no node of it can come back, and nothing of it can be deleted. */
+export function lacksWorkload({ status }: BatchRelease): boolean {
+  return status?.flight?.state === 'stopped' && status.waiting?.reason === 'WorkloadNotFound'
+}
+
 /**
  * G13: whether the Lease may pass from this release to another one, by a live read of the release. The record is stopped, and each node is
- * available again, left behind, or carried over to the next release of the DaemonSet by a deletion.
+ * available again, left behind, without a DaemonSet, or carried over to the next release of the DaemonSet by a deletion.
  */
 export function mayLeaveGroup(release: BatchRelease, wanted: string | null, lease: string): boolean {
-  if (wanted !== lease || isQuiet(release)) return true
+  if (wanted !== lease || isQuiet(release) || lacksWorkload(release)) return true
   return release.status?.flight?.state === 'stopped' && (release.metadata.deletionTimestamp !== undefined || isResting(release))
 }
 
@@ -52,7 +57,7 @@ export function nextInLine({ release, group }: ReleaseView): BatchRelease | null
 export const GROUP_BUSY = 'GroupBusy'
 
 function isInFlight(release: BatchRelease): boolean {
-  return !isQuiet(release) && !isResting(release)
+  return !isQuiet(release) && !isResting(release) && !lacksWorkload(release)
 }
 
 function placeOf(release: BatchRelease): readonly [number, string, string] {
