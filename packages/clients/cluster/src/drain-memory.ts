@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type DrainedPermit, type EvictionRefusal, isSamePermit } from '@tranche/drain'
+import type { DrainedPermit, EvictionRefusal } from '@tranche/drain'
 
 /** A node, and the permit for which it is drained. */
 export interface DrainOfNode {
