@@ -175,8 +175,8 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node that cannot pull is blocked although the policy says Continue',
     file: prePullCheck,
-    find: "const isTolerated = isFailed && rules?.onFailure === 'Continue'",
-    replace: "const isTolerated = isFailed && rules?.onFailure === 'Never'",
+    find: "return onFailure === 'Continue'",
+    replace: "return (onFailure as string) === 'Never'",
     tests: [checkTests],
   },
   {

@@ -156,6 +156,14 @@ describe('a node whose images are pulled first', () => {
     expect(await world.check.check(target, ahead, signal)).toEqual({ kind: 'ready', for: 'ahead' })
   })
 
+  it('is blocked if the policy names an action that this version does not know', async () => {
+    const world = aWorld()
+    const target = aTarget({ onFailure: 'Defer' as never })
+    world.pods = [aPod(world, failed)]
+    expect(world.check.preparations(target)).toMatchObject([{ state: 'failed' }])
+    expect(await world.check.check(target, deletion, signal)).toMatchObject({ kind: 'blocked', reason: 'ImagePull' })
+  })
+
   it('waits while it pulls, although the policy says Continue', async () => {
     const world = aWorld()
     world.pods = [aPod(world, { kind: 'pulling' })]

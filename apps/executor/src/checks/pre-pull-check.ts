@@ -53,9 +53,8 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     async check(target, { node, purpose }, signal) {
       const rules = rulesOf(target)
       if (rules === undefined) return null
-      const isHeld = (rules.onFailure ?? prePullDefaults.onFailure) === 'Hold'
       const answer = helpers === undefined ? NOT_ALLOWED : await pull(helpers, { target, node }, signal)
-      if (answer.kind === 'pending' || (answer.kind === 'blocked' && isHeld)) return answer
+      if (answer.kind === 'pending' || (answer.kind === 'blocked' && !toleratesFailure(rules))) return answer
       return { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' }
     },
     async release(target, node, signal) {
@@ -120,6 +119,11 @@ function rulesOf({ release }: CheckTarget): PrePullRules | undefined {
   return release.spec.tranche?.prePull
 }
 
+/** Whether a node that cannot pull is updated anyway. An action of a newer version, which this one does not know, holds the node. */
+function toleratesFailure({ onFailure = prePullDefaults.onFailure }: PrePullRules): boolean {
+  return onFailure === 'Continue'
+}
+
 function isStale({ revision }: HelperPod, target: CheckTarget): boolean {
   return rulesOf(target) === undefined || revision !== target.release.status?.flight?.revision
 }
@@ -128,7 +132,7 @@ function toPreparation(pod: HelperPod, target: CheckTarget, clock: Clock): Prepa
   const rules = rulesOf(target)
   const leftMs = leftMsOf(pod, target, clock)
   const isFailed = pod.state.kind === 'failed' || (pod.state.kind === 'pulling' && leftMs <= 0)
-  const isTolerated = isFailed && rules?.onFailure === 'Continue'
+  const isTolerated = isFailed && rules !== undefined && toleratesFailure(rules)
   const state = pod.state.kind === 'pulled' || isTolerated ? 'ready' : isFailed ? 'failed' : 'begun'
   const changesAtMs = state === 'begun' ? clock.monotonicMs() + leftMs : null
   return { node: pod.node, check: PRE_PULL, state, isAhead: true, isStale: isStale(pod, target), changesAtMs }
