@@ -1,5 +1,13 @@
 import type { DrainConsumer } from '@tranche/api-schema'
-import { controllerOf, isOwnedBy, type OwnerOfObjects, parseLabelSelector, parseQuantity, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
+import {
+  controllerOf,
+  isOwnedBy,
+  type OwnerOfObjects,
+  parseLabelSelector,
+  parseQuantity,
+  type Pod,
+  PRE_PULL_LABEL,
+} from '@tranche/kube-types'
 
 /** A pod on a node, with the CSI drivers of its volumes. */
 export interface PodOnNode {

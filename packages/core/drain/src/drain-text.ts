@@ -23,6 +23,11 @@ export function drainText(consumers: readonly Consumer[], refusals: readonly Evi
 
 function consumerText({ namespace, name, uid, isLeaving, finalizers }: Consumer, refusals: readonly EvictionRefusal[]): string {
   const refusal = refusals.find((one) => one.uid === uid)
-  const why = finalizers.length > 0 ? `terminating, with finalizer ${finalizers.join(', ').slice(0, FINALIZERS_MAX)}` : isLeaving ? 'terminating' : refusal?.message
+  const why =
+    finalizers.length > 0
+      ? `terminating, with finalizer ${finalizers.join(', ').slice(0, FINALIZERS_MAX)}`
+      : isLeaving
+        ? 'terminating'
+        : refusal?.message
   return why === undefined ? `${namespace}/${name}` : `${namespace}/${name} (${why})`
 }
