@@ -182,6 +182,27 @@ describe('in mid-drain,', () => {
     await stage.until('the node is free', isFree, 5 * 60_000)
   })
 
+  it('an API server that answers late gets no more undos at once the longer it lasts', async () => {
+    stage = await setDrainStage(byLabel, { nodes: 12, executors: ['executor-1'] })
+    for (const { metadata } of await drive(stage.clock, nodesOf(stage))) {
+      const mark = { namespace: 'demo', name: `late-${metadata.name}`, uid: 'late', podUid: 'a', podResourceVersion: '1', cordoned: true }
+      const body = { metadata: { annotations: { 'tranche.dev/cordon': JSON.stringify(mark) } } }
+      await drive(stage.clock, stage.client.patch(resourcePaths.nodes, { namespace: '', name: metadata.name }, { type: 'merge', body }))
+    }
+    let asked = 0
+    stage.disturb({
+      onRequest({ actor, verb, name }) {
+        if (!actor.startsWith('executor') || verb !== 'get' || name?.startsWith('late-') !== true) return undefined
+        asked += 1
+        return { kind: 'delay', ms: 60_000, when: 'before' }
+      },
+    })
+    await stage.pass(20 * 60_000)
+    expect(asked).toBeGreaterThan(0)
+    // Each waits for five seconds.
+    expect(asked).toBeLessThanOrEqual(240)
+  })
+
   it('the deletion of the node ends its drain, and the release continues', async () => {
     await beginDraining()
     await drive(stage.clock, stage.client.delete(resourcePaths.nodes, { namespace: '', name: NODE }))

@@ -78,12 +78,23 @@ function wakeByReleases(cluster: WatchedCluster, woken: Woken): void {
   })
 }
 
-/** Wakes the releases that wait for a group when another release may have left it, or comes before or after them. */
+/**
+ * Wakes the releases that wait for a group when another release may have left it, or comes before or after them. Releases of other groups sleep
+ * on: a user who changes a release of one group again and again costs the others nothing.
+ */
 function wakeGroup({ batchReleases }: WatchedCluster, [previous, current]: readonly (BatchRelease | undefined)[], woken: Woken): void {
   if (groupFacts(previous) === groupFacts(current)) return
+  const changed = [previous, current].filter((release) => release !== undefined)
   for (const other of batchReleases.store.list()) {
-    if (other.status?.waiting?.reason === GROUP_BUSY && other.metadata.uid !== current?.metadata.uid) woken.release(keyText(keyOf(other)))
+    if (other.status?.waiting?.reason !== GROUP_BUSY || other.metadata.uid === current?.metadata.uid) continue
+    if (changed.some((release) => isOfSameGroup(release, other))) woken.release(keyText(keyOf(other)))
   }
+}
+
+/** Groups across namespaces have one Lease, which the status names before a release waits for it. */
+function isOfSameGroup(a: BatchRelease, b: BatchRelease): boolean {
+  if (a.metadata.namespace === b.metadata.namespace && groupNameOf(a) === groupNameOf(b)) return true
+  return a.status?.groupLease !== undefined && a.status.groupLease === b.status?.groupLease
 }
 
 /** What other releases of its group depend on; empty without a group. */

@@ -30,7 +30,7 @@ export interface GroupReader extends GroupPort {
   group(release: BatchRelease, live: boolean, signal: AbortSignal): Promise<ReleaseReading['group']>
 }
 
-/** How long (ms) a Lease that was read is used by passes that open nothing. */
+/** How long (ms) a Lease that was read is kept, and used by passes that open nothing. Users may name any number of groups. */
 const KEPT_MS = 4_000
 
 const NOT_ALLOWED =
@@ -143,7 +143,14 @@ class GroupLeases {
   }
 
   #learn(name: string, lease: Lease | null): Lease | null {
-    this.#kept.set(name, { lease, atMs: this.#parts.clock.monotonicMs() })
+    const nowMs = this.#parts.clock.monotonicMs()
+    // In the order of their reading: the oldest is first.
+    this.#kept.delete(name)
+    this.#kept.set(name, { lease, atMs: nowMs })
+    for (const [other, { atMs }] of this.#kept) {
+      if (nowMs - atMs < KEPT_MS) break
+      this.#kept.delete(other)
+    }
     return lease
   }
 
