@@ -134,8 +134,8 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'no time limit ends a drain',
     file: drainNode,
-    find: 'clock.monotonicMs() - sinceMs >= durationMs(timeout)',
-    replace: 'clock.monotonicMs() < sinceMs && timeout === ""',
+    find: 'spentMs >= durationMs(timeout)',
+    replace: 'spentMs < 0 && timeout === ""',
     tests: [drainNodeTests],
   },
   {
@@ -148,10 +148,10 @@ export const mutantsOfDrain: readonly Mutant[] = [
   },
   {
     rule: 'Drain',
-    fault: 'the next permit of a node has the time that the last one left',
+    fault: 'each new permit of a node gives its drain the whole time again',
     file: drainMemory,
-    find: 'if (before !== undefined && isSamePermit(before.permit, drain.drained.permit)) return before',
-    replace: 'if (before?.permit.podUid === podUid && podResourceVersion !== "") return before',
+    find: 'spentMs: before.spentMs + Math.min(LONGEST_GAP_MS, sinceMs)',
+    replace: 'spentMs: 0',
     tests: [drainNodeTests],
   },
   {

@@ -77,7 +77,7 @@ const STOP_GRACE_MS = 5_000
 /** Starts the partition executor against one API server. */
 export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const options = onServerClock(given)
-  const { clock, metrics, tracer = noTracer } = options
+  const { clock, metrics, tracer = noTracer, seed = 0 } = options
   const meter = createMeter({ metrics, clock, program: 'executor' })
   const { wrap } = options.failpoints ?? noFailpoints
   const queue = wrap('queue', options.queue)
@@ -85,16 +85,15 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const userAgent = `${fieldManagers.executor}/${options.version ?? '0.1.0'}`
   const exchange = traceExchange(meter(options.exchange), tracer)
   const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: meter(options.watchExchange) }
-  const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed: options.seed ?? 0 })
+  const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed })
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
   const watched = watchCluster({
-    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false, ...scope },
+    ...{ client, clock, log, seed, withRollouts: false, ...scope },
     ...watchLag(metrics, clock, 'executor'),
     ...(options.clusterCache !== undefined && { clusterCache: options.clusterCache }),
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const seed = options.seed ?? 0
   const helpers = options.prePull === true ? watchHelperPods({ client, clock, log, seed, ...scope }) : undefined
   const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
   const drains = { client, cluster, clock, log, trusted: options.drainNamespaces ?? [], watched: options.namespaces }
