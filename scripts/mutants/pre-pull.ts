@@ -232,7 +232,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     fault: 'two helper pods of one node contradict each other for ever',
     file: prePullCheck,
     find: 'if (!first.has(key)) first.set(key, pod)',
-    replace: 'first.set(`${key}/${pod.uid}/${pod.name}`, pod)',
+    replace: 'first.set(key + pod.name, pod)',
     tests: [checkTests],
   },
 ]
