@@ -40,6 +40,22 @@ export const mutantsOfGroups: readonly Mutant[] = [
   },
   {
     rule: 'G13',
+    fault: 'a release without a DaemonSet keeps the group for ever',
+    file: planGroup,
+    find: ' || (daemonSet === undefined && lacksWorkload(release))',
+    replace: '',
+    tests: [groupScenarios],
+  },
+  {
+    rule: 'G9',
+    fault: 'a release leaves its group before it is stopped',
+    file: planGroup,
+    find: "if (wanted.kind === 'stop' && !isStopped(release)) return null",
+    replace: '',
+    tests: [groupTests],
+  },
+  {
+    rule: 'G13',
     fault: 'a failed release gives the group up',
     file: planGroup,
     find: ' && !isFailed(view, wanted)',

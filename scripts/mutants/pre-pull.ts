@@ -219,4 +219,20 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     replace: "terms?.prePull?.onFailure === 'Never'",
     tests: [judgeTests],
   },
+  {
+    rule: 'G6',
+    fault: 'helper pods of other namespaces count',
+    file: prePullCheck,
+    find: 'helpers.list(uid).filter((pod) => pod.namespace === namespace)',
+    replace: 'helpers.list(uid).filter((pod) => pod.namespace !== "" || namespace === "")',
+    tests: [checkTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'two helper pods of one node contradict each other for ever',
+    file: prePullCheck,
+    find: 'if (!first.has(key)) first.set(key, pod)',
+    replace: 'first.set(key + pod.name, pod)',
+    tests: [checkTests],
+  },
 ]

@@ -114,11 +114,8 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
     wakeByWatches(cluster, clock, enqueue)
     wakeByHelpers(helpers, cluster, enqueue)
     helpers?.start(ending.signal, end.reject)
-    const sweepNodes = nodeSweeper(port, log, ending.signal)
-    sweep(clock, ending.signal, () => {
-      enqueueAll(cluster, enqueue)
-      sweepNodes()
-    })
+    sweep(clock, ending.signal, () => enqueueAll(cluster, enqueue))
+    sweep(clock, ending.signal, nodeSweeper(port, log, ending.signal))
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
     worker = queue.process(handler, { concurrency: options.workers ?? 4 })
   })

@@ -28,8 +28,8 @@ export interface Consumer {
 }
 
 /**
- * The pods that use the agent, by namespace and name. A finished pod uses nothing. Left out are mirror pods, pods of any DaemonSet, and helper
- * pods of prePull: they come back on the same node at once.
+ * The pods that use the agent, by namespace and name. A finished pod uses nothing. Left out are mirror pods, pods of any DaemonSet and helper
+ * pods of prePull: they would come back on the same node at once.
  */
 export function consumersOf(rules: readonly DrainConsumer[], agent: OwnerOfObjects, pods: readonly PodOnNode[]): readonly Consumer[] {
   return pods

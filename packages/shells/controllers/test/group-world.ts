@@ -212,7 +212,7 @@ export class GroupWorld {
           return reading === null ? null : { ...reading, stopAsked: false }
         })
       },
-      setFinalizer: (release, present) => call(() => void this.#setFinalizer(release, present)),
+      setFinalizer: (release, present) => call(() => this.#setFinalizer(release, present)),
       patchDaemonSet: (daemonSet, patch) => call(() => this.#patchDaemonSet(daemonSet, patch)),
       listPods: () => call(() => []),
       findPods: (_namespace, uids) =>

@@ -1,4 +1,4 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import { revokeRecord } from '@tranche/fence'
 import type { BatchReleasePlan } from './view/batch-release-plan.ts'
 import { isFinalized } from './view/is-finalized.ts'
@@ -6,7 +6,7 @@ import { isInCharge, type ReleaseView } from './view/release-view.ts'
 import { judgementOf } from './progress/judgement.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
-import { canTakeGroup, GROUP_BUSY, isQuiet, lacksWorkload, mayLeaveGroup, nextInLine } from './progress/group-rules.ts'
+import { canTakeGroup, GROUP_BUSY, isQuiet, lacksWorkload, nextInLine } from './progress/group-rules.ts'
 import { groupHolderOf, type GroupView, isFree, isHeldBy, isLeaving } from './view/group-view.ts'
 
 /** How often (ms) a waiting release reads the Lease again: other programs may change it. */
@@ -33,10 +33,9 @@ export function planGroupRest({ release }: ReleaseView, record: FlightRecord | u
 export function planGroupLeave(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, group } = view
   if (group === undefined || !isToLeave(view, group, wanted)) return null
-  if (group.refused === null && isHeldBy(group.lease, release)) {
-    // A record that is still open is closed first, by the rules that follow.
-    return mayLeaveGroup(release, group.wanted, group.name) ? { kind: 'freeGroup', lease: group.name } : null
-  }
+  // F8: a stop waits for nothing, not even for a write of the Lease.
+  if (wanted.kind === 'stop' && !isStopped(release)) return null
+  if (group.refused === null && isHeldBy(group.lease, release)) return { kind: 'freeGroup', lease: group.name }
   return release.status?.groupLease === undefined ? null : { kind: 'writeStatus', status: { groupLease: null } }
 }
 
@@ -47,6 +46,10 @@ function isToLeave(view: ReleaseView, group: GroupView, wanted: Wanted): boolean
   // F11: a record that was lost may have had nodes in flight.
   if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && hasNothingDown(view) && !isRecordLost(view)
   return wanted.kind === 'allow' && release.status?.flight?.state === 'stopped' && restsInGroup(view, wanted.progress)
+}
+
+function isStopped({ status }: BatchRelease): boolean {
+  return status?.flight === undefined || status.flight.state === 'stopped'
 }
 
 function hasNothingDown({ release, daemonSet }: ReleaseView): boolean {

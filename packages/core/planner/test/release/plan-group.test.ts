@@ -142,6 +142,15 @@ describe('planBatchRelease with a group (G13)', () => {
       holder: 'own',
       want: { kind: 'touchPermits' },
     },
+    'is stopped before it leaves the group, because a stop waits for nothing, not even for the Lease': {
+      view: {
+        annotations: { 'tranche.dev/paused': 'true' },
+        tranche: { downtime: undefined, paused: true },
+        ...held,
+      },
+      holder: 'own',
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
+    },
     'removes its finalizer even where the Lease cannot be read': {
       view: {
         record: stopped,
