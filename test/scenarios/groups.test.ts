@@ -89,6 +89,27 @@ describe('two agents of one group (G13)', () => {
     await b.untilReleased('v2', 20 * 60_000)
   })
 
+  it('may be paused and deleted though its Lease cannot be written, and asks for that seldom', async () => {
+    const [a] = await begin({ steps: pausing })
+    await a.setImage('v2')
+    await untilStepPaused(a)
+    let asked = 0
+    stage.disturb({
+      onRequest({ actor, verb, resource, name }) {
+        if (!actor.startsWith('controller') || resource.resource !== 'leases' || verb === 'get') return undefined
+        if (name?.startsWith('tranche-group.') === true) asked += 1
+        return name?.startsWith('tranche-group.') === true ? { kind: 'error', error: forbidden } : undefined
+      },
+    })
+    await a.patchRollout({ spec: { strategy: { paused: true } } })
+    const acknowledged = async (): Promise<boolean> => (await a.release())?.status?.waiting?.reason === 'Paused'
+    await stage.until('the pause is acknowledged', acknowledged, 60_000)
+    await stage.pass(10 * 60_000)
+    await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, { namespace: a.namespace, name: a.name }))
+    await stage.until('the release is gone', async () => (await a.release()) === undefined, 5 * 60_000)
+    expect(asked).toBeLessThan(40)
+  })
+
   it('continues with a newer template and keeps the group', async () => {
     const [a, b] = await begin()
     await bothAsked(a, b)

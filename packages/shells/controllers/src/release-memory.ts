@@ -27,6 +27,8 @@ export interface ReleaseMemory {
   revisionMissingSinceMs: number | null
   /** Monotonic time since which the Lease of the group has had no holder; null: it has one. */
   groupFreeSinceMs: number | null
+  /** Monotonic time before which a Lease that could not be given up is not written again. */
+  leaveAgainMs: number
   /** Whether the API server refused the paused annotation for a reason other than a lost race. */
   pauseRefused: boolean
 }
@@ -43,6 +45,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     epochMs: clock.nowMs() - clock.monotonicMs(),
     revisionMissingSinceMs: null,
     groupFreeSinceMs: null,
+    leaveAgainMs: 0,
     pauseRefused: false,
   }
   memories.set(keyText(key), memory)
@@ -94,5 +97,6 @@ function groupView({ group }: ReleaseReading, memory: ReleaseMemory, monotonicMs
   if (group === undefined || group.refused !== null || !isFree(group.lease)) memory.groupFreeSinceMs = null
   else memory.groupFreeSinceMs ??= monotonicMs
   const { groupFreeSinceMs: sinceMs } = memory
-  return group === undefined ? undefined : { ...group, freeForMs: sinceMs === null ? null : monotonicMs - sinceMs }
+  if (group === undefined) return undefined
+  return { ...group, freeForMs: sinceMs === null ? null : monotonicMs - sinceMs, leaveFailed: monotonicMs < memory.leaveAgainMs }
 }

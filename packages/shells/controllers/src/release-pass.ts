@@ -43,6 +43,8 @@ const UNCLEAR_RECHECK_MS = 500
 const TOUCHING_MS = 5_000
 /** Retry delay of a pod that could not be labelled, in milliseconds. */
 const UNLABELLED_RECHECK_MS = 30_000
+/** Delay (ms) before a Lease that could not be given up is written again. */
+const LEAVE_AGAIN_MS = 30_000
 /** Retry delay of the leaked mark, in milliseconds: it is set before the pod is Ready, or not at all. */
 const UNMARKED_RECHECK_MS = 1_000
 
@@ -95,7 +97,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'takeGroup':
       return takeGroup(plan.lease, view, doing)
     case 'freeGroup':
-      return freeGroup(plan.lease, { ...doing, groups: cluster })
+      return leaveGroup(plan.lease, doing)
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
       doing.memory.statusWrittenMs = doing.clock.monotonicMs()
@@ -127,6 +129,19 @@ async function takeGroup(name: string, view: ReleaseView, { cluster, log, signal
   await cluster.takeLease(name, view.group?.lease ?? null, view.release, signal)
   log.info({ ...fieldsOf(view.release), lease: name }, 'took group')
   return again
+}
+
+/** G9: a Lease that cannot be written keeps no stop from being acknowledged, and no release from being deleted. */
+async function leaveGroup(name: string, doing: Doing): Promise<ReconcileResult> {
+  const { cluster, clock, memory, signal, log, key } = doing
+  try {
+    return await freeGroup(name, { ...doing, groups: cluster })
+  } catch (error) {
+    if (signal.aborted || isLostRace(error)) throw error
+    memory.leaveAgainMs = clock.monotonicMs() + LEAVE_AGAIN_MS
+    log.warn({ batchRelease: keyText(key), lease: name, err: error }, 'could not free group')
+    return again
+  }
 }
 
 /** Records the warning on both the DaemonSet that was changed and the Rollout of the release. */

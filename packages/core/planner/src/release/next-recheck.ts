@@ -11,7 +11,7 @@ import { nextStuckMs } from './view/stuck-pods.ts'
 export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
   const nextMs = judgementOf(view)?.nextChangeMs ?? null
   const judgeMs = nextMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextMs - view.monotonicMs)
-  const soonest = Math.min(judgeMs, groupRecheckMs(wanted), nextOfBatch(view, wanted) ?? Number.POSITIVE_INFINITY)
+  const soonest = Math.min(judgeMs, groupRecheckMs(view, wanted), nextOfBatch(view, wanted) ?? Number.POSITIVE_INFINITY)
   return Number.isFinite(soonest) ? soonest : null
 }
 

@@ -12,9 +12,9 @@ import { groupHolderOf, type GroupView, isFree, isHeldBy, isLeaving } from './vi
 /** How often (ms) a waiting release reads the Lease again: other programs may change it. */
 const GROUP_RECHECK_MS = 5_000
 
-/** When (ms) a release that waits for its group is planned again; Infinity for any other. */
-export function groupRecheckMs(wanted: Wanted): number {
-  return isBusy(wanted) ? GROUP_RECHECK_MS : Number.POSITIVE_INFINITY
+/** When (ms) a release that waits for its group, or could not give it up, is planned again; Infinity for any other. */
+export function groupRecheckMs({ group }: ReleaseView, wanted: Wanted): number {
+  return isBusy(wanted) || group?.leaveFailed === true ? GROUP_RECHECK_MS : Number.POSITIVE_INFINITY
 }
 
 /** Whether the release waits for its group, and for nothing else. */
@@ -32,7 +32,7 @@ export function planGroupRest({ release }: ReleaseView, record: FlightRecord | u
 /** G13: gives the group up. It comes before the finalizer is removed, so that no Lease stays. */
 export function planGroupLeave(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, group } = view
-  if (group === undefined || !isToLeave(view, group, wanted)) return null
+  if (group === undefined || group.leaveFailed === true || !isToLeave(view, group, wanted)) return null
   // F8: a stop waits for nothing, not even for a write of the Lease.
   if (wanted.kind === 'stop' && !isStopped(release)) return null
   if (group.refused === null && isHeldBy(group.lease, release)) return { kind: 'freeGroup', lease: group.name }
@@ -63,7 +63,7 @@ export function planGroupTake(view: ReleaseView, wanted: Wanted): BatchReleasePl
   // The status first says which Lease it is, so that it is given up again after a crash.
   if (group.wanted === null || release.status?.groupLease !== group.wanted) return null
   if (canTakeGroup(release, group)) return nextInLine(view) === null ? { kind: 'takeGroup', lease: group.name } : null
-  return isAbandoned(group) ? { kind: 'freeGroup', lease: group.name } : null
+  return group.leaveFailed !== true && isAbandoned(group) ? { kind: 'freeGroup', lease: group.name } : null
 }
 
 /** Whether the Lease names a release that is gone, has another group, or gives the group up. */

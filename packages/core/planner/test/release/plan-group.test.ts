@@ -151,6 +151,23 @@ describe('planBatchRelease with a group (G13)', () => {
       holder: 'own',
       want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
     },
+    'removes its finalizer even where the Lease could not be written: the next release frees it': {
+      view: {
+        record: stopped,
+        metadata: { deletionTimestamp: '2023-11-14T00:00:00Z' },
+        annotations: { 'batchrelease.rollouts.kruise.io/control-info': null },
+        ...held,
+      },
+      holder: 'own',
+      group: { leaveFailed: true },
+      want: { kind: 'setFinalizer', present: false },
+    },
+    'waits, and writes no Lease, where that of a release that is gone could not be freed a short time ago': {
+      view: { ...notBegun, ...held },
+      holder: 'other',
+      group: { holder: undefined, leaveFailed: true },
+      want: { kind: 'writeStatus' },
+    },
     'removes its finalizer even where the Lease cannot be read': {
       view: {
         record: stopped,

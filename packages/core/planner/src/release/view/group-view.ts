@@ -17,6 +17,8 @@ export interface GroupView {
   readonly members: readonly BatchRelease[]
   /** Milliseconds for which this process has seen the Lease without a holder; null while it has one. */
   readonly freeForMs: number | null
+  /** Whether the Lease could not be given up a short time ago. Nothing else waits for it: without its holder, another release frees it. */
+  readonly leaveFailed?: boolean
 }
 
 /** A release and the group that it belongs to now. */
