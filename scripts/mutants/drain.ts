@@ -148,14 +148,6 @@ export const mutantsOfDrain: readonly Mutant[] = [
   },
   {
     rule: 'Drain',
-    fault: 'each new permit of a node gives its drain the whole time again',
-    file: drainMemory,
-    find: 'spentMs: before.spentMs + Math.min(LONGEST_GAP_MS, sinceMs)',
-    replace: 'spentMs: 0',
-    tests: [drainNodeTests],
-  },
-  {
-    rule: 'Drain',
     fault: 'a pod that changes again and again is drained for ever',
     file: drainMemory,
     find: 'spentMs: before.spentMs + Math.min(LONGEST_GAP_MS, sinceMs)',
