@@ -115,9 +115,12 @@ export const sabotages: readonly Sabotage[] = [
   inRequests('pods are deleted without preconditions', ['G4'], (request) =>
     request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request,
   ),
-  inReading('executors ignore every stop', ['G9'], ({ published, ...reading }) =>
-    withFlight({ ...reading, published: { ...published, paused: false } }, () => ({ state: 'open', holds: [] })),
-  ),
+  {
+    ...inReading('executors ignore every stop', ['G9'], ({ published, ...reading }) =>
+      withFlight({ ...reading, published: { ...published, paused: false } }, () => ({ state: 'open', holds: [] })),
+    ),
+    among: withPauses,
+  },
   {
     ...inReading('executors continue with a version that fails', ['G9'], ({ published, release, ...reading }) => {
       const { failure: _, ...status } = release.status ?? {}
@@ -168,6 +171,13 @@ function withFailures({ shape, incidents, ...rest }: Schedule): Schedule {
   const change = { nodes: Math.max(8, shape.nodes), steps, policy, maxUnavailable: 3, minReadySeconds: 0 }
   const failing = (incident: Incident): Incident => (incident.kind === 'template' ? { ...incident, tag: 'v8-bad-heals' } : incident)
   return { ...rest, shape: { ...shape, ...change }, incidents: incidents.map(failing) }
+}
+
+/** A user pauses the release while its only batch is in progress. */
+function withPauses({ shape, incidents, ...rest }: Schedule): Schedule {
+  const change = { nodes: Math.max(8, shape.nodes), steps: [{ replicas: '100%' }], maxUnavailable: 3, minReadySeconds: 0 } as const
+  const pauses = [4, 10, 20].map((seconds): Incident => ({ kind: 'pause', atMs: 1_000 * seconds }))
+  return { ...rest, shape: { ...shape, ...change }, incidents: [...incidents, ...pauses].toSorted((a, b) => a.atMs - b.atMs) }
 }
 
 /** The only incident is a new version that fails at once; the policy rolls it back. */
