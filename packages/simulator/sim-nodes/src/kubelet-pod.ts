@@ -20,8 +20,8 @@ export interface KubeletPodPorts {
   readonly podIP: string
   /** Images of the node. */
   readonly images: ImageStore
-  /** Whether the node reaches the registry. */
-  readonly canPull: boolean
+  /** Whether the node reaches the registry now. */
+  readonly canPull: () => boolean
   /** Life cycle of the pod. @default as its template says */
   readonly life?: PodLife | undefined
   /** Called while the pod makes its node unfit, until it is gone. */
@@ -51,13 +51,15 @@ interface ContainerShape {
 }
 
 /**
- * One pod on one node, run by its kubelet. Its timeline depends only on the pod as first seen. Later only the start of its deletion and an
- * external end of its containers matter.
+ * One pod on one node, run by its kubelet. Its timeline depends only on the pod as first seen. Later only the start of its deletion, an
+ * external end of its containers, and the return of a registry matter.
  */
 export class KubeletPod {
   readonly #ports: KubeletPodPorts
   readonly #settings: PodSettings
-  readonly #stages: readonly Stage[]
+  #stages: readonly Stage[]
+  /** Life cycle that begins once the node reaches the registry; undefined if that does not keep the pod from starting. */
+  #awaited: LifeCycleName | undefined
   /** Time to pull the images before the containers start. */
   #pullMs = 0
   #pod: Pod
@@ -70,16 +72,15 @@ export class KubeletPod {
   #timer: Timer | undefined
 
   constructor(ports: KubeletPodPorts, pod: Pod) {
-    const { containers, initContainers = [] } = shapeOf(pod)
-    const images = [...containers, ...initContainers].map(({ image }) => image)
+    const images = imagesOf(pod)
     this.#ports = ports
     this.#pod = pod
     const { life } = ports
     this.#settings = life?.settings ?? readPodSettings(pod.metadata.annotations ?? {}, pod.spec?.nodeName ?? '', images[0] ?? '')
-    const name =
-      life === undefined
-        ? lifeOf(shapeOf(pod), { images, mayFail: this.#settings.mayFail, canPull: ports.canPull || ports.images.has(images) })
-        : life.name
+    const own = life?.name ?? lifeOf(shapeOf(pod), images, this.#settings.mayFail)
+    const isCutOff = life === undefined && !ports.canPull() && !ports.images.has(images)
+    if (isCutOff && own !== 'bad-pull') this.#awaited = own as LifeCycleName
+    const name = isCutOff ? 'bad-pull' : own
     this.#stages = stagesOf(name)
     this.#stage = this.#stages[0]!
     this.#memory = { restarts: 0, failures: 0, startTime: this.#nowText(), conditions: [] }
@@ -133,8 +134,20 @@ export class KubeletPod {
     else this.#enter(0)
   }
 
+  /** An attempt to pull succeeds once the node reaches the registry; the waiting reason stays until the containers start. */
+  #pullsNow(index: number): boolean {
+    const name = this.#awaited
+    if (name === undefined || this.#stages[index]?.failed !== true || !this.#ports.canPull()) return false
+    this.#awaited = undefined
+    this.#stages = stagesOf(name)
+    const pullMs = this.#ports.images.pull(imagesOf(this.#pod), this.#ports.clock.monotonicMs())
+    this.#schedule((this.#settings.startMs + pullMs) / this.#ports.speed, () => this.#enter(1))
+    return true
+  }
+
   /** Consecutive stages without delay are entered together and written as one. */
   #enter(index: number): void {
+    if (this.#pullsNow(index)) return
     let at = index
     for (;;) {
       this.#stage = this.#stages[at]!
@@ -160,8 +173,7 @@ export class KubeletPod {
     const restarts = containerStatuses[0]?.restartCount ?? 0
     this.#memory = { startTime, conditions, restarts, failures: restarts, runningSince: startTime }
     this.#stage = { ...this.#stage, phase: 'Running', state: 'running', ready: isReady(conditions) }
-    const { containers, initContainers = [] } = shapeOf(pod)
-    this.#ports.images.add([...containers, ...initContainers].map(({ image }) => image))
+    this.#ports.images.add(imagesOf(pod))
   }
 
   #beginStopping(): void {
@@ -273,17 +285,10 @@ function stagesOf(name: PodLife['name']): readonly Stage[] {
 }
 
 /** Without init containers that can fail, a failure planned there happens at once. */
-function lifeOf(shape: PodShape, { images, mayFail, canPull }: PullFacts): LifeCycleName {
-  if (!canPull) return 'bad-pull'
+function lifeOf(shape: PodShape, images: readonly string[], mayFail: boolean): LifeCycleName {
   const name = lifeCycleOf(images, mayFail)
   if (name !== 'bad-pull' && shape.containers.some(isRefusedAsRoot)) return 'non-root'
   return name === 'bad-init' && (shape.initContainers ?? []).length === 0 ? 'bad-crash' : name
-}
-
-interface PullFacts {
-  readonly images: readonly string[]
-  readonly mayFail: boolean
-  readonly canPull: boolean
 }
 
 /** Kubelets create no container that must not run as root and would. */
@@ -294,6 +299,11 @@ function isRefusedAsRoot({ securityContext }: ContainerShape): boolean {
 /** Read from the pod each time: only image tags may change, and their effect was decided when the pod was first seen. */
 function shapeOf(pod: Pod): PodShape {
   return pod.spec as unknown as PodShape
+}
+
+function imagesOf(pod: Pod): readonly string[] {
+  const { containers, initContainers = [] } = shapeOf(pod)
+  return [...containers, ...initContainers].map(({ image }) => image)
 }
 
 function isRunning(pod: Pod): boolean {

@@ -153,7 +153,7 @@ export class Kubelet {
       void this.#postReady()
     }
     const events = this.#events
-    const canPull = this.#node.metadata.annotations?.[NO_REGISTRY_ANNOTATION] !== 'true'
+    const canPull = (): boolean => this.#node.metadata.annotations?.[NO_REGISTRY_ANNOTATION] !== 'true'
     const node = { hostIP, images: this.#images, canPull }
     const ports = { client, events, clock, speed, ...node, podIP: nextPodIP(), life: lives?.(pod), onNodeBroken, onError }
     this.#pods.set(uid, new KubeletPod(ports, pod))

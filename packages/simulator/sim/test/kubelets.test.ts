@@ -49,6 +49,29 @@ describe('a kubelet', () => {
     expect(await reason()).toBe('CreateContainerConfigError')
   })
 
+  it('starts a pod that could not be pulled at the next attempt after its node reaches the registry again', async () => {
+    const world = await createWorld({ nodes: 1 })
+    await world.sim.start()
+    const reach = async (isReached: boolean): Promise<void> => {
+      const annotations = { 'sim.tranche.dev/no-registry': isReached ? null : 'true' }
+      await world.admin.patch(resources.nodes, 'node-001', '', { metadata: { annotations } })
+    }
+    const reason = async (): Promise<unknown> => {
+      const [pod] = await world.pods()
+      return (pod as unknown as HelperPodStatus).status?.containerStatuses?.[0]?.state?.waiting?.reason
+    }
+    await reach(false)
+    await world.admin.create(resources.daemonSets, daemonSet())
+    await world.pass(60_000)
+    expect(await reason()).toBe('ImagePullBackOff')
+    await reach(true)
+    await world.pass(1_000)
+    expect(await reason()).toBe('ImagePullBackOff')
+    await world.pass(60_000)
+    expect(await reason()).toBeUndefined()
+    expect((await world.pods()).map((pod) => (pod as { readonly status?: { readonly phase?: string } }).status?.phase)).toEqual(['Running'])
+  })
+
   it('starts a pod at once whose image another pod has pulled', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
