@@ -13,7 +13,7 @@ import { type RecordedWrite, type Recording, readRecording, readWithDeliveries }
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
-import { admissionOf, enforcePolicies, installWebhooks, webhookOf } from './admission.ts'
+import { admissionOf, enforcePins, enforcePolicies, installWebhooks, webhookOf } from './admission.ts'
 import { createProcess, type Process } from './process.ts'
 import { daemonSetManifest, policyManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -101,6 +101,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly clockAheadMs?: (identity: string) => number
   /** Controllers read which ConfigMaps are immutable. @default false */
   readonly readConfig?: boolean
+  /** Controllers pin config, and the API server has the policy for pods. @default false */
+  readonly pinConfig?: boolean
   /** Namespaces that the programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
   /** @default true: a Rollout is created, and the story starts when it is Healthy */
@@ -155,6 +157,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...(options.egress && { egress: options.egress(clock) }),
           admission: options.admission ?? 'none',
           readConfig: options.readConfig ?? false,
+          pinConfig: options.pinConfig ?? false,
           leaderElection: (options.controllers?.length ?? 1) > 1,
         }),
       ),
@@ -223,6 +226,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
 
   if (options.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
   if (options.admission === 'policy') await enforcePolicies(simulator)
+  if (options.pinConfig === true) await enforcePins(simulator)
   if (options.admission === 'webhook') await installWebhooks(simulator)
   await furnish(stage, options)
   return stage
