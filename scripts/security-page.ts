@@ -14,6 +14,7 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-admission': 'controller, with `admission: policy` or `webhook`',
   'tranche-webhook': 'controller, with `admission: webhook` and its own certificate',
   'tranche-config': 'controller, with `--read-config`',
+  'tranche-config-pin': 'controller, with `--pin-config`',
   'tranche-test': '`helm test`, while it runs',
 }
 

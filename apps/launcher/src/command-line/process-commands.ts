@@ -31,6 +31,7 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
         .option('--no-leader-election', 'run without the Lease; only where no other controller runs')
         .option('--lease-namespace <name>', 'namespace of the Lease; defaults to kube-system')
         .option('--read-config', 'read which ConfigMaps of templates are immutable; requires permission to get ConfigMaps')
+        .option('--pin-config', 'let policies pin config; requires the policy for pods, and permission to write ConfigMaps')
     if (name === 'api') command.option('--lease-namespace <name>', 'namespace of the Lease of controllers; defaults to kube-system')
     command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)

@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly allowHosts: readonly string[]
   /** Whether the controller reads which ConfigMaps of templates are immutable. */
   readonly readConfig: boolean
+  /** Whether policies may pin config. */
+  readonly pinConfig: boolean
   /** 1 to 64. */
   readonly workers: number
   readonly redis: RedisOptions
@@ -56,6 +58,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     scope: toScopeOptions(values),
     allowHosts: textsOf(values, 'allowHost'),
     readConfig: values['readConfig'] === true,
+    pinConfig: values['pinConfig'] === true,
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
     redis: {
       url: textOf(values, 'redis'),

@@ -91,6 +91,8 @@ export {
   NOTIFIED_NODES_MAX,
   type NotReadyAction,
   type RoomRule,
+  configRules,
+  type ConfigRule,
   roomRules,
   notReadyActions,
   OLDER_PODS_MAX,

@@ -1,7 +1,16 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
-import { conditionStatuses, failureActions, nodeOrders, notReadyActions, notifyEvents, reapplyActions, roomRules } from './values.ts'
+import {
+  conditionStatuses,
+  configRules,
+  failureActions,
+  nodeOrders,
+  notReadyActions,
+  notifyEvents,
+  reapplyActions,
+  roomRules,
+} from './values.ts'
 
 /** Schema of a duration such as `30s`, `5m` or `1h30m`. */
 const duration = (): z.ZodString => z.string()
@@ -207,6 +216,10 @@ const releasePolicySpecSchema = z.object({
     .optional()
     .meta({ description: 'How long updated nodes must stay healthy.' }),
   analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
+  config: known(configRules).optional().meta({
+    description:
+      'Pin: pods read immutable copies of the ConfigMaps that the template names, so that a change of config is a release. Report: a condition names them. Default Report.',
+  }),
   notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })
 /** Conditions under which a release may continue. */

@@ -86,6 +86,7 @@ export const stalledReasons = [
   'RevisionHeld',
   'PolicyNotFound',
   'PolicyInvalid',
+  'ConfigUnpinned',
   'ReleaseFailed',
   'AnalysisInconclusive',
 ] as const
@@ -205,6 +206,11 @@ export type NotReadyAction = (typeof notReadyActions)[number]
 export const roomRules = ['Ignore', 'Check'] as const
 /** @see roomRules */
 export type RoomRule = (typeof roomRules)[number]
+
+/** Whether config of a template is only reported where it is not part of the version, or pinned by copies. */
+export const configRules = ['Report', 'Pin'] as const
+/** @see configRules */
+export type ConfigRule = (typeof configRules)[number]
 
 /** Events that receivers can get. */
 export const notifyEvents = [

@@ -43,6 +43,7 @@ const sectionTitles: Readonly<Record<SectionName, string>> = {
   failure: 'A bad version',
   soak: 'Soak',
   analysis: 'Analyses',
+  config: 'Config',
   notify: 'Notifications',
 }
 
