@@ -105,7 +105,12 @@ export const choices: Readonly<Record<string, Values>> = {
         requestTimeout: '0s',
       },
     },
-    rbac: { room: true, config: true, policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }] },
+    rbac: {
+      room: true,
+      config: true,
+      configPin: true,
+      policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
+    },
     networkPolicy: {
       apiFrom: [{ namespaceSelector: probe }],
       metricsFrom: [{ namespaceSelector: probe }],

@@ -34,6 +34,9 @@
 {{- if $root.Values.rbac.config }}
 - --read-config
 {{- end }}
+{{- if $root.Values.rbac.configPin }}
+- --pin-config
+{{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
 - --lease-namespace={{ include "tranche.leaseNamespace" $root }}
