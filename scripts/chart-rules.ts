@@ -58,6 +58,7 @@ export function processRules(): object {
     lease: Role['tranche-controller'],
     admission: ClusterRole['tranche-admission'],
     config: ClusterRole['tranche-config'],
+    configPin: ClusterRole['tranche-config-pin'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],
   }
