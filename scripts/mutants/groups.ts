@@ -7,6 +7,8 @@ const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.t
 const freeGroup = 'packages/shells/controllers/src/free-group.ts'
 const groupPort = 'apps/controller/src/ports/group-port.ts'
 
+const sweepGroups = 'apps/controller/src/sweep-groups.ts'
+
 const groupTests = 'packages/core/planner/test/release/plan-group.test.ts'
 const freeGroupTests = 'packages/shells/controllers/test/free-group.test.ts'
 const groupProperties = 'packages/shells/controllers/test/groups.property.test.ts'
@@ -14,6 +16,14 @@ const groupScenarios = 'test/scenarios/groups.test.ts'
 
 /** Faults in the rules of groups. */
 export const mutantsOfGroups: readonly Mutant[] = [
+  {
+    rule: 'G13',
+    fault: 'a sweep takes the Lease of a release that exists',
+    file: sweepGroups,
+    find: 'holder === null || (await groups.readHolder(holder, signal)) !== undefined',
+    replace: 'holder === null',
+    tests: ['apps/controller/test/sweep-groups.test.ts'],
+  },
   {
     rule: 'G13',
     fault: 'a release opens without the Lease of its group',

@@ -13,7 +13,7 @@ import { noFailpoints } from '@tranche/failpoints'
 import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
 import type { EgressClient } from '@tranche/egress'
-import type { StrategyScope } from '@tranche/planner'
+import { groupLeaseName, type StrategyScope } from '@tranche/planner'
 import { noTracer } from '@tranche/telemetry'
 import {
   createRunner,
@@ -26,6 +26,7 @@ import {
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './ports/analysis-port.ts'
 import { createConfigPort } from './ports/config-port.ts'
+import type { GroupSettings } from './ports/group-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
 import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metrics.ts'
@@ -38,6 +39,7 @@ import { createSchemaGates } from './schema/schema-gates.ts'
 import type { SchemaWatch } from './schema/schema-watch.ts'
 import { createSecretReader } from './ports/secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
+import { createGroupSweep } from './sweep-groups.ts'
 import { wakeAll, wakeAtFirst, type Woken } from './wake.ts'
 
 /** Maximum number of concurrent notifications; most of their time is waiting for receivers that are down. */
@@ -84,7 +86,7 @@ type LaneName = keyof typeof laneNames
 export function createTerm(options: ControllerOptions, parts: TermParts): Term {
   const { clock, log, metrics, tracer = noTracer } = options
   const { cluster } = parts
-  const { lanes, onEnd } = createLanes(options, parts, (lane, key) => wake(lane, key))
+  const { lanes, onBegin, onEnd } = createLanes(options, parts, (lane, key) => wake(lane, key))
   let runners: readonly Runner[] = []
   let queues: TermQueues<LaneName> | null = null
   if (metrics !== undefined)
@@ -128,6 +130,7 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
         createRunner({ ...lanes[lane], queue: fresh[lane], clock, log, tracer, ...observing(metrics) }),
       )
       for (const runner of runners) runner.start()
+      onBegin()
       wakeAll(cluster, woken)
       wakeAtFirst(cluster, woken)
     },
@@ -142,7 +145,9 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
 
 interface Lanes {
   readonly lanes: Readonly<Record<LaneName, Lane>>
-  /** Stops background work that passes have started. */
+  /** Starts background work of a leader. */
+  readonly onBegin: () => void
+  /** Stops background work of a leader, and what passes have started. */
   readonly onEnd: () => void
 }
 
@@ -177,6 +182,9 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
     wake: (key) => wake('analysis', key),
   })
   const { settledOnly, keptOnly } = createSchemaGates(schemas)
+  const releases = wrap('release', countRecordWrites(releasePort, options.metrics))
+  const { groups } = options
+  const sweep = groups && createGroupSweep({ groups: releases, names: () => groupsOfPolicies(cluster, groups), clock, log })
   return {
     lanes: {
       rollout: {
@@ -190,9 +198,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
       },
       release: {
         name: laneNames.release,
-        reconcile: settledOnly(
-          createReleasePass({ cluster: wrap('release', countRecordWrites(releasePort, options.metrics)), clock, events }),
-        ),
+        reconcile: settledOnly(createReleasePass({ cluster: releases, clock, events })),
         workers: 2,
       },
       analysis: { name: laneNames.analysis, reconcile: keptOnly(analysis.reconcile), workers: 2 },
@@ -203,8 +209,21 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
         workers: NOTIFY_WORKERS,
       },
     },
-    onEnd: () => analysis.stop(),
+    onBegin: () => sweep?.begin(),
+    onEnd() {
+      sweep?.end()
+      analysis.stop()
+    },
   }
+}
+
+/** Names of the Leases of all groups that policies name. */
+function groupsOfPolicies({ policies }: WatchedCluster, { shared }: GroupSettings): ReadonlySet<string> {
+  const names = policies.store.list().flatMap(({ metadata: { namespace = '' }, spec }) => {
+    const group = spec.downtime?.group
+    return group === undefined ? [] : [groupLeaseName(group, namespace, shared.includes(namespace))]
+  })
+  return new Set(names)
 }
 
 const judgeHere: JudgePort = { judge: async (_namespace, judged) => judgeAnswer(judged) }
