@@ -6,6 +6,7 @@ import {
   createPolicyPass,
   createReleasePass,
   createRolloutPass,
+  type GroupPort,
   type JudgePort,
   withRefusals,
 } from '@tranche/controllers'
@@ -39,7 +40,7 @@ import { createSchemaGates } from './schema/schema-gates.ts'
 import type { SchemaWatch } from './schema/schema-watch.ts'
 import { createSecretReader } from './ports/secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
-import { createGroupSweep } from './sweep-groups.ts'
+import { createGroupSweep, type GroupSweep } from './sweep-groups.ts'
 import { wakeAll, wakeAtFirst, type Woken } from './wake.ts'
 
 /** Maximum number of concurrent notifications; most of their time is waiting for receivers that are down. */
@@ -153,7 +154,7 @@ interface Lanes {
 
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
   const { clock, log, admission } = options
-  const { client, cluster, events, schemas, egress, queueOutage } = parts
+  const { client, cluster, events, schemas, egress } = parts
   const { wrap } = options.failpoints ?? noFailpoints
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
@@ -161,17 +162,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config })
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, egress, secrets, allowsGroups: options.groups !== undefined })
-  const uniqueValue = createTouchValues(options.identity)
-  const releasePort = createReleasePort({
-    client,
-    cluster,
-    clock,
-    strategyScope,
-    schemas,
-    uniqueValue,
-    queueOutage,
-    groups: options.groups,
-  })
+  const releases = releasesOf(options, parts, strategyScope)
   const notifyPort = createNotifyPort({ client, cluster, egress, clock })
   const analysis = createAnalysisPass({
     cluster: wrap('analysis', createAnalysisPort(client, cluster)),
@@ -182,9 +173,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
     wake: (key) => wake('analysis', key),
   })
   const { settledOnly, keptOnly } = createSchemaGates(schemas)
-  const releases = wrap('release', countRecordWrites(releasePort, options.metrics))
-  const { groups } = options
-  const sweep = groups && createGroupSweep({ groups: releases, names: () => groupsOfPolicies(cluster, groups), clock, log })
+  const sweep = sweepOf(options, cluster, releases)
   return {
     lanes: {
       rollout: {
@@ -215,6 +204,19 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
       analysis.stop()
     },
   }
+}
+
+function releasesOf(options: ControllerOptions, parts: TermParts, strategyScope: StrategyScope): ReturnType<typeof createReleasePort> {
+  const { client, cluster, schemas, queueOutage } = parts
+  const { clock, groups, metrics, failpoints = noFailpoints } = options
+  const uniqueValue = createTouchValues(options.identity)
+  const port = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue, queueOutage, groups })
+  return failpoints.wrap('release', countRecordWrites(port, metrics))
+}
+
+/** Undefined where the installation allows no groups. */
+function sweepOf({ groups, clock, log }: ControllerOptions, cluster: WatchedCluster, port: GroupPort): GroupSweep | undefined {
+  return groups && createGroupSweep({ groups: port, names: () => groupsOfPolicies(cluster, groups), clock, log })
 }
 
 /** Names of the Leases of all groups that policies name. */
