@@ -45,6 +45,28 @@ describe('a record of a group', () => {
         [],
       ],
       [
+        'opens where the other one is stopped, and its DaemonSet was deleted',
+        (s) => opens(s.del('a1').daemonSet({}, 'user', { type: 'DELETED' }).record({ state: 'stopped' })),
+        [],
+      ],
+      [
+        'opens only where the other one is stopped, though its DaemonSet was deleted',
+        (s) => opens(s.del('a1').daemonSet({}, 'user', { type: 'DELETED' })),
+        ['G13'],
+      ],
+      [
+        'opens only where the other one has not opened again after its DaemonSet was deleted',
+        (s) =>
+          opens(
+            s
+              .daemonSet({}, 'user', { type: 'DELETED' })
+              .record({ state: 'stopped' })
+              .daemonSet({ uid: 'ds-3', generation: 1, observed: 1 })
+              .record({ state: 'open' }),
+          ),
+        ['G13'],
+      ],
+      [
         'opens only where the other one is stopped, though it is being deleted',
         (s) => opens(s.order({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })),
         ['G13'],

@@ -9,7 +9,8 @@ import type { Judge, JudgeParts } from '../judge-parts.ts'
  * available pod, no other record opens and we delete no other pod.
  *
  * Judged by the groups that BatchReleases name and by the pods, not by Leases. A record that was open when its release joined the group does
- * not count until it opens again. Nor does a release that waits for nodes left behind, or is being deleted, until its record opens again.
+ * not count until it opens again. Nor does a release that waits for nodes left behind, or is being deleted, or whose DaemonSet was deleted,
+ * until its record opens again.
  */
 export function createGroupJudge(parts: JudgeParts): Judge {
   return new GroupJudge(parts)
@@ -25,6 +26,8 @@ interface Member {
   /** Whether its record has been opened since it joined. */
   readonly hasOpened: boolean
   readonly isExcused: boolean
+  /** Whether its DaemonSet was deleted since its record was opened: no node of it comes back by then, and none goes down. */
+  readonly lostDaemonSet: boolean
   /** Write by which it joined the group; null where it was created in it. */
   readonly joined: Cause | null
 }
@@ -49,6 +52,7 @@ class GroupJudge implements Judge {
   }
 
   onWrite(write: RecordedWrite): void {
+    if (write.kind === 'DaemonSet' && write.type === 'DELETED') this.#loseDaemonSet(write)
     if (write.kind !== 'BatchRelease') return
     const key = `${write.namespace}/${String((write.o as RecordedRelease).metadata?.name ?? write.o['name'])}`
     const before = this.#members.get(key)
@@ -56,6 +60,12 @@ class GroupJudge implements Judge {
     if (next === undefined) this.#members.delete(key)
     else this.#members.set(key, next)
     if (next?.hasOpened === true && next.openedMs === write.t && before?.openedMs !== next.openedMs) this.#judgeOpening(next, write.t)
+  }
+
+  #loseDaemonSet({ namespace, o }: RecordedWrite): void {
+    for (const [key, member] of this.#members)
+      if (member.story.namespace === namespace && member.story.name === o['name'])
+        this.#members.set(key, { ...member, lostDaemonSet: true })
   }
 
   #judgeOpening(own: Member, atMs: number): void {
@@ -69,7 +79,8 @@ class GroupJudge implements Judge {
 
   #othersOf(own: Member): readonly Member[] {
     return [...this.#members.values()].filter(
-      (other) => other.story !== own.story && other.group === own.group && other.hasOpened && !other.isExcused,
+      (other) =>
+        other.story !== own.story && other.group === own.group && other.hasOpened && !other.isExcused && !isWithoutDaemonSet(other),
     )
   }
 
@@ -93,6 +104,7 @@ class GroupJudge implements Judge {
       ...{ story, uid: write.uid, group, joined },
       openedMs: isOpen ? (opens ? write.t : (known?.openedMs ?? write.t)) : null,
       hasOpened: (opens && hasJoined) || (known?.hasOpened ?? false),
+      lostDaemonSet: !opens && known?.lostDaemonSet === true,
       isExcused:
         !isOpen && (metadata?.deletionTimestamp !== undefined || status?.waiting?.reason === 'NodesLeft' || known?.isExcused === true),
     }
@@ -101,6 +113,10 @@ class GroupJudge implements Judge {
   #report(own: Member, what: string, atMs: number, node?: string): void {
     this.#parts.breach({ guarantee: 'G13', atMs, ...(node !== undefined && { node }), text: `${nameOf(own.story)}: ${what}` })
   }
+}
+
+function isWithoutDaemonSet({ openedMs, lostDaemonSet }: Member): boolean {
+  return lostDaemonSet && openedMs === null
 }
 
 function nodesInFlight({ story }: Member): string {
