@@ -29,7 +29,7 @@ function aSweep(leases: Readonly<Record<string, Lease | Error>>, holders: Readon
     },
   })
   const pass = async (ms: number): Promise<void> => {
-    await clock.advance(ms)
+    clock.advance(ms)
     for (let i = 0; i < 20; i++) await Promise.resolve()
   }
   return { sweep, deleted, pass }

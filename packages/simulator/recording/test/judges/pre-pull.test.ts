@@ -55,6 +55,16 @@ describe('the images of the new pod, where the policy asks for them to be pulled
             .replace('a1', { images: ['agent:3'] }),
         [],
       ],
+      [
+        'do not matter to a process that has not seen that the template changed',
+        (s) => taken(s.daemonSet({ template: 't9', generation: 2, observed: 1 })),
+        [],
+      ],
+      [
+        'matter once the process has seen that the template changed',
+        (s) => taken(s.daemonSet({ template: 't9', generation: 2, observed: 2 }).seen().wait(MINUTE)),
+        ['G1 a'],
+      ],
       ['do not matter to what others delete', (s) => s.gone('a1').pod("a1'", { hash: 'v2', images: ['agent:2'] }), []],
     ],
     { begin: under({}) },

@@ -1,6 +1,7 @@
 import type { RecordedPod, RecordedWrite } from '../../record/recorded-write.ts'
 import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
 import { followImages } from '../../world/images.ts'
+import type { Cause } from '../../world/observations.ts'
 import type { RecordedFlight } from '../../world/orders.ts'
 import type { Deletion } from '../../world/world.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
@@ -10,7 +11,7 @@ const CLEANED_MS = 90_000
 
 /**
  * G1: where the policy asks for images to be pulled first, and says Hold, a node whose pod we delete has the images of the new one. Judged
- * by the new pod that the node gets. Tolerated where the template has changed meanwhile.
+ * by the new pod that the node gets. Tolerated where the template has changed meanwhile, or before the executor could know (F1).
  *
  * G7: no helper pod is left long after the record that needed it was closed.
  */
@@ -31,6 +32,8 @@ class PrePullJudge implements Judge {
   /** When the record of a BatchRelease was closed, in epoch milliseconds, by namespace and name; absent while it is open. */
   readonly #closedMs = new Map<string, number>()
   readonly #open = new Set<string>()
+  /** Template of a DaemonSet, and the write that set it, by namespace and name. */
+  readonly #templates = new Map<string, { readonly template: unknown; readonly cause: Cause }>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
@@ -40,6 +43,8 @@ class PrePullJudge implements Judge {
     const { daemonSet, decision, pod } = deletion
     const possible = [...daemonSet.terms.possible(decision, this.#parts.observations)]
     if (!possible.every((terms) => terms?.prePull !== undefined && terms.prePull.onFailure !== 'Continue')) return
+    const change = this.#templates.get(`${daemonSet.namespace}/${daemonSet.name}`)?.cause
+    if (change !== undefined && !this.#parts.observations.hasSeen(decision, change)) return
     const byNode = this.#taken.get(daemonSet) ?? new Map<string, Taken>()
     byNode.set(pod.node, { deletion, template: daemonSet.latest?.template })
     this.#taken.set(daemonSet, byNode)
@@ -48,6 +53,7 @@ class PrePullJudge implements Judge {
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Pod') this.#judgeNewPod(write)
     if (write.kind === 'BatchRelease') this.#followRecord(write)
+    if (write.kind === 'DaemonSet') this.#followTemplate(write)
     this.#images.onWrite(write)
   }
 
@@ -74,6 +80,11 @@ class PrePullJudge implements Judge {
     if (story.latest?.template !== taken.template || this.#images.hadImages(node, images, taken.deletion.atMs)) return
     const text = `its new pod needs images that were not there when the old one was deleted, although the policy asks for that: ${images.join(', ')}`
     this.#parts.breach({ guarantee: 'G1', atMs: t, node, text })
+  }
+
+  #followTemplate({ namespace, o: { name, template }, t, rv }: RecordedWrite): void {
+    const key = `${namespace}/${String(name)}`
+    if (this.#templates.get(key)?.template !== template) this.#templates.set(key, { template, cause: { t, rv, of: 'daemonsets' } })
   }
 
   #followRecord({ type, o, namespace, t }: RecordedWrite): void {
