@@ -141,7 +141,7 @@ async function cutFromRegistry(world: World, { pick, forMs }: Extract<ClusterOpe
   }
   world.note(`node ${node} reaches no registry for ${durationText(forMs)}`)
   await set('true')
-  world.later(forMs, () => set(null).catch(() => {}))
+  world.later(forMs, () => set(null))
 }
 
 /** Runs a pod on the node that uses the agent for a while. */

@@ -17,7 +17,7 @@ const frees = { kind: 'freeGroup', lease: NAME }
 const takes = { kind: 'takeGroup', lease: NAME }
 
 /** Holder of the Lease: this release, another one, or a program that is no release. */
-type Holder = 'own' | 'leaving' | 'other' | 'stranger' | 'nobody'
+type Holder = 'own' | 'leaving' | 'other' | 'foreign' | 'none'
 
 interface Case {
   readonly view: ViewFields
@@ -79,7 +79,7 @@ describe('planBatchRelease with a group (G13)', () => {
       group: { members: [aMember({ waiting: waitSince(-60_000) })] },
       want: takes,
     },
-    'waits for a program that is no release': { view: { ...notBegun, ...held }, holder: 'stranger', want: { kind: 'writeStatus' } },
+    'waits for a program that is no release': { view: { ...notBegun, ...held }, holder: 'foreign', want: { kind: 'writeStatus' } },
     'frees the Lease of a release that is gone': {
       view: { ...notBegun, ...held },
       holder: 'other',
@@ -187,7 +187,7 @@ describe('planBatchRelease with a group (G13)', () => {
     },
   }
 
-  it.each(Object.entries(cases))('%s', (_name, { view, holder = 'nobody', group, want }) => {
+  it.each(Object.entries(cases))('%s', (_name, { view, holder = 'none', group, want }) => {
     expect(planBatchRelease(inGroupView(view, holder, group))).toMatchObject(want)
   })
 
@@ -267,8 +267,8 @@ function inGroupView(fields: ViewFields, holder: Holder, group: Partial<GroupVie
     own: holderText(view.release),
     leaving: holderText(view.release),
     other: holderText(other),
-    stranger: 'node-drainer',
-    nobody: '',
+    foreign: 'node-drainer',
+    none: '',
   }[holder]
   const annotations = holder === 'leaving' ? { [LEAVING_ANNOTATION]: 'true' } : {}
   const lease: Lease = { metadata: { name: NAME, uid: 'lease', resourceVersion: '7', annotations }, spec: { holderIdentity } }
@@ -276,7 +276,7 @@ function inGroupView(fields: ViewFields, holder: Holder, group: Partial<GroupVie
   const wanted = view.release.spec.tranche?.downtime === undefined ? null : NAME
   const read = { wanted, refused: null, name: NAME, members: [], freeForMs: null }
   const named = isOwn ? { release: view.release, wanted } : holder === 'other' ? { release: other, wanted: NAME } : undefined
-  return { ...view, group: { ...read, lease: holder === 'nobody' ? null : lease, holder: named, ...group } }
+  return { ...view, group: { ...read, lease: holder === 'none' ? null : lease, holder: named, ...group } }
 }
 
 /** Another release of the group. */
