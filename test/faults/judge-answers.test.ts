@@ -78,6 +78,11 @@ describe('finds nothing where', () => {
       [answered('approve', 'acknowledged', { atMs: 3_500, body: { expectedStep: 1, revision: 'v2' } })],
     ],
     [
+      'helper pods go after a pause',
+      writesOf(rollout('api-1'), rollout('api-1', { paused: true, records: [pause] }), { ...deletion, o: { name: 'pull', helper: 'v2' } }),
+      [answered('pause', 'acknowledged', { atMs: 2_500 })],
+    ],
+    [
       'a pause is lifted before a pod is deleted',
       writesOf(rollout('api-1'), rollout('api-1', { paused: true, records: [pause] }), rollout('people', { records: [pause] }), deletion),
       [answered('pause', 'acknowledged', { atMs: 2_500 })],

@@ -1,6 +1,6 @@
 import type { RecordedAction } from '@tranche/api-schema'
 import type { ErrorCode } from '@tranche/errors'
-import type { RecordedDaemonSet, RecordedRevision, RecordedWrite } from '@tranche/recording'
+import type { RecordedDaemonSet, RecordedPod, RecordedRevision, RecordedWrite } from '@tranche/recording'
 import type { Asked } from './callers.ts'
 import type { Violation } from './judge.ts'
 
@@ -193,7 +193,9 @@ function createStory(breach: Breach): Story {
     templates.set(`${namespace}/${ownerUid} ${revision}`, template)
   }
 
+  /** G9 is about pods of DaemonSets: a helper pod, in which nothing runs, goes when its release stops. */
   function judgeDeletion({ t, actor, o }: RecordedWrite): void {
+    if ((o as unknown as RecordedPod).helper !== undefined) return
     const pod = `pod ${String(o['name'])}, deleted by ${actor}`
     if (pause !== null) breach('G9', t, `${pod}, though the pause ${pause.key} was answered and no user has lifted it`)
     const canary = [...daemonSets.values()].map(({ annotations }) => annotations?.[CANARY])
