@@ -76,6 +76,7 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
   world.simulator.stop()
   const facts = {
     stalls: world.stalls,
+    failures: world.failures,
     quiescentFromMs,
     endMs: clock.nowMs(),
     unended,
@@ -93,6 +94,7 @@ function notBegun({ world }: PlayParts, begun: readonly string[], fromMs: number
   const unended = [`without any fault, ${begun.join('; ')}`]
   const facts = {
     stalls: world.stalls,
+    failures: world.failures,
     quiescentFromMs: fromMs,
     endMs: fromMs,
     unended,

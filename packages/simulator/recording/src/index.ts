@@ -1,4 +1,11 @@
-export { type Breach, type ClockStep, type JudgeQuery, type RecordedGuarantee, recordedGuarantees } from './judges/breach.ts'
+export {
+  type Breach,
+  type ClockStep,
+  type FailedRequest,
+  type JudgeQuery,
+  type RecordedGuarantee,
+  recordedGuarantees,
+} from './judges/breach.ts'
 export { type BreachQuery, countDeletions, findBreaches } from './find-breaches.ts'
 export { judge } from './judge.ts'
 export { readRecording, readWithDeliveries } from './record/read-recording.ts'

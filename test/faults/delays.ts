@@ -1,0 +1,30 @@
+import type { VirtualClock } from '@tranche/clock'
+
+/** Ends of faults. */
+export interface Delays {
+  /** Calls `undo` after `ms`, or in {@link Delays.heal}; Infinity: only there. */
+  later(ms: number, undo: () => Promise<void> | void): void
+  /** Calls all delayed functions now. */
+  heal(): Promise<void>
+}
+
+/** Starts without any. @param note reports a function that fails */
+export function createDelays(clock: VirtualClock, note: (text: string) => void): Delays {
+  const reported = (error: unknown): void => note(`the operation failed: ${String(error)}`)
+  const waiting = new Set<() => Promise<void> | void>()
+  return {
+    later(ms, undo) {
+      waiting.add(undo)
+      if (ms === Number.POSITIVE_INFINITY) return
+      clock.setTimer(ms, () => {
+        if (waiting.delete(undo)) void (async () => undo())().catch(reported)
+      })
+    },
+    async heal() {
+      for (const undo of waiting) {
+        waiting.delete(undo)
+        await (async () => undo())().catch(reported)
+      }
+    },
+  }
+}
