@@ -57,7 +57,7 @@ export interface World extends Delays {
   readonly recording: Recording
   /** When our programs were frozen, or held a decision back. */
   readonly stalls: readonly Stall[]
-  /** Requests of ours without an answer, or with an error. */
+  /** Requests of the programs that had no answer, or an error. */
   readonly failures: readonly FailedRequest[]
   /** @param forMs duration from now */
   noteStall(actor: string, forMs: number): void

@@ -1,7 +1,6 @@
 export {
   type Breach,
   type ClockStep,
-  type FailedRequest,
   type JudgeQuery,
   type RecordedGuarantee,
   recordedGuarantees,
@@ -22,4 +21,4 @@ export type {
   RecordedWrite,
 } from './record/recorded-write.ts'
 export { type UnavailableQuery, type UnavailableSeen, unavailableSeen } from './unavailable-seen.ts'
-export type { Stall } from './world/observations.ts'
+export type { FailedRequest, Stall } from './world/observations.ts'

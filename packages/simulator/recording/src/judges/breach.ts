@@ -1,4 +1,4 @@
-import type { Stall } from '../world/observations.ts'
+import type { FailedRequest, Stall } from '../world/observations.ts'
 
 /** Guarantee that a recording can be checked against. */
 export type RecordedGuarantee = (typeof recordedGuarantees)[number]
@@ -28,16 +28,6 @@ export interface ClockStep {
   readonly ms: number
 }
 
-/** A request that had no answer, or an error. */
-export interface FailedRequest {
-  readonly actor: string
-  /** Epoch milliseconds when the actor learnt of it. */
-  readonly atMs: number
-  readonly method: string
-  /** With the query. */
-  readonly path: string
-}
-
 /** Which actors are ours, and how the recording was made. */
 export interface JudgeQuery {
   /** @returns whether this actor is one of our executors or controllers */
@@ -55,7 +45,7 @@ export interface JudgeQuery {
   readonly reactionMs?: number
   /** Intervals in which actors were frozen, or delayed between decision and request. @default none */
   readonly stalls?: readonly Stall[]
-  /** Failed requests of ours, in order of time. A node that cannot be read keeps its pod. @default none */
+  /** Failed requests, in order of time: a node that cannot be read keeps its pod. @default none */
   readonly failures?: readonly FailedRequest[]
   /** Namespaces that share their groups (G13). @default none */
   readonly sharedGroups?: readonly string[]

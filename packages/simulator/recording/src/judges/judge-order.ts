@@ -5,7 +5,7 @@ import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
 import type { Cause, Decision } from '../world/observations.ts'
 import { mayBeTaken, type RecordedNodeRules, type RecordedTerms } from '../world/terms.ts'
-import { followKeptNodes, type KeptNodes } from './nodes/kept-nodes.ts'
+import { followKeptNodes, type KeptNodes } from '../world/kept-nodes.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.ts'
 

@@ -1,13 +1,12 @@
-import type { RecordedPod, RecordedWrite } from '../../record/recorded-write.ts'
-import { type Consumers, followConsumers, type ForeignPod } from '../../world/consumers.ts'
-import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
-import { followForeignPods } from '../../world/foreign-pods.ts'
-import { followImages } from '../../world/images.ts'
-import type { Decision } from '../../world/observations.ts'
-import { millisecondsOf, type RecordedDrain, type RecordedTerms } from '../../world/terms.ts'
-import type { FailedRequest } from '../breach.ts'
+import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
+import { type Consumers, followConsumers, type ForeignPod } from './consumers.ts'
+import type { DaemonSetStory } from './daemon-set-story.ts'
+import { followForeignPods } from './foreign-pods.ts'
+import { followImages } from './images.ts'
+import type { Decision, FailedRequest } from './observations.ts'
+import { millisecondsOf, type RecordedDrain, type RecordedTerms } from './terms.ts'
 
-/** Nodes that a policy allows to keep their pod for a while, although their turn has come. */
+/** Nodes that a policy allows to keep their pod for a while, although the order puts them first. */
 export interface KeptNodes {
   /** Called for each write. */
   onWrite(write: RecordedWrite): void
@@ -22,7 +21,7 @@ export interface KeptNodes {
   mayBeKept(node: string, revision: string, of: Keeping): boolean
 }
 
-/** Who decides, and by which terms. */
+/** The decider, and its terms. */
 export interface Keeping {
   readonly story: DaemonSetStory
   readonly decision: Decision
