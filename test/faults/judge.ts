@@ -40,7 +40,7 @@ export interface Facts {
 }
 
 /** The companion shares the groups of the DaemonSet. */
-const sharedGroups = [stageKey.namespace, COMPANION]
+const sharedGroupNamespaces = [stageKey.namespace, COMPANION]
 
 /** Longest time from the event that a program receives to its reaction, in milliseconds, if nothing holds it up. */
 const REACTION_MS = 50
@@ -53,7 +53,15 @@ export function judge(
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest stall first: a decision that was delayed by two of them was made before the earlier one.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
-  const query = { isOurs, stalls: backwards, quiescentFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps, sharedGroups }
+  const query = {
+    isOurs,
+    stalls: backwards,
+    quiescentFromMs,
+    daemonSet: stageKey,
+    reactionMs: REACTION_MS,
+    clockSteps,
+    sharedGroupNamespaces,
+  }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
     guarantee,
     atMs,

@@ -57,7 +57,7 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
       if (answer.kind === 'pending' || (answer.kind === 'blocked' && !toleratesFailure(rules))) return answer
       return { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' }
     },
-    async release(target, node, signal) {
+    async undo(target, node, signal) {
       const here = helpers === undefined ? [] : podsOf(helpers, target).filter((pod) => pod.node === node)
       // A pod of another revision goes alone: the one of this revision may still be needed.
       const stale = here.filter((pod) => isStale(pod, target))

@@ -46,7 +46,7 @@ export interface JudgeQuery {
   /** Intervals in which actors were frozen, or delayed between decision and request. @default none */
   readonly stalls?: readonly Stall[]
   /** Namespaces that share their groups (G13). @default none */
-  readonly sharedGroups?: readonly string[]
+  readonly sharedGroupNamespaces?: readonly string[]
   /**
    * When the API server's clock was set. A time stamped before and read after, or the reverse, is off by the size of the change. @default
    * never
