@@ -189,12 +189,16 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
       objects.filter(({ metadata }) => metadata.name === 'tranche-groups')
     expect(ofGroups(await render({ fullnameOverride: 'tranche' }))).toEqual([])
     for (const name of ['two namespaces', 'all-in-one']) {
-      const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { groups: true, sharedGroups: ['demo'] } })
+      const objects = await render({
+        ...choices[name],
+        fullnameOverride: 'tranche',
+        rbac: { groups: true, sharedGroupNamespaces: ['demo'] },
+      })
       const [role, binding, ...more] = ofGroups(objects)
       expect(role).toMatchObject({ kind: 'Role', metadata: { namespace: 'tranche-system' }, rules: page.Role['tranche-groups'] })
       expect(binding).toMatchObject({ kind: 'RoleBinding', roleRef: { kind: 'Role', name: 'tranche-groups' } })
       expect(more).toEqual([])
-      expect(JSON.stringify(objects)).toContain('"--group-namespace=tranche-system","--shared-groups=demo"')
+      expect(JSON.stringify(objects)).toContain('"--group-namespace=tranche-system","--shared-group-namespace=demo"')
     }
   })
 

@@ -109,7 +109,7 @@ export const choices: Readonly<Record<string, Values>> = {
       room: true,
       config: true,
       groups: true,
-      sharedGroups: ['demo', 'network'],
+      sharedGroupNamespaces: ['demo', 'network'],
       prePull: true,
       drain: { namespaces: ['gpu-operator'] },
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],

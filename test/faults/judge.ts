@@ -42,7 +42,7 @@ export interface Facts {
 }
 
 /** The companion shares the groups of the DaemonSet. */
-const sharedGroups = [stageKey.namespace, COMPANION]
+const sharedGroupNamespaces = [stageKey.namespace, COMPANION]
 
 /** Longest time from the event that a program receives to its reaction, in milliseconds, if nothing holds it up. */
 const REACTION_MS = 50
@@ -63,7 +63,7 @@ export function judge(
     daemonSet: stageKey,
     reactionMs: REACTION_MS,
     clockSteps,
-    sharedGroups,
+    sharedGroupNamespaces,
   }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
     guarantee,

@@ -12,7 +12,7 @@ export const executorFailpointPorts = {
     readPod: 'promise',
     readNode: 'promise',
     checkNode: 'promise',
-    releaseNode: 'promise',
+    undoPreparation: 'promise',
     sweepNodes: 'promise',
   },
   queue: { enqueue: 'promise', process: 'value' },

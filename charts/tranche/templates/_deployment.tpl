@@ -36,8 +36,8 @@
 {{- end }}
 {{- if $root.Values.rbac.groups }}
 - --group-namespace={{ $root.Release.Namespace }}
-{{- range $root.Values.rbac.sharedGroups }}
-- --shared-groups={{ . }}
+{{- range $root.Values.rbac.sharedGroupNamespaces }}
+- --shared-group-namespace={{ . }}
 {{- end }}
 {{- end }}
 {{- end }}

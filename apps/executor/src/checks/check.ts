@@ -37,7 +37,7 @@ export interface Check {
    *
    * @throws if it is not sure to be undone: it is tried again
    */
-  release(target: CheckTarget, node: string, signal: AbortSignal): Promise<void>
+  undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void>
   /**
    * Undoes what it did for releases that control no DaemonSet any more.
    *

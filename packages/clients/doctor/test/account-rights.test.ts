@@ -79,7 +79,7 @@ describe('the permissions that doctor checks', () => {
   })
 
   it('cover the Leases of groups where policies may name groups', () => {
-    const asked = rights('controller', '--group-namespace=tranche-system', '--shared-groups=demo')
+    const asked = rights('controller', '--group-namespace=tranche-system', '--shared-group-namespace=demo')
     const groups = granted(Role['tranche-groups'], 'tranche-system')
     expect(asked.toSorted()).toEqual([...granted(ClusterRole['tranche-controller']), ...lease, ...groups].toSorted())
   })

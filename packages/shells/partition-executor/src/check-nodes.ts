@@ -5,9 +5,9 @@ import type { Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
 import type { NodeReadings } from './node-readings.ts'
 
-/** Dependencies of {@link checkNodes} and {@link releaseNodes}. */
+/** Dependencies of {@link checkNodes} and {@link undoPreparations}. */
 export interface CheckingParts {
-  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'releaseNode'>
+  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'undoPreparation'>
   readonly clock: Clock
   readonly readings: NodeReadings
   readonly signal: AbortSignal
@@ -38,9 +38,9 @@ export async function checkNodes(
 }
 
 /**
- * Undoes what was done on nodes, in parallel. A failure never keeps the pass from its other work: the nodes are released again after a while.
+ * Undoes what was done on nodes, in parallel. A failure never keeps the pass from its other work: it is undone again after a while.
  */
-export async function releaseNodes(
+export async function undoPreparations(
   daemonSet: ObjectKey,
   nodes: readonly PreparedNode[],
   { cluster, clock, readings, signal, log }: CheckingParts,
@@ -48,12 +48,12 @@ export async function releaseNodes(
   await Promise.all(
     nodes.map(async (prepared) => {
       const { node, check } = prepared
-      readings.released(node, clock.monotonicMs())
+      readings.undone(node, clock.monotonicMs())
       try {
-        await cluster.releaseNode(daemonSet, prepared, signal)
+        await cluster.undoPreparation(daemonSet, prepared, signal)
       } catch (error) {
         if (signal.aborted) throw error
-        log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, 'could not release node')
+        log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, 'could not undo what was done on node')
       }
     }),
   )

@@ -72,7 +72,7 @@ export interface ExecutorPort {
    *
    * @throws if it is not sure to be undone: it is tried again
    */
-  releaseNode(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
+  undoPreparation(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
   /**
    * Undoes what was done on nodes for releases that control no DaemonSet any more.
    *

@@ -59,7 +59,7 @@ export interface PassCase {
    */
   readonly prepared?: string
   /** Nodes on which this process undoes that. */
-  readonly releasing?: string
+  readonly undoing?: string
   readonly isBad?: boolean
 }
 
@@ -86,7 +86,7 @@ export function passView(given: PassCase): PassView {
     checks: new Map(words(given.room ?? '').map((word) => readingOf(word))),
     ...(given.ahead !== undefined && { preparation: { ahead: given.ahead } }),
     prepared: Map.groupBy(words(given.prepared ?? '').map(preparationOf), ({ node }) => node),
-    releasing: new Set(words(given.releasing ?? '')),
+    undoing: new Set(words(given.undoing ?? '')),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }
@@ -178,8 +178,8 @@ export function planText(plan: PassPlan): string {
         .join(', ')
     case 'checkNodes':
       return `check ${plan.nodes.join(' ')} for ${plan.purpose}`
-    case 'releaseNodes':
-      return `release ${plan.nodes.map(({ node }) => node).join(' ')}`
+    case 'undoPreparations':
+      return `undo ${plan.nodes.map(({ node }) => node).join(' ')}`
     case 'wait':
       return `wait for ${plan.for}${plan.wakeAtMs === null ? '' : ` until ${plan.wakeAtMs}`}`
     default:

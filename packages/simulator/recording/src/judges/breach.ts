@@ -48,7 +48,7 @@ export interface JudgeQuery {
   /** Failed requests, in order of time: a node that cannot be read keeps its pod. @default none */
   readonly failures?: readonly FailedRequest[]
   /** Namespaces that share their groups (G13). @default none */
-  readonly sharedGroups?: readonly string[]
+  readonly sharedGroupNamespaces?: readonly string[]
   /**
    * When the API server's clock was set. A time stamped before and read after, or the reverse, is off by the size of the change. @default
    * never
