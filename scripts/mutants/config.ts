@@ -8,6 +8,14 @@ const events = 'packages/core/planner/src/rollout/actions/rollout-events.ts'
 const reading = 'packages/shells/controllers/src/config-port.ts'
 const port = 'apps/controller/src/ports/config-port.ts'
 
+const planPins = 'packages/core/config/src/pin/plan-pins.ts'
+const configCopy = 'packages/core/config/src/pin/config-copy.ts'
+const podPolicy = 'packages/core/admission/src/policies/pod-policy.ts'
+const planPinsTests = 'packages/core/config/test/pin/plan-pins.test.ts'
+const planPinsProperties = 'packages/core/config/test/pin/plan-pins.property.test.ts'
+const configCopyTests = 'packages/core/config/test/pin/config-copy.test.ts'
+const pinnedPods = 'test/scenarios/pinned-pods.test.ts'
+
 const referencesTests = 'packages/core/config/test/config-references.test.ts'
 const judgeTests = 'packages/core/config/test/judge-config.test.ts'
 const conditionTests = 'packages/core/planner/test/rollout/config-condition.test.ts'
@@ -130,5 +138,101 @@ export const mutantsOfConfig: readonly Mutant[] = [
     find: '      signal.throwIfAborted()\n',
     replace: '      if (!isNotFound(error)) throw error\n',
     tests: [scenarios],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a rolled back content is offered again',
+    file: planPins,
+    find: 'before.has(key) && before.get(key) !== copy',
+    replace: "!before.has(key) || before.get(key) !== copy || key === ''",
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is deleted that a revision names',
+    file: planPins,
+    find: '[view.template, ...view.revisions, ...view.pods].map(pinsOf)',
+    replace: '[view.template, ...view.pods].map(pinsOf)',
+    tests: [planPinsProperties],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is deleted that a pod names',
+    file: planPins,
+    find: '[view.template, ...view.revisions, ...view.pods].map(pinsOf)',
+    replace: '[view.template, ...view.revisions].map(pinsOf)',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'copies are deleted before the DaemonSet controller has observed the template',
+    file: planPins,
+    find: 'if (!view.isObserved) return []',
+    replace: 'if (view.pods.length < 0) return []',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is deleted without a mark',
+    file: planPins,
+    find: 'garbage.filter(({ isUnused }) => !isUnused)',
+    replace: 'garbage.filter(() => false)',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a template names a copy that is about to be deleted',
+    file: planPins,
+    find: "if (existing?.isUnused === true) return { kind: 'keepCopy', copy: existing }",
+    replace: '',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a template names a copy before it exists',
+    file: planPins,
+    find: "if (found?.kind === 'found') return { kind: 'createCopy', copy: toCopy(found.source, view.owner) }",
+    replace: '',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an object of another owner is taken for a copy',
+    file: planPins,
+    find: 'if (view.taken.has(`${kindOf(key)}/${copy}`)) return takenPlan(key, copy)',
+    replace: '',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'the name of a copy is a digest of the content of a Secret',
+    file: configCopy,
+    find: "source.kind === 'Secret' ? ",
+    replace: "source.kind === ('None' as string) ? ",
+    tests: [configCopyTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'two DaemonSets share a copy',
+    file: configCopy,
+    find: 'canonicalJson([uid, source.kind,',
+    replace: "canonicalJson(['', source.kind,",
+    tests: [configCopyTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a policy replaces the Secret of a projected volume by the copy of the ConfigMap of that name',
+    file: podPolicy,
+    find: "sourceTerm('Secret', 'secret')",
+    replace: "sourceTerm('ConfigMap', 'secret')",
+    tests: [pinnedPods],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a policy changes pods of every owner',
+    file: podPolicy,
+    find: "owner.kind == 'DaemonSet' && ",
+    replace: '',
+    tests: [pinnedPods],
   },
 ]

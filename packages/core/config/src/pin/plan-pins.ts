@@ -1,6 +1,7 @@
 import { type ConfigContent, type ConfigCopy, type ConfigSource, copyName, type CopyOwner, isSameContent, toCopy } from './config-copy.ts'
 import type { ConfigKind } from '../config-fields.ts'
 import type { ConfigObject } from '../judge-config.ts'
+import { fieldBeyondLimits } from './pin-limits.ts'
 import { pinnedObjects, pinsOf } from './pinned-objects.ts'
 import { parsePins, pinKey, type Pins, pinsText } from './pins.ts'
 
@@ -46,7 +47,7 @@ export type PinPlan =
   /** Nothing to do; `isRolledBack`: the template reads an earlier content than that of the present objects, by an undo or a rollback. */
   | { readonly kind: 'none'; readonly isRolledBack: boolean }
   /** The release waits until a user or the cluster changes something. */
-  | { readonly kind: 'wait'; readonly reason: 'ConfigUnread' | 'CopyTaken'; readonly message: string }
+  | { readonly kind: 'wait'; readonly reason: 'ConfigUnread' | 'CopyTaken' | 'BeyondLimits'; readonly message: string }
   | { readonly kind: 'createCopy'; readonly copy: ConfigCopy }
   /** Removes the mark of a copy that a template names, or will name. The write tests its resourceVersion. */
   | { readonly kind: 'keepCopy'; readonly copy: ExistingCopy }
@@ -79,6 +80,8 @@ export function planPins(view: PinView): PinPlan {
   if (unread.length > 0) return { kind: 'wait', reason: 'ConfigUnread', message: unread.join('; ') }
   const present = pinsOf(view.template)
   const wanted = wantedPins(view, objects)
+  const beyond = fieldBeyondLimits((view.template as { readonly spec?: unknown } | null)?.spec, wanted)
+  if (beyond !== null) return beyondPlan(beyond)
   const target = isNews(view, wanted) ? wanted : new Map([...wanted].map(([key, copy]) => [key, standing(view, present, key) ?? copy]))
   for (const [key, copy] of [...target, ...wanted]) {
     const existing = copyOf(view, key, copy)
@@ -156,6 +159,11 @@ function unreadText({ sources }: PinView, object: ConfigObject): readonly string
   const reading = sources.get(pinKey(object))
   if (reading === undefined) return [`${object.kind} ${object.name} is not read yet`]
   return reading.kind === 'unread' ? [`${object.kind} ${object.name} cannot be read: ${reading.why}`] : []
+}
+
+function beyondPlan(field: string): PinPlan {
+  const message = `${field} names config at a place in which no copy can be named: move it to the front of its list, or name the object by a hash`
+  return { kind: 'wait', reason: 'BeyondLimits', message }
 }
 
 function takenPlan(key: string, copy: string): PinPlan {

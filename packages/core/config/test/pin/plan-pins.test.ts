@@ -118,6 +118,14 @@ describe('a pass over the config of a DaemonSet', () => {
       { ...unpinned, sources: new Map([['ConfigMap/a', { kind: 'unread', why: 'the controller may not get configmaps' }]]) },
       { kind: 'wait', reason: 'ConfigUnread', message: 'ConfigMap a cannot be read: the controller may not get configmaps' },
     ],
+    [
+      'waits where a name stands at a place in which no policy can replace it',
+      {
+        ...unpinned,
+        template: { spec: { containers: Array.from({ length: 9 }, () => ({ envFrom: [{ configMapRef: { name: 'a' } }] })) } },
+      },
+      { kind: 'wait', reason: 'BeyondLimits', message: expect.stringMatching(/^spec\.containers\[8\]\.envFrom\[0\]\.configMapRef\.name /) },
+    ],
     ['waits until an object is read', { ...unpinned, sources: new Map() }, { kind: 'wait', reason: 'ConfigUnread' }],
     [
       'waits where another object has the name of the copy',
