@@ -14,6 +14,7 @@ import { noFailpoints } from '@tranche/failpoints'
 import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
 import type { EgressClient } from '@tranche/egress'
+import type { DaemonSet } from '@tranche/kube-types'
 import { groupLeaseName, type StrategyScope } from '@tranche/planner'
 import { noTracer } from '@tranche/telemetry'
 import {
@@ -32,6 +33,7 @@ import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
 import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metrics.ts'
 import { createNotifyPort } from './ports/notify-port.ts'
+import { createPinPort } from './ports/pin-port.ts'
 import { createPolicyPort } from './ports/policy-port.ts'
 import { createRefusalPort } from './ports/refusal-port.ts'
 import { createReleasePort } from './ports/release-port.ts'
@@ -159,7 +161,10 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
-  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config })
+  const learn = (daemonSet: DaemonSet): void => cluster.overlay.daemonSets.learn(daemonSet)
+  const pinParts = { client, kinds: ['ConfigMap'] as const, uniqueValue: createTouchValues(options.identity), learn }
+  const pins = options.pinConfig === true ? createPinPort(pinParts) : undefined
+  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, pins })
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, egress, secrets, allowsGroups: options.groups !== undefined })
   const releases = releasesOf(options, parts, strategyScope)

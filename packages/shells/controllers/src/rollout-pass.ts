@@ -1,8 +1,10 @@
 import type { Clock } from '@tranche/clock'
+import { garbageOf } from '@tranche/config'
 import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import { isRevisionMissing, type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type ConfigPort, readImmutable } from './config-port.ts'
+import { pinConfig, type PinPort } from './pin-config.ts'
 import { logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort } from './rollout-port.ts'
 
@@ -13,7 +15,12 @@ export interface RolloutParts {
   readonly events: EventRecorder
   /** @default no ConfigMap is read, and config is judged by names alone */
   readonly config?: ConfigPort | undefined
+  /** @default config of templates is not pinned */
+  readonly pins?: PinPort | undefined
 }
+
+/** How often (ms) the objects that a template names are read for a new content. */
+const PIN_RECHECK_MS = 30_000
 
 /** Drives one Rollout: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
 export function createRolloutPass(parts: RolloutParts): Reconcile {
@@ -28,7 +35,9 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       revisionMissingSinceMs.delete(keyText(key))
       return awaitChange
     }
-    const { clock, config } = parts
+    const { clock, config, pins } = parts
+    // No release begins between a template and its pins.
+    if (pins !== undefined && (await pinConfig({ port: pins, garbageOf }, reading, signal, log))) return recheckAfter(0)
     const known = config === undefined ? null : await readImmutable(config, reading, signal)
     if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
     else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
@@ -48,7 +57,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
-    return noLaterThan(known?.recheckAfterMs, outcomeOf(plan))
+    return noLaterThan(pins === undefined ? undefined : PIN_RECHECK_MS, noLaterThan(known?.recheckAfterMs, outcomeOf(plan)))
   }
 }
 

@@ -26,6 +26,8 @@ export interface ExistingCopy extends ConfigContent {
 /** Everything that a pass over the config of one DaemonSet has read. */
 export interface PinView {
   readonly owner: CopyOwner
+  /** Kinds of objects that the installation lets Tranche copy; others stay as they are. */
+  readonly kinds: readonly ConfigKind[]
   readonly template: unknown
   /** Value of {@link OFFERED_CONFIG_ANNOTATION}; undefined before the first offer. */
   readonly offered: string | undefined
@@ -75,7 +77,7 @@ export type PinPlan =
  * has read the mark. Whoever keeps a marked copy moves its resourceVersion, so that the deletion fails.
  */
 export function planPins(view: PinView): PinPlan {
-  const objects = pinnedObjects(view.template)
+  const objects = objectsOf(view)
   const unread = objects.flatMap((object) => unreadText(view, object))
   if (unread.length > 0) return { kind: 'wait', reason: 'ConfigUnread', message: unread.join('; ') }
   const present = pinsOf(view.template)
@@ -109,10 +111,14 @@ export function planPins(view: PinView): PinPlan {
  */
 export function garbageOf(view: PinView): readonly ExistingCopy[] {
   if (!view.isObserved) return []
-  const wanted = wantedPins(view, pinnedObjects(view.template))
+  const wanted = wantedPins(view, objectsOf(view))
   const naming = [...[view.template, ...view.revisions, ...view.pods].map(pinsOf), wanted, parsePins(view.offered)]
   const named = new Set(naming.flatMap((pins) => [...pins].map(([key, copy]) => `${kindOf(key)}/${copy}`)))
   return view.copies.filter((copy) => !named.has(pinKey(copy)))
+}
+
+function objectsOf({ template, kinds }: PinView): readonly ConfigObject[] {
+  return pinnedObjects(template).filter(({ kind }) => kinds.includes(kind))
 }
 
 /** Copies of the present objects. An object that is gone has its present copy, if that exists. */

@@ -248,6 +248,7 @@ function viewOf({ daemonSet, sources, copies, revisions, pods }: State): PinView
   })
   return {
     owner,
+    kinds: ['ConfigMap', 'Secret'],
     template: daemonSet.template,
     offered: daemonSet.offered,
     sources: new Map(read),

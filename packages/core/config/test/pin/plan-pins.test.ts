@@ -34,6 +34,7 @@ const found = (...sources: readonly ConfigSource[]): PinView['sources'] =>
 
 const unpinned: PinView = {
   owner,
+  kinds: ['ConfigMap', 'Secret'],
   template: templateOf(['ConfigMap/a'], 1),
   offered: undefined,
   sources: found(a('1')),
@@ -126,6 +127,7 @@ describe('a pass over the config of a DaemonSet', () => {
       },
       { kind: 'wait', reason: 'BeyondLimits', message: expect.stringMatching(/^spec\.containers\[8\]\.envFrom\[0\]\.configMapRef\.name /) },
     ],
+    ['leaves objects of a kind that the installation does not let it copy', { ...unpinned, kinds: ['Secret'] }, { kind: 'none' }],
     ['waits until an object is read', { ...unpinned, sources: new Map() }, { kind: 'wait', reason: 'ConfigUnread' }],
     [
       'waits where another object has the name of the copy',

@@ -1,0 +1,221 @@
+import {
+  type ConfigCopy,
+  type ConfigKind,
+  type ConfigSource,
+  COPY_LABEL,
+  type ExistingCopy,
+  OFFERED_CONFIG_ANNOTATION,
+  parsePins,
+  PINNED_CONFIG_ANNOTATION,
+  pinKey,
+  pinnedObjects,
+  SOURCE_ANNOTATION,
+  type SourceReading,
+} from '@tranche/config'
+import type { PinPort } from '@tranche/controllers'
+import { AppError } from '@tranche/errors'
+import { isAlreadyExists, isForbidden, isNotFound, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import type { ControllerRevision, DaemonSet, KubeObject, ObjectKey, Pod } from '@tranche/kube-types'
+import { isOwnedBy } from '@tranche/kube-types'
+import { patchOrConflict } from './patch-or-conflict.ts'
+
+/** Annotation on a copy that nothing names: its value is `true`. */
+const UNUSED_ANNOTATION = 'tranche.dev/unused'
+/** Annotation on a DaemonSet: a value that differs with each touch. */
+const CONFIG_TOUCHED_ANNOTATION = 'tranche.dev/config-touched'
+
+/** Dependencies of {@link createPinPort}. */
+export interface PinPortParts {
+  readonly client: KubeClient
+  /** Kinds of objects that the installation lets the controller copy. */
+  readonly kinds: readonly ConfigKind[]
+  /** A value that no process of this controller has given before. */
+  readonly uniqueValue: () => string
+  /** Takes over the answer to a write of a DaemonSet. */
+  readonly learn: (daemonSet: DaemonSet) => void
+}
+
+/** A ConfigMap or Secret as the API server answers. */
+interface ConfigObjectOnWire extends KubeObject {
+  readonly type?: string
+  readonly immutable?: boolean
+  readonly data?: Readonly<Record<string, string>>
+  readonly binaryData?: Readonly<Record<string, string>>
+}
+
+/** Implements the port of copies with the API server. */
+export function createPinPort({ client, kinds, uniqueValue, learn }: PinPortParts): PinPort {
+  const pathOf = (kind: ConfigKind) => (kind === 'Secret' ? resourcePaths.secrets : resourcePaths.configMaps)
+
+  async function readSource(kind: ConfigKind, key: ObjectKey, signal: AbortSignal): Promise<SourceReading> {
+    try {
+      const { metadata, type, data, binaryData } = await client.get<ConfigObjectOnWire>(pathOf(kind), key, { signal })
+      const { uid, resourceVersion } = metadata
+      const content = { ...(type && { type }), ...(data && { data }), ...(binaryData && { binaryData }) }
+      return { kind: 'found', source: { kind, name: key.name, uid, resourceVersion, ...content } satisfies ConfigSource }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isNotFound(error)) return { kind: 'absent' }
+      if (isForbidden(error)) return { kind: 'unread', why: `the controller may not get ${pathOf(kind).plural}` }
+      throw error
+    }
+  }
+
+  const taken = new Map<string, ConfigCopy>()
+
+  async function isCopy(kind: ConfigKind, { namespace, name, labels }: ConfigCopy['metadata'], signal: AbortSignal): Promise<boolean> {
+    const found = await client.get<ConfigObjectOnWire>(pathOf(kind), { namespace, name }, { signal }).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined
+      throw error
+    })
+    return found === undefined || toExistingCopy(kind, found, labels[COPY_LABEL] ?? '') !== null
+  }
+
+  /** A user may have deleted the object meanwhile. */
+  async function stillTaken(namespace: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const still = new Set<string>()
+    for (const [key, { kind, metadata }] of taken) {
+      if (metadata.namespace !== namespace) continue
+      if (await isCopy(kind, metadata, signal)) taken.delete(key)
+      else still.add(pinKey({ kind, name: metadata.name }))
+    }
+    return still
+  }
+
+  async function listCopies(daemonSet: DaemonSet, signal: AbortSignal): Promise<readonly ExistingCopy[]> {
+    const { namespace = '', uid } = daemonSet.metadata
+    const lists = kinds.map(async (kind) => {
+      const { items } = await client.list<ConfigObjectOnWire>(pathOf(kind), { namespace, labelSelector: `${COPY_LABEL}=${uid}`, signal })
+      return items.flatMap((object) => toExistingCopy(kind, object, uid) ?? [])
+    })
+    return (await Promise.all(lists)).flat()
+  }
+
+  async function patch(daemonSet: DaemonSet, operations: readonly JsonPatchOperation[], signal: AbortSignal): Promise<DaemonSet> {
+    const { uid, resourceVersion } = daemonSet.metadata
+    const tests = [
+      { op: 'test', path: '/metadata/uid', value: uid },
+      { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    ] as const
+    const written = await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, [...tests, ...operations], { signal })
+    learn(written)
+    return written
+  }
+
+  return {
+    async read(daemonSet, signal) {
+      const { namespace = '', name, uid, annotations = {}, generation } = daemonSet.metadata
+      const objects = pinnedObjects(daemonSet.spec.template).filter(({ kind }) => kinds.includes(kind))
+      const readings = objects.map(
+        async (object) => [pinKey(object), await readSource(object.kind, { namespace, name: object.name }, signal)] as const,
+      )
+      return {
+        owner: { namespace, name, uid },
+        kinds,
+        template: daemonSet.spec.template,
+        offered: annotations[OFFERED_CONFIG_ANNOTATION],
+        sources: new Map(await Promise.all(readings)),
+        copies: await listCopies(daemonSet, signal),
+        taken: await stillTaken(namespace, signal),
+        isObserved: daemonSet.status?.observedGeneration === generation,
+      }
+    },
+    async createCopy(copy, signal) {
+      const { kind, metadata } = copy
+      try {
+        await client.create(pathOf(kind), copy as unknown as KubeObject, { signal })
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error
+        // The list of copies may have been read before another process created it.
+        if (!(await isCopy(kind, metadata, signal))) taken.set(`${metadata.namespace}/${pinKey({ kind, name: metadata.name })}`, copy)
+      }
+    },
+    async mark({ metadata }, { kind, name, uid, resourceVersion }, isUnused, signal) {
+      const path = `/metadata/annotations/${escaped(UNUSED_ANNOTATION)}`
+      const change = isUnused ? ({ op: 'add', path, value: 'true' } as const) : ({ op: 'remove', path } as const)
+      const object = { metadata: { namespace: metadata.namespace ?? '', name, uid, resourceVersion } }
+      const tests = [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+      ] as const
+      await patchOrConflict(client, pathOf(kind), object, [...tests, change], { signal })
+    },
+    async pin(daemonSet, { pins, offered }, signal) {
+      const { namespace = '', uid, annotations } = daemonSet.metadata
+      for (const [key, name] of parsePins(pins ?? '')) {
+        const kind = key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
+        const copy = toExistingCopy(kind, await client.get<ConfigObjectOnWire>(pathOf(kind), { namespace, name }, { signal }), uid)
+        if (copy === null || copy.isUnused) throw conflict(`${kind} ${name} is about to be deleted, or is no copy of this DaemonSet`)
+      }
+      const ofTemplate = daemonSet.spec.template.metadata
+      await patch(
+        daemonSet,
+        [
+          ...annotationsPatch('/metadata', annotations, { [OFFERED_CONFIG_ANNOTATION]: offered }),
+          ...(pins === null
+            ? []
+            : annotationsPatch('/spec/template/metadata', ofTemplate?.annotations, { [PINNED_CONFIG_ANNOTATION]: pins })),
+        ],
+        signal,
+      )
+    },
+    async touch(daemonSet, signal) {
+      const { namespace = '', annotations } = daemonSet.metadata
+      const touched = await patch(
+        daemonSet,
+        annotationsPatch('/metadata', annotations, { [CONFIG_TOUCHED_ANNOTATION]: uniqueValue() }),
+        signal,
+      )
+      const [revisions, pods] = await Promise.all([
+        client.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace, signal }),
+        client.list<Pod>(resourcePaths.pods, { namespace, signal }),
+      ])
+      return {
+        template: touched.spec.template,
+        offered: touched.metadata.annotations?.[OFFERED_CONFIG_ANNOTATION],
+        revisions: revisions.items.filter((one) => isOwnedBy(one, touched)).map(templateIn),
+        pods: pods.items.filter((pod) => isOwnedBy(pod, touched)),
+        isObserved: touched.status?.observedGeneration === touched.metadata.generation,
+      }
+    },
+    async deleteCopy({ metadata }, { kind, name, uid, resourceVersion }, signal) {
+      const key = { namespace: metadata.namespace ?? '', name }
+      await client.delete(pathOf(kind), key, { preconditions: { uid, resourceVersion }, signal })
+    },
+  }
+}
+
+function toExistingCopy(
+  kind: ConfigKind,
+  { metadata, immutable, type, data, binaryData }: ConfigObjectOnWire,
+  owner: string,
+): ExistingCopy | null {
+  const { name, uid, resourceVersion, annotations = {}, labels = {}, ownerReferences = [] } = metadata
+  const source = annotations[SOURCE_ANNOTATION]
+  const isOurs =
+    labels[COPY_LABEL] === owner && ownerReferences.some((one) => one.uid === owner) && metadata.deletionTimestamp === undefined
+  if (!isOurs || source === undefined || immutable !== true) return null
+  const content = { ...(type && { type }), ...(data && { data }), ...(binaryData && { binaryData }) }
+  return { kind, name, uid, resourceVersion, source, isUnused: annotations[UNUSED_ANNOTATION] === 'true', ...content }
+}
+
+function annotationsPatch(
+  metadata: string,
+  before: Readonly<Record<string, string>> | undefined,
+  added: Readonly<Record<string, string>>,
+): readonly JsonPatchOperation[] {
+  if (before === undefined) return [{ op: 'add', path: `${metadata}/annotations`, value: added }]
+  return Object.entries(added).map(([key, value]) => ({ op: 'add', path: `${metadata}/annotations/${escaped(key)}`, value }) as const)
+}
+
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function templateIn({ data }: ControllerRevision): unknown {
+  return (data as { readonly spec?: { readonly template?: unknown } } | undefined)?.spec?.template
+}
+
+function conflict(message: string): AppError {
+  return new AppError('WRITE_CONFLICT', message)
+}
