@@ -1,8 +1,9 @@
 import { resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, Pod } from '@tranche/kube-types'
+import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
-import { untilPausedAt } from './looks.ts'
-import { setStage, type Stage } from './stage.ts'
+import { nodesOn, untilPausedAt } from './looks.ts'
+import { setStage, type Stage, type StageOptions } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
 interface ConfigMap extends KubeObject {
@@ -68,11 +69,84 @@ describe('pinned config', () => {
   })
 })
 
+describe('config that cannot be pinned', () => {
+  it('holds the release where the installation does not allow it, and says what to do', async () => {
+    await begin({ pinConfig: false })
+    await stage.until('it is held', async () => (await stalled())?.reason === 'ConfigUnpinned')
+    expect((await stalled())?.message).toContain('start the controller with --pin-config')
+    await stage.setImage('v2')
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toEqual([])
+  })
+
+  it('holds the release while a right is missing, and continues with it', async () => {
+    await begin()
+    const allow = stage.disturb({
+      onRequest: ({ actor, verb, resource }) =>
+        actor.startsWith('controller') && verb === 'create' && resource.resource === 'configmaps'
+          ? { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'no configmaps') }
+          : undefined,
+    })
+    await write('1')
+    await stage.until('it is held', async () => (await stalled())?.reason === 'ConfigUnpinned')
+    await stage.setImage('v2')
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2')).toEqual([])
+    allow()
+    await untilPausedAt(stage, 1, 120_000)
+    expect(await contents()).toEqual(['1', 'live', 'live', 'live', 'live'])
+  })
+
+  it('holds the release while another object has the name of a copy, and continues when that is gone', async () => {
+    await begin()
+    await write('1')
+    await untilPausedAt(stage, 1)
+    const [copy] = await copies()
+    const key = { namespace: stageKey.namespace, name: copy?.metadata.name ?? '' }
+    await stage.client.delete(resourcePaths.configMaps, key)
+    await stage.client.create(resourcePaths.configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: key } as unknown as KubeObject)
+    await stage.until('it is held', async () => (await stalled())?.reason === 'ConfigUnpinned', 60_000)
+    expect((await stalled())?.message).toContain(`ConfigMap ${key.name} exists, but is no copy of ConfigMap agent`)
+    await stage.client.delete(resourcePaths.configMaps, key)
+    await stage.until('it is not held', async () => (await stalled())?.status === 'False', 60_000)
+    await stage.approve()
+    await untilContents(['1', '1', '1', '1', '1'])
+  })
+})
+
+describe('pinned config, with controllers that are killed', () => {
+  it.each([1, 2, 3, 4, 5, 6])('is released with every pod on a copy that exists, by the next controller (story %i)', async (story) => {
+    await begin({ controllers: ['controller-1', 'controller-2'], seed: story })
+    for (const [at, value] of ['1', '2', '1', '3'].entries()) {
+      await write(value)
+      await stage.pass(37 * story * (at + 1) + 29_900)
+      const leader = `controller-${1 + 2 * at}`
+      stage.program(at === 0 ? 'controller-1' : leader).kill()
+      await stage.startController(`controller-${3 + 2 * at}`)
+    }
+    await stage.until('a step is paused, or all is over', async () => {
+      const { status } = await stage.rollout()
+      if (status?.canaryStatus?.currentStepState === 'StepPaused') await stage.approve()
+      return JSON.stringify(await contents()) === JSON.stringify(['3', '3', '3', '3', '3']) && status?.phase === 'Healthy'
+    })
+    expect((await contents()).filter((one) => one.startsWith('missing'))).toEqual([])
+  })
+})
+
+async function stalled(): Promise<{ readonly status: string; readonly reason: string; readonly message: string } | undefined> {
+  return (await stage.rollout()).status?.conditions?.find(({ type }) => type === 'Stalled')
+}
+
 /** A DaemonSet whose pods read the live object, and a Rollout. */
-async function begin(): Promise<void> {
-  stage = await setStage({ nodes: 5, maxUnavailable: 2, configMaps: ['agent'], pinConfig: true, withRollout: false })
-  await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps }) as KubeObject)
-  await stage.until('it is Healthy', async () => (await stage.rollout()).status?.phase === 'Healthy')
+async function begin(options: StageOptions = {}): Promise<void> {
+  const policy = { config: 'Pin' } as const
+  stage = await setStage({ nodes: 5, maxUnavailable: 2, configMaps: ['agent'], pinConfig: true, policy, withRollout: false, ...options })
+  await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps, policy }) as KubeObject)
+  const isSettled = async (): Promise<boolean> => {
+    const { status } = await stage.rollout()
+    return status?.phase === 'Healthy' || (await stalled())?.status === 'True'
+  }
+  await stage.until('it is Healthy or stalled', isSettled)
 }
 
 async function write(level: string): Promise<void> {

@@ -59,7 +59,7 @@ export interface ControllerOptions {
   readonly allowHosts?: readonly HostRule[]
   /** Whether to read which ConfigMaps of templates are immutable. @default false */
   readonly readConfig?: boolean
-  /** Whether to pin the config of every Rollout, once the policy for pods is installed. No command sets it yet. @default false */
+  /** Whether policies may pin config; requires the policy for pods and permission to write ConfigMaps. @default false */
   readonly pinConfig?: boolean
   /** Client for requests to these hosts. @default one that allows only `allowHosts` */
   readonly egress?: EgressClient

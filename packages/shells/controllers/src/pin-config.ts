@@ -1,4 +1,4 @@
-import { type ConfigCopy, type ExistingCopy, type PinPlan, planPins, type PinView } from '@tranche/config'
+import { type ConfigCopy, type ExistingCopy, garbageOf, type PinPlan, planPins, type PinView } from '@tranche/config'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import { isAppError } from '@tranche/errors'
 import type { Logger } from '@tranche/telemetry'
@@ -23,68 +23,83 @@ export interface PinPort {
   deleteCopy(daemonSet: DaemonSet, copy: ExistingCopy, signal: AbortSignal): Promise<void>
 }
 
-/** Parts of {@link pinConfig}. */
-export interface PinParts {
-  readonly port: PinPort
-  /** Copies of a view that nothing names. @see garbageOf */
-  readonly garbageOf: (view: PinView) => readonly ExistingCopy[]
-}
+/** What a pass did for the config of its DaemonSet. */
+export type PinResult =
+  /** It wrote something, or lost a race: the template may change next, so no release may begin before it is read again. */
+  | { readonly kind: 'wrote' }
+  /** Config cannot be pinned: the release holds. */
+  | { readonly kind: 'held'; readonly why: string }
+  /** The template names copies of all its config, or there is no release to pin it for. */
+  | { readonly kind: 'pinned' }
+
+/** How often (ms) the objects that a template names are read for a new content. */
+export const PIN_RECHECK_MS = 30_000
 
 /**
- * Makes one write for the config of the DaemonSet. A write that fails does not keep the Rollout from being handled: a stop never waits.
+ * Makes one write for the config of the DaemonSet, for a policy that asks for it. A write that fails holds the release, and a stop never
+ * waits.
  *
- * @returns whether it wrote something, or lost a race: the template may change next, so no release may begin before it is read again
+ * @param port undefined where the installation does not allow it
  * @throws the signal's reason once it aborts, and nothing else
  */
-export async function pinConfig(parts: PinParts, reading: RolloutReading, signal: AbortSignal, log: Logger): Promise<boolean> {
+export async function pinConfig(port: PinPort | undefined, reading: RolloutReading, signal: AbortSignal, log: Logger): Promise<PinResult> {
+  const { rollout, daemonSet } = reading
+  const isOver = rollout.spec.disabled === true || rollout.metadata.deletionTimestamp !== undefined
+  if (isOver || daemonSet === undefined) return { kind: 'pinned' }
+  if (port === undefined) return { kind: 'held', why: NOT_ALLOWED }
   try {
-    return await writeOnce(parts, reading, signal, log)
+    return await writeOnce(port, { ...reading, daemonSet }, signal, log)
   } catch (error) {
     signal.throwIfAborted()
-    if (isAppError(error) && error.code === 'WRITE_CONFLICT') return true
-    log.warn({ err: error, rollout: keyText(keyOf(reading.rollout)) }, 'could not pin config')
-    return false
+    if (isAppError(error) && error.code === 'WRITE_CONFLICT') return { kind: 'wrote' }
+    log.warn({ err: error, rollout: keyText(keyOf(rollout)) }, 'could not pin config')
+    return { kind: 'held', why: `config: Pin: ${error instanceof Error ? error.message : String(error)}; it is tried again` }
   }
 }
 
+const NOT_ALLOWED =
+  'config: Pin: this installation does not allow it; start the controller with --pin-config, or remove config from the ReleasePolicy'
+
 async function writeOnce(
-  { port, garbageOf }: PinParts,
-  { daemonSet, revisions, rollout }: RolloutReading,
+  port: PinPort,
+  { daemonSet, revisions }: RolloutReading & { readonly daemonSet: DaemonSet },
   signal: AbortSignal,
   log: Logger,
-): Promise<boolean> {
-  if (daemonSet === undefined || rollout.spec.disabled === true || rollout.metadata.deletionTimestamp !== undefined) return false
+): Promise<PinResult> {
   const view: PinView = { ...(await port.read(daemonSet, signal)), revisions: revisions.map(templateIn), pods: [] }
   const plan = planPins(view)
-  const fields = { daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }
+  if (plan.kind === 'none') return { kind: 'pinned' }
+  if (plan.kind === 'wait') return { kind: 'held', why: `config: Pin: ${plan.message}` }
+  await carryOut(port, daemonSet, { plan, view }, signal)
+  log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'pinned config')
+  return { kind: 'wrote' }
+}
+
+interface Planned {
+  readonly plan: Exclude<PinPlan, { readonly kind: 'none' | 'wait' }>
+  readonly view: PinView
+}
+
+async function carryOut(port: PinPort, daemonSet: DaemonSet, { plan, view }: Planned, signal: AbortSignal): Promise<void> {
   switch (plan.kind) {
-    case 'none':
-      return false
-    case 'wait':
-      log.warn({ ...fields, reason: plan.reason, why: plan.message }, 'could not pin config')
-      return false
     case 'createCopy':
-      await port.createCopy(plan.copy, signal)
-      break
+      return port.createCopy(plan.copy, signal)
     case 'keepCopy':
-      await port.mark(daemonSet, plan.copy, false, signal)
-      break
+      return port.mark(daemonSet, plan.copy, false, signal)
     case 'markUnused':
       for (const copy of plan.copies) await port.mark(daemonSet, copy, true, signal)
-      break
+      return
     case 'pin':
-      await port.pin(daemonSet, plan, signal)
-      break
+      return port.pin(daemonSet, plan, signal)
     case 'deleteCopies': {
       const live = { ...view, ...(await port.touch(daemonSet, signal)) }
-      for (const copy of garbageOf(live)) if (copy.isUnused) await port.deleteCopy(daemonSet, copy, signal)
-      break
+      const marked = new Set(plan.copies.map(({ name }) => name))
+      for (const copy of garbageOf(live)) if (marked.has(copy.name)) await port.deleteCopy(daemonSet, copy, signal)
+      return
     }
     default:
       plan satisfies never
   }
-  log.info(fields, 'pinned config')
-  return true
 }
 
 function templateIn({ data }: RolloutReading['revisions'][number]): unknown {

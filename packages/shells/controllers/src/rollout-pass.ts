@@ -1,12 +1,11 @@
 import type { Clock } from '@tranche/clock'
-import { garbageOf } from '@tranche/config'
 import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import { isRevisionMissing, type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type ConfigPort, readImmutable } from './config-port.ts'
-import { pinConfig, type PinPort } from './pin-config.ts'
+import { PIN_RECHECK_MS, pinConfig, type PinPort } from './pin-config.ts'
 import { logRolloutPlan } from './log-plans.ts'
-import type { RolloutPort } from './rollout-port.ts'
+import type { RolloutPort, RolloutReading } from './rollout-port.ts'
 
 /** Dependencies of {@link createRolloutPass}. */
 export interface RolloutParts {
@@ -15,12 +14,9 @@ export interface RolloutParts {
   readonly events: EventRecorder
   /** @default no ConfigMap is read, and config is judged by names alone */
   readonly config?: ConfigPort | undefined
-  /** @default config of templates is not pinned */
+  /** @default a policy that asks for pinned config holds its releases */
   readonly pins?: PinPort | undefined
 }
-
-/** How often (ms) the objects that a template names are read for a new content. */
-const PIN_RECHECK_MS = 30_000
 
 /** Drives one Rollout: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
 export function createRolloutPass(parts: RolloutParts): Reconcile {
@@ -37,13 +33,15 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     }
     const { clock, config, pins } = parts
     // No release begins between a template and its pins.
-    if (pins !== undefined && (await pinConfig({ port: pins, garbageOf }, reading, signal, log))) return recheckAfter(0)
+    const pinning = asksForPins(reading) ? await pinConfig(pins, reading, signal, log) : null
+    if (pinning?.kind === 'wrote') return recheckAfter(0)
     const known = config === undefined ? null : await readImmutable(config, reading, signal)
     if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
     else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
     const view = {
       ...reading,
       ...(known !== null && { immutableConfigMaps: known.immutable }),
+      ...(pinning?.kind === 'held' && { configHold: pinning.why }),
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
       revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
       nowMs: clock.nowMs(),
@@ -57,8 +55,13 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
-    return noLaterThan(pins === undefined ? undefined : PIN_RECHECK_MS, noLaterThan(known?.recheckAfterMs, outcomeOf(plan)))
+    return noLaterThan(pinning === null ? undefined : PIN_RECHECK_MS, noLaterThan(known?.recheckAfterMs, outcomeOf(plan)))
   }
+}
+
+/** Without it, a pass awaits nothing more than before. */
+function asksForPins({ policy }: RolloutReading): boolean {
+  return policy.kind === 'found' && policy.policy.spec.config === 'Pin'
 }
 
 /** The pass comes back for config that must be read again. */

@@ -101,6 +101,8 @@ export {
   type NotReadyAction,
   type RoomRule,
   pullFailureActions,
+  configRules,
+  type ConfigRule,
   roomRules,
   notReadyActions,
   OLDER_PODS_MAX,

@@ -4,6 +4,7 @@ import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields
 import {
   conditionStatuses,
   drainTimeoutActions,
+  configRules,
   failureActions,
   nodeOrders,
   notReadyActions,
@@ -280,6 +281,10 @@ const releasePolicySpecSchema = z.object({
   analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
   downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
+  config: known(configRules).optional().meta({
+    description:
+      'Pin: pods read immutable copies of the ConfigMaps that the template names, so that a change of config is a release. Report: a condition names them. Default Report.',
+  }),
   notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })
 /** Conditions under which a release may continue. */

@@ -1,5 +1,5 @@
 import type { ConditionStatus, Rollout, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
-import { CONFIG_FIX, type ConfigObject, configText, judgeConfig } from '@tranche/config'
+import { CONFIG_FIX, type ConfigObject, configText, judgeConfig, pinKey, pinsOf } from '@tranche/config'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
@@ -89,7 +89,9 @@ function isBoundStill(view: RolloutView): boolean {
 /** Absent where every ConfigMap and Secret of the template is part of its version, and where Tranche does not release it. */
 function config({ rollout, daemonSet, immutableConfigMaps }: RolloutView): Said[] {
   if (daemonSet === undefined || rollout.spec.disabled === true) return []
-  const isImmutable = ({ kind, name }: ConfigObject): boolean => kind === 'ConfigMap' && immutableConfigMaps?.has(name) === true
+  const pins = pinsOf(daemonSet.spec.template)
+  const isImmutable = (object: ConfigObject): boolean =>
+    pins.has(pinKey(object)) || (object.kind === 'ConfigMap' && immutableConfigMaps?.has(object.name) === true)
   const found = judgeConfig(daemonSet.spec.template, isImmutable)
   if (found === null) return []
   const message = `${configText(found)}; ${CONFIG_FIX}`

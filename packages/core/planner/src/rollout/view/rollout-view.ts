@@ -31,6 +31,8 @@ export interface RolloutView {
   readonly policy: PolicyReading
   /** Names of the ConfigMaps of the template that are immutable. @default none: the installation reads no ConfigMap */
   readonly immutableConfigMaps?: ReadonlySet<string>
+  /** Why config cannot be pinned as the policy asks. @default it is pinned, or the policy does not ask */
+  readonly configHold?: string | undefined
   readonly strategyScope: StrategyScope
   /** OpenKruise's controller for native DaemonSets, active on the cluster; null where it is not. */
   readonly kruise: KruiseActivity | null
