@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const references = 'packages/core/config/src/config-references.ts'
+const fields = 'packages/core/config/src/config-fields.ts'
 const hash = 'packages/core/config/src/has-content-hash.ts'
 const judge = 'packages/core/config/src/judge-config.ts'
 const conditions = 'packages/core/planner/src/rollout/states/rollout-conditions.ts'
@@ -29,7 +30,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'ConfigUnversioned',
     fault: 'init containers read no config',
-    file: references,
+    file: fields,
     find: "['initContainers', 'containers', 'ephemeralContainers']",
     replace: "['containers', 'ephemeralContainers']",
     tests: [referencesTests],
@@ -37,7 +38,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'ConfigUnversioned',
     fault: 'a file of a subPath is updated in running pods',
-    file: references,
+    file: fields,
     find: '!isNamed(subPath) && !isNamed(subPathExpr)',
     replace: '!isNamed(subPathExpr)',
     tests: [referencesTests],
@@ -78,8 +79,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnversioned',
     fault: 'a Secret counts as immutable because a ConfigMap of its name is',
     file: conditions,
-    find: "kind === 'ConfigMap' && immutableConfigMaps?.has(name) === true",
-    replace: 'kind.length > 0 && immutableConfigMaps?.has(name) === true',
+    find: "object.kind === 'ConfigMap' && immutableConfigMaps?.has(object.name) === true",
+    replace: 'object.kind.length > 0 && immutableConfigMaps?.has(object.name) === true',
     tests: [conditionTests],
   },
   {
@@ -127,8 +128,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnversioned',
     fault: 'nothing reads a ConfigMap again that became immutable',
     file: rolloutPass,
-    find: 'return noLaterThan(known?.recheckAfterMs, outcomeOf(plan))',
-    replace: 'return known === undefined ? noLaterThan(1, outcomeOf(plan)) : outcomeOf(plan)',
+    find: 'noLaterThan(known?.recheckAfterMs, outcomeOf(plan))',
+    replace: '(known === undefined ? noLaterThan(1, outcomeOf(plan)) : outcomeOf(plan))',
     tests: [scenarios],
   },
   {

@@ -1,7 +1,6 @@
 import {
   type ConfigCopy,
   type ConfigKind,
-  type ConfigSource,
   COPY_LABEL,
   type ExistingCopy,
   OFFERED_CONFIG_ANNOTATION,
@@ -12,11 +11,18 @@ import {
   SOURCE_ANNOTATION,
   type SourceReading,
 } from '@tranche/config'
-import type { PinPort } from '@tranche/controllers'
+import type { PinPort, PinWrite } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
-import { isAlreadyExists, isForbidden, isNotFound, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { ControllerRevision, DaemonSet, KubeObject, ObjectKey, Pod } from '@tranche/kube-types'
-import { isOwnedBy } from '@tranche/kube-types'
+import {
+  isAlreadyExists,
+  isForbidden,
+  isNotFound,
+  type JsonPatchOperation,
+  type KubeClient,
+  type ResourcePath,
+  resourcePaths,
+} from '@tranche/kube-client'
+import { type ControllerRevision, type DaemonSet, isOwnedBy, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
 /** Annotation on a copy that nothing names: its value is `true`. */
@@ -44,15 +50,116 @@ interface ConfigObjectOnWire extends KubeObject {
 }
 
 /** Implements the port of copies with the API server. */
-export function createPinPort({ client, kinds, uniqueValue, learn }: PinPortParts): PinPort {
-  const pathOf = (kind: ConfigKind) => (kind === 'Secret' ? resourcePaths.secrets : resourcePaths.configMaps)
+export function createPinPort(parts: PinPortParts): PinPort {
+  return new ApiPinPort(parts)
+}
 
-  async function readSource(kind: ConfigKind, key: ObjectKey, signal: AbortSignal): Promise<SourceReading> {
+class ApiPinPort implements PinPort {
+  readonly #parts: PinPortParts
+  /** Copies whose names other objects have, by namespace and object. */
+  readonly #taken = new Map<string, ConfigCopy>()
+
+  constructor(parts: PinPortParts) {
+    this.#parts = parts
+  }
+
+  async read(daemonSet: DaemonSet, signal: AbortSignal): ReturnType<PinPort['read']> {
+    const { kinds } = this.#parts
+    const { namespace = '', name, uid, annotations = {}, generation } = daemonSet.metadata
+    const objects = pinnedObjects(daemonSet.spec.template).filter(({ kind }) => kinds.includes(kind))
+    const readings = objects.map(
+      async (object) => [pinKey(object), await this.#readSource(object.kind, { namespace, name: object.name }, signal)] as const,
+    )
+    return {
+      owner: { namespace, name, uid },
+      kinds,
+      template: daemonSet.spec.template,
+      offered: annotations[OFFERED_CONFIG_ANNOTATION],
+      sources: new Map(await Promise.all(readings)),
+      copies: await this.#listCopies(daemonSet, signal),
+      taken: await this.#stillTaken(namespace, signal),
+      isObserved: daemonSet.status?.observedGeneration === generation,
+    }
+  }
+
+  async createCopy(copy: ConfigCopy, signal: AbortSignal): Promise<void> {
+    const { kind, metadata } = copy
     try {
-      const { metadata, type, data, binaryData } = await client.get<ConfigObjectOnWire>(pathOf(kind), key, { signal })
+      await this.#parts.client.create(pathOf(kind), copy as unknown as KubeObject, { signal })
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+      // The list of copies may have been read before another process created it.
+      if (!(await this.#isCopy(kind, metadata, signal)))
+        this.#taken.set(`${metadata.namespace}/${pinKey({ kind, name: metadata.name })}`, copy)
+    }
+  }
+
+  async mark(
+    { metadata }: DaemonSet,
+    { kind, name, uid, resourceVersion }: ExistingCopy,
+    isUnused: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const path = `/metadata/annotations/${escaped(UNUSED_ANNOTATION)}`
+    const change = isUnused ? ({ op: 'add', path, value: 'true' } as const) : ({ op: 'remove', path } as const)
+    const object = { metadata: { namespace: metadata.namespace ?? '', name, uid, resourceVersion } }
+    await patchOrConflict(this.#parts.client, pathOf(kind), object, [...testsOf(object), change], { signal })
+  }
+
+  async pin(daemonSet: DaemonSet, { pins, offered }: PinWrite, signal: AbortSignal): Promise<void> {
+    const { namespace = '', uid, annotations } = daemonSet.metadata
+    for (const [key, name] of parsePins(pins ?? '')) {
+      const kind = key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
+      const object = await this.#parts.client.get<ConfigObjectOnWire>(pathOf(kind), { namespace, name }, { signal })
+      const copy = toExistingCopy(kind, object, uid)
+      if (copy === null || copy.isUnused)
+        throw new AppError('WRITE_CONFLICT', `${kind} ${name} is about to be deleted, or is no copy of this DaemonSet`)
+    }
+    const ofTemplate = daemonSet.spec.template.metadata?.annotations
+    const operations = [
+      ...annotationsPatch('/metadata', annotations, { [OFFERED_CONFIG_ANNOTATION]: offered }),
+      ...(pins === null ? [] : annotationsPatch('/spec/template/metadata', ofTemplate, { [PINNED_CONFIG_ANNOTATION]: pins })),
+    ]
+    await this.#patch(daemonSet, operations, signal)
+  }
+
+  async touch(daemonSet: DaemonSet, signal: AbortSignal): ReturnType<PinPort['touch']> {
+    const { client, uniqueValue } = this.#parts
+    const { namespace = '', annotations } = daemonSet.metadata
+    const operations = annotationsPatch('/metadata', annotations, { [CONFIG_TOUCHED_ANNOTATION]: uniqueValue() })
+    const touched = await this.#patch(daemonSet, operations, signal)
+    const [revisions, pods] = await Promise.all([
+      client.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace, signal }),
+      client.list<Pod>(resourcePaths.pods, { namespace, signal }),
+    ])
+    return {
+      template: touched.spec.template,
+      offered: touched.metadata.annotations?.[OFFERED_CONFIG_ANNOTATION],
+      revisions: revisions.items.filter((one) => isOwnedBy(one, touched)).map(templateIn),
+      pods: pods.items.filter((pod) => isOwnedBy(pod, touched)),
+      isObserved: touched.status?.observedGeneration === touched.metadata.generation,
+    }
+  }
+
+  async deleteCopy({ metadata }: DaemonSet, { kind, name, uid, resourceVersion }: ExistingCopy, signal: AbortSignal): Promise<void> {
+    const key = { namespace: metadata.namespace ?? '', name }
+    await this.#parts.client.delete(pathOf(kind), key, { preconditions: { uid, resourceVersion }, signal })
+  }
+
+  async #patch(daemonSet: DaemonSet, operations: readonly JsonPatchOperation[], signal: AbortSignal): Promise<DaemonSet> {
+    const { client, learn } = this.#parts
+    const patch = [...testsOf(daemonSet), ...operations]
+    const written = await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal })
+    learn(written)
+    return written
+  }
+
+  async #readSource(kind: ConfigKind, key: ObjectKey, signal: AbortSignal): Promise<SourceReading> {
+    try {
+      const { metadata, type, data, binaryData } = await this.#parts.client.get<ConfigObjectOnWire>(pathOf(kind), key, { signal })
       const { uid, resourceVersion } = metadata
       const content = { ...(type && { type }), ...(data && { data }), ...(binaryData && { binaryData }) }
-      return { kind: 'found', source: { kind, name: key.name, uid, resourceVersion, ...content } satisfies ConfigSource }
+      return { kind: 'found', source: { kind, name: key.name, uid, resourceVersion, ...content } }
     } catch (error) {
       signal.throwIfAborted()
       if (isNotFound(error)) return { kind: 'absent' }
@@ -61,9 +168,8 @@ export function createPinPort({ client, kinds, uniqueValue, learn }: PinPortPart
     }
   }
 
-  const taken = new Map<string, ConfigCopy>()
-
-  async function isCopy(kind: ConfigKind, { namespace, name, labels }: ConfigCopy['metadata'], signal: AbortSignal): Promise<boolean> {
+  async #isCopy(kind: ConfigKind, { namespace, name, labels }: ConfigCopy['metadata'], signal: AbortSignal): Promise<boolean> {
+    const { client } = this.#parts
     const found = await client.get<ConfigObjectOnWire>(pathOf(kind), { namespace, name }, { signal }).catch((error: unknown) => {
       if (isNotFound(error)) return undefined
       throw error
@@ -72,17 +178,18 @@ export function createPinPort({ client, kinds, uniqueValue, learn }: PinPortPart
   }
 
   /** A user may have deleted the object meanwhile. */
-  async function stillTaken(namespace: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  async #stillTaken(namespace: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const still = new Set<string>()
-    for (const [key, { kind, metadata }] of taken) {
+    for (const [key, { kind, metadata }] of this.#taken) {
       if (metadata.namespace !== namespace) continue
-      if (await isCopy(kind, metadata, signal)) taken.delete(key)
+      if (await this.#isCopy(kind, metadata, signal)) this.#taken.delete(key)
       else still.add(pinKey({ kind, name: metadata.name }))
     }
     return still
   }
 
-  async function listCopies(daemonSet: DaemonSet, signal: AbortSignal): Promise<readonly ExistingCopy[]> {
+  async #listCopies(daemonSet: DaemonSet, signal: AbortSignal): Promise<readonly ExistingCopy[]> {
+    const { client, kinds } = this.#parts
     const { namespace = '', uid } = daemonSet.metadata
     const lists = kinds.map(async (kind) => {
       const { items } = await client.list<ConfigObjectOnWire>(pathOf(kind), { namespace, labelSelector: `${COPY_LABEL}=${uid}`, signal })
@@ -90,99 +197,17 @@ export function createPinPort({ client, kinds, uniqueValue, learn }: PinPortPart
     })
     return (await Promise.all(lists)).flat()
   }
+}
 
-  async function patch(daemonSet: DaemonSet, operations: readonly JsonPatchOperation[], signal: AbortSignal): Promise<DaemonSet> {
-    const { uid, resourceVersion } = daemonSet.metadata
-    const tests = [
-      { op: 'test', path: '/metadata/uid', value: uid },
-      { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-    ] as const
-    const written = await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, [...tests, ...operations], { signal })
-    learn(written)
-    return written
-  }
+function pathOf(kind: ConfigKind): ResourcePath {
+  return kind === 'Secret' ? resourcePaths.secrets : resourcePaths.configMaps
+}
 
-  return {
-    async read(daemonSet, signal) {
-      const { namespace = '', name, uid, annotations = {}, generation } = daemonSet.metadata
-      const objects = pinnedObjects(daemonSet.spec.template).filter(({ kind }) => kinds.includes(kind))
-      const readings = objects.map(
-        async (object) => [pinKey(object), await readSource(object.kind, { namespace, name: object.name }, signal)] as const,
-      )
-      return {
-        owner: { namespace, name, uid },
-        kinds,
-        template: daemonSet.spec.template,
-        offered: annotations[OFFERED_CONFIG_ANNOTATION],
-        sources: new Map(await Promise.all(readings)),
-        copies: await listCopies(daemonSet, signal),
-        taken: await stillTaken(namespace, signal),
-        isObserved: daemonSet.status?.observedGeneration === generation,
-      }
-    },
-    async createCopy(copy, signal) {
-      const { kind, metadata } = copy
-      try {
-        await client.create(pathOf(kind), copy as unknown as KubeObject, { signal })
-      } catch (error) {
-        if (!isAlreadyExists(error)) throw error
-        // The list of copies may have been read before another process created it.
-        if (!(await isCopy(kind, metadata, signal))) taken.set(`${metadata.namespace}/${pinKey({ kind, name: metadata.name })}`, copy)
-      }
-    },
-    async mark({ metadata }, { kind, name, uid, resourceVersion }, isUnused, signal) {
-      const path = `/metadata/annotations/${escaped(UNUSED_ANNOTATION)}`
-      const change = isUnused ? ({ op: 'add', path, value: 'true' } as const) : ({ op: 'remove', path } as const)
-      const object = { metadata: { namespace: metadata.namespace ?? '', name, uid, resourceVersion } }
-      const tests = [
-        { op: 'test', path: '/metadata/uid', value: uid },
-        { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-      ] as const
-      await patchOrConflict(client, pathOf(kind), object, [...tests, change], { signal })
-    },
-    async pin(daemonSet, { pins, offered }, signal) {
-      const { namespace = '', uid, annotations } = daemonSet.metadata
-      for (const [key, name] of parsePins(pins ?? '')) {
-        const kind = key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
-        const copy = toExistingCopy(kind, await client.get<ConfigObjectOnWire>(pathOf(kind), { namespace, name }, { signal }), uid)
-        if (copy === null || copy.isUnused) throw conflict(`${kind} ${name} is about to be deleted, or is no copy of this DaemonSet`)
-      }
-      const ofTemplate = daemonSet.spec.template.metadata
-      await patch(
-        daemonSet,
-        [
-          ...annotationsPatch('/metadata', annotations, { [OFFERED_CONFIG_ANNOTATION]: offered }),
-          ...(pins === null
-            ? []
-            : annotationsPatch('/spec/template/metadata', ofTemplate?.annotations, { [PINNED_CONFIG_ANNOTATION]: pins })),
-        ],
-        signal,
-      )
-    },
-    async touch(daemonSet, signal) {
-      const { namespace = '', annotations } = daemonSet.metadata
-      const touched = await patch(
-        daemonSet,
-        annotationsPatch('/metadata', annotations, { [CONFIG_TOUCHED_ANNOTATION]: uniqueValue() }),
-        signal,
-      )
-      const [revisions, pods] = await Promise.all([
-        client.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace, signal }),
-        client.list<Pod>(resourcePaths.pods, { namespace, signal }),
-      ])
-      return {
-        template: touched.spec.template,
-        offered: touched.metadata.annotations?.[OFFERED_CONFIG_ANNOTATION],
-        revisions: revisions.items.filter((one) => isOwnedBy(one, touched)).map(templateIn),
-        pods: pods.items.filter((pod) => isOwnedBy(pod, touched)),
-        isObserved: touched.status?.observedGeneration === touched.metadata.generation,
-      }
-    },
-    async deleteCopy({ metadata }, { kind, name, uid, resourceVersion }, signal) {
-      const key = { namespace: metadata.namespace ?? '', name }
-      await client.delete(pathOf(kind), key, { preconditions: { uid, resourceVersion }, signal })
-    },
-  }
+function testsOf({ metadata }: Pick<KubeObject, 'metadata'>): readonly JsonPatchOperation[] {
+  return [
+    { op: 'test', path: '/metadata/uid', value: metadata.uid },
+    { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
+  ]
 }
 
 function toExistingCopy(
@@ -214,8 +239,4 @@ function escaped(key: string): string {
 
 function templateIn({ data }: ControllerRevision): unknown {
   return (data as { readonly spec?: { readonly template?: unknown } } | undefined)?.spec?.template
-}
-
-function conflict(message: string): AppError {
-  return new AppError('WRITE_CONFLICT', message)
 }

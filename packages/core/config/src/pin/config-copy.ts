@@ -66,7 +66,7 @@ const DIGEST_LENGTH = 16
 
 /**
  * Name of a copy: that of the source, cut if it is long, and a digest. The digest of a ConfigMap comes from its content. That of a Secret
- * comes from its uid and resourceVersion, because everybody who sees pods reads the name, and could try contents until one fits.
+ * comes from its uid and resourceVersion, because every user who sees pods reads the name, and could try contents until one fits.
  */
 export function copyName(source: ConfigSource, { uid }: CopyOwner): string {
   const version = source.kind === 'Secret' ? [source.uid, source.resourceVersion] : [contentOf(source)]

@@ -61,8 +61,8 @@ export type PinPlan =
   /** Marks copies that nothing names. Each write tests the resourceVersion of the copy. */
   | { readonly kind: 'markUnused'; readonly copies: readonly ExistingCopy[] }
   /**
-   * Deletes marked copies that nothing names, in this order: touches the DaemonSet, with a test of its resourceVersion; reads copies,
-   * revisions and pods live; deletes those that {@link garbageOf} still returns, with uid and resourceVersion as they were marked.
+   * Deletes marked copies that nothing names. First touches the DaemonSet, with a test of its resourceVersion. Then reads revisions and pods
+   * live. Deletes those that {@link garbageOf} still returns, with uid and resourceVersion as they were marked.
    */
   | { readonly kind: 'deleteCopies'; readonly copies: readonly ExistingCopy[] }
 
@@ -74,7 +74,8 @@ export type PinPlan =
  *
  * No template names a copy that Tranche deletes, also where processes are frozen between a read and its write. A copy is marked, then the
  * DaemonSet is touched, then the copy is deleted. A patch that tests an earlier version of the DaemonSet fails. One that tests a later version
- * has read the mark. Whoever keeps a marked copy moves its resourceVersion, so that the deletion fails.
+ * has read the mark. A process that keeps a marked copy moves its resourceVersion,
+ * so that the deletion fails.
  */
 export function planPins(view: PinView): PinPlan {
   const objects = objectsOf(view)

@@ -120,7 +120,7 @@ describe('a pass over the config of a DaemonSet', () => {
       { kind: 'wait', reason: 'ConfigUnread', message: 'ConfigMap a cannot be read: the controller may not get configmaps' },
     ],
     [
-      'waits where a name stands at a place in which no policy can replace it',
+      'waits where a name is at a place in which no policy can replace it',
       {
         ...unpinned,
         template: { spec: { containers: Array.from({ length: 9 }, () => ({ envFrom: [{ configMapRef: { name: 'a' } }] })) } },
