@@ -39,6 +39,8 @@
 {{- range $root.Values.rbac.sharedGroups }}
 - --shared-groups={{ . }}
 {{- end }}
+{{- if $root.Values.rbac.configPin }}
+- --pin-config
 {{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
