@@ -1,4 +1,4 @@
-import { PinWorld, type State, type Step, templateOf } from './pin-world.ts'
+import { type PinWorld, type State, type Step, templateOf } from './pin-world.ts'
 
 /** One operation: what happens, to whom, and a number that it draws from. */
 export type Operation = readonly [what: number, pick: number, value: number]
