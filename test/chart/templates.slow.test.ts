@@ -212,6 +212,8 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
       const text = JSON.stringify(objects)
       for (const argument of ['--drain-namespace=gpu-operator', '--drain-namespace=*']) expect(text.split(argument)).toHaveLength(2)
     }
+  })
+
   it('let the controller copy ConfigMaps, and change pods, only where the values say so', async () => {
     const named = (objects: readonly Rendered[], name: string): readonly string[] =>
       objects.filter(({ metadata }) => metadata.name === name).map(({ kind }) => kind)

@@ -39,6 +39,7 @@
 {{- range $root.Values.rbac.sharedGroups }}
 - --shared-groups={{ . }}
 {{- end }}
+{{- end }}
 {{- if $root.Values.rbac.configPin }}
 - --pin-config
 {{- end }}

@@ -1,10 +1,11 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
+import { headerSchema, secretKeySchema } from './secret-key.ts'
 import {
   conditionStatuses,
-  drainTimeoutActions,
   configRules,
+  drainTimeoutActions,
   failureActions,
   nodeOrders,
   notReadyActions,
@@ -166,19 +167,6 @@ export const downtimeSchema = z.object({
 })
 /** @see downtimeSchema */
 export type DowntimeRules = Frozen<z.infer<typeof downtimeSchema>>
-
-const secretKeySchema = z.object({
-  name: z.string().meta({ description: 'Name of a Secret in the namespace of the policy.' }),
-  key: z.string().meta({ description: 'Key in the Secret.' }),
-})
-/** Reference to a key of a Secret. Its value never appears in a status or a log. */
-export type SecretKey = Frozen<z.infer<typeof secretKeySchema>>
-
-const headerSchema = z.object({
-  name: z.string().meta({ description: 'Name of the header.' }),
-  value: z.string().optional().meta({ description: 'Value of the header.' }),
-  valueFrom: secretKeySchema.optional().meta({ description: 'Secret that holds the value.' }),
-})
 
 const prometheusSchema = z.object({
   address: z.string().meta({ description: 'URL of the server, without /api/v1.' }),
