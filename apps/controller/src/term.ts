@@ -8,6 +8,7 @@ import {
   createRolloutPass,
   type GroupPort,
   type JudgePort,
+  type PinPort,
   withRefusals,
 } from '@tranche/controllers'
 import { noFailpoints } from '@tranche/failpoints'
@@ -28,6 +29,7 @@ import {
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './ports/analysis-port.ts'
 import { createConfigPort } from './ports/config-port.ts'
+import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/config-watch.ts'
 import type { GroupSettings } from './ports/group-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
@@ -43,7 +45,7 @@ import type { SchemaWatch } from './schema/schema-watch.ts'
 import { createSecretReader } from './ports/secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
 import { createGroupSweep, type GroupSweep } from './sweep-groups.ts'
-import { wakeAll, wakeAtFirst, type Woken } from './wake.ts'
+import { wakeAll, wakeAtFirst, wakeReaders, type Woken } from './wake.ts'
 
 /** Maximum number of concurrent notifications; most of their time is waiting for receivers that are down. */
 const NOTIFY_WORKERS = 32
@@ -161,9 +163,8 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
-  const learn = (daemonSet: DaemonSet): void => cluster.overlay.daemonSets.learn(daemonSet)
-  const pinParts = { client, kinds: ['ConfigMap'] as const, uniqueValue: createTouchValues(options.identity), learn }
-  const pins = options.pinConfig === true ? createPinPort(pinParts) : undefined
+  const pinning = pinningOf(options, parts, wake)
+  const pins = pinning && wrap('pins', pinning.port)
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, pins })
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, egress, secrets, allowsGroups: options.groups !== undefined })
@@ -203,12 +204,30 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
         workers: NOTIFY_WORKERS,
       },
     },
-    onBegin: () => sweep?.begin(),
+    onBegin() {
+      sweep?.begin()
+      pinning?.watch.begin()
+    },
     onEnd() {
+      pinning?.watch.end()
       sweep?.end()
       analysis.stop()
     },
   }
+}
+
+/** Undefined where the installation does not allow it. */
+function pinningOf(
+  { pinConfig, identity, clock, log, seed = 0 }: ControllerOptions,
+  { client, cluster }: TermParts,
+  wake: (lane: LaneName, key: string) => void,
+): { readonly port: PinPort; readonly watch: ConfigWatch } | undefined {
+  if (pinConfig !== true) return undefined
+  const kinds = ['ConfigMap'] as const
+  const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
+  const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
+  const learn = (daemonSet: DaemonSet): void => cluster.overlay.daemonSets.learn(daemonSet)
+  return { watch, port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), learn }) }
 }
 
 function releasesOf(options: ControllerOptions, parts: TermParts, strategyScope: StrategyScope): ReturnType<typeof createReleasePort> {

@@ -2,6 +2,8 @@ import {
   type ConfigCopy,
   type ConfigKind,
   COPY_LABEL,
+  copyName,
+  type CopyOwner,
   type ExistingCopy,
   OFFERED_CONFIG_ANNOTATION,
   parsePins,
@@ -11,18 +13,12 @@ import {
   SOURCE_ANNOTATION,
   type SourceReading,
 } from '@tranche/config'
+import type { BatchRelease } from '@tranche/api-schema'
 import type { PinPort, PinWrite } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
-import {
-  isAlreadyExists,
-  isForbidden,
-  isNotFound,
-  type JsonPatchOperation,
-  type KubeClient,
-  type ResourcePath,
-  resourcePaths,
-} from '@tranche/kube-client'
+import { isAlreadyExists, isForbidden, isNotFound, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, isOwnedBy, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
+import { configPath, type ConfigWatch } from './config-watch.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
 /** Annotation on a copy that nothing names: its value is `true`. */
@@ -33,6 +29,7 @@ const CONFIG_TOUCHED_ANNOTATION = 'tranche.dev/config-touched'
 /** Dependencies of {@link createPinPort}. */
 export interface PinPortParts {
   readonly client: KubeClient
+  readonly watch: ConfigWatch
   /** Kinds of objects that the installation lets the controller copy. */
   readonly kinds: readonly ConfigKind[]
   /** A value that no process of this controller has given before. */
@@ -56,11 +53,15 @@ export function createPinPort(parts: PinPortParts): PinPort {
 
 class ApiPinPort implements PinPort {
   readonly #parts: PinPortParts
-  /** Copies whose names other objects have, by namespace and object. */
-  readonly #taken = new Map<string, ConfigCopy>()
+  /** Names of copies that other objects have, by namespace and object. */
+  readonly #taken = new Map<string, CopyAddress>()
 
   constructor(parts: PinPortParts) {
     this.#parts = parts
+  }
+
+  versions(daemonSet: DaemonSet): string | null {
+    return this.#parts.watch.versions(daemonSet)
   }
 
   async read(daemonSet: DaemonSet, signal: AbortSignal): ReturnType<PinPort['read']> {
@@ -84,13 +85,14 @@ class ApiPinPort implements PinPort {
 
   async createCopy(copy: ConfigCopy, signal: AbortSignal): Promise<void> {
     const { kind, metadata } = copy
+    const { namespace, name, labels } = metadata
+    const address = { kind, namespace, name, owner: labels[COPY_LABEL] ?? '' }
     try {
-      await this.#parts.client.create(pathOf(kind), copy as unknown as KubeObject, { signal })
+      await this.#parts.client.create(configPath(kind), copy as unknown as KubeObject, { signal })
     } catch (error) {
       if (!isAlreadyExists(error)) throw error
       // The list of copies may have been read before another process created it.
-      if (!(await this.#isCopy(kind, metadata, signal)))
-        this.#taken.set(`${metadata.namespace}/${pinKey({ kind, name: metadata.name })}`, copy)
+      if (!(await this.#isFree(address, signal))) this.#taken.set(addressText(address), address)
     }
   }
 
@@ -103,39 +105,46 @@ class ApiPinPort implements PinPort {
     const path = `/metadata/annotations/${escaped(UNUSED_ANNOTATION)}`
     const change = isUnused ? ({ op: 'add', path, value: 'true' } as const) : ({ op: 'remove', path } as const)
     const object = { metadata: { namespace: metadata.namespace ?? '', name, uid, resourceVersion } }
-    await patchOrConflict(this.#parts.client, pathOf(kind), object, [...testsOf(object), change], { signal })
+    await patchOrConflict(this.#parts.client, configPath(kind), object, [...testsOf(object), change], { signal })
   }
 
-  async pin(daemonSet: DaemonSet, { pins, offered }: PinWrite, signal: AbortSignal): Promise<void> {
+  async pin(daemonSet: DaemonSet, { pins, offered, operations: more }: PinWrite, signal: AbortSignal): Promise<void> {
     const { namespace = '', uid, annotations } = daemonSet.metadata
     for (const [key, name] of parsePins(pins ?? '')) {
-      const kind = key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
-      const object = await this.#parts.client.get<ConfigObjectOnWire>(pathOf(kind), { namespace, name }, { signal })
+      const kind: ConfigKind = key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
+      const object = await this.#parts.client.get<ConfigObjectOnWire>(configPath(kind), { namespace, name }, { signal })
       const copy = toExistingCopy(kind, object, uid)
       if (copy === null || copy.isUnused)
         throw new AppError('WRITE_CONFLICT', `${kind} ${name} is about to be deleted, or is no copy of this DaemonSet`)
+      if (!isNamedByContent(copy, daemonSet.metadata)) {
+        const address = { kind, namespace, name, owner: uid } as const
+        this.#taken.set(addressText(address), address)
+        throw new AppError('WRITE_CONFLICT', `${kind} ${name} does not hold the content that its name stands for`)
+      }
     }
     const ofTemplate = daemonSet.spec.template.metadata?.annotations
     const operations = [
+      ...more,
       ...annotationsPatch('/metadata', annotations, { [OFFERED_CONFIG_ANNOTATION]: offered }),
       ...(pins === null ? [] : annotationsPatch('/spec/template/metadata', ofTemplate, { [PINNED_CONFIG_ANNOTATION]: pins })),
     ]
     await this.#patch(daemonSet, operations, signal)
   }
 
-  async touch(daemonSet: DaemonSet, signal: AbortSignal): ReturnType<PinPort['touch']> {
+  async touch(daemonSet: DaemonSet, release: string, signal: AbortSignal): ReturnType<PinPort['touch']> {
     const { client, uniqueValue } = this.#parts
     const { namespace = '', annotations } = daemonSet.metadata
     const operations = annotationsPatch('/metadata', annotations, { [CONFIG_TOUCHED_ANNOTATION]: uniqueValue() })
     const touched = await this.#patch(daemonSet, operations, signal)
-    const [revisions, pods] = await Promise.all([
+    const [revisions, pods, kept] = await Promise.all([
       client.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace, signal }),
-      client.list<Pod>(resourcePaths.pods, { namespace, signal }),
+      client.list<Pod>(resourcePaths.pods, { namespace, metadataOnly: true, signal }),
+      this.#keptTemplate({ namespace, name: release }, signal),
     ])
     return {
       template: touched.spec.template,
       offered: touched.metadata.annotations?.[OFFERED_CONFIG_ANNOTATION],
-      revisions: revisions.items.filter((one) => isOwnedBy(one, touched)).map(templateIn),
+      revisions: [...revisions.items.filter((one) => isOwnedBy(one, touched)).map(templateIn), kept],
       pods: pods.items.filter((pod) => isOwnedBy(pod, touched)),
       isObserved: touched.status?.observedGeneration === touched.metadata.generation,
     }
@@ -143,7 +152,7 @@ class ApiPinPort implements PinPort {
 
   async deleteCopy({ metadata }: DaemonSet, { kind, name, uid, resourceVersion }: ExistingCopy, signal: AbortSignal): Promise<void> {
     const key = { namespace: metadata.namespace ?? '', name }
-    await this.#parts.client.delete(pathOf(kind), key, { preconditions: { uid, resourceVersion }, signal })
+    await this.#parts.client.delete(configPath(kind), key, { preconditions: { uid, resourceVersion }, signal })
   }
 
   async #patch(daemonSet: DaemonSet, operations: readonly JsonPatchOperation[], signal: AbortSignal): Promise<DaemonSet> {
@@ -156,34 +165,40 @@ class ApiPinPort implements PinPort {
 
   async #readSource(kind: ConfigKind, key: ObjectKey, signal: AbortSignal): Promise<SourceReading> {
     try {
-      const { metadata, type, data, binaryData } = await this.#parts.client.get<ConfigObjectOnWire>(pathOf(kind), key, { signal })
+      const { metadata, type, data, binaryData } = await this.#parts.client.get<ConfigObjectOnWire>(configPath(kind), key, { signal })
       const { uid, resourceVersion } = metadata
       const content = { ...(type && { type }), ...(data && { data }), ...(binaryData && { binaryData }) }
       return { kind: 'found', source: { kind, name: key.name, uid, resourceVersion, ...content } }
     } catch (error) {
       signal.throwIfAborted()
       if (isNotFound(error)) return { kind: 'absent' }
-      if (isForbidden(error)) return { kind: 'unread', why: `the controller may not get ${pathOf(kind).plural}` }
+      if (isForbidden(error)) return { kind: 'unread', why: `the controller may not get ${configPath(kind).plural}` }
       throw error
     }
   }
 
-  async #isCopy(kind: ConfigKind, { namespace, name, labels }: ConfigCopy['metadata'], signal: AbortSignal): Promise<boolean> {
+  /** Whether the name belongs to a copy, or to no object. */
+  async #isFree({ kind, namespace, name, owner }: CopyAddress, signal: AbortSignal): Promise<boolean> {
     const { client } = this.#parts
-    const found = await client.get<ConfigObjectOnWire>(pathOf(kind), { namespace, name }, { signal }).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined
-      throw error
-    })
-    return found === undefined || toExistingCopy(kind, found, labels[COPY_LABEL] ?? '') !== null
+    const found = await client.get<ConfigObjectOnWire>(configPath(kind), { namespace, name }, { signal }).catch(orUndefined)
+    if (found === undefined) return true
+    const copy = toExistingCopy(kind, found, owner)
+    return copy !== null && isNamedByContent(copy, { namespace, name: '', uid: owner })
+  }
+
+  /** Template that a BatchRelease keeps because the history may lose it; undefined without one. */
+  async #keptTemplate(release: ObjectKey, signal: AbortSignal): Promise<unknown> {
+    const found = await this.#parts.client.get<BatchRelease>(resourcePaths.batchReleases, release, { signal }).catch(orUndefined)
+    return found?.status?.stableTemplate?.template
   }
 
   /** A user may have deleted the object meanwhile. */
   async #stillTaken(namespace: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const still = new Set<string>()
-    for (const [key, { kind, metadata }] of this.#taken) {
-      if (metadata.namespace !== namespace) continue
-      if (await this.#isCopy(kind, metadata, signal)) this.#taken.delete(key)
-      else still.add(pinKey({ kind, name: metadata.name }))
+    for (const [key, address] of this.#taken) {
+      if (address.namespace !== namespace) continue
+      if (await this.#isFree(address, signal)) this.#taken.delete(key)
+      else still.add(pinKey(address))
     }
     return still
   }
@@ -192,15 +207,41 @@ class ApiPinPort implements PinPort {
     const { client, kinds } = this.#parts
     const { namespace = '', uid } = daemonSet.metadata
     const lists = kinds.map(async (kind) => {
-      const { items } = await client.list<ConfigObjectOnWire>(pathOf(kind), { namespace, labelSelector: `${COPY_LABEL}=${uid}`, signal })
+      const { items } = await client.list<ConfigObjectOnWire>(configPath(kind), {
+        namespace,
+        labelSelector: `${COPY_LABEL}=${uid}`,
+        signal,
+      })
       return items.flatMap((object) => toExistingCopy(kind, object, uid) ?? [])
     })
     return (await Promise.all(lists)).flat()
   }
 }
 
-function pathOf(kind: ConfigKind): ResourcePath {
-  return kind === 'Secret' ? resourcePaths.secrets : resourcePaths.configMaps
+/** Name of a copy, and the uid of the DaemonSet that it belongs to. */
+interface CopyAddress {
+  readonly kind: ConfigKind
+  readonly namespace: string
+  readonly name: string
+  readonly owner: string
+}
+
+function addressText({ kind, namespace, name }: CopyAddress): string {
+  return `${namespace}/${pinKey({ kind, name })}`
+}
+
+/** @returns undefined for an object that does not exist @throws any other error */
+function orUndefined(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
+}
+
+/** The name of the copy of a ConfigMap is a digest of its content, so another client cannot offer other content by that name. */
+function isNamedByContent(copy: ExistingCopy, { namespace = '', name, uid }: DaemonSet['metadata'] | CopyOwner): boolean {
+  if (copy.kind === 'Secret') return true
+  const { type, data, binaryData } = copy
+  const content = { ...(type && { type }), ...(data && { data }), ...(binaryData && { binaryData }) }
+  const source = { kind: copy.kind, name: copy.source, uid: '', resourceVersion: '', ...content }
+  return copyName(source, { namespace, name, uid }) === copy.name
 }
 
 function testsOf({ metadata }: Pick<KubeObject, 'metadata'>): readonly JsonPatchOperation[] {

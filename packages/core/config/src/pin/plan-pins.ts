@@ -46,8 +46,8 @@ export interface PinView {
 
 /** The one write of a pass. */
 export type PinPlan =
-  /** Nothing to do; `isRolledBack`: the template reads an earlier content than that of the present objects, by an undo or a rollback. */
-  | { readonly kind: 'none'; readonly isRolledBack: boolean }
+  /** Nothing to do; `rolledBack`: objects of which pods read an earlier content than the present one, because of an undo or a rollback. */
+  | { readonly kind: 'none'; readonly rolledBack: readonly ConfigObject[] }
   /** The release waits until a user or the cluster changes something. */
   | { readonly kind: 'wait'; readonly reason: 'ConfigUnread' | 'CopyTaken' | 'BeyondLimits'; readonly message: string }
   | { readonly kind: 'createCopy'; readonly copy: ConfigCopy }
@@ -87,11 +87,11 @@ export function planPins(view: PinView): PinPlan {
   if (beyond !== null) return beyondPlan(beyond)
   const target = isNews(view, wanted) ? wanted : new Map([...wanted].map(([key, copy]) => [key, standing(view, present, key) ?? copy]))
   for (const [key, copy] of [...target, ...wanted]) {
+    if (view.taken.has(`${kindOf(key)}/${copy}`)) return takenPlan(key, copy)
     const existing = copyOf(view, key, copy)
     if (existing?.isUnused === true) return { kind: 'keepCopy', copy: existing }
     if (existing !== undefined) continue
     const found = view.sources.get(key)
-    if (view.taken.has(`${kindOf(key)}/${copy}`)) return takenPlan(key, copy)
     if (found?.kind === 'found') return { kind: 'createCopy', copy: toCopy(found.source, view.owner) }
   }
   const isPinned = [...target].every(([key, copy]) => present.get(key) === copy)
@@ -103,7 +103,7 @@ export function planPins(view: PinView): PinPlan {
   const unmarked = garbage.filter(({ isUnused }) => !isUnused)
   if (unmarked.length > 0) return { kind: 'markUnused', copies: unmarked }
   if (garbage.length > 0) return { kind: 'deleteCopies', copies: garbage }
-  return { kind: 'none', isRolledBack: [...wanted].some(([key, copy]) => present.get(key) !== copy) }
+  return { kind: 'none', rolledBack: objects.filter((object) => wanted.get(pinKey(object)) !== present.get(pinKey(object))) }
 }
 
 /**

@@ -60,13 +60,17 @@ describe('a pass over the config of a DaemonSet', () => {
       { ...unpinned, copies: [copyFor(a('1'))] },
       { kind: 'pin', pins: pins(a('1')), offered: pins(a('1')) },
     ],
-    ['does nothing at rest', atRest, { kind: 'none', isRolledBack: false }],
+    ['does nothing at rest', atRest, { kind: 'none', rolledBack: [] }],
     [
       'offers a new content',
       { ...atRest, sources: found(a('2')) },
       { kind: 'createCopy', copy: { metadata: { name: copyName(a('2'), owner) } } },
     ],
-    ['leaves a rolled back template, though Git still holds the content', rolledBack, { kind: 'none', isRolledBack: true }],
+    [
+      'leaves a rolled back template, though Git still holds the content',
+      rolledBack,
+      { kind: 'none', rolledBack: [{ kind: 'ConfigMap', name: 'a' }] },
+    ],
     [
       'offers the fix that follows a rollback',
       { ...rolledBack, sources: found(a('3')), copies: [...rolledBack.copies, copyFor(a('3'))] },
