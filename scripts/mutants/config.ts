@@ -16,6 +16,13 @@ const planPinsTests = 'packages/core/config/test/pin/plan-pins.test.ts'
 const planPinsProperties = 'packages/core/config/test/pin/plan-pins.property.test.ts'
 const configCopyTests = 'packages/core/config/test/pin/config-copy.test.ts'
 const pinnedPods = 'test/scenarios/pinned-pods.test.ts'
+const pinnedConfig = 'test/scenarios/pinned-config.test.ts'
+const pinnedChanges = 'test/scenarios/pinned-changes.test.ts'
+const pinConfig = 'packages/shells/controllers/src/pin-config.ts'
+const pinPort = 'apps/controller/src/ports/pin-port.ts'
+const takeOver = 'packages/core/planner/src/rollout/take-over-for-pins.ts'
+const takeOverTests = 'packages/core/planner/test/rollout/take-over-for-pins.test.ts'
+const wake = 'apps/controller/src/wake.ts'
 
 const referencesTests = 'packages/core/config/test/config-references.test.ts'
 const judgeTests = 'packages/core/config/test/judge-config.test.ts'
@@ -235,5 +242,77 @@ export const mutantsOfConfig: readonly Mutant[] = [
     find: "owner.kind == 'DaemonSet' && ",
     replace: '',
     tests: [pinnedPods],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an object that is gone forgets the offer that was rolled back',
+    file: planPins,
+    find: '(isGone(key) ? before.get(key) : undefined) ?? copy',
+    replace: '(isGone(key) && before.size < 0 ? before.get(key) : undefined) ?? copy',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'the native controller acts on a template with new config',
+    file: pinConfig,
+    find: "leave.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? leave.operations : []",
+    replace: '[]',
+    tests: [pinnedConfig],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a DaemonSet is pinned before it is bound, or for another Rollout',
+    file: takeOver,
+    find: 'annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name',
+    replace: 'annotations[daemonSetAnnotations.rollout] === undefined && rollout.metadata.name === undefined',
+    tests: [takeOverTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a Rollout that is stalled pins config',
+    file: takeOver,
+    find: 'daemonSet === undefined || obstacleOf(view) !== null',
+    replace: 'daemonSet === undefined || (obstacleOf(view) !== null && view.nowMs < 0)',
+    tests: [takeOverTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a release of a pinned template stops while its objects cannot be read',
+    file: pinConfig,
+    find: 'if (!isRead && on.isPinned) return',
+    replace: 'if (isRead && on.isPinned) return',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is deleted that only a kept template names',
+    file: pinPort,
+    find: '.map(templateIn), kept]',
+    replace: '.map(templateIn), kept].slice(0, -1)',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an object of the name of a copy is followed whatever it holds',
+    file: pinPort,
+    find: "if (copy.kind === 'Secret') return true",
+    replace: "if (copy.kind !== ('None' as string)) return true",
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'config is read in each pass',
+    file: pinConfig,
+    find: 'if (last?.basis === basis && (last.untilMs === null || last.untilMs > monotonicMs))',
+    replace: 'if (last?.basis === basis && (last.untilMs ?? 0) > monotonicMs)',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a change of config wakes no Rollout',
+    file: wake,
+    find: 'if (isReader || daemonSet.metadata.uid === copyOf) wake(',
+    replace: 'if (isReader && daemonSet.metadata.uid === copyOf) wake(',
+    tests: [pinnedConfig],
   },
 ]

@@ -69,10 +69,10 @@ export async function contents(stage: Stage): Promise<readonly string[]> {
 }
 
 /** Waits until all pods read this, and the release is over. */
-export async function untilContents(stage: Stage, wanted: readonly string[]): Promise<void> {
+export async function untilContents(stage: Stage, wanted: readonly string[], withinMs?: number): Promise<void> {
   const isThere = async (): Promise<boolean> =>
     JSON.stringify(await contents(stage)) === JSON.stringify(wanted) && (await stage.rollout()).status?.phase === 'Healthy'
-  await stage.until(`pods read ${wanted.join(', ')}`, isThere)
+  await stage.until(`pods read ${wanted.join(', ')}`, isThere, withinMs)
 }
 
 function nameIn({ spec }: Pod): string {

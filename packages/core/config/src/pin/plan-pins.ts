@@ -85,7 +85,8 @@ export function planPins(view: PinView): PinPlan {
   const wanted = wantedPins(view, objects)
   const beyond = fieldBeyondLimits((view.template as { readonly spec?: unknown } | null)?.spec, wanted)
   if (beyond !== null) return beyondPlan(beyond)
-  const target = isNews(view, wanted) ? wanted : new Map([...wanted].map(([key, copy]) => [key, standing(view, present, key) ?? copy]))
+  const offer = offerOf(view, wanted)
+  const target = isNews(view, offer) ? wanted : new Map([...wanted].map(([key, copy]) => [key, standing(view, present, key) ?? copy]))
   for (const [key, copy] of [...target, ...wanted]) {
     if (view.taken.has(`${kindOf(key)}/${copy}`)) return takenPlan(key, copy)
     const existing = copyOf(view, key, copy)
@@ -95,7 +96,7 @@ export function planPins(view: PinView): PinPlan {
     if (found?.kind === 'found') return { kind: 'createCopy', copy: toCopy(found.source, view.owner) }
   }
   const isPinned = [...target].every(([key, copy]) => present.get(key) === copy)
-  const offered = pinsText(wanted)
+  const offered = pinsText(offer)
   if (!isPinned || offered !== (view.offered ?? '')) return { kind: 'pin', pins: isPinned ? null : pinsText(target), offered }
   const garbage = garbageOf(view)
   const named = view.copies.find((copy) => copy.isUnused && !garbage.includes(copy))
@@ -142,10 +143,17 @@ function nameFor({ copies, template, owner }: PinView, source: ConfigSource): st
   return (alike.find(({ name }) => name === present) ?? alike[0])?.name ?? copyName(source, owner)
 }
 
-/** Whether an object that was offered has another content, which no release has offered yet. */
-function isNews({ offered }: PinView, wanted: Pins): boolean {
+/** What counts as offered from now on. Of an object that is gone, the last offer does: it may come back with a content that was rolled back. */
+function offerOf({ offered, sources }: PinView, wanted: Pins): Pins {
   const before = parsePins(offered)
-  return [...wanted].some(([key, copy]) => before.has(key) && before.get(key) !== copy)
+  const isGone = (key: string): boolean => sources.get(key)?.kind !== 'found'
+  return new Map([...wanted].map(([key, copy]) => [key, (isGone(key) ? before.get(key) : undefined) ?? copy]))
+}
+
+/** Whether an object that was offered has another content, which no release has offered yet. */
+function isNews({ offered }: PinView, offer: Pins): boolean {
+  const before = parsePins(offered)
+  return [...offer].some(([key, copy]) => before.has(key) && before.get(key) !== copy)
 }
 
 /** The copy of the present template, if it exists. */

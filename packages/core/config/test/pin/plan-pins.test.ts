@@ -72,6 +72,11 @@ describe('a pass over the config of a DaemonSet', () => {
       { kind: 'none', rolledBack: [{ kind: 'ConfigMap', name: 'a' }] },
     ],
     [
+      'leaves a rolled back template, and the offer, while the object is gone',
+      { ...rolledBack, sources: new Map([['ConfigMap/a', { kind: 'absent' }]]) },
+      { kind: 'none', rolledBack: [] },
+    ],
+    [
       'offers the fix that follows a rollback',
       { ...rolledBack, sources: found(a('3')), copies: [...rolledBack.copies, copyFor(a('3'))] },
       { kind: 'pin', pins: pins(a('3')), offered: pins(a('3')) },
