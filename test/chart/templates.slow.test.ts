@@ -218,6 +218,17 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
+  it('let the controller copy ConfigMaps, and change pods, only where the values say so', async () => {
+    const named = (objects: readonly Rendered[], name: string): readonly string[] =>
+      objects.filter(({ metadata }) => metadata.name === name).map(({ kind }) => kind)
+    const none = await render({ fullnameOverride: 'tranche', admission: 'policy' })
+    expect([...named(none, 'tranche-pods'), ...named(none, 'tranche-config-pin')]).toEqual([])
+    const some = await render({ fullnameOverride: 'tranche', admission: 'none', rbac: { configPin: true } })
+    expect(named(some, 'tranche-pods')).toEqual(['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'])
+    expect(named(some, 'tranche-config-pin')).toEqual(['ClusterRole', 'ClusterRoleBinding'])
+    expect(JSON.stringify(some)).toContain('"--pin-config"')
+  })
+
   it('allow reading Secrets only by name, in the named namespaces', async () => {
     const rights = (objects: readonly Rendered[]): readonly unknown[] =>
       objects

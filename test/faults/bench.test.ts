@@ -97,6 +97,7 @@ describe('a schedule', () => {
         "cordon",
         "crowd",
         "cutOff",
+        "deleteConfig",
         "deleteDaemonSet",
         "deletePod",
         "deletePolicy",
@@ -134,6 +135,7 @@ describe('a schedule', () => {
         "taintPool",
         "template",
         "trap",
+        "writeConfig",
         "zoneOutage",
       ]
     `)

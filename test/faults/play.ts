@@ -247,7 +247,7 @@ function endNewer(world: World, processFaults: ProcessFaults): void {
 }
 
 async function unendedOf(world: World, owners: Owners): Promise<readonly string[]> {
-  return [...(await findUnended(world, owners.tag())), ...(await findUnendedCompanion(world))]
+  return [...(await findUnended(world, owners.tag(), owners.level())), ...(await findUnendedCompanion(world))]
 }
 
 /** Plays the person for whom the release waits. @returns what has not ended after `withinMs` */

@@ -12,6 +12,7 @@ import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'
 import type { Exchange } from '@tranche/wire'
 import { asNextVersion, policiesOf, type Version } from '../scenarios/next-version.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
+import { enforcePins } from '../scenarios/admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import { type AdmissionControl, createAdmissionControl } from './admission-control.ts'
 import { type ApiProgram, startApiProgram } from './api-program.ts'
@@ -150,6 +151,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }
   await drive(clock, people.create(resourcePaths.namespaces, namespace as never))
   await drive(clock, admission.install('present'))
+  if (shape.config?.isPinned === true) await drive(clock, enforcePins(simulator))
   return world
 }
 
@@ -209,6 +211,7 @@ function programsOf(
       leaderElection: true,
       leaseTimes: leaseTimes(shape),
       readConfig: shape.config?.isRead === true,
+      pinConfig: shape.config?.isPinned === true,
       ...groupsOf(shape),
     })
     if (upgrades === 0) return controller

@@ -1,8 +1,10 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type GroupReference, isSameButForCounts, releasesOfGroup, type WatchedCluster } from '@tranche/cluster'
+import { pinKey, pinnedObjects } from '@tranche/config'
 import { receiverKey } from '@tranche/controllers'
 import { GROUP_BUSY, groupNameOf } from '@tranche/planner'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import type { ConfigWatchParts } from './ports/config-watch.ts'
 import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
 
 /** Enqueues keys for the reconcilers. */
@@ -182,6 +184,21 @@ function wakeReceivers(rollout: Rollout, { notify }: Woken): void {
 
 function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: Woken): void {
   for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) woken.rollout(keyText(keyOf(rollout)))
+}
+
+/** Wakes the Rollouts of DaemonSets that read an object, or own it as a copy. */
+export function wakeReaders(
+  { rollouts, daemonSets }: WatchedCluster,
+  wake: (key: string) => void,
+  [namespace, object, copyOf]: Parameters<ConfigWatchParts['onChange']>,
+): void {
+  for (const rollout of rollouts.store.list()) {
+    if (rollout.metadata.namespace !== namespace) continue
+    const daemonSet = daemonSets.store.get({ namespace, name: rollout.spec.workloadRef.name })
+    if (daemonSet === undefined) continue
+    const isReader = pinnedObjects(daemonSet.spec.template).some((one) => pinKey(one) === pinKey(object))
+    if (isReader || daemonSet.metadata.uid === copyOf) wake(keyText(keyOf(rollout)))
+  }
 }
 
 /** Wakes Rollouts for their counts of updated and available nodes, which change even while the release waits. */

@@ -40,6 +40,9 @@
 - --shared-group-namespace={{ . }}
 {{- end }}
 {{- end }}
+{{- if $root.Values.rbac.configPin }}
+- --pin-config
+{{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
 - --lease-namespace={{ include "tranche.leaseNamespace" $root }}

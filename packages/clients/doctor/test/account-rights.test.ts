@@ -29,6 +29,11 @@ describe('the permissions that doctor checks', () => {
 
   it.each([
     ['controller', ['--read-config'], [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config'])]],
+    [
+      'controller',
+      ['--pin-config'],
+      [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config-pin'])],
+    ],
     ['executor', [], granted(ClusterRole['tranche-executor'])],
     [
       'executor',

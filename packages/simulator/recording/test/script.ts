@@ -109,13 +109,19 @@ export class Script {
     return this.daemonSet({ annotations: merged }, actor)
   }
 
-  revision(hash: string, template: string): this {
+  revision(hash: string, template: string, fields: Fields = {}): this {
     return this.#write(
       'ControllerRevision',
       hash,
-      { name: hash, hash, template, ownerUid: 'ds-1' },
-      { actor: 'daemonset-controller', verb: 'create' },
+      { name: hash, hash, template, ownerUid: 'ds-1', ...fields },
+      { actor: 'daemonset-controller', verb: 'create', uid: hash },
     )
+  }
+
+  /** Writes a ConfigMap with this content; null deletes it. */
+  configMap(name: string, content: string | null, fields: Fields = {}, actor = 'user'): this {
+    const type = content === null ? { type: 'DELETED', verb: 'delete' } : { verb: 'update' }
+    return this.#write('ConfigMap', name, { metadata: { name }, data: { content }, ...fields }, { actor, ...type })
   }
 
   /** Writes the record, with permits for these pods as they are; a controller publishes the partition first. */

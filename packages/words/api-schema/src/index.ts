@@ -54,10 +54,10 @@ export {
   releasePolicySchema,
   type ReleasePolicySpec,
   type ReleasePolicyStatus,
-  type SecretKey,
   prePullDefaults,
   type PrePullRules,
 } from './release-policy.ts'
+export type { SecretKey } from './secret-key.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition, Waiting, WaitingFor } from './status-fields.ts'
 export {
@@ -101,6 +101,8 @@ export {
   type NotReadyAction,
   type RoomRule,
   pullFailureActions,
+  configRules,
+  type ConfigRule,
   roomRules,
   notReadyActions,
   OLDER_PODS_MAX,
