@@ -73,11 +73,10 @@ function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
 /**
  * The API server would drop our fields, including the record, so nothing is started. A release in progress is not written to
  * either: its record may still be stored, and becomes readable again with our definitions. Without it no executor deletes
- * anything.
+ * anything. Definitions that drop the record leave the status around it, so a release without a status has no record.
  */
 function planOutdated({ release }: ReleaseView, gap: string): BatchReleasePlan {
-  const begun = release.metadata.finalizers?.includes(BATCH_RELEASE_FINALIZER) ?? false
-  if (begun || release.status !== undefined) return { kind: 'wait', for: gap, recheckAfterMs: null }
+  if (release.status !== undefined) return { kind: 'wait', for: gap, recheckAfterMs: null }
   return { kind: 'writeStatus', status: { phase: 'Preparing', message: gap } }
 }
 
