@@ -206,7 +206,7 @@ function planOpen(
   if (unpublished !== null) return unpublished
   if (direction === 'widens') return { kind: 'writeRecord', why: 'widen', record: widenRecord(record, wanted.allowance), confirm: true }
   if (direction === 'lowersLimit') return saidUnclear(view, wanted) ?? lowerLimit(record, wanted.allowance.limit)
-  const resumed = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: null } })
+  const resumed = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: null } }, 'values')
   return resumed === null ? null : { kind: 'patchDaemonSet', why: 'resume', patch: resumed }
 }
 
@@ -225,7 +225,7 @@ function planPublish(view: ReleaseView, daemonSet: DaemonSet, wanted: Wanted & {
     const patch = daemonSetPatch(daemonSet, takeOverStrategy(daemonSet))
     if (patch !== null) return { kind: 'patchDaemonSet', why: 'takeOver', patch }
   }
-  const patch = daemonSetPatch(daemonSet, targetChange(view, wanted))
+  const patch = daemonSetPatch(daemonSet, targetChange(view, wanted), 'values')
   if (patch === null) return null
   const plan: BatchReleasePlan = { kind: 'patchDaemonSet', why: 'publish', patch }
   return view.otherControl === 'vanished' ? { kind: 'touchOldPods', next: plan } : plan
