@@ -57,7 +57,7 @@ export {
   isLeaving,
   LEAVING_ANNOTATION,
 } from './release/view/group-view.ts'
-export { releaseStatusPatch } from './release/view/status-patch.ts'
+export { releaseStatusPatch, statusChanges } from './release/view/status-patch.ts'
 export { judgementOf, watchedNodesOf } from './release/progress/judgement.ts'
 export { resolveLimit, type Wanted, wantedAllowance } from './release/progress/wanted-allowance.ts'
 export { newAnswer, rolloutEvents } from './rollout/actions/rollout-events.ts'

@@ -55,6 +55,18 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   return touchInsteadOfWaiting(view, wanted, planWanted(view, wanted))
 }
 
+/**
+ * The status that becomes true as `record` is written, for the same write: no reader sees one without the other (G9).
+ *
+ * @returns null where it says nothing new, or may be written later
+ */
+export function statusWithRecord(view: ReleaseView, record: FlightRecord): BatchReleaseStatusPatch | null {
+  const status = { ...view.release.status, flight: record }
+  const after = { ...view, release: { ...view.release, status } }
+  const plan = planReleaseStatus(after, wantedAllowance(after))
+  return plan?.kind === 'writeStatus' ? plan.status : null
+}
+
 function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
   return (
     planGroupLeave(view, wanted) ??
