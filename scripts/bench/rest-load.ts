@@ -55,7 +55,7 @@ const NODES = Number(process.argv[2] ?? 1_000)
 const ROLLOUTS = 100
 /** Longer than callers are cached, so that the API server reviews them several times. */
 const PACED_SECONDS = 25
-const STREAMS = 500
+const STREAMS = Number(process.argv[3] ?? 500)
 const CHANGES = 10
 const clockTicksPerSecond = 100
 

@@ -1,0 +1,25 @@
+import type { BenchSet } from './bench-set.ts'
+import { dashboardSet } from './sets/dashboard.ts'
+import { failuresSet } from './sets/failures.ts'
+import { forecastSet } from './sets/forecast.ts'
+import { memorySet } from './sets/memory.ts'
+import { paceSet } from './sets/pace.ts'
+import { queueSet } from './sets/queue.ts'
+import { restSet } from './sets/rest.ts'
+import { simulatorSet } from './sets/simulator.ts'
+import { startSet } from './sets/start.ts'
+import { suiteSet } from './sets/suite.ts'
+
+/** All sets by name, in the order in which they run. */
+export const benchSets: Readonly<Record<string, BenchSet>> = {
+  pace: paceSet,
+  start: startSet,
+  forecast: forecastSet,
+  queue: queueSet,
+  simulator: simulatorSet,
+  failures: failuresSet,
+  rest: restSet,
+  memory: memorySet,
+  dashboard: dashboardSet,
+  suite: suiteSet,
+}
