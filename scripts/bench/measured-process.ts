@@ -36,6 +36,8 @@ export interface MeasuredProcess {
   readonly child: ChildProcess
   /** From the start of the process until `/readyz` answers 200, in milliseconds. */
   readonly readyMs: number
+  /** Processor time of the process so far, in seconds. */
+  busySeconds(): number
   /** Reads memory usage, then collects garbage and reads the heap. Later measurements of the same process are not valid. */
   measure(): Promise<Memory>
   /** Asks the process to end, and waits until it has. */
@@ -77,6 +79,7 @@ export async function startMeasured({ component, image, args, env }: ProcessOpti
   return {
     child,
     readyMs: performance.now() - startMs,
+    busySeconds: () => busySeconds(child),
     measure: async () => ({ ...resident(child), heap: await retainedHeap(child, text) }),
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
@@ -98,6 +101,14 @@ function resident({ pid }: ChildProcess): Omit<Memory, 'heap'> {
   const read = (file: string, field: string): number =>
     (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1]) * 1024) / 1e6
   return { rss: read('status', 'VmRSS'), pss: read('smaps_rollup', 'Pss'), peakRss: read('status', 'VmHWM') }
+}
+
+const CLOCK_TICKS_PER_SECOND = 100
+
+/** @see proc_pid_stat(5) */
+export function busySeconds({ pid }: ChildProcess): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
 }
 
 /** Uses the inspector, which SIGUSR1 starts. Until then the process has no measuring code. */

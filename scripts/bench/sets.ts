@@ -2,6 +2,7 @@ import type { BenchSet } from './bench-set.ts'
 import { dashboardSet } from './sets/dashboard.ts'
 import { failuresSet } from './sets/failures.ts'
 import { forecastSet } from './sets/forecast.ts'
+import { growthDaemonSetsSet, growthNodesSet, growthPodsSet, growthSet } from './sets/growth.ts'
 import { memorySet } from './sets/memory.ts'
 import { paceSet } from './sets/pace.ts'
 import { queueSet } from './sets/queue.ts'
@@ -18,6 +19,10 @@ export const benchSets: Readonly<Record<string, BenchSet>> = {
   queue: queueSet,
   simulator: simulatorSet,
   failures: failuresSet,
+  growth: growthSet,
+  'growth-nodes': growthNodesSet,
+  'growth-daemonsets': growthDaemonSetsSet,
+  'growth-pods': growthPodsSet,
   rest: restSet,
   memory: memorySet,
   dashboard: dashboardSet,
