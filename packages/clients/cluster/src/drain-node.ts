@@ -5,7 +5,7 @@ import type { KubeClient } from '@tranche/kube-client'
 import type { OwnerOfObjects } from '@tranche/kube-types'
 import { cordonNode, type CordonResult, isPermitted } from './cordons.ts'
 import { createDrainMemory, type DrainProgress } from './drain-memory.ts'
-import { evictPod } from './evict-pod.ts'
+import { createEvictionRights, evictPod } from './evict-pod.ts'
 import { createConsumerReader } from './read-consumers.ts'
 
 /** A node to drain for a permit. */
@@ -103,7 +103,8 @@ async function evictFirst(
     .filter(({ isLeaving }) => !isLeaving)
     .toSorted((a, b) => (refusedAt.get(a.uid) ?? -1) - (refusedAt.get(b.uid) ?? -1))
   const tried = staying.slice(0, EVICTIONS_AT_ONCE)
-  const answers = await Promise.all(tried.map(async (pod) => evictPod(client, pod, signal)))
+  const mayEvict = createEvictionRights(client)
+  const answers = await Promise.all(tried.map(async (pod) => evictPod(client, pod, { mayEvict, signal })))
   const later = new Set(staying.slice(EVICTIONS_AT_ONCE).map(({ uid }) => uid))
   return [...refusals.filter(({ uid }) => later.has(uid)), ...answers.filter((answer) => answer !== null)]
 }

@@ -24,6 +24,7 @@ let drainer: NodeDrainer
 let asked: string[]
 let fault: FaultInjector['onRequest']
 let stop: () => void
+let clientOf: (user: string) => KubeClient
 
 beforeEach(async () => {
   clock = new VirtualClock()
@@ -33,10 +34,14 @@ beforeEach(async () => {
     if (call.actor === 'drainer') asked.push(`${verb} ${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
     return call.actor === 'drainer' ? fault?.(call) : undefined
   }
-  const simulator = createSimulator({ clock, nodes: 2, faults: { onRequest } })
+  const simulator = createSimulator({
+    clock,
+    nodes: 2,
+    faults: { onRequest },
+    actors: { limited: { name: 'limited', groups: ['system:authenticated'] } },
+  })
   stop = () => simulator.stop()
-  const clientOf = (user: string): KubeClient =>
-    createKubeClient({ exchange: simulator.exchangeFor(user), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
+  clientOf = (user) => createKubeClient({ exchange: simulator.exchangeFor(user), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
   client = clientOf('admin')
   await drive(simulator.start())
   drainer = createNodeDrainer(clientOf('drainer'), clock)
@@ -237,9 +242,24 @@ describe('a drain', () => {
 
   it('without the right to evict fails, and says so', async () => {
     await makePod('web', { uses: 'agent' })
-    fault = ({ subresource }) =>
-      subresource === 'eviction' ? { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'pods "web" is forbidden') } : undefined
+    await allowAllButEvictions('limited')
+    drainer = createNodeDrainer(clientOf('limited'), clock)
     await expect(drain(byLabel)).rejects.toThrow('pods "web" is forbidden')
+  })
+
+  it.each<[status: number, reason: string, message: string]>([
+    [403, 'Forbidden', 'admission webhook "freeze.example.com" denied the request: code freeze'],
+    [422, 'Invalid', "ValidatingAdmissionPolicy 'freeze' with binding 'freeze' denied request: code freeze"],
+    [400, '', 'admission webhook "freeze.example.com" denied the request without explanation'],
+    [500, 'InternalError', 'failed calling webhook "freeze.example.com": connection refused'],
+  ])('waits for a consumer whose eviction is answered with %i %s, and says why', async (status, reason, message) => {
+    await makePod('web', { uses: 'agent' })
+    fault = ({ subresource }) =>
+      subresource === 'eviction' ? { kind: 'error', error: new ApiStatusError(status, reason, message) } : undefined
+    expect(await drain({ ...byLabel, timeout: '10s' })).toMatchObject({ kind: 'pending', message: expect.stringContaining(message) })
+    await pass(10_000)
+    const text = `not drained within 10s: 1 pod uses the agent: team-a/web (${message})`
+    expect(await drain({ ...byLabel, timeout: '10s' })).toEqual({ kind: 'blocked', message: text })
   })
 })
 
@@ -317,6 +337,20 @@ function drain(rules: DrainRules, of = drained): Promise<DrainReading> {
 
 function uncordon(settled: SettledPermits = []): Promise<boolean> {
   return drive(uncordonNode(client, 'node-001', settled, signal))
+}
+
+async function allowAllButEvictions(user: string): Promise<void> {
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false }
+  const metadata = { name: user }
+  const rules = [
+    { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'patch'] },
+    { apiGroups: ['rollouts.kruise.io'], resources: ['batchreleases'], verbs: ['get'] },
+  ]
+  await create({ ...rbac, plural: 'clusterroles' }, { apiVersion, kind: 'ClusterRole', metadata, rules })
+  const roleRef = { apiGroup: rbac.group, kind: 'ClusterRole', name: user }
+  const subjects = [{ apiGroup: rbac.group, kind: 'User', name: user }]
+  await create({ ...rbac, plural: 'clusterrolebindings' }, { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects })
 }
 
 async function makeRelease(): Promise<DrainedPermit> {
