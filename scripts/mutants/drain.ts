@@ -21,6 +21,14 @@ const changeStories = 'test/scenarios/drain-changes.test.ts'
 export const mutantsOfDrain: readonly Mutant[] = [
   {
     rule: 'G6',
+    fault: 'a node that is updated although it is not drained is reported at each attempt',
+    file: drainNode,
+    find: 'isNews: !progress.isReported',
+    replace: 'isNews: progress.spentMs > 0',
+    tests: ['packages/clients/cluster/test/drain-node.test.ts'],
+  },
+  {
+    rule: 'G6',
     fault: 'a webhook that denies an eviction counts as no answer',
     file: evictPod,
     find: 'isForbidden(error) && !(await mayEvict(namespace, signal))',

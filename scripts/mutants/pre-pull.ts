@@ -21,6 +21,14 @@ const judgeTests = 'packages/simulator/recording/test/judges/pre-pull.test.ts'
 export const mutantsOfPrePull: readonly Mutant[] = [
   {
     rule: 'G6',
+    fault: 'a policy whose pulls the installation does not allow counts as usable',
+    file: 'apps/controller/src/ports/examine-policy.ts',
+    find: 'prePull === undefined || installation.allowsPrePull',
+    replace: 'prePull === undefined || !installation.allowsPrePull',
+    tests: ['apps/controller/test/examine-policy.test.ts'],
+  },
+  {
+    rule: 'G6',
     fault: 'names that other pods had once are kept for ever',
     file: 'apps/executor/src/checks/taken-names.ts',
     find: 'if (nowMs - askedMs < FORGOTTEN_MS) break',

@@ -18,6 +18,7 @@ import {
   untilCordoned,
 } from './drain-stage.ts'
 import { expectKept } from './expect-kept.ts'
+import { events } from './hands.ts'
 import { condition, nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { drive, type Stage, type StageOptions } from './stage.ts'
 import { policyKey, stageKey } from './stage-objects.ts'
@@ -124,6 +125,12 @@ describe('consumers that do not leave', () => {
     expect(await consumerNames(stage)).toEqual(['web'])
     await expectNoMarks(stage)
     expectKept(stage)
+    const message = `node ${NODE} is updated although it is not drained within 1m: 1 pod uses the agent: team-a/web (terminating, with finalizer example.com/keep)`
+    const said = (await events(stage)).filter(({ reason }) => reason === 'DrainTimedOut')
+    expect(said.map((one) => [one.involvedObject.kind, one.type, one.message])).toEqual([
+      ['DaemonSet', 'Warning', message],
+      ['Rollout', 'Warning', message],
+    ])
   })
 
   it('do not keep other nodes from being updated, whatever their number', async () => {

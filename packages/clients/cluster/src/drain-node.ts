@@ -19,8 +19,10 @@ export interface NodeToDrain {
 
 /** How far the drain of a node is. */
 export type DrainReading =
-  /** No consumer is on the node. `isLate`: some are, but the time is over, and the policy says to continue. */
-  | { readonly kind: 'ready'; readonly isLate: boolean; readonly message: string }
+  /** No consumer is on the node. */
+  | { readonly kind: 'ready' }
+  /** Some are, but the time is over, and the policy says to continue. `isNews`: this process did not report it for this pod before. */
+  | { readonly kind: 'late'; readonly isNews: boolean; readonly message: string }
   /** Consumers are leaving, or cannot leave yet: read again after `againMs`. */
   | { readonly kind: 'pending'; readonly againMs: number; readonly message: string }
   /** They did not leave in time, and the policy says to hold. */
@@ -69,7 +71,7 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
       const end = await step(job, progress, signal)
       if (end.kind === 'drained') {
         memory.ended(job)
-        return { kind: 'ready', isLate: false, message: '' }
+        return { kind: 'ready' }
       }
       if (!end.isTimeOver) {
         memory.attempted(job, { ...progress, refusals: end.refusals })
@@ -78,7 +80,10 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
       const { onTimeout = drainDefaults.onTimeout, timeout = drainDefaults.timeout } = job.rules
       const message = `not drained within ${timeout}: ${end.message}`
       // Its time stays over: the deletion may be refused because the pod has changed.
-      if (onTimeout === 'Continue') return { kind: 'ready', isLate: true, message }
+      if (onTimeout === 'Continue') {
+        memory.attempted(job, { ...progress, isReported: true })
+        return { kind: 'late', isNews: !progress.isReported, message }
+      }
       memory.gaveUp(job, durationMs(timeout), message)
       return { kind: 'blocked', message }
     },

@@ -126,6 +126,7 @@ export const eventReasons = [
   'AnalysisSuccessful',
   'AnalysisFailed',
   'ConfigUnversioned',
+  'DrainTimedOut',
   ...stalledReasons,
 ] as const
 /** @see eventReasons */
