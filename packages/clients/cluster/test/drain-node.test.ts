@@ -1,13 +1,12 @@
 import { customResourceDefinitions, type DrainRules } from '@tranche/api-schema'
-import { sleep, VirtualClock } from '@tranche/clock'
+import { sleep } from '@tranche/clock'
 import { createNodeDrainer, type DrainReading, type NodeDrainer, type SettledPermits, uncordonNode } from '@tranche/cluster'
 import type { DrainedPermit } from '@tranche/drain'
-import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Node, Pod } from '@tranche/kube-types'
-import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
-import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type SimStage, startSimStage } from './sim-stage.ts'
 
 const signal = new AbortController().signal
 const agent = { metadata: { namespace: 'demo', uid: 'ds-1' }, spec: { selector: { matchLabels: { app: 'agent' } } } }
@@ -18,33 +17,25 @@ let drained: DrainedPermit
 const byLabel: DrainRules = { consumers: [{ selector: { matchLabels: { uses: 'agent' } } }] }
 const byDriver: DrainRules = { consumers: [{ csiDriver: 'disk.example.com' }] }
 
-let clock: VirtualClock
+let stage: SimStage
 let client: KubeClient
 let drainer: NodeDrainer
 let asked: string[]
 let fault: FaultInjector['onRequest']
-let stop: () => void
-let clientOf: (user: string) => KubeClient
 
 beforeEach(async () => {
-  clock = new VirtualClock()
   fault = undefined
-  const onRequest: FaultInjector['onRequest'] = (call) => {
-    const { verb, resource, subresource } = call
-    if (call.actor === 'drainer') asked.push(`${verb} ${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
-    return call.actor === 'drainer' ? fault?.(call) : undefined
-  }
-  const simulator = createSimulator({
-    clock,
-    nodes: 2,
-    faults: { onRequest },
-    actors: { limited: { name: 'limited', groups: ['system:authenticated'] } },
-  })
-  stop = () => simulator.stop()
-  clientOf = (user) => createKubeClient({ exchange: simulator.exchangeFor(user), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
-  client = clientOf('admin')
-  await drive(simulator.start())
-  drainer = createNodeDrainer(clientOf('drainer'), clock)
+  asked = []
+  stage = await startSimStage(
+    (call) => {
+      const { verb, resource, subresource } = call
+      if (call.actor === 'drainer') asked.push(`${verb} ${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
+      return call.actor === 'drainer' ? fault?.(call) : undefined
+    },
+    { actors: { limited: { name: 'limited', groups: ['system:authenticated'] } } },
+  )
+  client = stage.clientOf('admin')
+  drainer = createNodeDrainer(stage.clientOf('drainer'), stage.clock)
   for (const definition of customResourceDefinitions)
     await drive(client.create(resourcePaths.customResourceDefinitions, definition as never))
   for (const name of ['demo', 'team-a']) await create(resourcePaths.namespaces, { kind: 'Namespace', metadata: { name } })
@@ -53,7 +44,7 @@ beforeEach(async () => {
   asked = []
 })
 
-afterEach(() => stop())
+afterEach(() => stage.stop())
 
 describe('a drain', () => {
   it('cordons the node and evicts its consumers, and is ready once they are gone', async () => {
@@ -241,7 +232,7 @@ describe('a drain', () => {
   it('without the right to evict fails, and says so', async () => {
     await makePod('web', { uses: 'agent' })
     await allowAllButEvictions('limited')
-    drainer = createNodeDrainer(clientOf('limited'), clock)
+    drainer = createNodeDrainer(stage.clientOf('limited'), stage.clock)
     await expect(drain(byLabel)).rejects.toThrow('pods "web" is forbidden')
   })
 
@@ -421,13 +412,9 @@ async function create(path: Parameters<KubeClient['create']>[0], object: object)
 }
 
 function pass(ms: number): Promise<void> {
-  return drive(sleep(clock, ms))
+  return drive(sleep(stage.clock, ms))
 }
 
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
+function drive<T>(promise: Promise<T>): Promise<T> {
+  return stage.drive(promise)
 }
