@@ -136,7 +136,7 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
   it('limit executors that may create pods to helper pods, by a policy for their account, where the API server can', async () => {
     const accounts = async (values: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
       const policies = (await render(values)).filter(
-        ({ kind, metadata }) => /^ValidatingAdmissionPolicy$/.test(kind) && /helper-pods$/.test(metadata.name),
+        ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.endsWith('helper-pods'),
       )
       return policies.map((policy) => JSON.stringify(policy).match(/request\.userInfo\.username == '([^']+)'/)?.[1] ?? '')
     }
