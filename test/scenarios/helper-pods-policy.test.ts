@@ -39,7 +39,10 @@ describe('an executor', () => {
     ['has the token of its account', (pod) => inSpec(pod, { automountServiceAccountToken: true })],
     ['sees the processes of the node', (pod) => inSpec(pod, { hostPID: true })],
     ['sees the shared memory of the node', (pod) => inSpec(pod, { hostIPC: true })],
-    ['is a process of a Windows node', (pod) => inSpec(pod, { securityContext: { windowsOptions: { hostProcess: true } } })],
+    [
+      'is a process of a Windows node',
+      (pod) => inSpec(pod, { hostNetwork: true, securityContext: { windowsOptions: { hostProcess: true } } }),
+    ],
     ['starts again', (pod) => inSpec(pod, { restartPolicy: 'Always' })],
   ])('may create no pod that %s', async (_sentence, change) => {
     const { status, body } = await create(change(helper() as unknown as Loose))
