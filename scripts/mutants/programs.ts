@@ -26,10 +26,10 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'Doctor',
-    fault: 'a node that a user made schedulable counts as cordoned by an executor',
+    fault: 'a node that a user has cordoned or made schedulable counts as cordoned by an executor',
     file: 'packages/clients/doctor/src/signs/left-work-signs.ts',
-    find: 'spec?.unschedulable === true && ',
-    replace: '',
+    find: 'isCordoned: undo.spec !== undefined',
+    replace: 'isCordoned: undo.metadata !== undefined',
     tests: ['packages/clients/doctor/test/left-work.test.ts'],
   },
   {

@@ -30,6 +30,7 @@ it.each<[sentence: string, signs: Partial<RunningSigns>, leases: number]>([
       { name: 'drained', isCordoned: true },
       { name: 'freed', isCordoned: false },
       { name: 'forged', isCordoned: false },
+      { name: 'cordoned again', isCordoned: false },
     ],
     helpers: [{ namespace: 'demo', name: 'helper' }],
     leases: Array(leases).fill({ namespace: 'tranche-system', name: 'group' }),
@@ -50,7 +51,9 @@ it('a command covers the nodes of a whole fleet by fifties, and several namespac
   expect(found[1]?.command).toBe('kubectl delete pods -A -l tranche.dev/pre-pull')
 })
 
-/** A cluster with a node that an executor cordoned, one that a user made schedulable since, and one whose mark is forged. */
+const byUser = { manager: 'kubectl', fieldsV1: { 'f:spec': { 'f:unschedulable': {} } } }
+
+/** A cluster with a node that an executor cordoned, some that a user has changed since, and one whose mark is forged. */
 function reader(asked: string[]): { readonly reads: GuardedReads; readonly namespaces: readonly string[] } {
   const objects: Record<string, readonly object[]> = {
     nodes: [
@@ -58,6 +61,10 @@ function reader(asked: string[]): { readonly reads: GuardedReads; readonly names
       { metadata: { name: 'drained', annotations: { 'tranche.dev/cordon': mark } }, spec: { unschedulable: true } },
       { metadata: { name: 'freed', annotations: { 'tranche.dev/cordon': mark } }, spec: {} },
       { metadata: { name: 'forged', annotations: { 'tranche.dev/cordon': 'x' } }, spec: { unschedulable: true } },
+      {
+        metadata: { name: 'cordoned again', annotations: { 'tranche.dev/cordon': mark }, managedFields: [byUser] },
+        spec: { unschedulable: true },
+      },
     ],
     pods: [{ metadata: { namespace: 'demo', name: 'helper' } }],
     leases: [{ metadata: { namespace: 'tranche-system', name: 'group' } }],

@@ -1,6 +1,6 @@
-import { parseCordonMark } from '@tranche/drain'
+import { uncordonPatch } from '@tranche/drain'
 import { resourcePaths } from '@tranche/kube-client'
-import { CORDON_ANNOTATION, GROUP_LABEL, keyOf, type KubeObject, type Node, type ObjectKey, PRE_PULL_LABEL } from '@tranche/kube-types'
+import { GROUP_LABEL, keyOf, type KubeObject, type Node, type ObjectKey, PRE_PULL_LABEL } from '@tranche/kube-types'
 import type { ClusterSigns } from './cluster-signs.ts'
 import { type Denied, isDenied, unlessDenied } from './guarded-reads.ts'
 import { listWide, type WideReader } from './list-wide.ts'
@@ -57,11 +57,10 @@ function lacksExecutor({ installed }: RunningSigns): boolean {
   return !installed.some(({ component }) => component === 'executor' || component === 'all-in-one')
 }
 
+/** By the rule of executors, which never undo the cordon of a user. */
 function toMarkedNode(object: KubeObject): MarkedNode | null {
-  const { metadata, spec } = object as Node
-  const mark = metadata.annotations?.[CORDON_ANNOTATION]
-  if (mark === undefined) return null
-  return { name: metadata.name, isCordoned: spec?.unschedulable === true && parseCordonMark(mark)?.cordoned === true }
+  const undo = uncordonPatch(object as Node)
+  return undo === null ? null : { name: object.metadata.name, isCordoned: undo.spec !== undefined }
 }
 
 function itemsOf<T>(list: { readonly items: readonly T[] } | Denied): readonly T[] | Denied {
