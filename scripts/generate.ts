@@ -14,7 +14,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
 import { describeApi } from '../apps/api/src/index.ts'
-import { admissionPolicies, admissionWebhooks, definitionsPolicy, podPolicy } from '../packages/core/admission/src/index.ts'
+import { admissionPolicies, admissionWebhooks, definitionsPolicy, helperPodsPolicy, podPolicy } from '../packages/core/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/words/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
 import { pictureFolder, writtenBenchmarks, writtenPictures } from './bench/report/page.ts'
@@ -50,6 +50,10 @@ write(
 write(
   'charts/tranche/files/definitions-policy.yaml',
   `# Made by \`pnpm generate\` from packages/core/admission/src/policies; changes belong there.\n${yaml({ policies: definitionsPolicy })}`,
+)
+write(
+  'charts/tranche/files/helper-pods-policy.yaml',
+  `# Made by \`pnpm generate\` from packages/core/admission/src/policies; changes belong there.\n${yaml({ policies: helperPodsPolicy })}`,
 )
 write(
   'charts/tranche/files/admission-webhooks.yaml',

@@ -5,6 +5,8 @@ const consumers = 'packages/core/drain/src/consumers.ts'
 const cordonMark = 'packages/core/drain/src/cordon-mark.ts'
 const cordons = 'packages/clients/cluster/src/cordons.ts'
 const drainNode = 'packages/clients/cluster/src/drain-node.ts'
+const evictPod = 'packages/clients/cluster/src/evict-pod.ts'
+const evictPodTests = 'packages/clients/cluster/test/evict-pod.test.ts'
 const drainMemory = 'packages/clients/cluster/src/drain-memory.ts'
 const readConsumers = 'packages/clients/cluster/src/read-consumers.ts'
 const drainCheck = 'apps/executor/src/checks/drain-check.ts'
@@ -17,6 +19,30 @@ const changeStories = 'test/scenarios/drain-changes.test.ts'
 
 /** Faults in the drain of nodes. */
 export const mutantsOfDrain: readonly Mutant[] = [
+  {
+    rule: 'G6',
+    fault: 'a node that is updated although it is not drained is reported at each attempt',
+    file: drainNode,
+    find: 'isNews: !progress.isReported',
+    replace: 'isNews: progress.spentMs > 0',
+    tests: ['packages/clients/cluster/test/drain-node.test.ts'],
+  },
+  {
+    rule: 'G6',
+    fault: 'a webhook that denies an eviction counts as no answer',
+    file: evictPod,
+    find: 'isForbidden(error) && !(await mayEvict(namespace, signal))',
+    replace: 'isForbidden(error)',
+    tests: [evictPodTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a missing right to evict counts as a refusal, and the time limit ends it',
+    file: evictPod,
+    find: 'isUnauthorized(error) || (isForbidden(error) && !(await mayEvict(namespace, signal)))',
+    replace: 'isUnauthorized(error)',
+    tests: [evictPodTests],
+  },
   {
     rule: 'Drain',
     fault: 'the cordon of a user is taken for an own one',

@@ -7,6 +7,8 @@ const helperPods = 'packages/clients/cluster/src/helper-pods.ts'
 const prePullCheck = 'apps/executor/src/checks/pre-pull-check.ts'
 const nodePreparer = 'apps/executor/src/node-preparer.ts'
 const judgePrePull = 'packages/simulator/recording/src/judges/nodes/judge-pre-pull.ts'
+const helperPodsPolicy = 'packages/core/admission/src/policies/helper-pods-policy.ts'
+const policyTests = 'test/scenarios/helper-pods-policy.test.ts'
 const images = 'packages/simulator/recording/src/world/images.ts'
 
 const manifestTests = 'packages/core/pre-pull/test/helper-manifest.test.ts'
@@ -19,6 +21,38 @@ const judgeTests = 'packages/simulator/recording/test/judges/pre-pull.test.ts'
 
 /** Faults in pulling images before pods are deleted. */
 export const mutantsOfPrePull: readonly Mutant[] = [
+  {
+    rule: 'prePull',
+    fault: 'executors may create pods with containers that run',
+    file: helperPodsPolicy,
+    find: '.orValue(1) == 0 && ',
+    replace: '.orValue(0) == 0 && ',
+    tests: [policyTests],
+  },
+  {
+    rule: 'prePull',
+    fault: 'executors may create pods with init containers',
+    file: helperPodsPolicy,
+    find: 'object.spec.?initContainers.orValue([]).size() == 0 && ',
+    replace: '',
+    tests: [policyTests],
+  },
+  {
+    rule: 'prePull',
+    fault: 'executors may create pods with volumes of the node',
+    file: helperPodsPolicy,
+    find: ' && object.spec.?volumes.orValue([]).size() == 0',
+    replace: '',
+    tests: [policyTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a policy whose pulls the installation does not allow counts as usable',
+    file: 'apps/controller/src/ports/examine-policy.ts',
+    find: 'prePull === undefined || installation.allowsPrePull',
+    replace: 'prePull === undefined || !installation.allowsPrePull',
+    tests: ['apps/controller/test/examine-policy.test.ts'],
+  },
   {
     rule: 'G6',
     fault: 'names that other pods had once are kept for ever',

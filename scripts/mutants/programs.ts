@@ -17,6 +17,22 @@ const admitDaemonSetTests = 'packages/core/admission/test/admit-daemon-set.test.
 /** Faults in the code that reads and writes: reconcilers, executor, ports, shared code, and admission. */
 export const mutantsOfPrograms: readonly Mutant[] = [
   {
+    rule: 'Doctor',
+    fault: 'nothing is looked for where the executors alone were removed',
+    file: 'packages/clients/doctor/src/signs/left-work-signs.ts',
+    find: 'if (hasLeader && !lacksExecutor(signs)) return null',
+    replace: 'if (hasLeader) return null',
+    tests: ['packages/clients/doctor/test/left-work.test.ts'],
+  },
+  {
+    rule: 'Doctor',
+    fault: 'a node that a user has cordoned or made schedulable counts as cordoned by an executor',
+    file: 'packages/clients/doctor/src/signs/left-work-signs.ts',
+    find: 'isCordoned: undo.spec !== undefined',
+    replace: 'isCordoned: undo.metadata !== undefined',
+    tests: ['packages/clients/doctor/test/left-work.test.ts'],
+  },
+  {
     rule: 'F9',
     fault: 'a record opens only if no pod changes between the two looks',
     file: 'packages/core/fence/src/record/same-decision.ts',

@@ -133,6 +133,22 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     for (const crds of [{ protect: false }, { keep: false }, { install: false }]) expect(policies(await render({ crds }))).toEqual([])
   })
 
+  it('limit executors that may create pods to helper pods, by a policy for their account, where the API server can', async () => {
+    const accounts = async (values: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
+      const policies = (await render(values)).filter(
+        ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.endsWith('helper-pods'),
+      )
+      return policies.map((policy) => JSON.stringify(policy).match(/request\.userInfo\.username == '([^']+)'/)?.[1] ?? '')
+    }
+    expect(await accounts({})).toEqual([])
+    expect(await accounts({ ...choices['two namespaces'], fullnameOverride: 'tranche', rbac: { prePull: true } })).toEqual([
+      'system:serviceaccount:tranche-system:tranche-executor',
+    ])
+    expect(await accounts({ mode: 'all-in-one', fullnameOverride: 'tranche', rbac: { prePull: true } })).toEqual([
+      'system:serviceaccount:tranche-system:tranche',
+    ])
+  })
+
   it('let executors read the room on nodes only where the values say so, then in all namespaces', async () => {
     const ofRoom = (objects: readonly Rendered[]): readonly Rendered[] => objects.filter(({ metadata }) => metadata.name === 'tranche-room')
     expect(ofRoom(await render({ fullnameOverride: 'tranche' }))).toEqual([])

@@ -6,10 +6,10 @@ import { apiFailpointPorts } from './api-program.ts'
 import { between, duration, pick } from './draw.ts'
 import { generatePins } from './generate-pins.ts'
 import { generatePolicy } from './generate-policy.ts'
+import { generateSections } from './generate-sections.ts'
 import {
   type ApiOperation,
   apiSlots,
-  GROUP,
   type Ask,
   type ClusterOperation,
   type Operation,
@@ -43,24 +43,18 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const clocks = generateClocks(seed, stormMs)
   const swaps = upgrades > 0 ? [] : generateSwaps(seed, stormMs)
   const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
-  const room = generateRoom(seed, stormMs)
-  const group = upgrades > 0 ? noGroup : generateGroup(seed, stormMs)
-  const pulls = generatePulls(seed, stormMs)
-  const drains = generateDrains(seed, stormMs)
+  const sections = generateSections(seed, { stormMs, withGroup: upgrades === 0 })
   const incidents = [
     first,
     ...drawn,
     ...beside,
     ...generateUpgrades(seed, upgrades, stormMs),
     ...generateApiFaults(seed, upgrades, stormMs),
-    ...room.crowds,
-    ...group.incidents,
-    ...pulls.cuts,
-    ...drains.consumers,
+    ...sections.incidents,
   ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
-  const whole = withConfig(group.among(drains.among(pulls.among(room.among(served)))), seed)
+  const whole = sections.among(served)
   const pins = generatePins(seed, stormMs, whole)
   return {
     seed,
@@ -70,114 +64,6 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
     aheadMs: clocks.aheadMs,
     upgrades,
   }
-}
-
-/** Most worlds have config. Has its own random numbers. */
-function withConfig(shape: Shape, seed: number): Shape {
-  const random = createRandom('template-config', seed)
-  const kinds = (['plain', 'hashed', 'immutable'] as const).filter(() => random.next() < 0.4)
-  return kinds.length === 0 ? shape : { ...shape, config: { kinds, isRead: random.next() < 0.5 } }
-}
-
-interface Room {
-  readonly crowds: readonly Incident[]
-  /** Lets the agent request something, and the policy, if there is one, ask for room. */
-  among(shape: Shape): Shape
-}
-
-const noRoom: Room = { crowds: [], among: (shape) => shape }
-
-/** A third of the worlds have crowded nodes. Has its own random numbers. */
-function generateRoom(seed: number, stormMs: number): Room {
-  const random = createRandom('room', seed)
-  if (random.next() < 0.66) return noRoom
-  const crowds = Array.from({ length: 1 + random.integer(4) }, (): Incident => {
-    return { atMs: random.integer(stormMs), kind: 'crowd', pick: random.integer(1_000), forMs: duration(random, 10 * MINUTE) }
-  })
-  const checks = random.next() < 0.8
-  const among = (shape: Shape): Shape => {
-    const { policy } = shape
-    const asking = policy === null || !checks ? policy : { ...policy, nodes: { ...policy.nodes, room: 'Check' as const } }
-    return { ...shape, cpu: '500m', policy: asking }
-  }
-  return { crowds, among }
-}
-
-interface Group {
-  readonly incidents: readonly Incident[]
-  /** Adds a companion, and lets the policy name the group. */
-  among(shape: Shape): Shape
-}
-
-const noGroup: Group = { incidents: [], among: (shape) => shape }
-
-/** A quarter of the worlds have two DaemonSets in one group. Has its own random numbers. */
-function generateGroup(seed: number, stormMs: number): Group {
-  const random = createRandom('group', seed)
-  if (random.next() < 0.75) return noGroup
-  const incidents = Array.from({ length: 1 + random.integer(4) }, (_, at): Incident => {
-    return { atMs: at === 0 ? random.integer(3 * SECOND) : random.integer(stormMs), kind: 'companionTemplate', tag: `v${at + 2}` }
-  })
-  const steps = [{ replicas: `${10 + random.integer(80)}%`, pause: { duration: 1 + random.integer(60) } }, { replicas: '100%' }] as Steps
-  const companion = { steps, maxUnavailable: 1 + random.integer(3) }
-  // Without a policy, or after a change of it, the DaemonSet is in no group.
-  const isNamed = random.next() < 0.9
-  const among = (shape: Shape): Shape => ({
-    ...shape,
-    companion,
-    ...(isNamed && { policy: { ...shape.policy, downtime: { group: GROUP } } }),
-  })
-  return { incidents, among }
-}
-
-interface Pulls {
-  readonly cuts: readonly Incident[]
-  /** Lets executors create helper pods, and the policy, if there is one, ask for them. */
-  among(shape: Shape): Shape
-}
-
-/** In a third of the worlds images are pulled before pods are deleted, and nodes reach no registry. Has its own random numbers. */
-function generatePulls(seed: number, stormMs: number): Pulls {
-  const random = createRandom('pulls', seed)
-  if (random.next() < 0.66) return { cuts: [], among: (shape) => shape }
-  const cuts = Array.from({ length: random.integer(5) }, (): Incident => {
-    return { atMs: random.integer(stormMs), kind: 'noRegistry', pick: random.integer(1_000), forMs: duration(random, 10 * MINUTE) }
-  })
-  const parallel = pick(random, [undefined, 1, 3])
-  const timeout = pick(random, [undefined, '5s', '1m'])
-  const onFailure = pick(random, [undefined, 'Hold', 'Continue'] as const)
-  const prePull = {
-    ...(parallel !== undefined && { parallel }),
-    ...(timeout !== undefined && { timeout }),
-    ...(onFailure !== undefined && { onFailure }),
-  }
-  const among = (shape: Shape): Shape => ({ ...shape, prePull: true, policy: shape.policy === null ? null : { ...shape.policy, prePull } })
-  return { cuts, among }
-}
-
-interface Drains {
-  readonly consumers: readonly Incident[]
-  /** Lets the policy, if there is one, drain nodes. */
-  among(shape: Shape): Shape
-}
-
-/** A third of the worlds have pods that use the agent. Has its own random numbers. */
-function generateDrains(seed: number, stormMs: number): Drains {
-  const random = createRandom('drain', seed)
-  if (random.next() < 0.66) return { consumers: [], among: (shape) => shape }
-  const consumers = Array.from({ length: 1 + random.integer(8) }, (): Incident => {
-    const kept = pick(random, ['not', 'not', 'budget', 'finalizer'] as const)
-    const forMs = duration(random, 10 * MINUTE)
-    return { atMs: random.integer(Math.ceil(stormMs / 2)), kind: 'consume', pick: random.integer(1_000), kept, forMs }
-  })
-  const drain = {
-    cordon: random.next() < 0.9,
-    consumers: [{ selector: { matchLabels: { 'example.com/uses': 'agent' } } }],
-    timeout: pick(random, ['10s', '30s', '2m']),
-    onTimeout: pick(random, ['Hold', 'Continue'] as const),
-  }
-  const among = (shape: Shape): Shape => (shape.policy === null ? shape : { ...shape, policy: { ...shape.policy, drain } })
-  return { consumers, among }
 }
 
 interface Clocks {

@@ -1,6 +1,6 @@
 import { resourcePaths } from '@tranche/kube-client'
 import { ApiStatusError } from '@tranche/sim-api'
-import type { WireRequest } from '@tranche/wire'
+import type { Exchange, WireRequest } from '@tranche/wire'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   byLabel,
@@ -18,6 +18,7 @@ import {
   untilCordoned,
 } from './drain-stage.ts'
 import { expectKept } from './expect-kept.ts'
+import { events } from './hands.ts'
 import { condition, nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { drive, type Stage, type StageOptions } from './stage.ts'
 import { policyKey, stageKey } from './stage-objects.ts'
@@ -26,6 +27,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 const forbidden = new ApiStatusError(403, 'Forbidden', 'pods/eviction is forbidden')
+const isReview = ({ path }: WireRequest): boolean => path.includes('selfsubjectaccessreviews')
 const isCordon = ({ method, path }: WireRequest): boolean => method === 'PATCH' && path.includes('/nodes/')
 const HOUR = 3_600_000
 const NODE = 'node-001'
@@ -100,6 +102,19 @@ describe('consumers that do not leave', () => {
     expectKept(stage)
   })
 
+  it('because a webhook denies their eviction are named with its message once the time is over', async () => {
+    await begin()
+    const allow = forbidEvictions()
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 3)
+    await stage.until('it is reported', async () => (await waiting())?.reason === 'DrainBlocked', HOUR)
+    expect((await waiting())?.message).toContain('pods/eviction is forbidden')
+    allow()
+    await untilReleased(stage, 'v2', HOUR)
+    expectDrained(stage, 'web')
+    await expectNoMarks(stage)
+  })
+
   it('because of a finalizer are named, and with onTimeout: Continue the pod is deleted all the same', async () => {
     stage = await setDrainStage({ ...byLabel, timeout: '1m', onTimeout: 'Continue' })
     await makeConsumer(stage, 'web', NODE, {}, { labels: labelled, finalizers: ['example.com/keep'] })
@@ -110,6 +125,12 @@ describe('consumers that do not leave', () => {
     expect(await consumerNames(stage)).toEqual(['web'])
     await expectNoMarks(stage)
     expectKept(stage)
+    const message = `node ${NODE} is updated although it is not drained within 1m: 1 pod uses the agent: team-a/web (terminating, with finalizer example.com/keep)`
+    const said = (await events(stage)).filter(({ reason }) => reason === 'DrainTimedOut')
+    expect(said.map((one) => [one.involvedObject.kind, one.type, one.message])).toEqual([
+      ['DaemonSet', 'Warning', message],
+      ['Rollout', 'Warning', message],
+    ])
   })
 
   it('do not keep other nodes from being updated, whatever their number', async () => {
@@ -234,11 +255,8 @@ describe('in mid-drain,', () => {
 
 describe('an executor', () => {
   it('without the right to evict keeps the old pod, leaves no cordon, and the release says why', async () => {
-    await begin()
-    const allow = stage.disturb({
-      onRequest: ({ actor, subresource }) =>
-        actor.startsWith('executor') && subresource === 'eviction' ? { kind: 'error', error: forbidden } : undefined,
-    })
+    await begin({ tap: (_identity, exchange) => withoutRights(exchange) })
+    const allow = forbidEvictions()
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 3)
     await stage.until('it is reported', async () => (await waiting())?.message.includes('pods/eviction is forbidden') === true)
@@ -276,6 +294,23 @@ it.each([1, 2, 3])('two executors drain each node once, and leave no cordon, see
 })
 
 /** A consumer on one node; `held`: a PodDisruptionBudget keeps it. */
+/** Answers that the process has no right that it asks for. */
+function withoutRights(exchange: Exchange): Exchange {
+  async function* denial() {
+    yield JSON.stringify({ status: { allowed: false } })
+  }
+  const headers = { 'content-type': 'application/json' }
+  return async (request, signal) => (isReview(request) ? { status: 201, headers, body: denial() } : exchange(request, signal))
+}
+
+/** @returns what ends it */
+function forbidEvictions(): () => void {
+  return stage.disturb({
+    onRequest: ({ actor, subresource }) =>
+      actor.startsWith('executor') && subresource === 'eviction' ? { kind: 'error', error: forbidden } : undefined,
+  })
+}
+
 async function begin({ held = false, ...options }: StageOptions & { readonly held?: boolean } = {}): Promise<void> {
   stage = await setDrainStage(byLabel, options)
   await makeConsumer(stage, 'web', NODE, {}, { labels: labelled })

@@ -82,14 +82,16 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     const asked = { controller: new Set<string>(), executor: new Set<string>() }
     const namespaces = [stageKey.namespace]
     const consumers = [{ csiDriver: DRIVER }, ...(byLabel.consumers ?? [])]
-    stage = await setDrainStage({ consumers }, { faults: enforced(asked, namespaces, { executor: rightsOf('tranche-drain') }), namespaces })
+    const rules = { consumers, timeout: '1m', onTimeout: 'Continue' } as const
+    stage = await setDrainStage(rules, { faults: enforced(asked, namespaces, { executor: rightsOf('tranche-drain') }), namespaces })
     await makeVolume(stage, 'data')
     await makeConsumer(stage, 'db', 'node-001', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] })
     await makeConsumer(stage, 'web', 'node-002', {}, { labels: labelled })
+    await makeConsumer(stage, 'kept', 'node-003', {}, { labels: labelled, finalizers: ['example.com/keep'] })
     await stage.setImage('v2')
     await untilReleased(stage, 'v2')
     await expectNoMarks(stage)
-    expect(await consumerNames(stage)).toEqual([])
+    expect(await consumerNames(stage)).toEqual(['kept'])
     for (const right of rightsOf('tranche-drain')) expect(asked.executor).toContain(right)
   })
 

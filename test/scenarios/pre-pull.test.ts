@@ -1,13 +1,15 @@
+import type { ReleasePolicy } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 import { helperManifest } from '@tranche/pre-pull'
 import type { RecordedPod } from '@tranche/recording'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
+import { events } from './hands.ts'
 import { nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { createRequestLog } from './requests.ts'
 import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { policyKey, stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -121,6 +123,17 @@ it('an installation that does not allow helper pods takes no agent down, and the
   await stage.until('it is reported', async () => (await waiting())?.reason === 'PrePullNotAllowed')
   expect((await waiting())?.message).toContain('rbac.prePull: true')
   expect(await nodesOn(stage, 'v1')).toHaveLength(6)
+})
+
+it('an installation that does not allow helper pods updates nodes without them if the policy tolerates failures, and says so', async () => {
+  stage = await setStage({ ...slow, policy: { prePull: { onFailure: 'Continue' } }, prePull: false })
+  await stage.setImage('v2-pull60s')
+  await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+  const message = expect.stringContaining('the installation allows no helper pods, so nodes are updated without their images')
+  const { status } = await stage.client.get<ReleasePolicy>(resourcePaths.releasePolicies, policyKey)
+  const usable = status?.conditions?.find(({ type }) => type === 'Usable')
+  expect(usable).toMatchObject({ status: 'False', reason: 'PrePullNotAllowed', message })
+  expect(await events(stage)).toContainEqual(expect.objectContaining({ reason: 'PolicyUnusable', message }))
 })
 
 it('nodes that are full to the last CPU are updated, also where the policy asks for room', async () => {

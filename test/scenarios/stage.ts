@@ -170,6 +170,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...scope,
           ...shared,
           groups: options.groups,
+          ...(options.prePull !== undefined && { prePull: options.prePull }),
           ...(options.egress && { egress: options.egress(clock) }),
           admission: options.admission ?? 'none',
           readConfig: options.readConfig ?? false,

@@ -168,7 +168,7 @@ describe('the doctor', () => {
         .filter((path) => path.includes('/namespaces/demo/'))
         .map((path) => path.slice(path.lastIndexOf('/') + 1))
         .sort(),
-    ).toEqual(['batchreleases', 'daemonsets', 'rollouts'])
+    ).toEqual(['batchreleases', 'daemonsets', 'pods', 'rollouts'])
     expect(items.filter(({ check }) => check === 'left')).toEqual([])
     expect(messageOf(items, 'versions')).toBe('the service account of the REST API may not list pods in all namespaces')
   })

@@ -51,6 +51,8 @@ export interface ControllerOptions {
   readonly leaseNamespace?: string
   /** Where the Leases of groups of releases are. @default policies cannot name a group */
   readonly groups?: GroupSettings | undefined
+  /** Whether the executors of the installation may create helper pods. @default unknown, so no policy is reported */
+  readonly prePull?: boolean
   /** Durations of leader election. */
   readonly leaseTimes?: LeaseTimes
   /** Minimum interval of passes that only update counts, in milliseconds. @default 100; in a large fleet 1 per 20 nodes, at most 500 */

@@ -167,7 +167,8 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const pins = pinning && wrap('pins', pinning.port)
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, pins })
   const secrets = createSecretReader(client)
-  const policyPort = createPolicyPort({ client, cluster, egress, secrets, allowsGroups: options.groups !== undefined })
+  const allowed = { allowsGroups: options.groups !== undefined, allowsPrePull: options.prePull !== false }
+  const policyPort = createPolicyPort({ client, cluster, egress, secrets, ...allowed })
   const releases = releasesOf(options, parts, strategyScope)
   const notifyPort = createNotifyPort({ client, cluster, egress, clock })
   const analysis = createAnalysisPass({

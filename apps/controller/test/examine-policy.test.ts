@@ -58,6 +58,16 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
     { downtime: { group: 'agents' } },
     [['spec.downtime.group', 'GroupNotAllowed', 'the installation allows no groups, so no release starts']],
   ],
+  [
+    'pulls of images, where the installation allows no helper pods, and that nodes are updated without',
+    { prePull: { onFailure: 'Continue' } },
+    [['spec.prePull', 'PrePullNotAllowed', 'the installation allows no helper pods, so nodes are updated without their images']],
+  ],
+  [
+    'that nodes wait for pulls of images, where the installation allows no helper pods',
+    { prePull: {} },
+    [['spec.prePull', 'PrePullNotAllowed', 'the installation allows no helper pods, so nodes keep their old pods']],
+  ],
   ['an empty key', slack('empty'), [['spec.notify[0].slack.url', 'SecretUnusable', 'the key empty of the Secret keys is empty']]],
   [
     'that the API server does not answer',
@@ -72,6 +82,7 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
 
 const installation = {
   allowsGroups: false,
+  allowsPrePull: false,
   egress: { allows: (url: string) => ['allowed', 'hooks.slack.com'].includes(new URL(url).hostname) },
   secrets: {
     async read({ key }: { readonly key: string }) {

@@ -10,14 +10,14 @@ import {
   watchHelperPods,
 } from '@tranche/cluster'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
-import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient, onServerClock, resourcePaths, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
 import { createExecutorPass, type ExecutorPort } from '@tranche/partition-executor'
 import { controlledBy } from '@tranche/planner'
 import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
-import { createJobHandler, createThrottle } from '@tranche/reconcile'
+import { createEventRecorder, createJobHandler, createThrottle, type EventPort, type EventRecorder } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
 import { createDrainCheck } from './checks/drain-check.ts'
@@ -96,7 +96,8 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const ending = new AbortController()
   const helpers = options.prePull === true ? watchHelperPods({ client, clock, log, seed, ...scope }) : undefined
   const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
-  const drains = { client, cluster, clock, log, trusted: options.drainNamespaces ?? [], watched: options.namespaces }
+  const events = recorderFor(options, client, log)
+  const drains = { client, cluster, clock, log, events, trusted: options.drainNamespaces ?? [], watched: options.namespaces }
   const preparer = createNodePreparer([
     createRoomCheck(client, clock, log),
     createPrePullCheck({ clock, helpers, controlling }),
@@ -139,6 +140,18 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
  */
 function gatherMs(cluster: WatchedCluster): number {
   return Math.min(50, Math.floor(cluster.nodes.store.size / 100))
+}
+
+/** Writes each event as a new one: executors may create events, and change none. */
+function recorderFor({ identity, clock, metrics }: ExecutorOptions, client: KubeClient, log: Logger): Pick<EventRecorder, 'record'> {
+  const port: EventPort = { create: async (event) => void (await client.create(resourcePaths.events, event)), repeat: async () => false }
+  const recorder = createEventRecorder({ port, component: fieldManagers.executor, instance: identity, clock, log })
+  return {
+    record(regarding, type, reason, message) {
+      metrics?.count('tranche_events_total', { type, reason })
+      recorder.record(regarding, type, reason, message)
+    },
+  }
 }
 
 /** Enqueues a DaemonSet on every change that may affect the decision of a pass. Only pod changes are throttled. */

@@ -49,12 +49,12 @@
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
 - --workers={{ .values.workers }}
-{{- if $root.Values.rbac.prePull }}
-- --pre-pull
-{{- end }}
 {{- range $root.Values.rbac.drain.namespaces }}
 - {{ printf "--drain-namespace=%s" . | quote }}
 {{- end }}
+{{- end }}
+{{- if and (ne .component "api") $root.Values.rbac.prePull }}
+- --pre-pull
 {{- end }}
 {{- if has .component (list "controller" "executor") }}
 {{- include "tranche.redisArgs" $root }}

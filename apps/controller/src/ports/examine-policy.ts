@@ -1,6 +1,14 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import type { EgressClient, SecretReader } from '@tranche/egress'
-import { type Advice, groupAdvice, hostAdvice, policyReferences, secretAdvice, type SecretReference } from '@tranche/validation'
+import {
+  type Advice,
+  groupAdvice,
+  hostAdvice,
+  policyReferences,
+  prePullAdvice,
+  secretAdvice,
+  type SecretReference,
+} from '@tranche/validation'
 import { readOrMissing } from './secret-reader.ts'
 
 /** Settings of the installation that a policy is checked against. */
@@ -9,13 +17,15 @@ export interface Installation {
   readonly secrets: SecretReader
   /** Whether policies may name groups. */
   readonly allowsGroups: boolean
+  /** Whether executors may create helper pods. */
+  readonly allowsPrePull: boolean
 }
 
 /**
  * Checks that a policy's Secrets can be read and its hosts are allowed. Sends no request to these hosts and reveals no values of Secrets.
  *
  * @param policy with valid field types
- * @returns unusable references in the order of the policy: Secrets, hosts, then the group
+ * @returns unusable references in the order of the policy: Secrets, hosts, the group, then prePull
  * @throws only the signal's reason once it aborts
  */
 export async function examinePolicy(policy: ReleasePolicy, installation: Installation, signal: AbortSignal): Promise<readonly Advice[]> {
@@ -25,7 +35,9 @@ export async function examinePolicy(policy: ReleasePolicy, installation: Install
   const refused = urls.filter(({ url }) => URL.canParse(url) && !installation.egress.allows(url))
   const group = policy.spec.downtime?.group
   const groups = group === undefined || installation.allowsGroups ? [] : [groupAdvice(group)]
-  return [...found, ...refused.map(({ path, url }) => hostAdvice(path, url, url)), ...groups]
+  const { prePull } = policy.spec
+  const pulls = prePull === undefined || installation.allowsPrePull ? [] : [prePullAdvice(prePull)]
+  return [...found, ...refused.map(({ path, url }) => hostAdvice(path, url, url)), ...groups, ...pulls]
 }
 
 interface Examining extends Installation {

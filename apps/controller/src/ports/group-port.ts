@@ -4,10 +4,9 @@ import { releasesOfGroup, type WatchedCluster } from '@tranche/cluster'
 import type { GroupPort, ReleaseReading } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import { isConflict, isForbidden, isNotFound, type KubeClient, type KubeStatusError, resourcePaths } from '@tranche/kube-client'
-import { keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
+import { GROUP_LABEL, keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
 import {
   controlledBy,
-  GROUP_LABEL,
   groupHolderOf,
   groupLeaseName,
   type GroupMember,

@@ -6,9 +6,11 @@ import { nodeInView } from '@tranche/fleet'
 import type { KubeClient } from '@tranche/kube-client'
 import { keyOf, keyText } from '@tranche/kube-types'
 import { controlledBy } from '@tranche/planner'
+import type { EventRecorder } from '@tranche/reconcile'
 import type { Logger } from '@tranche/telemetry'
 import { actOnEach } from './act-on-each.ts'
 import type { Check, CheckTarget } from './check.ts'
+import { recordLateDrain } from './late-drain-event.ts'
 
 /** Dependencies of {@link createDrainCheck}. */
 export interface DrainParts {
@@ -16,6 +18,7 @@ export interface DrainParts {
   readonly cluster: WatchedCluster
   readonly clock: Clock
   readonly log: Logger
+  readonly events: Pick<EventRecorder, 'record'>
   /** Namespaces whose policies may drain nodes; `*` for all. */
   readonly trusted: readonly string[]
   /** Namespaces that this process watches; undefined for all. */
@@ -26,7 +29,7 @@ export interface DrainParts {
  * Drains a node before the pod of its permit is deleted (`drain` of the policy): it cordons the node and evicts the consumers. A drain evicts
  * pods of any namespace, so only policies of trusted namespaces may ask for it.
  */
-export function createDrainCheck({ client, cluster, clock, log, trusted, watched }: DrainParts): Check {
+export function createDrainCheck({ client, cluster, clock, log, events, trusted, watched }: DrainParts): Check {
   const drainer = createNodeDrainer(client, clock)
 
   async function drain({ daemonSet, release }: CheckTarget, rules: DrainRules, node: string, signal: AbortSignal): Promise<NodeCheck> {
@@ -36,8 +39,10 @@ export function createDrainCheck({ client, cluster, clock, log, trusted, watched
     if (permit === undefined) return { kind: 'pending', againInMs: PERMIT_AGAIN_MS }
     const drained = { release: { namespace, name, uid }, permit }
     const reading = await drainer.drain({ node, agent: daemonSet, rules, drained }, signal)
-    if (reading.kind === 'ready' && reading.isLate)
+    if (reading.kind === 'late' && reading.isNews) {
       log.warn({ daemonSet: keyText(keyOf(daemonSet)), node, why: reading.message }, 'updating node that is not drained')
+      recordLateDrain({ daemonSet, release }, `node ${node} is updated although it is ${reading.message}`, events)
+    }
     return toCheck(reading)
   }
 
@@ -86,6 +91,7 @@ function permitsOf(release: CheckTarget['release'], node: string): readonly Perm
 function toCheck(reading: DrainReading): NodeCheck {
   switch (reading.kind) {
     case 'ready':
+    case 'late':
       return { kind: 'ready', for: 'deletion' }
     case 'pending':
       return { kind: 'pending', againInMs: reading.againMs }

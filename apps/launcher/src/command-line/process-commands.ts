@@ -38,6 +38,7 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
     command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)
     if (name === 'executor' || name === 'all-in-one') addExecutorOptions(command)
+    if (name !== 'api') command.option('--pre-pull', prePullHelp(name))
     if (name === 'executor') command.option('--queue <kind>', 'source of jobs: in-process, unless --redis is given')
     if (name === 'controller' || name === 'executor') addRedisOptions(command)
     if (name === 'api' || name === 'all-in-one') addApiOptions(command, name)
@@ -48,11 +49,15 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
   }
 }
 
+function prePullHelp(name: 'controller' | 'executor' | 'all-in-one'): string {
+  if (name === 'controller') return 'executors have --pre-pull; without it, policies with prePull are reported as not usable'
+  return 'create helper pods that pull images, for policies with prePull; requires permission to create pods'
+}
+
 function addExecutorOptions(command: Command): void {
   command
     .option('--workers <n>', 'number of DaemonSets processed concurrently', '4')
     .option('--drain-namespace <name>', 'namespace whose policies may drain nodes; * for all; repeatable; defaults to none', collect)
-    .option('--pre-pull', 'create helper pods that pull images, for policies with prePull; requires permission to create pods')
 }
 
 function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {

@@ -218,6 +218,7 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     leaseNamespace,
     leaseExchange,
     groups: options.groups,
+    prePull: options.prePull,
     allowHosts: options.hostRules,
     readConfig: options.readConfig,
     pinConfig: options.pinConfig,

@@ -34,6 +34,7 @@ export {
   isBadRequest,
   isInvalid,
   isNotFound,
+  isUnauthorized,
   KubeStatusError,
   type StatusCause,
   type StatusFields,

@@ -18,6 +18,8 @@ export interface DrainProgress {
   readonly refusals: readonly EvictionRefusal[]
   /** Delay until the next attempt. */
   readonly againMs: number
+  /** Whether it was reported that the node is updated although consumers are on it. */
+  readonly isReported: boolean
 }
 
 /** Drains of this process. A forgotten one gets its whole time once more; nothing else depends on it. */
@@ -78,7 +80,7 @@ export function createDrainMemory(clock: Clock): DrainMemory {
 }
 
 function nextProgress(before: DrainProgress | undefined, permit: DrainProgress['permit'], atMs: number): DrainProgress {
-  if (before?.permit.podUid !== permit.podUid) return { permit, atMs, spentMs: 0, refusals: [], againMs: FIRST_AGAIN_MS }
+  if (before?.permit.podUid !== permit.podUid) return { permit, atMs, spentMs: 0, refusals: [], againMs: FIRST_AGAIN_MS, isReported: false }
   const sinceMs = atMs - before.atMs
   if (before.permit.podResourceVersion === permit.podResourceVersion) return { ...before, atMs, spentMs: before.spentMs + sinceMs }
   return { ...before, permit, atMs, spentMs: before.spentMs + Math.min(LONGEST_GAP_MS, sinceMs), againMs: FIRST_AGAIN_MS }

@@ -5,7 +5,7 @@ import type { KubeClient } from '@tranche/kube-client'
 import type { OwnerOfObjects } from '@tranche/kube-types'
 import { cordonNode, type CordonResult, isPermitted } from './cordons.ts'
 import { createDrainMemory, type DrainProgress } from './drain-memory.ts'
-import { evictPod } from './evict-pod.ts'
+import { createEvictionRights, evictPod } from './evict-pod.ts'
 import { createConsumerReader } from './read-consumers.ts'
 
 /** A node to drain for a permit. */
@@ -19,8 +19,10 @@ export interface NodeToDrain {
 
 /** How far the drain of a node is. */
 export type DrainReading =
-  /** No consumer is on the node. `isLate`: some are, but the time is over, and the policy says to continue. */
-  | { readonly kind: 'ready'; readonly isLate: boolean; readonly message: string }
+  /** No consumer is on the node. */
+  | { readonly kind: 'ready' }
+  /** Some are, but the time is over, and the policy says to continue. `isNews`: this process did not report it for this pod before. */
+  | { readonly kind: 'late'; readonly isNews: boolean; readonly message: string }
   /** Consumers are leaving, or cannot leave yet: read again after `againMs`. */
   | { readonly kind: 'pending'; readonly againMs: number; readonly message: string }
   /** They did not leave in time, and the policy says to hold. */
@@ -69,7 +71,7 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
       const end = await step(job, progress, signal)
       if (end.kind === 'drained') {
         memory.ended(job)
-        return { kind: 'ready', isLate: false, message: '' }
+        return { kind: 'ready' }
       }
       if (!end.isTimeOver) {
         memory.attempted(job, { ...progress, refusals: end.refusals })
@@ -78,7 +80,10 @@ export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer
       const { onTimeout = drainDefaults.onTimeout, timeout = drainDefaults.timeout } = job.rules
       const message = `not drained within ${timeout}: ${end.message}`
       // Its time stays over: the deletion may be refused because the pod has changed.
-      if (onTimeout === 'Continue') return { kind: 'ready', isLate: true, message }
+      if (onTimeout === 'Continue') {
+        memory.attempted(job, { ...progress, isReported: true })
+        return { kind: 'late', isNews: !progress.isReported, message }
+      }
       memory.gaveUp(job, durationMs(timeout), message)
       return { kind: 'blocked', message }
     },
@@ -103,7 +108,8 @@ async function evictFirst(
     .filter(({ isLeaving }) => !isLeaving)
     .toSorted((a, b) => (refusedAt.get(a.uid) ?? -1) - (refusedAt.get(b.uid) ?? -1))
   const tried = staying.slice(0, EVICTIONS_AT_ONCE)
-  const answers = await Promise.all(tried.map(async (pod) => evictPod(client, pod, signal)))
+  const mayEvict = createEvictionRights(client)
+  const answers = await Promise.all(tried.map(async (pod) => evictPod(client, pod, { mayEvict, signal })))
   const later = new Set(staying.slice(EVICTIONS_AT_ONCE).map(({ uid }) => uid))
   return [...refusals.filter(({ uid }) => later.has(uid)), ...answers.filter((answer) => answer !== null)]
 }

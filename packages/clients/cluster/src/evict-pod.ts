@@ -1,5 +1,14 @@
 import type { Consumer, EvictionRefusal } from '@tranche/drain'
-import { isConflict, isNotFound, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
+import {
+  isConflict,
+  isForbidden,
+  isNotFound,
+  isUnauthorized,
+  type KubeClient,
+  KubeStatusError,
+  type ResourcePath,
+  resourcePaths,
+} from '@tranche/kube-client'
 
 /** Deadline of an eviction in milliseconds, below the ten seconds that an API server may ask a client to wait for a budget. */
 const EVICTION_DEADLINE_MS = 5_000
@@ -7,13 +16,20 @@ const EVICTION_DEADLINE_MS = 5_000
 /** Maximum length of a refusal. */
 const WORDS_MAX = 256
 
+/** Answers whether this process may evict pods of a namespace. */
+export type EvictionRights = (namespace: string, signal: AbortSignal) => Promise<boolean>
+
 /**
- * Asks the API server to evict a pod, which it refuses where a PodDisruptionBudget does not allow it.
+ * Asks the API server to evict a pod. It refuses where a PodDisruptionBudget does not allow it, or a webhook or policy denies it.
  *
  * @returns the refusal, or why there was no clear response; null if the pod is being deleted, or is gone
  * @throws {KubeStatusError | AppError} if the executor lacks the right, or the signal aborts the request
  */
-export async function evictPod(client: KubeClient, pod: Consumer, signal: AbortSignal): Promise<EvictionRefusal | null> {
+export async function evictPod(
+  client: KubeClient,
+  pod: Consumer,
+  { mayEvict, signal }: { readonly mayEvict: EvictionRights; readonly signal: AbortSignal },
+): Promise<EvictionRefusal | null> {
   const { namespace, name, uid } = pod
   const eviction = {
     apiVersion: 'policy/v1',
@@ -27,14 +43,41 @@ export async function evictPod(client: KubeClient, pod: Consumer, signal: AbortS
   } catch (error) {
     // Another pod has taken the name.
     if (isNotFound(error) || isConflict(error)) return null
-    if (signal.aborted || (error instanceof KubeStatusError && !isRefusal(error))) throw error
+    const lacksRight = isUnauthorized(error) || (isForbidden(error) && !(await mayEvict(namespace, signal)))
+    if (signal.aborted || lacksRight) throw error
     return { uid, message: messageOf(error).slice(0, WORDS_MAX) }
   }
 }
 
-/** 429: a budget, or the API server is busy. 500: the pod has more than one budget. */
-function isRefusal({ status }: KubeStatusError): boolean {
-  return status === 429 || status >= 500
+const accessReviews: ResourcePath = { group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectaccessreviews', namespaced: false }
+
+/**
+ * Asks for the rights of this process, once a namespace. A refusal of admission and a missing right both answer 403, and only the API server
+ * knows which it was. An answer that does not come counts as a missing right.
+ */
+export function createEvictionRights(client: KubeClient): EvictionRights {
+  const answers = new Map<string, Promise<boolean>>()
+
+  async function ask(namespace: string, signal: AbortSignal): Promise<boolean> {
+    const spec = { resourceAttributes: { namespace, verb: 'create', resource: 'pods', subresource: 'eviction' } }
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', metadata: {}, spec }
+    try {
+      const { status } = (await client.create(accessReviews, review, { signal, deadlineMs: EVICTION_DEADLINE_MS })) as ReviewAnswer
+      return status?.allowed === true
+    } catch {
+      return false
+    }
+  }
+
+  return (namespace, signal) => {
+    const answer = answers.get(namespace) ?? ask(namespace, signal)
+    answers.set(namespace, answer)
+    return answer
+  }
+}
+
+interface ReviewAnswer {
+  readonly status?: { readonly allowed?: boolean }
 }
 
 /** The cause names the budget. */

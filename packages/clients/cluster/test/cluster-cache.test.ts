@@ -15,6 +15,7 @@ import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { driveOn } from './sim-stage.ts'
 
 const key = { namespace: 'demo', name: 'agent' }
 const signal = new AbortController().signal
@@ -251,12 +252,8 @@ async function watch(
   return cluster
 }
 
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
+function drive<T>(promise: Promise<T>): Promise<T> {
+  return driveOn(clock, promise)
 }
 
 function pass(ms: number): Promise<void> {

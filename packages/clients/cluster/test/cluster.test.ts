@@ -7,6 +7,7 @@ import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { driveOn } from './sim-stage.ts'
 
 const key = { namespace: 'demo', name: 'agent' }
 const signal = new AbortController().signal
@@ -274,12 +275,8 @@ describe('newest', () => {
   })
 })
 
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
+function drive<T>(promise: Promise<T>): Promise<T> {
+  return driveOn(clock, promise)
 }
 
 async function makePod(finalizers: readonly string[] = []): Promise<Pod> {

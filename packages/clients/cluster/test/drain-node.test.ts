@@ -1,13 +1,12 @@
 import { customResourceDefinitions, type DrainRules } from '@tranche/api-schema'
-import { sleep, VirtualClock } from '@tranche/clock'
+import { sleep } from '@tranche/clock'
 import { createNodeDrainer, type DrainReading, type NodeDrainer, type SettledPermits, uncordonNode } from '@tranche/cluster'
 import type { DrainedPermit } from '@tranche/drain'
-import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Node, Pod } from '@tranche/kube-types'
-import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
-import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type SimStage, startSimStage } from './sim-stage.ts'
 
 const signal = new AbortController().signal
 const agent = { metadata: { namespace: 'demo', uid: 'ds-1' }, spec: { selector: { matchLabels: { app: 'agent' } } } }
@@ -18,28 +17,25 @@ let drained: DrainedPermit
 const byLabel: DrainRules = { consumers: [{ selector: { matchLabels: { uses: 'agent' } } }] }
 const byDriver: DrainRules = { consumers: [{ csiDriver: 'disk.example.com' }] }
 
-let clock: VirtualClock
+let stage: SimStage
 let client: KubeClient
 let drainer: NodeDrainer
 let asked: string[]
 let fault: FaultInjector['onRequest']
-let stop: () => void
 
 beforeEach(async () => {
-  clock = new VirtualClock()
   fault = undefined
-  const onRequest: FaultInjector['onRequest'] = (call) => {
-    const { verb, resource, subresource } = call
-    if (call.actor === 'drainer') asked.push(`${verb} ${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
-    return call.actor === 'drainer' ? fault?.(call) : undefined
-  }
-  const simulator = createSimulator({ clock, nodes: 2, faults: { onRequest } })
-  stop = () => simulator.stop()
-  const clientOf = (user: string): KubeClient =>
-    createKubeClient({ exchange: simulator.exchangeFor(user), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
-  client = clientOf('admin')
-  await drive(simulator.start())
-  drainer = createNodeDrainer(clientOf('drainer'), clock)
+  asked = []
+  stage = await startSimStage(
+    (call) => {
+      const { verb, resource, subresource } = call
+      if (call.actor === 'drainer') asked.push(`${verb} ${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
+      return call.actor === 'drainer' ? fault?.(call) : undefined
+    },
+    { actors: { limited: { name: 'limited', groups: ['system:authenticated'] } } },
+  )
+  client = stage.clientOf('admin')
+  drainer = createNodeDrainer(stage.clientOf('drainer'), stage.clock)
   for (const definition of customResourceDefinitions)
     await drive(client.create(resourcePaths.customResourceDefinitions, definition as never))
   for (const name of ['demo', 'team-a']) await create(resourcePaths.namespaces, { kind: 'Namespace', metadata: { name } })
@@ -48,7 +44,7 @@ beforeEach(async () => {
   asked = []
 })
 
-afterEach(() => stop())
+afterEach(() => stage.stop())
 
 describe('a drain', () => {
   it('cordons the node and evicts its consumers, and is ready once they are gone', async () => {
@@ -57,7 +53,7 @@ describe('a drain', () => {
     expect(await drain(byLabel)).toEqual({ kind: 'pending', againMs: 2_000, message: '1 pod uses the agent: team-a/web' })
     expect((await readNode()).spec?.unschedulable).toBe(true)
     await pass(60_000)
-    expect(await drain(byLabel)).toMatchObject({ kind: 'ready', isLate: false })
+    expect(await drain(byLabel)).toEqual({ kind: 'ready' })
     expect(await podNames()).toEqual(['other'])
     expect(asked).toEqual([
       ...['get nodes', 'get batchreleases', 'patch nodes', 'list pods', 'create pods/eviction'],
@@ -84,7 +80,7 @@ describe('a drain', () => {
     await makePod('db', {}, claiming('data'))
     await makePod('collector', {}, claiming('logs'))
     await makePod('unbound', {}, claiming('missing'))
-    expect((await drain(byDriver)).message).toBe('1 pod uses the agent: team-a/db')
+    expect(await drain(byDriver)).toMatchObject({ message: '1 pod uses the agent: team-a/db' })
     await pass(60_000)
     asked = []
     expect(await drain(byDriver)).toMatchObject({ kind: 'ready' })
@@ -103,7 +99,7 @@ describe('a drain', () => {
       await pass(15_000)
     }
     expect(waits.map((one) => one.kind === 'pending' && one.againMs)).toEqual([2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
-    expect(waits.map(({ message }) => message)).toEqual(Array<string>(6).fill(text))
+    expect(waits).toMatchObject(Array(6).fill({ message: text }))
     await pass(10 * 60_000)
     asked = []
     expect(await drain(byLabel)).toEqual({ kind: 'blocked', message: `not drained within 10m: ${text}` })
@@ -142,7 +138,7 @@ describe('a drain', () => {
       ends.push((await drain(rules, { ...drained, permit: changed })).kind)
       await pass(10_000)
     }
-    expect(ends).toEqual([...Array<string>(12).fill('pending'), 'ready', 'ready'])
+    expect(ends).toEqual([...Array<string>(12).fill('pending'), 'late', 'late'])
   })
 
   it('evicts other consumers although as many as are evicted at once may not be', async () => {
@@ -190,11 +186,9 @@ describe('a drain', () => {
     const rules = { ...byLabel, timeout: '30s', onTimeout: 'Continue' } as const
     await drain(rules)
     await pass(30_000)
-    expect(await drain(rules)).toEqual({
-      kind: 'ready',
-      isLate: true,
-      message: 'not drained within 30s: 1 pod uses the agent: team-a/web (terminating, with finalizer example.com/keep)',
-    })
+    const message = 'not drained within 30s: 1 pod uses the agent: team-a/web (terminating, with finalizer example.com/keep)'
+    expect(await drain(rules)).toEqual({ kind: 'late', isNews: true, message })
+    expect(await drain(rules)).toEqual({ kind: 'late', isNews: false, message })
   })
 
   it('waits while another release drains the node, and touches nothing', async () => {
@@ -237,9 +231,24 @@ describe('a drain', () => {
 
   it('without the right to evict fails, and says so', async () => {
     await makePod('web', { uses: 'agent' })
-    fault = ({ subresource }) =>
-      subresource === 'eviction' ? { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'pods "web" is forbidden') } : undefined
+    await allowAllButEvictions('limited')
+    drainer = createNodeDrainer(stage.clientOf('limited'), stage.clock)
     await expect(drain(byLabel)).rejects.toThrow('pods "web" is forbidden')
+  })
+
+  it.each<[status: number, reason: string, message: string]>([
+    [403, 'Forbidden', 'admission webhook "freeze.example.com" denied the request: code freeze'],
+    [422, 'Invalid', "ValidatingAdmissionPolicy 'freeze' with binding 'freeze' denied request: code freeze"],
+    [400, '', 'admission webhook "freeze.example.com" denied the request without explanation'],
+    [500, 'InternalError', 'failed calling webhook "freeze.example.com": connection refused'],
+  ])('waits for a consumer whose eviction is answered with %i %s, and says why', async (status, reason, message) => {
+    await makePod('web', { uses: 'agent' })
+    fault = ({ subresource }) =>
+      subresource === 'eviction' ? { kind: 'error', error: new ApiStatusError(status, reason, message) } : undefined
+    expect(await drain({ ...byLabel, timeout: '10s' })).toMatchObject({ kind: 'pending', message: expect.stringContaining(message) })
+    await pass(10_000)
+    const text = `not drained within 10s: 1 pod uses the agent: team-a/web (${message})`
+    expect(await drain({ ...byLabel, timeout: '10s' })).toEqual({ kind: 'blocked', message: text })
   })
 })
 
@@ -319,6 +328,20 @@ function uncordon(settled: SettledPermits = []): Promise<boolean> {
   return drive(uncordonNode(client, 'node-001', settled, signal))
 }
 
+async function allowAllButEvictions(user: string): Promise<void> {
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: false }
+  const metadata = { name: user }
+  const rules = [
+    { apiGroups: [''], resources: ['nodes', 'pods'], verbs: ['get', 'list', 'patch'] },
+    { apiGroups: ['rollouts.kruise.io'], resources: ['batchreleases'], verbs: ['get'] },
+  ]
+  await create({ ...rbac, plural: 'clusterroles' }, { apiVersion, kind: 'ClusterRole', metadata, rules })
+  const roleRef = { apiGroup: rbac.group, kind: 'ClusterRole', name: user }
+  const subjects = [{ apiGroup: rbac.group, kind: 'User', name: user }]
+  await create({ ...rbac, plural: 'clusterrolebindings' }, { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects })
+}
+
 async function makeRelease(): Promise<DrainedPermit> {
   const metadata = { namespace: 'demo', name: 'node-agent' }
   const spec = { releasePlan: { enableExtraWorkloadForCanary: false } }
@@ -389,13 +412,9 @@ async function create(path: Parameters<KubeClient['create']>[0], object: object)
 }
 
 function pass(ms: number): Promise<void> {
-  return drive(sleep(clock, ms))
+  return drive(sleep(stage.clock, ms))
 }
 
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
+function drive<T>(promise: Promise<T>): Promise<T> {
+  return stage.drive(promise)
 }

@@ -8,6 +8,7 @@ import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { driveOn } from './sim-stage.ts'
 
 let clock: VirtualClock
 let client: KubeClient
@@ -124,10 +125,6 @@ async function makeOwner(): Promise<{ readonly name: string; readonly uid: strin
   return { name: metadata.name, uid: metadata.uid }
 }
 
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
+function drive<T>(promise: Promise<T>): Promise<T> {
+  return driveOn(clock, promise)
 }

@@ -4,6 +4,7 @@ import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-
 import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { driveOn } from './sim-stage.ts'
 
 const leaseKey = { namespace: 'kruise-rollout', name: '71ddec2c.kruise.io' }
 const webhooksName = 'kruise-rollout-mutating-webhook-configuration'
@@ -176,10 +177,6 @@ async function pass(ms: number): Promise<void> {
   await clock.run({ untilMs })
 }
 
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
+function drive<T>(promise: Promise<T>): Promise<T> {
+  return driveOn(clock, promise)
 }

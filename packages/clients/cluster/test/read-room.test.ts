@@ -1,34 +1,27 @@
-import { sleep, VirtualClock } from '@tranche/clock'
+import { sleep } from '@tranche/clock'
 import { createRoomReader, type RoomReader } from '@tranche/cluster'
-import { createKubeClient, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, KubeObject, Pod } from '@tranche/kube-types'
-import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
-import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type SimStage, startSimStage } from './sim-stage.ts'
 
 const signal = new AbortController().signal
-let clock: VirtualClock
+let stage: SimStage
 let client: KubeClient
 let rooms: RoomReader
 let asked: string[]
 let fault: FaultInjector['onRequest']
-let stop: () => void
 
 beforeEach(async () => {
-  clock = new VirtualClock()
   fault = undefined
-  const onRequest: FaultInjector['onRequest'] = (call) => {
+  asked = []
+  stage = await startSimStage((call) => {
     if (call.actor === 'reader') asked.push(`${call.verb} ${call.resource.resource}`)
     return fault?.(call)
-  }
-  const simulator = createSimulator({ clock, nodes: 2, faults: { onRequest } })
-  stop = () => simulator.stop()
-  const clientOf = (user: string): KubeClient =>
-    createKubeClient({ exchange: simulator.exchangeFor(user), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
-  client = clientOf('admin')
-  await drive(simulator.start())
-  rooms = createRoomReader(clientOf('reader'), clock)
+  })
+  client = stage.clientOf('admin')
+  rooms = createRoomReader(stage.clientOf('reader'), stage.clock)
   for (const name of ['demo', 'batch']) await create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   for (const [name, value] of [
     ['low', -10],
@@ -44,7 +37,7 @@ beforeEach(async () => {
   asked = []
 })
 
-afterEach(() => stop())
+afterEach(() => stage.stop())
 
 describe('the room on a node of 8 CPUs', () => {
   it('is enough where nothing else runs', async () => {
@@ -82,7 +75,7 @@ describe('the room on a node of 8 CPUs', () => {
 it('reading the room takes two requests for each node, and two more in ten seconds', async () => {
   for (const node of ['node-001', 'node-002', 'node-001']) await read(node, newAgent('1'))
   expect(asked.toSorted()).toEqual([...Array<string>(3).fill('get nodes'), ...Array<string>(4).fill('list pods'), 'list priorityclasses'])
-  await drive(sleep(clock, 10_000))
+  await drive(sleep(stage.clock, 10_000))
   asked = []
   await read('node-001', newAgent('1'))
   expect(asked.toSorted()).toEqual(['get nodes', 'list pods', 'list pods', 'list priorityclasses'])
@@ -118,7 +111,7 @@ async function runAgent(cpu: string): Promise<(cpu: string, priorityClassName?: 
     metadata: { namespace: 'demo', name: 'agent' },
     spec: { selector: { matchLabels: labels }, template },
   })
-  await drive(sleep(clock, 5_000))
+  await drive(sleep(stage.clock, 5_000))
   return (request, priorityClassName) => {
     const spec = { ...asking(request), ...(priorityClassName !== undefined && { priorityClassName }) }
     return { ...running, spec: { ...running.spec, template: { spec } } } as unknown as DaemonSet
@@ -133,7 +126,7 @@ function asking(cpu: string): object {
 async function makeBacklog(cpu: string, fields: object): Promise<void> {
   const where = { nodeSelector: { 'kubernetes.io/hostname': 'node-001' } }
   const { metadata } = await makePod('backlog', { ...where, ...fields, ...asking(cpu) })
-  await drive(sleep(clock, 1_000))
+  await drive(sleep(stage.clock, 1_000))
   const pod = await drive(client.get<Pod>(resourcePaths.pods, { namespace: 'batch', name: metadata.name }))
   expect(pod.spec?.nodeName).toBeUndefined()
 }
@@ -146,10 +139,6 @@ function create<T extends KubeObject>(resource: Parameters<KubeClient['create']>
   return drive(client.create(resource, object as never)) as Promise<T>
 }
 
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
+function drive<T>(promise: Promise<T>): Promise<T> {
+  return stage.drive(promise)
 }

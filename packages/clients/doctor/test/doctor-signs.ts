@@ -25,6 +25,7 @@ export const well: ClusterSigns = {
   rollouts: [rolloutSign()],
   rolloutNamespaces: null,
   daemonSets: [],
+  leftWork: null,
   kruise: { webhook: false, lease: null },
   admission: ['tranche-daemonsets'],
   installed: [pod('controller'), pod('controller'), pod('executor'), pod('api')],
@@ -66,6 +67,15 @@ export const ill: ClusterSigns = {
   served: { ...well.served, 'releasepolicies.tranche.dev': false },
   rights: rights(false),
   leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 600_000, lengthMs: 15_000 },
+  leftWork: {
+    nodes: [
+      { name: 'node-1', isCordoned: true },
+      { name: 'node-2', isCordoned: true },
+      { name: 'node-3', isCordoned: false },
+    ],
+    helpers: [{ namespace: 'demo', name: 'node-agent-pull-1' }],
+    leases: [{ namespace: 'tranche-system', name: 'tranche-group.demo.agents' }],
+  },
   kruise: { webhook: true, lease: { holder: 'kruise-rollout-5c', renewedMs: NOW_MS - 3_000, lengthMs: 15_000 } },
   admission: [],
   accounts: [account('tranche-executor', 'executor', [{ verb: 'delete', group: '', resource: 'pods' }])],

@@ -56,6 +56,25 @@ describe('an examination of a cluster', () => {
     })
   })
 
+  it('names what programs that were uninstalled in mid-work have left, and the commands that remove it', async () => {
+    const mark = { namespace: 'demo', name: 'node-agent', uid: 'u', podUid: 'p', podResourceVersion: '7', cordoned: true }
+    const annotations = { 'tranche.dev/cordon': JSON.stringify(mark) }
+    await clientOf().create(resourcePaths.nodes, { metadata: { name: 'node-1', annotations }, spec: { unschedulable: true } } as never)
+    await clientOf().create(resourcePaths.namespaces, { metadata: { name: 'demo' } } as never)
+    const spec = { nodeName: 'node-1', containers: [{ name: 'pull', image: 'registry.example/agent:v2' }] }
+    const helper = { namespace: 'demo', name: 'helper', labels: { 'tranche.dev/pre-pull': 'abc' } }
+    await clientOf().create(resourcePaths.pods, { metadata: helper, spec } as never)
+    const lease = { namespace: 'kube-system', name: 'tranche-group.demo.agents', labels: { 'tranche.dev/group': 'agents' } }
+    await clientOf().create(resourcePaths.leases, { metadata: lease, spec: { holderIdentity: 'demo/node-agent/u' } } as never)
+    expect(await left()).toEqual([
+      'kubectl uncordon node-1 && kubectl annotate nodes node-1 tranche.dev/cordon-',
+      'kubectl delete pods -n demo -l tranche.dev/pre-pull',
+      'kubectl delete leases -n kube-system -l tranche.dev/group',
+    ])
+    await writeLease()
+    expect(await left()).toEqual([])
+  })
+
   it('is not failed by definitions that are missing', async () => {
     const found = await examined()
     expect(found['resources']).toMatchObject({ state: 'problem', command: expect.stringMatching(/^kubectl apply /) as string })
@@ -69,8 +88,17 @@ describe('an examination of a cluster', () => {
 type Options = Partial<Parameters<typeof examineCluster>[0]> & { readonly skewMs?: number }
 
 /** @returns the last finding of each check */
-async function examined({ skewMs = 0, ...options }: Options = {}): Promise<Readonly<Record<string, DoctorFinding>>> {
-  const findings = await examineCluster({
+async function examined(options: Options = {}): Promise<Readonly<Record<string, DoctorFinding>>> {
+  return Object.fromEntries((await allExamined(options)).map((one) => [one.check, one]))
+}
+
+/** @returns commands of the findings about what is left */
+async function left(): Promise<readonly (string | undefined)[]> {
+  return (await allExamined()).filter(({ check }) => check === 'left').map((one) => one.command)
+}
+
+async function allExamined({ skewMs = 0, ...options }: Options = {}): Promise<readonly DoctorFinding[]> {
+  return examineCluster({
     client: clientOf(),
     exchange: simulator.exchangeFor('admin'),
     server: 'the API server',
@@ -85,7 +113,6 @@ async function examined({ skewMs = 0, ...options }: Options = {}): Promise<Reado
     signal: new AbortController().signal,
     ...options,
   })
-  return Object.fromEntries(findings.map((one) => [one.check, one]))
 }
 
 function clientOf() {

@@ -12,6 +12,7 @@ export { admitRollout, admitRolloutStatus, type RolloutRequest, type RolloutStat
 export { planRefusals, type Refusal, type RefusalView } from './plan-refusals.ts'
 export { admissionPolicies } from './policies/admission-policies.ts'
 export { definitionsPolicy } from './policies/definitions-policy.ts'
+export { EXECUTOR_ACCOUNT, helperPodsPolicy } from './policies/helper-pods-policy.ts'
 export type { PolicyObject } from './policies/policy-objects.ts'
 export { type AdmissionWebhook, admissionWebhooks, type WebhookName } from './webhooks/admission-webhooks.ts'
 export { answerReview, decideReview, readReview, type ReviewFacts, type ReviewRequest } from './webhooks/review.ts'

@@ -44,7 +44,6 @@ export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-
 export { controlledBy, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
 export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
 export {
-  GROUP_LABEL,
   type GroupHolder,
   groupHolderOf,
   groupLeaseName,

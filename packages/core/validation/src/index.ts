@@ -8,6 +8,7 @@ export { type AnalysisArgument, analysisArguments } from './policy/arguments.ts'
 export { compileCondition, type ConditionNames } from './policy/condition.ts'
 export {
   groupAdvice,
+  prePullAdvice,
   hostAdvice,
   type PolicyReferences,
   policyReferences,

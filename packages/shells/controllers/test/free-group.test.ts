@@ -1,6 +1,7 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import type { Lease } from '@tranche/kube-types'
-import { GROUP_LABEL, holderText, LEAVING_ANNOTATION } from '@tranche/planner'
+import { GROUP_LABEL } from '@tranche/kube-types'
+import { holderText, LEAVING_ANNOTATION } from '@tranche/planner'
 import { silentLogger } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
 import { freeGroup } from '../src/free-group.ts'

@@ -65,6 +65,11 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
     on: ['Rollout'],
     when: 'the ConfigMaps and Secrets that the template reads without being part of its version are found, or change; Normal with a checksum annotation',
   },
+  DrainTimedOut: {
+    types: ['Warning'],
+    on: ['Rollout', 'DaemonSet'],
+    when: 'a node is updated although pods still use its agent, because `drain.onTimeout` of the policy is `Continue`; the message names node and pods',
+  },
   WorkloadNotFound: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the DaemonSet of the Rollout does not exist' },
   WorkloadTaken: { types: ['Warning'], on: ['Rollout'], when: 'stalled: another Rollout controls the DaemonSet' },
   InvalidSpec: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a field is invalid' },

@@ -127,6 +127,7 @@ export const eventReasons = [
   'AnalysisSuccessful',
   'AnalysisFailed',
   'ConfigUnversioned',
+  'DrainTimedOut',
   ...stalledReasons,
 ] as const
 /** @see eventReasons */

@@ -52,6 +52,9 @@ export const ALLOW_DELETE_ANNOTATION = 'tranche.dev/allow-delete'
 /** Label on helper pods, which pull the images of a release: `controller-revision-hash` being released. */
 export const PRE_PULL_LABEL = 'tranche.dev/pre-pull'
 
+/** Label on the Lease of a group: its name. */
+export const GROUP_LABEL = 'tranche.dev/group'
+
 /** Annotation on pods: a random value, written to change `resourceVersion` (rule F7). */
 export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
 /** Annotation on nodes (JSON): the permit for which an executor drains the node, and whether it cordoned the node. */

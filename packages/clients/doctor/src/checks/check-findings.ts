@@ -7,6 +7,7 @@ import { accountFindings } from './check-accounts.ts'
 import { executorFinding, redisFinding, versionsFinding } from './check-installed.ts'
 import { configFindings } from './check-config.ts'
 import { leftFindings } from './check-left.ts'
+import { leftWorkFindings } from './check-left-work.ts'
 import { webhookFindings } from './check-webhooks.ts'
 import type { Examiner } from './examiner.ts'
 import { notLookedAt } from './not-looked-at.ts'
@@ -28,6 +29,7 @@ export function checkFindings(signs: ClusterSigns, examiner: Examiner): readonly
     ...accountFindings(signs),
     leader,
     ...leftFindings(signs, leader.state !== 'problem'),
+    ...leftWorkFindings(signs),
     ...configFindings(signs),
     clockFinding(signs, examiner),
     kruiseFinding(signs),

@@ -2,6 +2,7 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { AccountSign, TooManyRights } from './account-signs.ts'
 import type { Denied } from './guarded-reads.ts'
 import type { InstalledPod } from './installed-signs.ts'
+import type { LeftWork } from './left-work-signs.ts'
 import type { ReleaseSign } from './release-signs.ts'
 import type { RolloutSign } from './rollout-signs.ts'
 import type { WebhookSign } from './webhook-signs.ts'
@@ -28,6 +29,8 @@ export interface ClusterSigns {
   readonly rolloutNamespaces: readonly string[] | null
   /** DaemonSets on `OnDelete` whose pods only Tranche replaces. */
   readonly daemonSets: readonly ObjectKey[] | Denied
+  /** What programs that do not run any more have left; null: it was not looked for, because they seem to run. */
+  readonly leftWork: LeftWork | null
   readonly kruise: { readonly webhook: boolean; readonly lease: LeaseSign | null } | Denied
   /** Names of the Tranche policies and webhooks that admit updates of DaemonSets. */
   readonly admission: readonly string[] | Denied

@@ -1,13 +1,15 @@
 import { KRUISE_LEASE_NAME, KRUISE_WEBHOOKS_NAME, kruiseNamespace, type KruiseWebhooks, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
-import { isNotFound, type ListOptions, type ResourcePath, resourcePaths, type Scope } from '@tranche/kube-client'
+import { isNotFound, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { type KubeObject, type Lease, LEASE_NAME } from '@tranche/kube-types'
 import type { Exchange } from '@tranche/wire'
 import { readAccounts } from './account-signs.ts'
 import type { ClusterSigns, LeaseSign, Right, ServerVersion } from './cluster-signs.ts'
-import { type GuardedReads, isDenied, ReadDenied, unlessDenied } from './guarded-reads.ts'
+import { type GuardedReads, isDenied, unlessDenied } from './guarded-reads.ts'
 import { type InstalledPod, toInstalledPod } from './installed-signs.ts'
 import { toHeldDaemonSet } from './left-signs.ts'
+import { readLeftWork } from './left-work-signs.ts'
+import { listWide } from './list-wide.ts'
 import { readRedisSign } from './read-redis-sign.ts'
 import type { PrepareRedisCheck, RedisCheck } from './redis-check.ts'
 import { toReleaseSign } from './release-signs.ts'
@@ -91,7 +93,9 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
     lists,
   ])
   const looked = { served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, installed, ...listed }
-  return { server, version, rightsNamespace, leaseNamespace, ...looked, skewMs, nowMs: clock.nowMs() }
+  const nowMs = clock.nowMs()
+  const leftWork = await readLeftWork(reader, { leader, installed, rollouts: listed.rollouts, serverMs: nowMs + (skewMs ?? 0) })
+  return { server, version, rightsNamespace, leaseNamespace, ...looked, leftWork, skewMs, nowMs }
 }
 
 /** The Date header is truncated to seconds: add half a second on average. */
@@ -163,45 +167,6 @@ async function readLists(reader: SignReader): Promise<Pick<ClusterSigns, 'rollou
     rolloutNamespaces: isDenied(rollouts) ? [] : rollouts.namespaces,
     daemonSets: isDenied(daemonSets) ? daemonSets : daemonSets.items,
     releases: isDenied(releases) ? releases : releases.items,
-  }
-}
-
-/** Objects of all namespaces, or of some. */
-interface WideList<T> {
-  readonly items: readonly T[]
-  /** Namespaces of the objects; null: all. */
-  readonly namespaces: readonly string[] | null
-  /** Why it does not cover all namespaces; null if it does. */
-  readonly missing: ReadDenied | null
-}
-
-/**
- * Lists objects of all namespaces. Without that right, lists those of the namespaces of the options. Empty if the resource is not served.
- *
- * @throws {ReadDenied} if none of these may be listed
- */
-async function listWide<T>(
-  { reads, namespaces }: SignReader,
-  resource: ResourcePath,
-  options: Pick<ListOptions<T>, 'labelSelector' | 'transform'>,
-): Promise<WideList<T>> {
-  const list = async (scope: Scope): Promise<readonly T[]> =>
-    reads.list<T>(resource, { ...options, ...scope }).then(
-      ({ items }) => items,
-      (error: unknown) => (isNotFound(error) ? [] : fail(error)),
-    )
-  const inSome = async (missing: ReadDenied): Promise<WideList<T>> => {
-    const lists = await Promise.all(
-      [...new Set(namespaces)].map(async (namespace) => ({ namespace, items: await unlessDenied(list({ namespace })) })),
-    )
-    const found = lists.flatMap(({ namespace, items }) => (isDenied(items) ? [] : [{ namespace, items }]))
-    if (found.length === 0) throw missing
-    return { items: found.flatMap(({ items }) => items), namespaces: found.map(({ namespace }) => namespace), missing }
-  }
-  try {
-    return { items: await list({}), namespaces: null, missing: null }
-  } catch (error) {
-    return error instanceof ReadDenied ? inSome(error) : fail(error)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Analysis, ReleasePolicy, SecretKey } from '@tranche/api-schema'
+import { type Analysis, prePullDefaults, type PrePullRules, type ReleasePolicy, type SecretKey } from '@tranche/api-schema'
 import { POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/kube-types'
 import { type Advice, adviceOf } from '../problems/problem.ts'
 
@@ -99,4 +99,11 @@ export function hostAdvice(path: string, value: unknown, url: string): Advice {
 export function groupAdvice(group: string): Advice {
   const message = 'the installation allows no groups, so no release starts'
   return adviceOf('GroupNotAllowed', { value: group, message })
+}
+
+/** @returns the advice that the installation allows no helper pods, and what that means for the nodes */
+export function prePullAdvice(rules: PrePullRules): Advice {
+  const { onFailure = prePullDefaults.onFailure } = rules
+  const effect = onFailure === 'Continue' ? 'nodes are updated without their images' : 'nodes keep their old pods'
+  return adviceOf('PrePullNotAllowed', { value: rules, message: `the installation allows no helper pods, so ${effect}` })
 }

@@ -98,6 +98,12 @@ export const adviceRules = {
     says: 'the installation must allow groups',
     fix: 'set rbac.groups: true in the values of the chart (--group-namespace), or remove it',
   },
+  PrePullNotAllowed: {
+    of: 'ReleasePolicy',
+    path: 'spec.prePull',
+    says: 'the installation must allow executors to create helper pods',
+    fix: 'set rbac.prePull: true in the values of the chart (--pre-pull), or remove it',
+  },
   NativeMoment: {
     of: 'DaemonSet',
     path: 'spec.updateStrategy.type',

@@ -44,8 +44,6 @@ export interface GroupHolder {
 
 /** Annotation on the Lease of a group whose holder gives it up: the holder may not open its record any more. */
 export const LEAVING_ANNOTATION = 'tranche.dev/leaving'
-/** Label on the Lease of a group: its name. */
-export const GROUP_LABEL = 'tranche.dev/group'
 
 /**
  * Name of the Lease of a group. Namespaces are no part of the name where the installation lets them share their groups. A group has no dot in

@@ -1,0 +1,113 @@
+import type { ReleasePolicySpec } from '@tranche/api-schema'
+import { createRandom, type Random } from '@tranche/sim-api'
+import { duration, pick } from './draw.ts'
+import { GROUP, type Incident, type Shape, type Steps } from './schedule.ts'
+
+const SECOND = 1_000
+const MINUTE = 60_000
+
+/** What a section of the policy brings into a world. */
+export interface Section {
+  readonly incidents: readonly Incident[]
+  /** Adds to the world, and lets the policy ask for the section. */
+  among(shape: Shape): Shape
+}
+
+/** @returns room, group, pulls and drains of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
+export function generateSections(seed: number, world: { readonly stormMs: number; readonly withGroup: boolean }): Section {
+  const { stormMs, withGroup } = world
+  const room = maybe('room', seed, 0.66, (random) => drawRoom(random, stormMs))
+  const group = withGroup ? maybe('group', seed, 0.75, (random) => drawGroup(random, stormMs)) : nothing
+  const pulls = maybe('pulls', seed, 0.66, (random) => drawPulls(random, stormMs))
+  const drains = maybe('drain', seed, 0.66, (random) => drawDrains(random, stormMs))
+  return {
+    incidents: [room, group, pulls, drains].flatMap(({ incidents }) => incidents),
+    among: (shape) =>
+      withConfig(
+        [room, pulls, drains, group].reduce((before, { among }) => among(before), shape),
+        seed,
+      ),
+  }
+}
+
+const nothing: Section = { incidents: [], among: (shape) => shape }
+
+/** @param without share of the worlds that have nothing of it */
+function maybe(name: string, seed: number, without: number, draw: (random: Random) => Section): Section {
+  const random = createRandom(name, seed)
+  return random.next() < without ? nothing : draw(random)
+}
+
+/** Lets the policy, if there is one, ask for a section. */
+function asking(shape: Shape, section: Partial<ReleasePolicySpec>): Shape {
+  return shape.policy === null ? shape : { ...shape, policy: { ...shape.policy, ...section } }
+}
+
+/** Most worlds have config. */
+function withConfig(shape: Shape, seed: number): Shape {
+  const random = createRandom('template-config', seed)
+  const kinds = (['plain', 'hashed', 'immutable'] as const).filter(() => random.next() < 0.4)
+  return kinds.length === 0 ? shape : { ...shape, config: { kinds, isRead: random.next() < 0.5 } }
+}
+
+/** Crowded nodes, and an agent that requests something. */
+function drawRoom(random: Random, stormMs: number): Section {
+  const incidents = Array.from({ length: 1 + random.integer(4) }, (): Incident => {
+    return { atMs: random.integer(stormMs), kind: 'crowd', pick: random.integer(1_000), forMs: duration(random, 10 * MINUTE) }
+  })
+  const checks = random.next() < 0.8
+  const among = (shape: Shape): Shape => {
+    const requesting = { ...shape, cpu: '500m' }
+    return checks ? asking(requesting, { nodes: { ...shape.policy?.nodes, room: 'Check' } }) : requesting
+  }
+  return { incidents, among }
+}
+
+/** Two DaemonSets in one group. */
+function drawGroup(random: Random, stormMs: number): Section {
+  const incidents = Array.from({ length: 1 + random.integer(4) }, (_, at): Incident => {
+    return { atMs: at === 0 ? random.integer(3 * SECOND) : random.integer(stormMs), kind: 'companionTemplate', tag: `v${at + 2}` }
+  })
+  const steps = [{ replicas: `${10 + random.integer(80)}%`, pause: { duration: 1 + random.integer(60) } }, { replicas: '100%' }] as Steps
+  const companion = { steps, maxUnavailable: 1 + random.integer(3) }
+  // Without a policy, or after a change of it, the DaemonSet is in no group.
+  const isNamed = random.next() < 0.9
+  const among = (shape: Shape): Shape => ({
+    ...shape,
+    companion,
+    ...(isNamed && { policy: { ...shape.policy, downtime: { group: GROUP } } }),
+  })
+  return { incidents, among }
+}
+
+/** Images that are pulled before pods are deleted, and nodes that reach no registry. */
+function drawPulls(random: Random, stormMs: number): Section {
+  const incidents = Array.from({ length: random.integer(5) }, (): Incident => {
+    return { atMs: random.integer(stormMs), kind: 'noRegistry', pick: random.integer(1_000), forMs: duration(random, 10 * MINUTE) }
+  })
+  const parallel = pick(random, [undefined, 1, 3])
+  const timeout = pick(random, [undefined, '5s', '1m'])
+  const onFailure = pick(random, [undefined, 'Hold', 'Continue'] as const)
+  const prePull = {
+    ...(parallel !== undefined && { parallel }),
+    ...(timeout !== undefined && { timeout }),
+    ...(onFailure !== undefined && { onFailure }),
+  }
+  return { incidents, among: (shape) => ({ ...asking(shape, { prePull }), prePull: true }) }
+}
+
+/** Pods that use the agent. */
+function drawDrains(random: Random, stormMs: number): Section {
+  const incidents = Array.from({ length: 1 + random.integer(8) }, (): Incident => {
+    const kept = pick(random, ['not', 'not', 'budget', 'finalizer'] as const)
+    const forMs = duration(random, 10 * MINUTE)
+    return { atMs: random.integer(Math.ceil(stormMs / 2)), kind: 'consume', pick: random.integer(1_000), kept, forMs }
+  })
+  const drain = {
+    cordon: random.next() < 0.9,
+    consumers: [{ selector: { matchLabels: { 'example.com/uses': 'agent' } } }],
+    timeout: pick(random, ['10s', '30s', '2m']),
+    onTimeout: pick(random, ['Hold', 'Continue'] as const),
+  }
+  return { incidents, among: (shape) => asking(shape, { drain }) }
+}
