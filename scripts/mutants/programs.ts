@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const releasePass = 'packages/shells/controllers/src/release-pass.ts'
+const confirmRecord = 'packages/shells/controllers/src/confirm-record.ts'
 const rolloutPort = 'apps/controller/src/ports/rollout-port.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
@@ -43,7 +44,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F2',
     fault: 'an opening forgets the newest version that the first look saw',
-    file: releasePass,
+    file: confirmRecord,
     find: 'newerResourceVersion(write.record.watermark, plan.record.watermark)',
     replace: 'write.record.watermark',
     tests: [releasePassTests],
@@ -52,8 +53,8 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'F9',
     fault: 'a record opens on the state that the watches show',
     file: releasePass,
-    find: 'return plan.confirm ? confirmAndWrite',
-    replace: 'return plan.confirm && plan.record.epoch < 0 ? confirmAndWrite',
+    find: 'return plan.confirm\n        ? confirmAndWrite',
+    replace: 'return plan.confirm && plan.record.epoch < 0\n        ? confirmAndWrite',
     tests: [releasePassTests],
   },
   {
@@ -83,17 +84,41 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F9',
     fault: 'a record is opened though the live Rollout asks for a stop',
-    file: releasePass,
-    find: 'if (live.stopAsked) return recheckAfter(UNCLEAR_RECHECK_MS)',
+    file: confirmRecord,
+    find: 'if (live.stopAsked) return null',
     replace: '',
     tests: [releasePassTests],
   },
   {
     rule: 'F9',
     fault: 'a record that has moved on is opened anyway',
-    file: releasePass,
+    file: confirmRecord,
     find: "write.kind !== 'writeRecord' || !isSameDecision(write.record, plan.record)",
     replace: "write.kind !== 'writeRecord'",
+    tests: [releasePassTests],
+  },
+  {
+    rule: 'F9',
+    fault: 'a record opens on a BatchRelease of the watch that is no longer the stored one',
+    file: writeRecord,
+    find: '[asRead, ...recordPatch(release, record), ...exact]',
+    replace: '[...recordPatch(release, record), ...exact]',
+    tests: [clusterTests],
+  },
+  {
+    rule: 'F9',
+    fault: 'a DaemonSet that was stored before the BatchRelease was read counts as read live',
+    file: confirmRecord,
+    find: 'patched?.release === release.metadata.resourceVersion && patched.daemonSet',
+    replace: 'patched?.daemonSet',
+    tests: [releasePassTests],
+  },
+  {
+    rule: 'F9',
+    fault: 'a DaemonSet that has changed since it was stored counts as read live',
+    file: confirmRecord,
+    find: ' && patched.daemonSet === daemonSet?.metadata.resourceVersion',
+    replace: '',
     tests: [releasePassTests],
   },
   {

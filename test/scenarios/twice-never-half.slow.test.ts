@@ -22,7 +22,6 @@ const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progress
 /** Every kind of write that a controller makes in a release, on the wire. */
 const writes: readonly (readonly [name: string, matches: (request: WireRequest) => boolean])[] = [
   ['the creation of a BatchRelease', ({ method, path }) => method === 'POST' && /\/batchreleases(\?|$)/.test(path)],
-  ['its finalizer', (request) => isPatch(request, /\/batchreleases\/[^/?]+(\?|$)/) && has(request, 'finalizers')],
   ['its spec', (request) => isPatch(request, /\/batchreleases\/[^/?]+(\?|$)/) && has(request, '/spec')],
   ['its status', (request) => isPatch(request, /\/batchreleases\/[^/?]+\/status/) && !has(request, '"path":"/status/flight",')],
   ['the first record', (request) => isRecord(request) && has(request, '"state":"stopped"')],

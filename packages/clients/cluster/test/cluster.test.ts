@@ -215,6 +215,17 @@ describe('writeRecord', () => {
     expect((await write(release, aRecord(2)))?.status).toMatchObject({ message: 'meanwhile', flight: { seq: 2 } })
   })
 
+  it('writes an exact record with changes of the status, and not once anything else has changed (F9)', async () => {
+    const release = (await write(await makeRelease(), aRecord(1)))!
+    const message = { op: 'add', path: '/status/message', value: 'opened' } as const
+    const exact = (read: BatchRelease, seq: number): ReturnType<typeof writeRecord> =>
+      drive(writeRecord(client, read, aRecord(seq), signal, [message]))
+    const written = await exact(release, 2)
+    expect(written?.status).toMatchObject({ message: 'opened', flight: { seq: 2 } })
+    await drive(client.patch(resourcePaths.batchReleases, key, { type: 'merge', body: { metadata: { labels: { a: 'b' } } } }))
+    expect(await exact(written!, 3)).toBeNull()
+  })
+
   it('does not write to a recreated or deleted BatchRelease', async () => {
     const release = (await write(await makeRelease(), aRecord(1)))!
     await drive(client.delete(resourcePaths.batchReleases, key))

@@ -32,9 +32,24 @@ const MADE_FOR_IT_MS = 60_000
  */
 export function downSinceMs({ pod }: Suspect, { nowMs, stopped, lookedMs }: Times): number {
   if (pod === undefined) return nowMs
-  const stampMs = Math.max(Date.parse(pod.readyStamp ?? pod.createdAt), lookedMs ?? Number.NEGATIVE_INFINITY)
-  const earliestMs = Date.parse(stopped?.startedAt ?? '') - MADE_FOR_IT_MS
+  const stampMs = Math.max(stampMsOf(pod), lookedMs ?? Number.NEGATIVE_INFINITY)
+  const earliestMs = stopped === undefined ? Number.NaN : startMsOf(stopped) - MADE_FOR_IT_MS
   return Number.isNaN(stampMs) || stampMs < earliestMs ? nowMs : Math.min(stampMs, nowMs)
+}
+
+/** Parsed times of values that never change: a pass asks for each of them once per node that is down. */
+const stamps = new WeakMap<NonNullable<Suspect['pod']> | StoppedTime, number>()
+
+function stampMsOf(pod: NonNullable<Suspect['pod']>): number {
+  const known = stamps.get(pod) ?? Date.parse(pod.readyStamp ?? pod.createdAt)
+  stamps.set(pod, known)
+  return known
+}
+
+function startMsOf(stopped: StoppedTime): number {
+  const known = stamps.get(stopped) ?? Date.parse(stopped.startedAt)
+  stamps.set(stopped, known)
+  return known
 }
 
 /** How long the release had been stopped at `sinceMs`; if that is long ago and unwatched, every stop counts as later. */

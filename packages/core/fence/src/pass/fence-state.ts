@@ -1,5 +1,5 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
-import { type FleetPod, isAvailable, nodeInView } from '@tranche/fleet'
+import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
 import { type Availability, permitState, type PermitState } from '../record/permit-state.ts'
 import { permitId } from '../record/flight-record.ts'
 import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
@@ -57,7 +57,7 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
     const node = nodeInView(view.fleet, permit.node)
     return {
       permit,
-      ...stateOf(view, permit, availability),
+      ...stateOf(view, permit, node, availability),
       pod: node?.pods.find((pod) => pod.uid === permit.podUid),
       isSent: view.sent.size > 0 && view.sent.has(permitId(permit)),
     }
@@ -87,8 +87,12 @@ export function batchSizeOf({ size, partition }: FlightRecord, desired: number, 
  * F6: where only the clock makes a pod available, its permit settles only after a live read; with minReadySeconds 0 the watch
  * event is enough (L10). A node missing from our watch has left only once a live read says so (L11).
  */
-function stateOf(view: PassView, permit: Permit, availability: Availability): Pick<TrackedPermit, 'state' | 'unconfirmed'> {
-  const node = nodeInView(view.fleet, permit.node)
+function stateOf(
+  view: PassView,
+  permit: Permit,
+  node: NodeView | undefined,
+  availability: Availability,
+): Pick<TrackedPermit, 'state' | 'unconfirmed'> {
   const state = permitState(permit, node, availability)
   if (state === 'left') return { state, ...(!isConfirmed(view, permit) && { unconfirmed: { kind: 'node' } }) }
   if (state !== 'settled' || availability.minReadyMs === 0) return { state }

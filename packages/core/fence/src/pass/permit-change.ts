@@ -44,8 +44,8 @@ function repeatedPermits(fence: FenceState): readonly TrackedPermit[] {
 }
 
 /**
- * A settled permit may stay while nothing else needs a write. It leaves with the last one, when there are as many as the limit and more than
- * the record has slack for, or when it keeps its node from a new permit.
+ * A settled permit may stay while nothing else needs a write. It leaves when all have settled, when it keeps its node from a new permit, or
+ * when there are as many as the limit and the slack.
  */
 function mustLeaveNow(fence: FenceState, gone: readonly TrackedPermit[]): boolean {
   const settled = gone.filter(({ state }) => state === 'settled')
