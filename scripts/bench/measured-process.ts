@@ -1,6 +1,6 @@
 /** Processes as a container starts them, and their resource usage. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../redis-server.ts'
@@ -109,6 +109,16 @@ const CLOCK_TICKS_PER_SECOND = 100
 export function busySeconds({ pid }: ChildProcess): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
+}
+
+/** Makes the current resident memory of a process its peak. @see proc(5), clear_refs */
+export function resetPeak({ pid }: ChildProcess): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
+/** @returns peak resident memory since the start, or since {@link resetPeak}, in megabytes (10⁶ bytes) */
+export function peakMegabytes(child: ChildProcess): number {
+  return resident(child).peakRss
 }
 
 /** Uses the inspector, which SIGUSR1 starts. Until then the process has no measuring code. */

@@ -1,6 +1,6 @@
 /** A simulated cluster with many bound DaemonSets, and with unrelated pods. */
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../packages/words/clock/src/index.ts'
@@ -24,6 +24,8 @@ export interface ClusterSize {
   readonly daemonSets: number
   /** Number of groups of nodes, among which the DaemonSets are distributed. A node takes 110 pods. @default one */
   readonly groups?: number
+  /** Faults of the simulator from the start. @default none */
+  readonly faults?: readonly object[]
   /** Number of unrelated pods. */
   readonly foreign: number
 }
@@ -55,7 +57,10 @@ const DISTURB_EVERY_MS = 50
 /** Starts the cluster and waits until all pods of the DaemonSets are available. */
 export async function startMemoryCluster(image: string, folder: string, size: ClusterSize): Promise<MemoryCluster> {
   const readyFile = join(folder, 'ready.json')
-  const args = ['sim', '--nodes', String(size.nodes), '--speed', '1000', '--no-demo', '--ready-file', readyFile]
+  const faults = join(folder, 'faults.json')
+  writeFileSync(faults, JSON.stringify({ faults: size.faults ?? [] }))
+  const injected = size.faults === undefined ? [] : ['--faults', faults]
+  const args = ['sim', '--nodes', String(size.nodes), '--speed', '1000', '--no-demo', '--ready-file', readyFile, ...injected]
   const sim = spawn(process.execPath, ['--max-old-space-size=8192', join(image, 'bin/tranche.mjs'), ...args], { stdio: 'ignore' })
   while (!existsSync(readyFile)) {
     if (sim.exitCode !== null || sim.signalCode !== null) throw new Error(`tranche sim has ended with ${sim.exitCode ?? sim.signalCode}`)
@@ -99,7 +104,7 @@ async function furnish(client: KubeClient, { nodes, daemonSets, groups = 1 }: Cl
 
 async function labelNode(client: KubeClient, name: string, group: number): Promise<void> {
   const body = { metadata: { labels: { [GROUP]: String(group) } } }
-  await client.patch(resourcePaths.nodes, { namespace: undefined, name }, { type: 'merge', body })
+  await client.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body })
 }
 
 function daemonSetNamed(name: string, group: number | undefined): { readonly metadata: { readonly name: string } } {

@@ -124,7 +124,8 @@ async function restAndMeasure(
   return figures
 }
 
-function startOne({ image, cluster, redis }: MemoryStage, component: Component, name: string): Promise<MeasuredProcess> {
+/** Starts a program as its container does. @param name prefix of its identity */
+export function startOne({ image, cluster, redis }: MemoryStage, component: Component, name: string): Promise<MeasuredProcess> {
   const args = ['--kubeconfig', cluster.kubeconfig]
   const shared = component === 'all-in-one' ? [] : ['--redis', redis]
   const own = component === 'api' ? [] : ['--identity', name, ...shared]
@@ -132,7 +133,7 @@ function startOne({ image, cluster, redis }: MemoryStage, component: Component, 
 }
 
 /** Node.js limits the heap to half of the container's limit; the other options are those of the chart. */
-function containerEnv(component: Component): Record<string, string> {
+export function containerEnv(component: Component): Record<string, string> {
   const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as Record<string, ComponentValues>
   const { nodeOptions, resources } = values[component === 'all-in-one' ? 'allInOne' : component]!
   const [, size, unit] = /^(\d+)([MG])i$/.exec(resources.limits.memory) ?? []
