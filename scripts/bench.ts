@@ -5,13 +5,14 @@
  * pnpm bench                    start, forecast, queue and simulator: 6 minutes
  * pnpm bench SET…               these sets
  * pnpm bench list               all sets, with what they measure and how long that takes
- * pnpm bench report             measures all sets of docs/benchmarks.md without data of this commit, and writes the page
+ * pnpm bench report             measures all sets of docs/benchmarks.md without data of these sources, and writes the page
  * pnpm bench report SET…        measures these sets again, and writes the page
  * pnpm bench recording PATH…    the figures of recordings of real clusters, and simulated releases of the same shape; needs --limit
  * pnpm bench SET… --against REF alternating runs of this checkout and of another commit, with ratios
  *
  * --runs 5      runs short measurements five times instead of three times; the long ones run once
  * --limit 30    maxUnavailable in nodes of the recorded release
+ * --save NAME   of recordings: adds the figures to docs/benchmarks.md under this name
  * --minutes 30  minutes of the heap of the dashboard, instead of 3
  * -o json       the same as JSON, with the values of all runs
  * ```
@@ -24,7 +25,7 @@ import { compareWith } from './bench/against.ts'
 import { measureSet } from './bench/measure-set.ts'
 import { printRows } from './bench/print-rows.ts'
 import { recordedRows } from './bench/recorded-run.ts'
-import { writeReport } from './bench/report/write-report.ts'
+import { saveRecorded, writeReport } from './bench/report/write-report.ts'
 import { isKept, medianOf, type Row } from './bench/row.ts'
 import { benchSets } from './bench/sets.ts'
 
@@ -34,6 +35,7 @@ const { values: given, positionals } = parseArgs({
     runs: { type: 'string', default: '3' },
     minutes: { type: 'string', default: '3' },
     limit: { type: 'string' },
+    save: { type: 'string' },
     against: { type: 'string' },
     output: { type: 'string', short: 'o', default: 'table' },
   },
@@ -45,12 +47,19 @@ process.exitCode = (await run()) ? 0 : 1
 async function run(): Promise<boolean> {
   if (first === 'list') return list()
   if (first === 'report') return writeReport(rest, options)
-  if (first === 'recording') return print([{ title: 'recordings', rows: await recordedRows(rest, Number(given.limit)) }])
+  if (first === 'recording') return recording()
   const names = first === undefined ? Object.keys(benchSets).filter((name) => benchSets[name]!.isDefault) : positionals
   if (given.against !== undefined) return compareWith(given.against, names, options.runs)
   const measured: Titled[] = []
   for (const name of names) measured.push({ title: name, rows: (await measureSet(name, options)).rows })
   return print(measured)
+}
+
+async function recording(): Promise<boolean> {
+  const limit = Number(given.limit)
+  const rows = await recordedRows(rest, limit)
+  if (given.save !== undefined) saveRecorded(given.save, `pnpm bench recording … --limit ${limit}`, rows)
+  return print([{ title: given.save ?? 'recordings', rows }])
 }
 
 interface Titled {

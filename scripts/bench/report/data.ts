@@ -5,6 +5,9 @@ import type { Machine } from './machine.ts'
 /** Folder of the raw data of the report, one file per set. */
 export const dataFolder = 'docs/benchmarks/data'
 
+/** Prefix of the data of recordings of real clusters. */
+export const RECORDED = 'recorded-'
+
 /** Raw data of one set. */
 export interface SetData {
   readonly set: string

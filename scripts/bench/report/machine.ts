@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 
 /** Facts about the machine and the sources of a measurement. They name no host, user or path. */
@@ -9,9 +10,14 @@ export interface Machine {
   /** Load average of one minute before the measurement. */
   readonly loadBefore: number
   readonly node: string
-  /** Commit of the sources; with `+` when files differ from it. */
+  /** Commit of the checkout; with `+` when measured files differ from it. */
   readonly commit: string
+  /** Digest of everything that a measurement depends on; with `+` when files differ. */
+  readonly sources: string
 }
+
+/** Everything that a measurement depends on, but not the report itself. */
+const measured = ['packages', 'apps', 'scripts', 'test/scenarios', 'test/dashboard', 'charts', 'examples', 'pnpm-lock.yaml']
 
 /** @returns facts about this machine and this checkout, now */
 export function readMachine(): Machine {
@@ -21,17 +27,19 @@ export function readMachine(): Machine {
     memoryGib: Math.round(totalmem() / 1024 ** 3),
     loadBefore: Math.round((loadavg()[0] ?? 0) * 100) / 100,
     node: process.version,
-    commit: readCommit(),
+    ...readSources(),
   }
 }
 
-/** The report itself does not count as a difference: a run that is resumed has written a part of it. */
-function readCommit(): string {
+/** Without git, nothing is known to be the same. */
+function readSources(): Pick<Machine, 'commit' | 'sources'> {
   const git = (...args: readonly string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
   try {
-    const changed = git('status', '--porcelain', '--', '.', ':!docs/benchmarks.md', ':!docs/benchmarks')
-    return `${git('rev-parse', '--short=12', 'HEAD')}${changed === '' ? '' : '+'}`
+    const differs = git('status', '--porcelain', '--', ...measured) === '' ? '' : '+'
+    const trees = git('rev-parse', ...measured.map((path) => `HEAD:${path}`))
+    const sources = createHash('sha256').update(trees).digest('hex').slice(0, 12)
+    return { commit: git('rev-parse', '--short=12', 'HEAD') + differs, sources: sources + differs }
   } catch {
-    return 'unknown'
+    return { commit: 'unknown', sources: 'unknown+' }
   }
 }

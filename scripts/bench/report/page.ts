@@ -2,7 +2,7 @@
 import { MADE, page, table } from '../../reference/markdown.ts'
 import { benchSets } from '../sets.ts'
 import { figure, isKept, medianOf, type Row, reportedOnly } from '../row.ts'
-import { measuredSets, readData, type SetData } from './data.ts'
+import { measuredSets, RECORDED, readData, type SetData } from './data.ts'
 import { betterPeers } from './peers.ts'
 import { drawPicture, type PictureLine } from './picture.ts'
 
@@ -25,6 +25,7 @@ export function writtenBenchmarks(): Written {
     '## Repeat a measurement',
     repeat(data),
     ...data.flatMap(section),
+    ...recordedSections(),
     '## Where others are better',
     peersHead,
     table(
@@ -45,6 +46,10 @@ const head = `What a release costs, and how this grows. Each table has the media
 the median has to keep, and the command that measures it again. Sets that are marked *exact* count, or measure virtual time: they are the
 same on every machine. All other figures belong to the machine that the set names. Megabytes (MB) are 10⁶ bytes, MiB are 2²⁰.`
 
+const recordedHead = `Releases on Kubernetes with a real API server, DaemonSet controller and scheduler, and simulated kubelets (KWOK). A watch records the
+pods, and the judge of the simulator reads the recording. *Simulated Tranche* is a simulated release with the same number of nodes, limit and
+batches, and with pods that stop in 0.5 s and start in 2 to 3 s.`
+
 const peersHead = `These figures come from the same workload as the releases above: Kubernetes 1.36.2 with simulated nodes (KWOK), pods that
 stop in 0.5 s and start in 2 to 3 s, and openkruise/rollouts at 9dd6279. The lower bound is the shortest time for the given pods and limit.
 [Comparison](explanation/comparison.md) has the differences in what the tools do.`
@@ -61,7 +66,8 @@ function repeat(data: readonly SetData[]): string {
         seen === undefined ? 'not measured' : `${seen.day}, ${seen.machine.commit}`,
       ]
     })
-  return `\`pnpm bench report\` measures every set that has no data of the current commit, one after the other, and writes this page.
+  return `\`pnpm bench report\` measures every set that has no data of the current sources, one after the other, and writes this page after each.
+The same command continues an interrupted run.
 
 ${table(['command', '', 'minutes on two idle processors', 'measured'], rows)}
 
@@ -88,11 +94,29 @@ function section(data: SetData): readonly string[] {
     set.about,
     machineText(data, set.isExact),
     ...pictures,
-    table(
-      ['figure', 'median', 'smallest', 'greatest', 'runs', 'limit', 'command'],
-      data.rows.map((row) => cells(row, data)),
-    ),
+    rowsTable(data),
   ]
+}
+
+function recordedSections(): readonly string[] {
+  const names = measuredSets().filter((name) => name.startsWith(RECORDED))
+  if (names.length === 0) return []
+  return [
+    '## On a real control plane',
+    recordedHead,
+    ...names.flatMap((name) => {
+      const data = readData(name)!
+      const title = name.slice(RECORDED.length)
+      return [`### ${title}`, `Raw data: [${name}.json](benchmarks/data/${name}.json).`, rowsTable(data)]
+    }),
+  ]
+}
+
+function rowsTable(data: SetData): string {
+  return table(
+    ['figure', 'median', 'smallest', 'greatest', 'runs', 'limit', 'command'],
+    data.rows.map((row) => cells(row, data)),
+  )
 }
 
 function cells(row: Row, { command }: SetData): readonly string[] {
