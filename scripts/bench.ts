@@ -69,12 +69,14 @@ interface Titled {
 
 function print(measured: readonly Titled[]): boolean {
   const rows = measured.flatMap((one) => one.rows)
-  if (given.output === 'json') console.log(JSON.stringify(rows.map((row) => ({ ...row, median: medianOf(row.values), isKept: isKept(row) }))))
+  if (given.output === 'json')
+    console.log(JSON.stringify(rows.map((row) => ({ ...row, median: medianOf(row.values), isKept: isKept(row) }))))
   else for (const one of measured) printRows(one.title, one.rows)
   return rows.every(isKept)
 }
 
 function list(): true {
-  for (const [name, { about, minutes }] of Object.entries(benchSets)) console.log(`${name.padEnd(12)} ${`${minutes}`.padStart(3)} min  ${about}`)
+  for (const [name, { about, minutes }] of Object.entries(benchSets))
+    console.log(`${name.padEnd(12)} ${`${minutes}`.padStart(3)} min  ${about}`)
   return true
 }

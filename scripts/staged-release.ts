@@ -86,7 +86,10 @@ interface StageParts {
   readonly children: Set<ChildProcess>
 }
 
-function createStage({ nodes, program = 'apps/launcher/bin/tranche.mjs' }: StageOptions, { folder, startedMs, children }: StageParts): Stage {
+function createStage(
+  { nodes, program = 'apps/launcher/bin/tranche.mjs' }: StageOptions,
+  { folder, startedMs, children }: StageParts,
+): Stage {
   const say = (what: string): void => console.error(`${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${what}`)
   return {
     nodes,

@@ -1,9 +1,11 @@
 /**
  * Measures idle processes on clusters of growing size. Prints one line of JSON per size, {@link GrowthRound}.
  *
- *   node scripts/bench/growth-run.ts 1000 1 0             1,000 nodes, 1 DaemonSet on all of them, no unrelated pods
- *   node scripts/bench/growth-run.ts 100 1000 0 10        1,000 DaemonSets, each on one of ten groups of nodes
- *   node scripts/bench/growth-run.ts 1000 1 0,30000 1     twice on one cluster, the second time with 30,000 unrelated pods
+ * ```text
+ * node scripts/bench/growth-run.ts 1000 1 0             1,000 nodes, 1 DaemonSet on all of them, no unrelated pods
+ * node scripts/bench/growth-run.ts 100 1000 0 10        1,000 DaemonSets, each on one of ten groups of nodes
+ * node scripts/bench/growth-run.ts 1000 1 0,30000 1     twice on one cluster, the second time with 30,000 unrelated pods
+ * ```
  */
 import { type Round, openMemoryStage, playRound } from './memory-run.ts'
 

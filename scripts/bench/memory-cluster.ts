@@ -119,7 +119,11 @@ function daemonSetNamed(name: string, group: number | undefined): { readonly met
       updateStrategy: { type: 'OnDelete' },
       template: {
         metadata: { labels },
-        spec: { tolerations: [{ operator: 'Exists' }], containers, ...(group !== undefined && { nodeSelector: { [GROUP]: String(group) } }) },
+        spec: {
+          tolerations: [{ operator: 'Exists' }],
+          containers,
+          ...(group !== undefined && { nodeSelector: { [GROUP]: String(group) } }),
+        },
       },
     },
   } as never

@@ -2,10 +2,12 @@
  * Releases many DaemonSets at once with several executors on a real Redis. Every request of an executor takes 300 ms, so the processors of
  * this machine do not limit the executors. Prints one JSON object, {@link ScaleOut}.
  *
- *   node scripts/bench/scale-out.ts 4               4 executors, 200 DaemonSets on four nodes each
- *   node scripts/bench/scale-out.ts 4 hot           one DaemonSet changes fifty times a second
- *   node scripts/bench/scale-out.ts 4 fail-over     the master of Redis dies in the middle of the releases
- *   node scripts/bench/scale-out.ts 2 plain 20      another number of DaemonSets
+ * ```text
+ * node scripts/bench/scale-out.ts 4               4 executors, 200 DaemonSets on four nodes each
+ * node scripts/bench/scale-out.ts 4 hot           one DaemonSet changes fifty times a second
+ * node scripts/bench/scale-out.ts 4 fail-over     the master of Redis dies in the middle of the releases
+ * node scripts/bench/scale-out.ts 2 plain 20      another number of DaemonSets
+ * ```
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DaemonSet } from '../../packages/words/kube-types/src/index.ts'
@@ -68,9 +70,7 @@ async function measure(executors: number, daemonSets: number): Promise<ScaleOut>
   const heat = mode === 'hot' ? keepHot(client, isOver.signal) : Promise.resolve()
   const startMs = performance.now()
   await forEach(daemonSets, (name) => change(client, name))
-  const progress = await follow(client, daemonSets, startMs, async (share) => {
-    if (watched !== null && share >= 0.3) await watched.master.kill()
-  })
+  const progress = await follow(client, daemonSets, startMs, async () => watched?.master.kill())
   isOver.abort()
   await heat
   const executorSeconds = running.map((executor, at) => executor.busySeconds() - before[at]!)
@@ -109,12 +109,12 @@ async function keepHot(client: KubeClient, signal: AbortSignal): Promise<void> {
 
 type Progress = Omit<ScaleOut, 'executors' | 'executorSeconds'>
 
-/** @param onShare called once with the share of updated nodes, when at least 30 % are updated */
+/** @param onThird called once, when a third of the nodes are updated */
 async function follow(
   client: KubeClient,
   daemonSets: number,
   startMs: number,
-  onShare: (share: number) => Promise<void>,
+  onThird: () => Promise<void> | undefined,
 ): Promise<Progress> {
   const all = daemonSets * NODES_EACH
   const ends = new Map<string, number>()
@@ -130,9 +130,9 @@ async function follow(
       if (count === NODES_EACH && !ends.has(items[at]!.metadata.name)) ends.set(items[at]!.metadata.name, seconds)
     const sum = updated.reduce((total, count) => total + count, 0)
     if (sum >= all / 2) half ??= { behindAtHalf: Math.min(...updated), averageAtHalf: sum / daemonSets }
-    if (sum < 0.3 * all || wasCalled) continue
+    if (sum < all / 3 || wasCalled) continue
     wasCalled = true
-    await onShare(sum / all)
+    await onThird()
   }
   const others = [...ends].filter(([name]) => mode !== 'hot' || name !== HOT).map(([, seconds]) => seconds)
   const sorted = others.toSorted((a, b) => a - b)

@@ -39,7 +39,10 @@ export async function startWatchedRedis(program: string, cleanup: AsyncDisposabl
 
 function knowsReplica(port: number): true | string {
   try {
-    const info = execFileSync('redis-cli', ['-p', String(port), 'INFO', 'sentinel'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    const info = execFileSync('redis-cli', ['-p', String(port), 'INFO', 'sentinel'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     return info.includes('slaves=1') || 'it does not'
   } catch {
     return 'it does not answer'

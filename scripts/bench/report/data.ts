@@ -38,7 +38,12 @@ export function measuredSets(): readonly string[] {
 /** Writes the values of all runs, rounded to six digits, with their median. */
 export function writeData(data: SetData): void {
   mkdirSync(dataFolder, { recursive: true })
-  const rows = data.rows.map((row) => ({ ...row, values: row.values.map(rounded), median: rounded(medianOf(row.values)), isKept: isKept(row) }))
+  const rows = data.rows.map((row) => ({
+    ...row,
+    values: row.values.map(rounded),
+    median: rounded(medianOf(row.values)),
+    isKept: isKept(row),
+  }))
   writeFileSync(`${dataFolder}/${data.set}.json`, `${JSON.stringify({ ...data, rows }, null, 2)}\n`)
 }
 

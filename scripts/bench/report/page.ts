@@ -3,7 +3,7 @@ import { MADE, page, table } from '../../reference/markdown.ts'
 import { benchSets } from '../sets.ts'
 import { figure, isKept, medianOf, type Row, reportedOnly } from '../row.ts'
 import { measuredSets, RECORDED, readData, type SetData } from './data.ts'
-import { betterPeers } from './peers.ts'
+import { betterTools } from './better-tools.ts'
 import { drawPicture, type PictureLine } from './picture.ts'
 
 /** Folder of the pictures. */
@@ -27,10 +27,10 @@ export function writtenBenchmarks(): Written {
     ...data.flatMap(section),
     ...recordedSections(),
     '## Where others are better',
-    peersHead,
+    toolsHead,
     table(
       ['point', 'others', 'Tranche'],
-      betterPeers.map(({ point, others, tranche }) => [point, others, tranche]),
+      betterTools.map(({ point, others, tranche }) => [point, others, tranche]),
     ),
   ])
   return { path: 'docs/benchmarks.md', text }
@@ -50,8 +50,8 @@ const recordedHead = `Releases on Kubernetes with a real API server, DaemonSet c
 pods, and the judge of the simulator reads the recording. *Simulated Tranche* is a simulated release with the same number of nodes, limit and
 batches, and with pods that stop in 0.5 s and start in 2 to 3 s.`
 
-const peersHead = `These figures come from the same workload as the releases above: Kubernetes 1.36.2 with simulated nodes (KWOK), pods that
-stop in 0.5 s and start in 2 to 3 s, and openkruise/rollouts at 9dd6279. The lower bound is the shortest time for the given pods and limit.
+const toolsHead = `These figures were measured on Kubernetes 1.36.2 with simulated nodes (KWOK), and with openkruise/rollouts at commit 9dd6279. Pods
+stop in 0.5 s and start in 2 to 3 s, as in the releases above. The lower bound is the shortest time for the given pods and limit.
 [Comparison](explanation/comparison.md) has the differences in what the tools do.`
 
 function repeat(data: readonly SetData[]): string {
@@ -89,13 +89,7 @@ function section(data: SetData): readonly string[] {
   const set = benchSets[data.set]
   if (set === undefined) return []
   const pictures = picturesOf(data).map(({ title, file }) => `![${title}](benchmarks/pictures/${file})`)
-  return [
-    `## ${data.set}`,
-    set.about,
-    machineText(data, set.isExact),
-    ...pictures,
-    rowsTable(data),
-  ]
+  return [`## ${data.set}`, set.about, machineText(data, set.isExact), ...pictures, rowsTable(data)]
 }
 
 function recordedSections(): readonly string[] {
@@ -122,7 +116,15 @@ function rowsTable(data: SetData): string {
 function cells(row: Row, { command }: SetData): readonly string[] {
   const unit = row.unit === '' ? '' : ` ${row.unit}`
   const [least, most] = [Math.min(...row.values), Math.max(...row.values)]
-  return [row.name, `${figure(medianOf(row.values))}${unit}`, figure(least), figure(most), String(row.values.length), limitText(row), `\`${command}\``]
+  return [
+    row.name,
+    `${figure(medianOf(row.values))}${unit}`,
+    figure(least),
+    figure(most),
+    String(row.values.length),
+    limitText(row),
+    `\`${command}\``,
+  ]
 }
 
 function limitText(row: Row): string {

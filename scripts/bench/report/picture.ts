@@ -78,7 +78,11 @@ function yTick(value: number, atY: Scale): string {
   return `<line class="grid" x1="${PLOT.left}" x2="${PLOT.right}" y1="${y}" y2="${y}"/><text x="${PLOT.left - 8}" y="${Number(y) + 4}" text-anchor="end">${text}</text>`
 }
 
-function drawLine({ name, points }: PictureLine, at: number, { atX, atY }: { readonly atX: Scale; readonly atY: Scale }): readonly string[] {
+function drawLine(
+  { name, points }: PictureLine,
+  at: number,
+  { atX, atY }: { readonly atX: Scale; readonly atY: Scale },
+): readonly string[] {
   const colour = COLOURS[at % COLOURS.length]
   const dash = DASHES[at % DASHES.length]
   const stroke = `stroke="${colour}" stroke-width="2"${dash === '' ? '' : ` stroke-dasharray="${dash}"`}`

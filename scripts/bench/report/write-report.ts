@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { BenchOptions } from '../bench-set.ts'
 import { measureSet } from '../measure-set.ts'
 import { benchSets } from '../sets.ts'
 import type { Row } from '../row.ts'
-import { RECORDED, readData, writeData } from './data.ts'
+import { dataFolder, RECORDED, readData, writeData } from './data.ts'
 import { readMachine } from './machine.ts'
 import { pictureFolder, writtenBenchmarks, writtenPictures } from './page.ts'
 
@@ -51,4 +52,5 @@ function writePages(): void {
   const pictures = writtenPictures()
   for (const file of readdirSync(pictureFolder)) if (!pictures.has(file)) rmSync(`${pictureFolder}/${file}`)
   for (const [file, svg] of pictures) writeFileSync(`${pictureFolder}/${file}`, svg)
+  execFileSync('node_modules/.bin/biome', ['format', '--write', dataFolder], { stdio: 'ignore' })
 }

@@ -5,8 +5,7 @@ import { runForOne, runScript } from '../run-script.ts'
 
 /** Nodes hit, in virtual time on 30 nodes; time until everything stops, on the real clock. */
 export const failuresSet: BenchSet = {
-  about:
-    'Versions that fail: how many of 30 nodes they hit, in virtual time, and how soon everything stops, on the real clock.',
+  about: 'Versions that fail: how many of 30 nodes they hit, in virtual time, and how soon everything stops, on the real clock.',
   minutes: 3,
   isDefault: false,
   isReported: true,

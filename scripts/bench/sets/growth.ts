@@ -13,7 +13,7 @@ const processes = ['leader', 'executor', 'api', 'all-in-one'] as const
 /** Releases in virtual time on more and more nodes. */
 export const growthSet: BenchSet = {
   about:
-    'Releases in virtual time on more and more nodes: five steps, a tenth of the nodes at a time, at most 1,000. Simulator, controller and executor share one process, so times and memory are those of all three together.',
+    'Releases in virtual time on more and more nodes, in five steps. At most a tenth of the nodes and 1,000 nodes are down at a time. The simulator, the controller and the executor share one process: times and memory are those of all three.',
   minutes: 3,
   isDefault: false,
   isReported: true,
@@ -102,7 +102,10 @@ export const growthPodsSet: BenchSet = {
   },
 }
 
-function processRows(round: Round, { x, xName, name }: { readonly x: number; readonly xName: string; readonly name: string }): readonly Row[] {
+function processRows(
+  round: Round,
+  { x, xName, name }: { readonly x: number; readonly xName: string; readonly name: string },
+): readonly Row[] {
   return processes.flatMap((process) => {
     const { rss, heap, peakRss, idleCpuMs } = round[process]
     const row = (title: string, unit: string, value: number, picture: string): Row => ({

@@ -82,8 +82,6 @@ function requestRows(requests: VirtualPace['requests'], nodes: number, batches: 
     row('… requests of both programs', 'both programs', () => true),
     row('… of the executor', 'executor', (name) => name.startsWith('executor ')),
     row('… of the controller', 'controller', (name) => name.startsWith('controller ')),
-    ...frequent.map(
-      (name): Row => ({ name: `… ${name}`, unit: '/node', values: [perNode((one) => one === name)], limit: reportedOnly }),
-    ),
+    ...frequent.map((name): Row => ({ name: `… ${name}`, unit: '/node', values: [perNode((one) => one === name)], limit: reportedOnly })),
   ]
 }

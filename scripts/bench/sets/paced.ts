@@ -39,7 +39,12 @@ function releaseRows(seen: PacedRelease): readonly Row[] {
   const x = { x: nodes, xName: 'nodes' }
   const isPictured = seen.limit === Math.ceil(nodes / 10) || nodes === 5_000
   const reactionMs = nodes > 1_000 ? 200 : 80
-  const row = (name: string, unit: string, value: number, limit: Row['limit'] = reportedOnly): Row => ({ name, unit, values: [value], limit })
+  const row = (name: string, unit: string, value: number, limit: Row['limit'] = reportedOnly): Row => ({
+    name,
+    unit,
+    values: [value],
+    limit,
+  })
   return [
     row(`${nodes.toLocaleString('en-US')} nodes, ${seen.limit} at once: makespan ÷ ideal for the order of the nodes`, '×', seen.ratio, {
       atMost: 1.02,
@@ -56,7 +61,11 @@ function releaseRows(seen: PacedRelease): readonly Row[] {
   ]
 }
 
-function useRows(program: string, { cpuMsPerNode, peakRss }: ProcessUse, x: { readonly x: number; readonly xName: string } | null): readonly Row[] {
+function useRows(
+  program: string,
+  { cpuMsPerNode, peakRss }: ProcessUse,
+  x: { readonly x: number; readonly xName: string } | null,
+): readonly Row[] {
   const place = (picture: string): Pick<Row, 'point'> => (x === null ? {} : { point: { picture, line: program, ...x } })
   return [
     {
@@ -66,6 +75,12 @@ function useRows(program: string, { cpuMsPerNode, peakRss }: ProcessUse, x: { re
       limit: reportedOnly,
       ...place('Processor time per node in a release, ms'),
     },
-    { name: `… ${program}: peak memory (RSS)`, unit: 'MB', values: [peakRss], limit: reportedOnly, ...place('Peak memory in a release, MB') },
+    {
+      name: `… ${program}: peak memory (RSS)`,
+      unit: 'MB',
+      values: [peakRss],
+      limit: reportedOnly,
+      ...place('Peak memory in a release, MB'),
+    },
   ]
 }

@@ -30,8 +30,7 @@ function demoRelease(): Promise<number> {
 }
 
 async function largeFleet(): Promise<readonly Row[]> {
-  const run = (nodes: number): Promise<VirtualRelease> =>
-    runForOne<VirtualRelease>(['scripts/bench/virtual-release.ts', String(nodes)])
+  const run = (nodes: number): Promise<VirtualRelease> => runForOne<VirtualRelease>(['scripts/bench/virtual-release.ts', String(nodes)])
   const [small, large] = [await run(500), await run(5_000)]
   const ratio = large.busySeconds / large.events / (small.busySeconds / small.events)
   return [

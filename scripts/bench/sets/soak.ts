@@ -43,7 +43,12 @@ export const soakSet: BenchSet = {
       { name: 'pending timers at the end', unit: '', values: [last.timers], limit: reportedOnly },
       { name: 'open streams at the end', unit: '', values: [last.streams], limit: reportedOnly },
       { name: 'objects at the end', unit: '', values: [sumOf(last.objects)], limit: reportedOnly },
-      { name: 'largest status of the BatchRelease', unit: 'KiB', values: [(last.largestStatus['BatchRelease'] ?? 0) / 1024], limit: { atMost: 256 } },
+      {
+        name: 'largest status of the BatchRelease',
+        unit: 'KiB',
+        values: [(last.largestStatus['BatchRelease'] ?? 0) / 1024],
+        limit: { atMost: 256 },
+      },
       { name: 'largest status of the Rollout', unit: 'KiB', values: [(last.largestStatus['Rollout'] ?? 0) / 1024], limit: { atMost: 256 } },
     ]
   },

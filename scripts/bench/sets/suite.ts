@@ -8,7 +8,5 @@ export const suiteSet: BenchSet = {
   isDefault: false,
   isReported: false,
   isExact: false,
-  measure: async () => [
-    { name: 'pnpm test', unit: 's', values: [await secondsOf('pnpm', ['--silent', 'test'])], limit: { atMost: 240 } },
-  ],
+  measure: async () => [{ name: 'pnpm test', unit: 's', values: [await secondsOf('pnpm', ['--silent', 'test'])], limit: { atMost: 240 } }],
 }

@@ -1,6 +1,7 @@
 /**
- * Lower bound of the time for independent jobs of known length on `lanes` equal lanes, in any order: the longest job, the average load of a
- * lane, and, for each k, the k + 1 shortest of the k · lanes + 1 longest jobs, of which one lane gets at least k + 1.
+ * Lower bound of the time for independent jobs of known length on `lanes` equal lanes, in any order. It is the greatest of three times: the
+ * longest job, the average load of a lane, and the load of the fullest lane. For each k, one lane gets at least k + 1 of the
+ * k · lanes + 1 longest jobs; their k + 1 shortest take no longer than that lane.
  *
  * @param jobsMs lengths in milliseconds
  * @param lanes at least 1

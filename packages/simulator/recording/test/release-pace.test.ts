@@ -55,7 +55,8 @@ function parse(text: string): readonly RecordedWrite[] {
       const annotations = { 'rollouts.kruise.io/daemonset-partition': what }
       return { t: 0, rv, type: 'MODIFIED', kind: 'DaemonSet', o: { name: 'agent', annotations } }
     }
-    if (at === 'generation') return { t: Number(what), rv, type: 'MODIFIED', kind: 'DaemonSet', o: { name: 'agent', generation: Number(what) } }
+    if (at === 'generation')
+      return { t: Number(what), rv, type: 'MODIFIED', kind: 'DaemonSet', o: { name: 'agent', generation: Number(what) } }
     const [, node = '', uid = '', state = '', owner] = /^(\w):(\d)([+\-x!]+)(\w*)$/.exec(what)!
     const o = { name: `p${uid}`, uid, node, owner: owner || 'agent', ready: state.includes('+'), deleting: state.includes('x') }
     return { t: Number(at), rv, type: state === '!' ? 'DELETED' : 'MODIFIED', kind: 'Pod', o }

@@ -91,7 +91,12 @@ function fullStatus(length: number): NonNullable<BatchRelease['status']> {
       message: 'm'.repeat(1_024),
       nodes: listed,
       count: NODES,
-      failedNodes: names(10, length).map((node) => ({ node, reason: 'CrashLoopBackOff', container: 'c'.repeat(63), message: 'm'.repeat(256) })),
+      failedNodes: names(10, length).map((node) => ({
+        node,
+        reason: 'CrashLoopBackOff',
+        container: 'c'.repeat(63),
+        message: 'm'.repeat(256),
+      })),
       accepted: names(ACCEPTED_NODES_MAX, length),
     },
     leaked: { count: NODES, nodes: listed },
@@ -108,7 +113,12 @@ function fullStatus(length: number): NonNullable<BatchRelease['status']> {
       seen: 1_000,
       ignoredRestarts: 1_000,
     })),
-    stoppedTime: { release: uid(0), startedAt: at, seconds: 86_400, olderPods: Array.from({ length: OLDER_PODS_MAX }, (_none, index) => uid(index)) },
+    stoppedTime: {
+      release: uid(0),
+      startedAt: at,
+      seconds: 86_400,
+      olderPods: Array.from({ length: OLDER_PODS_MAX }, (_none, index) => uid(index)),
+    },
     flight: fullRecord(length),
   }
 }

@@ -1,14 +1,14 @@
-/** Figures of the peers for the section "Where others are better". They were measured on Kubernetes 1.36.2 with simulated nodes. */
+/** Figures of other tools, for the section "Where others are better" of the report. */
 
 /** One point in which another tool is better. */
-export interface BetterPeer {
+export interface BetterTool {
   readonly point: string
   readonly others: string
   readonly tranche: string
 }
 
 /** Measured in November 2026 with one control plane at a time on two cores; Tranche as of commit 4839045, as one process. */
-export const betterPeers: readonly BetterPeer[] = [
+export const betterTools: readonly BetterTool[] = [
   {
     point: 'Programs to run',
     others: 'Kubernetes updates a DaemonSet with a controller that every cluster already runs. Nothing is installed.',
@@ -17,7 +17,8 @@ export const betterPeers: readonly BetterPeer[] = [
   {
     point: 'Requests without batches',
     others: 'The DaemonSet controller sends 2.3 to 4.5 requests per updated node, including creation and status.',
-    tranche: 'Comes on top: 2.3 to 2.9 requests per node at 100 and 300 nodes, 4.7 at 30 nodes. The controller of the DaemonSet still creates the pods.',
+    tranche:
+      'Comes on top: 2.3 to 2.9 requests per node at 100 and 300 nodes, 4.7 at 30 nodes. The controller of the DaemonSet still creates the pods.',
   },
   {
     point: 'Requests with a large budget',
@@ -38,7 +39,7 @@ export const betterPeers: readonly BetterPeer[] = [
   {
     point: 'Makespan, if the limit does not matter',
     others:
-      'OpenKruise Rollouts is faster than the bound in some releases (0.82 times at 300 nodes, limit 5), because it has more nodes down than the limit allows: in 49 of 49 runs.',
+      'OpenKruise Rollouts ends some releases before the bound: 0.82 times at 300 nodes with limit 5. It had more nodes down than the limit allows in 49 of 49 runs.',
     tranche: 'Never exceeds the limit, and so never ends before the bound.',
   },
   {
