@@ -15,7 +15,7 @@ export interface PictureLine {
 
 const WIDTH = 640
 const PLOT = { left: 64, right: 616, top: 44, bottom: 236 }
-const LEGEND_TOP = 288
+const LEGEND_TOP = 296
 const LEGEND_STEP = 18
 const TICKS = 4
 /** Colours that keep a contrast of 3 to 1 on white and on GitHub's dark grey. */
@@ -24,8 +24,9 @@ const DASHES = ['', '6 4', '2 3', '9 3 2 3', '4 4', '1 4']
 const STYLE = [
   'text{font:12px system-ui,sans-serif;fill:#1f2328}',
   '.title{font-weight:600;font-size:14px}',
+  '.back{fill:#fff}',
   '.grid{stroke:#d0d7de}',
-  '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.grid{stroke:#3d444d}}',
+  '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.back{fill:#0d1117}.grid{stroke:#3d444d}}',
 ].join('')
 
 /**
@@ -39,10 +40,12 @@ export function drawPicture(picture: Picture): string {
   const top = niceTop(Math.max(...picture.lines.flatMap(({ points }) => points.map(({ y }) => y))))
   const atX = xScale(xs)
   const atY = (y: number): number => PLOT.bottom - (y / top) * (PLOT.bottom - PLOT.top)
-  const height = LEGEND_TOP + LEGEND_STEP * picture.lines.length
+  const height = LEGEND_TOP + LEGEND_STEP * picture.lines.length + 4
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(picture.title)}">`,
     `<style>${STYLE}</style>`,
+    // A page may be dark on a light system.
+    `<rect class="back" width="${WIDTH}" height="${height}" rx="6"/>`,
     `<text class="title" x="${PLOT.left}" y="24">${escaped(picture.title)}</text>`,
     ...Array.from({ length: TICKS + 1 }, (_, at) => yTick((top / TICKS) * at, atY)),
     ...xs.map((x) => `<text x="${point(atX(x))}" y="${PLOT.bottom + 18}" text-anchor="middle">${x.toLocaleString('en-US')}</text>`),

@@ -33,6 +33,7 @@ export const paceSet: BenchSet = {
 function paceRows({ nodes, limit, pace, requests, releaseBytes, rolloutBytes }: VirtualPace, batches: string): readonly Row[] {
   const fromChange = pace.makespanMs + (pace.firstDeletionMs ?? 0)
   const x = { x: nodes, xName: 'nodes' }
+  const isOne = batches === 'one batch'
   return [
     {
       name: `${nodes} nodes, ${limit} at once, ${batches}: makespan ÷ ideal for the order of the nodes`,
@@ -45,14 +46,14 @@ function paceRows({ nodes, limit, pace, requests, releaseBytes, rolloutBytes }: 
       unit: '×',
       values: [fromChange / pace.boundMs],
       limit: reportedOnly,
-      point: { picture: 'Makespan ÷ lower bound, virtual time', line: `${batches}, bound with batches`, ...x },
+      point: { picture: 'Makespan ÷ lower bound, virtual time', line: `${batches}${isOne ? '' : ', bound with batches'}`, ...x },
     },
     {
       name: '… ÷ lower bound without batches',
       unit: '×',
       values: [fromChange / pace.boundWithoutBatchesMs],
       limit: reportedOnly,
-      point: { picture: 'Makespan ÷ lower bound, virtual time', line: `${batches}, bound without batches`, ...x },
+      ...(!isOne && { point: { picture: 'Makespan ÷ lower bound, virtual time', line: `${batches}, bound without batches`, ...x } }),
     },
     { name: '… first deletion after the change', unit: 'ms', values: [pace.firstDeletionMs ?? Number.NaN], limit: { atMost: 300 } },
     { name: '… available to next deletion, median', unit: 'ms', values: [quantile(pace.reactionsMs, 0.5)], limit: reportedOnly },
@@ -77,7 +78,7 @@ function requestRows(requests: VirtualPace['requests'], nodes: number, batches: 
       point: { picture: 'Requests per updated node, three batches', line, x: nodes, xName: 'nodes' },
     }),
   })
-  const frequent = names.filter((name) => (requests[name] ?? 0) >= nodes / 20)
+  const frequent = names.filter((name) => (requests[name] ?? 0) >= nodes / 10)
   return [
     row('… requests of both programs', 'both programs', () => true),
     row('… of the executor', 'executor', (name) => name.startsWith('executor ')),
