@@ -13,8 +13,8 @@ export const forecastSet: BenchSet = {
     const run = async (nodes: number): Promise<number> =>
       (await runForOne<ForecastRun>(['scripts/bench/forecast-run.ts', String(nodes)])).seconds
     return [
-      { name: 'forecast of 1,000 nodes', unit: 's', values: await times(runs, () => run(1_000)), limit: { atMost: 3 } },
-      { name: 'forecast of 5,000 nodes', unit: 's', values: [await run(5_000)], limit: { atMost: 15 } },
+      { name: 'forecast of 1,000 nodes', unit: 's', values: await times(runs, () => run(1_000)), limit: { atMost: 2 } },
+      { name: 'forecast of 5,000 nodes', unit: 's', values: [await run(5_000)], limit: { atMost: 5 } },
     ]
   },
 }

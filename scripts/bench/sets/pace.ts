@@ -11,6 +11,9 @@ const shapes = [
   { nodes: 1_000, limit: 50 },
 ]
 
+/** Most requests per node of both programs, by the number of nodes. */
+const mostRequests: Readonly<Record<number, Row['limit']>> = { 30: { atMost: 3 }, 300: { atMost: 2.2 } }
+
 /** Releases in virtual time: nothing but decisions and API requests costs time. */
 export const paceSet: BenchSet = {
   about:
@@ -69,18 +72,18 @@ function requestRows(requests: VirtualPace['requests'], nodes: number, batches: 
   const names = Object.keys(requests).toSorted()
   const perNode = (matches: (name: string) => boolean): number =>
     names.filter(matches).reduce((sum, name) => sum + (requests[name] ?? 0), 0) / nodes
-  const row = (name: string, line: string, matches: (name: string) => boolean): Row => ({
+  const row = (name: string, line: string, matches: (name: string) => boolean, limit: Row['limit'] = reportedOnly): Row => ({
     name,
     unit: '/node',
     values: [perNode(matches)],
-    limit: reportedOnly,
+    limit,
     ...(batches === 'three batches' && {
       point: { picture: 'Requests per updated node, three batches', line, x: nodes, xName: 'nodes' },
     }),
   })
   const frequent = names.filter((name) => (requests[name] ?? 0) >= nodes / 10)
   return [
-    row('… requests of both programs', 'both programs', () => true),
+    row('… requests of both programs', 'both programs', () => true, mostRequests[nodes]),
     row('… of the executor', 'executor', (name) => name.startsWith('executor ')),
     row('… of the controller', 'controller', (name) => name.startsWith('controller ')),
     ...frequent.map((name): Row => ({ name: `… ${name}`, unit: '/node', values: [perNode((one) => one === name)], limit: reportedOnly })),

@@ -1,5 +1,5 @@
 import type { BenchSet } from '../bench-set.ts'
-import type { PacedRelease, ProcessUse } from '../paced-release.ts'
+import type { PacedRelease } from '../paced-release.ts'
 import { type Row, reportedOnly } from '../row.ts'
 import { runForOne } from '../run-script.ts'
 
@@ -38,6 +38,7 @@ function releaseRows(seen: PacedRelease): readonly Row[] {
   const { nodes } = seen
   const x = { x: nodes, xName: 'nodes' }
   const isPictured = seen.limit === Math.ceil(nodes / 10) || nodes === 5_000
+  const cpuMsPerNode = seen.controller.cpuMsPerNode + seen.executor.cpuMsPerNode
   const reactionMs = nodes > 1_000 ? 200 : 80
   const row = (name: string, unit: string, value: number, limit: Row['limit'] = reportedOnly): Row => ({
     name,
@@ -57,15 +58,17 @@ function releaseRows(seen: PacedRelease): readonly Row[] {
       ...row('… 99 %', 'ms', seen.reactionP99Ms, { atMost: reactionMs }),
       ...(isPictured && { point: { picture: 'Available to next deletion, ms', line: '99 %', ...x } }),
     },
-    ...(['controller', 'executor'] as const).flatMap((program) => useRows(program, seen[program], isPictured ? x : null)),
+    row('… processor time of both programs', 'ms/node', cpuMsPerNode, nodes < 300 ? reportedOnly : { atMost: 12 }),
+    ...(['controller', 'executor'] as const).flatMap((program) => useRows(program, seen, isPictured ? x : null)),
   ]
 }
 
 function useRows(
-  program: string,
-  { cpuMsPerNode, peakRss }: ProcessUse,
+  program: 'controller' | 'executor',
+  seen: PacedRelease,
   x: { readonly x: number; readonly xName: string } | null,
 ): readonly Row[] {
+  const { cpuMsPerNode, peakRss } = seen[program]
   const place = (picture: string): Pick<Row, 'point'> => (x === null ? {} : { point: { picture, line: program, ...x } })
   return [
     {
@@ -79,8 +82,14 @@ function useRows(
       name: `… ${program}: peak memory (RSS)`,
       unit: 'MB',
       values: [peakRss],
-      limit: reportedOnly,
+      limit: mostMemory(seen.nodes),
       ...place('Peak memory in a release, MB'),
     },
   ]
+}
+
+/** In megabytes (10⁶ bytes). */
+function mostMemory(nodes: number): Row['limit'] {
+  if (nodes > 1_000) return reportedOnly
+  return { atMost: nodes > 300 ? 170 : 150 }
 }

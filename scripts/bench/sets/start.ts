@@ -18,7 +18,7 @@ export const startSet: BenchSet = {
     const { versionMs, getMs } = await runForOne<CommandStart>(['scripts/bench/command-start.ts'])
     return [
       { name: 'tranche version, bundled', unit: 'ms', values: versionMs, limit: { atMost: 80 } },
-      { name: 'tranche get, bundled, with a cluster on this machine', unit: 'ms', values: getMs, limit: { atMost: 250 } },
+      { name: 'tranche get, bundled, with a cluster on this machine', unit: 'ms', values: getMs, limit: { atMost: 150 } },
       { name: 'tranche dev, start to ready', unit: 's', values: await times(runs, startToReady), limit: { atMost: 2 } },
     ]
   },
