@@ -18,7 +18,8 @@ export interface GrowthRound {
 const [nodes = '1000', daemonSets = '1', foreignCounts = '0', groups = '1'] = process.argv.slice(2)
 await using cleanup = new AsyncDisposableStack()
 const size = { nodes: Number(nodes), daemonSets: Number(daemonSets), foreign: 0, groups: Number(groups) }
-const stage = await openMemoryStage(size, cleanup)
+// Lists of 150,000 pods take minutes.
+const stage = { ...(await openMemoryStage(size, cleanup)), readyWithinSeconds: 900 }
 for (const foreign of foreignCounts.split(',').map(Number)) {
   if (foreign > 0) await stage.cluster.addForeign(foreign)
   console.log(JSON.stringify({ foreign, round: await playRound(stage, foreign > 0) } satisfies GrowthRound))

@@ -15,6 +15,8 @@ export interface ProcessOptions {
   /** Folder of the bundle, as in the image. */
   readonly image: string
   readonly args: readonly string[]
+  /** Time limit to be ready, in seconds. @default 120 */
+  readonly readyWithinSeconds?: number | undefined
   /** The complete environment, except for the temporary folder. */
   readonly env: Readonly<Record<string, string>>
 }
@@ -56,7 +58,7 @@ const alsoListening: Readonly<Record<Component, readonly string[]>> = {
 const POLL_MS = 10
 
 /** Starts a process whose folder for temporary files is empty, as in a new container, and waits until it is ready. */
-export async function startMeasured({ component, image, args, env }: ProcessOptions): Promise<MeasuredProcess> {
+export async function startMeasured({ component, image, args, env, readyWithinSeconds = 120 }: ProcessOptions): Promise<MeasuredProcess> {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   const answering = [component === 'api' ? '--api-port' : '--health-port', String(port)]
@@ -75,7 +77,7 @@ export async function startMeasured({ component, image, args, env }: ProcessOpti
       (error: unknown) => String(error),
     )
   }
-  await until(`tranche ${component} to be ready`, isReady, { withinSeconds: 120, everyMs: POLL_MS })
+  await until(`tranche ${component} to be ready`, isReady, { withinSeconds: readyWithinSeconds, everyMs: POLL_MS })
   return {
     child,
     readyMs: performance.now() - startMs,

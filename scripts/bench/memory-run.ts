@@ -62,6 +62,8 @@ export interface MemoryStage {
   readonly image: string
   readonly cluster: MemoryCluster
   readonly redis: string
+  /** Time limit for a process to be ready, in seconds. @default that of a measured process */
+  readonly readyWithinSeconds?: number
 }
 
 /** Bundles the programs, and starts a cluster and a Redis. @param cleanup ends what was started */
@@ -125,11 +127,15 @@ async function restAndMeasure(
 }
 
 /** Starts a program as its container does. @param name prefix of its identity */
-export function startOne({ image, cluster, redis }: MemoryStage, component: Component, name: string): Promise<MeasuredProcess> {
+export function startOne(
+  { image, cluster, redis, readyWithinSeconds }: MemoryStage,
+  component: Component,
+  name: string,
+): Promise<MeasuredProcess> {
   const args = ['--kubeconfig', cluster.kubeconfig]
   const shared = component === 'all-in-one' ? [] : ['--redis', redis]
   const own = component === 'api' ? [] : ['--identity', name, ...shared]
-  return startMeasured({ component, image, args: [...args, ...own], env: containerEnv(component) })
+  return startMeasured({ component, image, args: [...args, ...own], env: containerEnv(component), readyWithinSeconds })
 }
 
 /** Node.js limits the heap to half of the container's limit; the other options are those of the chart. */

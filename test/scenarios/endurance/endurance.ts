@@ -16,6 +16,8 @@ export interface EnduranceOptions {
   readonly seed?: number
   /** Whether a version crashes before the good one is released. @default every tenth */
   readonly isBad?: (release: number) => boolean
+  /** Whether both programs restart after the release. @default after every 25 of the first tenth: later restarts would hide leaks */
+  readonly restartsAfter?: (release: number) => boolean
   /** Called after each release with the stage, for planted leaks. */
   readonly afterRelease?: (stage: Stage, release: number) => Promise<void> | void
   /** Called with every sample as soon as it is taken. */
@@ -33,7 +35,7 @@ export interface EnduranceSample extends LeftOvers {
 
 /** Every tenth version crashes, and is replaced by a good one once everything has stopped. */
 const BAD_EVERY = 10
-/** Both programs are restarted this often. */
+/** Both programs restart this often at the beginning. */
 const RESTART_EVERY = 25
 /** Longer than every retry, back-off and watch renewal of an idle program. */
 const REST_MS = 20 * 60_000
@@ -45,6 +47,7 @@ const REST_MS = 20 * 60_000
  */
 export async function playEndurance(options: EnduranceOptions): Promise<readonly EnduranceSample[]> {
   const { nodes, releases, everyMs, sampleEvery, seed = 1, isBad = (release) => release % BAD_EVERY === 0 } = options
+  const { restartsAfter = (release) => release % RESTART_EVERY === 0 && release <= releases / 10 } = options
   const steps = ['10%', '50%', '100%'].map((replicas) => ({ replicas, pause: { duration: 5 } }))
   const streams = createStreamCounter()
   const stage = await setStage({
@@ -70,7 +73,7 @@ export async function playEndurance(options: EnduranceOptions): Promise<readonly
     const endMs = stage.clock.monotonicMs() + everyMs
     await playRelease(stage, { release, seed, isBad: isBad(release) })
     await options.afterRelease?.(stage, release)
-    if (release % RESTART_EVERY === 0) await restart(stage)
+    if (restartsAfter(release)) await restart(stage)
     await stage.pass(Math.max(REST_MS, endMs - stage.clock.monotonicMs()))
     await expireEvents(stage)
     if (release % sampleEvery === 0) await sample(release)
