@@ -39,6 +39,11 @@ export function generatePins(seed: number, stormMs: number, { config }: Shape): 
   })
   // The first pinning is a release too: it begins in the storm, while the first release is in progress or when it has ended.
   const start: Incident = { atMs: random.integer(Math.min(stormMs, MINUTE)), kind: 'pinConfig' }
-  const among = (shape: Shape): Shape => ({ ...shape, policy: shape.policy ?? {}, config: { ...config, isPinned: true } })
+  // A policy has to exist to pin config; this one says nothing else than the default.
+  const among = (shape: Shape): Shape => ({
+    ...shape,
+    policy: shape.policy ?? { soak: { final: '10s' } },
+    config: { ...config, isPinned: true },
+  })
   return { incidents: [start, ...writes, ...removals, ...traps, ...late], among }
 }
