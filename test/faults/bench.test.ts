@@ -119,6 +119,7 @@ describe('a schedule', () => {
         "noRegistry",
         "onDelete",
         "pause",
+        "pinConfig",
         "policy",
         "quota",
         "reapply",

@@ -1,4 +1,4 @@
-import type { Rollout } from '@tranche/api-schema'
+import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, type KubeObject, type Pod, rolloutAnnotations } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
@@ -24,13 +24,15 @@ export interface ConfigEnd {
 export async function findUnendedPins({ people, schedule }: World, end: ConfigEnd, level: string): Promise<readonly string[]> {
   const { rollout, daemonSet, pods } = end
   if (schedule.shape.config?.isPinned !== true || daemonSet === undefined) return []
-  if (rollout?.metadata.annotations?.[rolloutAnnotations.releasePolicy] === undefined) return []
+  const named = rollout?.metadata.annotations?.[rolloutAnnotations.releasePolicy]
   const { namespace } = stageKey
+  const policies = (await people.list<ReleasePolicy>(resourcePaths.releasePolicies, { namespace })).items
+  if (policies.find(({ metadata }) => metadata.name === named)?.spec.config !== 'Pin') return []
   const configMaps = (await people.list<ConfigMap>(resourcePaths.configMaps, { namespace })).items
   const revisions = (await people.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace })).items
   const copies = new Map(configMaps.flatMap((one) => (one.immutable === true ? [[one.metadata.name, one.data?.['level']] as const] : [])))
   const read = new Set(pods.map((pod) => copies.get(configOf(pod)) ?? `config ${configOf(pod)}, which is no copy`))
-  const isRolledBack = rollout.status?.conditions?.some(({ reason }) => reason === 'RolledBack') === true
+  const isRolledBack = rollout?.status?.conditions?.some(({ reason }) => reason === 'RolledBack') === true
   const naming = JSON.stringify([daemonSet, pods, revisions])
   const left = configMaps.filter(
     ({ metadata }) => metadata.labels?.['tranche.dev/config-of'] !== undefined && !naming.includes(metadata.name),

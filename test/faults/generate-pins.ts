@@ -37,11 +37,13 @@ export function generatePins(seed: number, stormMs: number, { config }: Shape): 
     const write = pick(random, ['POST /configmaps', 'PATCH /configmaps/', 'DELETE /configmaps/', 'PATCH /daemonsets/'])
     return { atMs: at(), kind: 'freezeBefore', slot, write, forMs: duration(random, 10 * MINUTE) }
   })
-  const among = (shape: Shape): Shape => {
-    // The first pinning is a release, which has to reach every node before the storm begins.
-    const { exclude: _, ...nodes } = shape.policy?.nodes ?? {}
-    const policy = { ...shape.policy, ...(shape.policy?.nodes !== undefined && { nodes }), config: 'Pin' as const }
-    return { ...shape, policy, config: { ...config, isPinned: true } }
-  }
-  return { incidents: [...writes, ...removals, ...traps, ...late], among }
+  // The first pinning is a release too: it begins in the storm, while the first release is in progress or when it has ended.
+  const start: Incident = { atMs: random.integer(Math.min(stormMs, MINUTE)), kind: 'pinConfig' }
+  // A policy has to exist to pin config; this one says nothing else than the default.
+  const among = (shape: Shape): Shape => ({
+    ...shape,
+    policy: shape.policy ?? { soak: { final: '10s' } },
+    config: { ...config, isPinned: true },
+  })
+  return { incidents: [start, ...writes, ...removals, ...traps, ...late], among }
 }

@@ -49,7 +49,7 @@ export function readingConfig({ config }: Shape): Pick<ReleaseOptions, 'configMa
   return config === undefined ? {} : { configMaps: config.kinds.map((kind) => configNames[kind]) }
 }
 
-/** A policy as its owners write it in this world. */
-export function withPins(spec: ReleasePolicySpec, { config }: Shape): ReleasePolicySpec {
-  return config?.isPinned === true ? { ...spec, config: 'Pin' } : spec
+/** A policy as its owners write it, once they want config to be pinned. */
+export function withPins(spec: ReleasePolicySpec, isPinned: boolean): ReleasePolicySpec {
+  return isPinned ? { ...spec, config: 'Pin' } : spec
 }

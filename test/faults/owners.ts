@@ -53,7 +53,7 @@ export function createOwners(world: World, callers: Callers): Owners {
     maxUnavailable: shape.maxUnavailable,
     minReadySeconds: shape.minReadySeconds,
     steps: shape.steps,
-    policy: withPins(shape.policy ?? {}, shape),
+    policy: shape.policy ?? {},
     namesPolicy: shape.policy !== null,
     rolledBack: mayRollBack(shape.policy),
   }
@@ -166,7 +166,7 @@ export function createOwners(world: World, callers: Callers): Owners {
         git.rolledBack ||= operation.policy === 'Rollback'
         return patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: operation.policy } } })
       case 'policy':
-        git.policy = withPins(operation.spec, shape)
+        git.policy = withPins(operation.spec, git.policy.config === 'Pin')
         git.rolledBack ||= mayRollBack(operation.spec)
         return setPolicy(git.policy)
       case 'spoilPolicy':
@@ -196,6 +196,9 @@ export function createOwners(world: World, callers: Callers): Owners {
       case 'deleteDaemonSet':
         world.later(operation.forMs, create)
         return ignoreMissing(people.delete(resourcePaths.daemonSets, stageKey))
+      case 'pinConfig':
+        git.policy = withPins(git.policy, true)
+        return setPolicy(git.policy)
       case 'writeConfig':
         return config.write(operation.level)
       case 'deleteConfig':
@@ -212,7 +215,7 @@ export function createOwners(world: World, callers: Callers): Owners {
     async settle() {
       // A release leaves excluded nodes behind.
       const { exclude: _, ...nodes } = git.policy.nodes ?? {}
-      git.policy = { ...git.policy, nodes }
+      git.policy = withPins({ ...git.policy, nodes }, shape.config?.isPinned === true)
       await install()
       await setPolicy(git.policy)
       await nameIt()
@@ -291,6 +294,8 @@ function operationText(operation: OwnerOperation): string {
       return `the Rollout is deleted, and created again in ${durationText(operation.forMs)}`
     case 'deleteDaemonSet':
       return `the DaemonSet is deleted, and created again in ${durationText(operation.forMs)}`
+    case 'pinConfig':
+      return 'the policy pins config'
     case 'writeConfig':
       return `the ConfigMap becomes ${operation.level}`
     case 'deleteConfig':

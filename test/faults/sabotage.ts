@@ -164,7 +164,11 @@ export const sabotages: readonly Sabotage[] = [
   })),
   {
     ...inPins('a rolled back content is offered again', ['G12'], (port) => ({
-      read: async (daemonSet, signal) => ({ ...(await port.read(daemonSet, signal)), offered: 'ConfigMap/agent=forgotten' }),
+      async read(daemonSet, signal) {
+        const view = await port.read(daemonSet, signal)
+        const isRolledBack = JSON.stringify(view.template).includes(view.offered ?? '') === false
+        return isRolledBack ? { ...view, offered: 'ConfigMap/agent=forgotten' } : view
+      },
     })),
     among: (schedule) => withConfigChanges(schedule, [{ kind: 'act', type: 'abort', atMs: 14_000 }]),
   },
@@ -181,7 +185,10 @@ function inPins(fault: string, breaks: readonly string[], change: (port: PinPort
       const whole = port as unknown as PinPort
       const changed = change(whole)
       return new Proxy(port, {
-        get: (target, member) => changed[member as keyof PinPort] ?? (Reflect.get(target, member) as unknown),
+        get(target, member) {
+          const value = changed[member as keyof PinPort] ?? (Reflect.get(target, member) as unknown)
+          return typeof value === 'function' ? (value as (this: unknown) => unknown).bind(target) : value
+        },
       })
     },
   }

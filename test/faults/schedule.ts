@@ -216,6 +216,8 @@ export type OwnerOperation =
   | { readonly kind: 'disable'; readonly forMs: number }
   | { readonly kind: 'deleteRollout'; readonly forMs: number }
   | { readonly kind: 'deleteDaemonSet'; readonly forMs: number }
+  /** The policy pins config from now on. */
+  | { readonly kind: 'pinConfig' }
   /** The plain ConfigMap has this content from now on. */
   | { readonly kind: 'writeConfig'; readonly level: string }
   | { readonly kind: 'deleteConfig'; readonly forMs: number }

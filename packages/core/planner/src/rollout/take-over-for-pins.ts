@@ -20,7 +20,7 @@ export type PinLeave =
  * write, as admission does it for a user's template.
  */
 export function takeOverForPins(view: RolloutView): PinLeave {
-  const { rollout, daemonSet, fleet } = view
+  const { rollout, daemonSet, fleet, strategyScope } = view
   if (rollout.spec.disabled === true || rollout.metadata.deletionTimestamp !== undefined) return { kind: 'none' }
   if (daemonSet === undefined || obstacleOf(view) !== null) return { kind: 'none' }
   const { annotations = {}, deletionTimestamp } = daemonSet.metadata
@@ -28,7 +28,9 @@ export function takeOverForPins(view: RolloutView): PinLeave {
   // A release in charge counts who changes the strategy (G11), and under `OnDelete` a surge would lose the newer pods.
   if (strategyOf(daemonSet) !== 'OnDelete' && (controlledBy(daemonSet) !== undefined || isMidSurge(fleet))) return { kind: 'later' }
   const change = takeOverStrategy(daemonSet)
-  const inProgressing = { [daemonSetAnnotations.inProgressing]: JSON.stringify({ rolloutName: rollout.metadata.name }) }
-  const patch = daemonSetPatch(daemonSet, { ...change, annotations: { ...change.annotations, ...inProgressing } }) ?? []
+  // Without admission, the release itself says that it is in progress.
+  const says =
+    strategyScope === 'release' ? { [daemonSetAnnotations.inProgressing]: JSON.stringify({ rolloutName: rollout.metadata.name }) } : {}
+  const patch = daemonSetPatch(daemonSet, { ...change, annotations: { ...change.annotations, ...says } }) ?? []
   return { kind: 'now', operations: patch.filter(({ path }) => path !== '/metadata/uid' && path !== '/metadata/resourceVersion') }
 }

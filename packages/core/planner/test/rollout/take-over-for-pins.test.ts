@@ -20,8 +20,9 @@ describe('a Rollout whose config changes', () => {
     expect(JSON.stringify(leave)).not.toContain('resourceVersion')
   })
 
-  it('says that a release begins, as admission does', () => {
-    expect(JSON.stringify(takeOverForPins(viewOf()))).toContain('in-progressing')
+  it('says that a release begins, as admission does, where there is admission', () => {
+    expect(JSON.stringify(takeOverForPins({ ...viewOf(), strategyScope: 'release' }))).toContain('in-progressing')
+    expect(JSON.stringify(takeOverForPins({ ...viewOf(), strategyScope: 'binding' }))).not.toContain('in-progressing')
   })
 
   it.each<[sentence: string, view: RolloutView, kind: string]>([

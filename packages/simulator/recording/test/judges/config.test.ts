@@ -95,11 +95,7 @@ describe('config in the template', () => {
           ),
         [],
       ],
-      [
-        'must not come back after a rollback',
-        (s) => pin(undo(pin(second(s), 'agent-2')).daemonSet({ annotations: { [OFFERED]: 'x' } }), 'agent-2'),
-        ['G12'],
-      ],
+      ['must not come back after a rollback', (s) => pin(undo(pin(second(s), 'agent-2')), 'agent-2'), ['G12']],
       [
         'may come back where a user has removed the annotation',
         (s) => pin(pin(second(s), 'agent-2').daemonSet({ template: 'template-2', unpinned: undefined, pins: undefined }), 'agent-2'),
