@@ -101,6 +101,8 @@ export {
   type NotReadyAction,
   type RoomRule,
   pullFailureActions,
+  type NodeLockRule,
+  nodeLockRules,
   roomRules,
   notReadyActions,
   OLDER_PODS_MAX,

@@ -10,6 +10,7 @@ import {
   notifyEvents,
   pullFailureActions,
   reapplyActions,
+  nodeLockRules,
   roomRules,
 } from './values.ts'
 
@@ -156,11 +157,15 @@ export const failureRulesSchema = z.object({
 /** @see failureRulesSchema */
 export type FailureRules = Frozen<z.infer<typeof failureRulesSchema>>
 
-/** How a release limits the effect on users of several DaemonSets. */
+/** How a release keeps away from other releases, and from other programs that take nodes down. */
 export const downtimeSchema = z.object({
   group: z.string().optional().meta({
     description:
       'Name of a group of DaemonSets, of which at most one is released at a time: those of the namespace whose policies name the same group. Default: no group.',
+  }),
+  nodeLock: known(nodeLockRules).optional().meta({
+    description:
+      'Whether to take the Lease of a node, which other programs that take nodes down respect as well, before its pod is deleted: Ignore or Take. With Take, a node whose Lease another program or release holds keeps its pod and waits. Default Ignore.',
   }),
 })
 /** @see downtimeSchema */
@@ -278,7 +283,7 @@ const releasePolicySpecSchema = z.object({
     .optional()
     .meta({ description: 'How long updated nodes must stay healthy.' }),
   analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
-  downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
+  downtime: downtimeSchema.optional().meta({ description: 'What must not happen to DaemonSets or to their nodes at the same time.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
   notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })
@@ -342,7 +347,7 @@ export const policyFields = {
   drain: drainRulesSchema.optional().meta({ description: 'Which pods must leave a node before its pod is deleted.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
   analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
-  downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
+  downtime: downtimeSchema.optional().meta({ description: 'What must not happen to DaemonSets or to their nodes at the same time.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted.' }),
 }
 /** @see policyFields */
