@@ -5,9 +5,9 @@ import type { Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
 import type { NodeReadings } from './node-readings.ts'
 
-/** Dependencies of {@link checkNodes} and {@link releaseNodes}. */
+/** Dependencies of {@link checkNodes}, {@link releaseNodes} and {@link renewNodes}. */
 export interface CheckingParts {
-  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'releaseNode'>
+  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'releaseNode' | 'renewNode'>
   readonly clock: Clock
   readonly readings: NodeReadings
   readonly signal: AbortSignal
@@ -40,20 +40,37 @@ export async function checkNodes(
 /**
  * Undoes what was done on nodes, in parallel. A failure never keeps the pass from its other work: the nodes are released again after a while.
  */
-export async function releaseNodes(
+export function releaseNodes(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
+  const { cluster, signal } = parts
+  return actOn(daemonSet, nodes, { ...parts, act: (one) => cluster.releaseNode(daemonSet, one, signal), failed: 'could not release node' })
+}
+
+/** Renews what was done on nodes, in parallel. A failure never keeps the pass from its other work. */
+export function renewNodes(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
+  const { cluster, signal } = parts
+  return actOn(daemonSet, nodes, { ...parts, act: (one) => cluster.renewNode(daemonSet, one, signal), failed: 'could not renew node' })
+}
+
+interface ActingParts extends CheckingParts {
+  /** Text of the log line for a failure. */
+  readonly failed: string
+  act(node: PreparedNode): Promise<void>
+}
+
+async function actOn(
   daemonSet: ObjectKey,
   nodes: readonly PreparedNode[],
-  { cluster, clock, readings, signal, log }: CheckingParts,
+  { act, failed, clock, readings, signal, log }: ActingParts,
 ): Promise<void> {
   await Promise.all(
     nodes.map(async (prepared) => {
       const { node, check } = prepared
-      readings.released(node, clock.monotonicMs())
+      readings.released(prepared, clock.monotonicMs())
       try {
-        await cluster.releaseNode(daemonSet, prepared, signal)
+        await act(prepared)
       } catch (error) {
         if (signal.aborted) throw error
-        log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, 'could not release node')
+        log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, failed)
       }
     }),
   )

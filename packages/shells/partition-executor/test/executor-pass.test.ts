@@ -551,6 +551,10 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       stage.calls.push(`release ${node} of ${check}`)
       if (stage.fails === node) throw new Error('nodes is forbidden')
     },
+    async renewNode(_key, { node, check }) {
+      stage.calls.push(`renew ${node} of ${check}`)
+      if (stage.fails === node) throw new Error('leases is forbidden')
+    },
     sweepNodes: async () => {},
   }
 }
