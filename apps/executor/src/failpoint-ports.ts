@@ -13,6 +13,7 @@ export const executorFailpointPorts = {
     readNode: 'promise',
     checkNode: 'promise',
     releaseNode: 'promise',
+    renewNode: 'promise',
     sweepNodes: 'promise',
   },
   queue: { enqueue: 'promise', process: 'value' },

@@ -3,11 +3,13 @@ import {
   createTouchValues,
   type HelperPods,
   isSameButForCounts,
+  type NodeLocks,
   type SharedClusterCache,
   traceWrites,
   type WatchedCluster,
   watchCluster,
   watchHelperPods,
+  watchNodeLocks,
 } from '@tranche/cluster'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
@@ -21,6 +23,7 @@ import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
 import { createDrainCheck } from './checks/drain-check.ts'
+import { createLockCheck } from './checks/lock-check.ts'
 import { createPrePullCheck } from './checks/pre-pull-check.ts'
 import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
@@ -46,6 +49,10 @@ export interface ExecutorOptions {
   readonly workers?: number
   /** Namespaces whose policies may drain nodes, because a drain evicts pods of any namespace; `*` for all. @default none */
   readonly drainNamespaces?: readonly string[]
+  /** Namespaces whose policies may lock nodes, which keeps other programs off them; `*` for all. @default none */
+  readonly lockNamespaces?: readonly string[]
+  /** Namespace of the Leases of nodes. Without `lockNamespaces` they are not watched. @default medik8s-leases */
+  readonly lockLeaseNamespace?: string
   /** Failpoints, at which tests can crash or delay the process. @default none */
   readonly failpoints?: Failpoints
   /** Seed of the reconnect jitter. @default 0 */
@@ -74,6 +81,9 @@ export interface RunningExecutor {
 const SWEEP_MS = 30_000
 const STOP_GRACE_MS = 5_000
 
+/** Default namespace of the Leases of nodes, as in the lease library of medik8s. */
+const LOCK_LEASE_NAMESPACE = 'medik8s-leases'
+
 /** Starts the partition executor against one API server. */
 export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const options = onServerClock(given)
@@ -97,9 +107,12 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const helpers = options.prePull === true ? watchHelperPods({ client, clock, log, seed, ...scope }) : undefined
   const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
   const drains = { client, cluster, clock, log, trusted: options.drainNamespaces ?? [], watched: options.namespaces }
+  const { lockNamespaces = [], lockLeaseNamespace = LOCK_LEASE_NAMESPACE } = options
+  const locks = lockNamespaces.length === 0 ? undefined : watchNodeLocks({ client, clock, log, seed, namespace: lockLeaseNamespace })
   const preparer = createNodePreparer([
     createRoomCheck(client, clock, log),
     createPrePullCheck({ clock, helpers, controlling }),
+    createLockCheck({ client, cluster, clock, locks, trusted: lockNamespaces, watched: options.namespaces }),
     createDrainCheck(drains),
   ])
   const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
@@ -113,7 +126,9 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
     const enqueue = (key: ObjectKey): void => enqueuer.enqueue(keyText(key))
     wakeByWatches(cluster, clock, enqueue)
     wakeByHelpers(helpers, cluster, enqueue)
+    wakeByLocks(locks, cluster, enqueue)
     helpers?.start(ending.signal, end.reject)
+    locks?.start(ending.signal, end.reject)
     sweep(clock, ending.signal, () => enqueueAll(cluster, enqueue))
     sweep(clock, ending.signal, nodeSweeper(port, log, ending.signal))
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
@@ -178,6 +193,14 @@ function wakeByWatches(cluster: WatchedCluster, clock: Clock, enqueue: (key: Obj
 function wakeByHelpers(helpers: HelperPods | undefined, cluster: WatchedCluster, enqueue: (key: ObjectKey) => void): void {
   helpers?.subscribe(({ namespace, release }) => {
     const name = cluster.overlay.batchReleases.get({ namespace, name: release.name })?.spec.workloadRef?.name
+    if (name !== undefined && isControlled(cluster.daemonSets.store.get({ namespace, name }))) enqueue({ namespace, name })
+  })
+}
+
+/** Enqueues the DaemonSet of a release that holds the lock of a node, or held it before. */
+function wakeByLocks(locks: NodeLocks | undefined, cluster: WatchedCluster, enqueue: (key: ObjectKey) => void): void {
+  locks?.subscribe(({ namespace, name: release }) => {
+    const name = cluster.overlay.batchReleases.get({ namespace, name: release })?.spec.workloadRef?.name
     if (name !== undefined && isControlled(cluster.daemonSets.store.get({ namespace, name }))) enqueue({ namespace, name })
   })
 }

@@ -3,7 +3,7 @@ export { traceWrites } from './trace-writes.ts'
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { keptNode } from './kept-node.ts'
 export { type CordonedNode, cordonedNodes } from './cordoned-nodes.ts'
-export { cordonNode, type CordonResult, type SettledPermits, uncordonNode } from './cordons.ts'
+export { cordonNode, type CordonResult, isPermitted, type SettledPermits, uncordonNode } from './cordons.ts'
 export { createNodeDrainer, type DrainReading, type NodeDrainer, type NodeToDrain } from './drain-node.ts'
 export { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 export {
@@ -17,6 +17,7 @@ export {
   watchKruise,
 } from './kruise-watch.ts'
 export { type HelperCreation, type HelperPods, type HelperPodsOptions, watchHelperPods } from './helper-pods.ts'
+export { type LockWrite, type NodeLocks, type NodeLocksOptions, watchNodeLocks } from './node-locks.ts'
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'

@@ -1,0 +1,153 @@
+import type { Clock } from '@tranche/clock'
+import { cordonedNodes, isPermitted, type NodeLocks, type WatchedCluster } from '@tranche/cluster'
+import { heldText, isHeld, isHeldBy, isSamePermit, type LockedPermit, type NodeLock, renewalDueMs } from '@tranche/drain'
+import type { NodeCheck, Preparation } from '@tranche/fence'
+import { type NodeView, nodeInView } from '@tranche/fleet'
+import type { KubeClient } from '@tranche/kube-client'
+import { controlledBy } from '@tranche/planner'
+import { actOnEach } from './act-on-each.ts'
+import type { Check, CheckTarget } from './check.ts'
+
+/** Dependencies of {@link createLockCheck}. */
+export interface LockParts {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly clock: Clock
+  /** Undefined if the installation does not allow locks. */
+  readonly locks: NodeLocks | undefined
+  /** Namespaces whose policies may lock nodes; `*` for all. */
+  readonly trusted: readonly string[]
+  /** Namespaces that this process watches; undefined for all. */
+  readonly watched: readonly string[] | undefined
+}
+
+/** Name of the check in its preparations. */
+const LOCK = 'lock'
+
+/** Delay before a node is asked again that another holder keeps, in milliseconds. That costs no request. */
+const HELD_AGAIN_MS = 15_000
+
+/** Delay if the record or the Lease has changed meanwhile, in milliseconds. */
+const CHANGED_AGAIN_MS = 1_000
+
+/**
+ * Holds the Lease of a node while its pod is replaced (`downtime.nodeLock` of the policy), so that no other release and no other program that
+ * respects it takes the node down meanwhile. One request takes it before the pod is deleted, one gives it back; its state comes from a watch.
+ */
+export function createLockCheck({ client, cluster, clock, locks, trusted, watched }: LockParts): Check {
+  async function take(held: NodeLocks, target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
+    const locked = permitOn(target, node)
+    if (locked === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    const lock = held.get(node)
+    const isTaken = lock !== null && isHeldBy(lock, locked.release, clock.nowMs()) && isFor(lock, locked)
+    if (isTaken && !isDue(lock)) return { kind: 'ready', for: 'deletion' }
+    const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
+    const written = await held.write({ node, nodeUid, locked }, signal)
+    if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
+    if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    return blocked('NodeLockFailed', `the Lease of the node cannot be written in namespace ${held.namespace}: ${written.message}`)
+  }
+
+  /** Its time must last until the deletion is sent, whatever the limit of renewals says. */
+  function isDue(lock: NodeLock): boolean {
+    return clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2
+  }
+
+  function renewAtMs(lock: NodeLock): number | null {
+    const isReady = cluster.nodes.store.get({ namespace: '', name: lock.node })?.ready === true
+    const dueMs = isReady && isHeld(lock, clock.nowMs()) ? renewalDueMs(lock) : null
+    return dueMs === null ? null : clock.monotonicMs() + dueMs - clock.nowMs()
+  }
+
+  function heldFor({ release }: CheckTarget): readonly NodeLock[] {
+    const { namespace, uid } = release.metadata
+    return (locks?.list(uid) ?? []).filter((lock) => lock.release?.namespace === namespace)
+  }
+
+  /** Whether the permit of a lock is over, by a record that is not older than the one in which its holder saw the permit. */
+  async function isOver({ release, permit }: NodeLock, target: CheckTarget, signal: AbortSignal): Promise<boolean> {
+    if (release === null || permit === null) return true
+    const { permits = [], seq = 0 } = target.release.status?.flight ?? {}
+    const listed = permits.find((one) => isSamePermit(one, permit))
+    if (listed !== undefined) return hasSettled(nodeInView(cluster.fleet.view(target.daemonSet), listed.node), listed.podUid)
+    return seq >= permit.seq || !(await isPermitted(client, { release, permit }, signal))
+  }
+
+  return {
+    name: LOCK,
+    rules: ({ release }) => (asksLock(release) ? { ahead: 0 } : undefined),
+    preparations(target) {
+      const isStale = !asksLock(target.release)
+      return heldFor(target).map((lock): Preparation => {
+        const done = { node: lock.node, check: LOCK, state: 'begun', isAhead: false, isStale, changesAtMs: null } as const
+        return { ...done, isLast: true, renewAtMs: isStale ? null : renewAtMs(lock) }
+      })
+    },
+    async check(target, { node, purpose }, signal) {
+      const { namespace = '', uid } = target.release.metadata
+      if (!asksLock(target.release) || purpose === 'ahead') return null
+      if (locks === undefined || !(trusted.includes('*') || trusted.includes(namespace)))
+        return blocked('NodeLockNotAllowed', `policies of namespace ${namespace} may not lock nodes: rbac.nodeLocks.namespaces of the chart does not list it`)
+      if (!locks.isSynced()) return blocked('NodeLockFailed', `the Leases of namespace ${locks.namespace} cannot be read`)
+      const lock = locks.get(node)
+      const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid
+      if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
+      return purpose === 'deletion' ? take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
+    },
+    async release(target, node, signal) {
+      for (const lock of heldFor(target).filter((one) => one.node === node))
+        if (!asksLock(target.release) || (await isOver(lock, target, signal))) await locks?.free(lock, signal)
+    },
+    async renew(target, node, signal) {
+      const lock = heldFor(target).find((one) => one.node === node)
+      if (lock?.release == null || lock.permit === null || renewAtMs(lock) === null) return
+      const { permit, release } = lock
+      const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
+      await locks?.write({ node, nodeUid, locked: { release, permit, seq: permit.seq } }, signal)
+    },
+    async sweep(signal) {
+      const left = (locks?.list() ?? []).filter((lock) => isLeft(lock, cluster, watched))
+      async function free(lock: NodeLock): Promise<void> {
+        const isNeeded = lock.release !== null && lock.permit !== null && (await isPermitted(client, { release: lock.release, permit: lock.permit }, signal))
+        if (!isNeeded) await locks?.free(lock, signal)
+      }
+      await actOnEach(left, free, signal)
+    },
+  }
+}
+
+function asksLock({ spec }: CheckTarget['release']): boolean {
+  return spec.tranche?.downtime?.nodeLock === 'Take'
+}
+
+/** As far as the watches show: the pod is gone and the node has a Ready one, or the node is not desired any more. */
+function hasSettled(view: NodeView | undefined, podUid: string): boolean {
+  if (view === undefined || !view.desired) return true
+  return view.pods.some(({ ready }) => ready) && !view.pods.some(({ uid }) => uid === podUid)
+}
+
+/** The newest permit of the node, which is the one that is executable; null without one. */
+function permitOn({ release }: CheckTarget, node: string): LockedPermit | null {
+  const { namespace = '', name, uid } = release.metadata
+  const { permits = [], seq = 0 } = release.status?.flight ?? {}
+  const permit = permits.filter((one) => one.node === node).at(-1)
+  return permit === undefined ? null : { release: { namespace, name, uid }, permit, seq }
+}
+
+function isFor({ permit }: NodeLock, locked: LockedPermit): boolean {
+  return permit !== null && isSamePermit(permit, locked.permit)
+}
+
+function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
+  return { kind: 'blocked', reason, message }
+}
+
+/** A lock of a release that controls no DaemonSet, of a namespace that is watched, on a node without a cordon of that release. */
+function isLeft({ node, release }: NodeLock, cluster: WatchedCluster, watched: readonly string[] | undefined): boolean {
+  if (release === null || (watched !== undefined && !watched.includes(release.namespace))) return false
+  const { daemonSets, batchReleases } = cluster.overlay
+  const held = batchReleases.get(release)
+  const daemonSet = daemonSets.get({ namespace: release.namespace, name: held?.spec.workloadRef?.name ?? '' })
+  const isActive = held?.metadata.uid === release.uid && daemonSet !== undefined && controlledBy(daemonSet)?.uid === release.uid
+  return !isActive && !cordonedNodes(cluster, release.uid).some((one) => one.node === node)
+}

@@ -1,0 +1,148 @@
+import type { Clock } from '@tranche/clock'
+import { lockBody, type LockWanted, type NodeLock, nodeLockName, toNodeLock } from '@tranche/drain'
+import {
+  createReflector,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  KubeStatusError,
+  resourcePaths,
+} from '@tranche/kube-client'
+import { compareResourceVersions, type Lease } from '@tranche/kube-types'
+import type { Logger } from '@tranche/telemetry'
+import { READ_DEADLINE_MS } from './read-pod.ts'
+
+/** Settings of {@link watchNodeLocks}. */
+export interface NodeLocksOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  /** Seed for the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** Namespace of the Leases. */
+  readonly namespace: string
+}
+
+/** Result of a write that takes, moves or renews a lock. */
+export type LockWrite =
+  | { readonly kind: 'done' }
+  /** Another process has written the Lease meanwhile. */
+  | { readonly kind: 'changed' }
+  /** The API server does not accept it: the namespace or a right is missing, or a policy rejects it. */
+  | { readonly kind: 'rejected'; readonly message: string }
+
+/** Locks of nodes, as one process sees them: one watch for all, and its own writes at once. */
+export interface NodeLocks {
+  readonly namespace: string
+  /** Starts the watch; `failed` receives the error that ends it before `signal` does. */
+  start(signal: AbortSignal, failed: (error: unknown) => void): void
+  /** Whether the first list has arrived. */
+  isSynced(): boolean
+  /** @returns the lock of the node, held or expired; null without one */
+  get(node: string): NodeLock | null
+  /** @returns the locks that BatchReleases hold or held last, or those of one, by its uid */
+  list(releaseUid?: string): readonly NodeLock[]
+  /** One request, which rests on the lock as {@link get} shows it. @throws if there is no clear response */
+  write(wanted: LockWanted, signal: AbortSignal): Promise<LockWrite>
+  /** One request, which rests on this version of the lock. @returns whether it is free @throws if there is no clear response */
+  free(lock: NodeLock, signal: AbortSignal): Promise<boolean>
+  /** Calls back for each change of a lock that a BatchRelease holds or held before. */
+  subscribe(onChange: (release: NonNullable<NodeLock['release']>) => void): void
+}
+
+/** Creates the view of locks; nothing is watched before it is started. */
+export function watchNodeLocks({ client, clock, log, seed = 0, namespace }: NodeLocksOptions): NodeLocks {
+  const resource = resourcePaths.leases
+  const reflector = createReflector<NodeLock, Lease>({
+    ...{ client, clock, log, seed, resource, scope: { namespace } },
+    transform: toNodeLock,
+    indexers: { release: ({ release }: NodeLock) => (release === null ? [] : [EVERY, release.uid]) },
+  })
+  /** Locks that this process wrote and its watch does not show yet, by node. */
+  const written = new Map<string, NodeLock>()
+  /** Uids of Leases that this process deleted and its watch may still show. */
+  const deleted = new Set<string>()
+  reflector.subscribe({
+    onChange(_key, previous, current) {
+      if (previous !== undefined && current?.uid !== previous.uid) deleted.delete(previous.uid)
+    },
+  })
+
+  function unseen(): readonly NodeLock[] {
+    const position = reflector.positionOf(namespace)
+    for (const [node, lock] of written) if (compareResourceVersions(position, lock.resourceVersion) >= 0) written.delete(node)
+    return [...written.values()]
+  }
+
+  function get(node: string): NodeLock | null {
+    const lock = unseen().find((one) => one.node === node) ?? reflector.store.get({ namespace, name: nodeLockName(node) })
+    return lock === undefined || deleted.has(lock.uid) ? null : lock
+  }
+
+  async function send(wanted: LockWanted, signal: AbortSignal): Promise<Lease> {
+    const before = get(wanted.node)
+    const { metadata, spec } = lockBody(before, wanted, clock.nowMs())
+    const limits = { signal, deadlineMs: READ_DEADLINE_MS }
+    if (before !== null) {
+      const key = { namespace, name: nodeLockName(wanted.node) }
+      return client.patch<Lease>(resource, key, { type: 'merge', body: { metadata, spec } }, limits)
+    }
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...metadata, namespace }, spec }
+    return (await client.create(resource, lease as never, limits)) as unknown as Lease
+  }
+
+  return {
+    namespace,
+    start: (signal, failed) => void reflector.start(signal).catch(failed),
+    isSynced: () => reflector.synced,
+    get,
+    list(releaseUid = EVERY) {
+      const own = unseen().filter(({ release }) => release !== null && (releaseUid === EVERY || release.uid === releaseUid))
+      const newer = new Set(unseen().map(({ node }) => node))
+      const shown = reflector.store.byIndex('release', releaseUid).filter(({ node }) => !newer.has(node))
+      return [...shown, ...own].filter(({ uid }) => !deleted.has(uid))
+    },
+    async write(wanted, signal) {
+      try {
+        const lock = toNodeLock(await send(wanted, signal))
+        if (lock !== null) written.set(lock.node, lock)
+        return { kind: 'done' }
+      } catch (error) {
+        if (isAlreadyExists(error) || isConflict(error) || (isNotFound(error) && get(wanted.node) !== null)) return { kind: 'changed' }
+        if (error instanceof KubeStatusError && isFinal(error)) return { kind: 'rejected', message: error.serverMessage || error.message }
+        throw error
+      }
+    },
+    async free({ node, uid, resourceVersion }, signal) {
+      try {
+        const limits = { preconditions: { uid, resourceVersion }, signal, deadlineMs: READ_DEADLINE_MS }
+        await client.delete(resource, { namespace, name: nodeLockName(node) }, limits)
+      } catch (error) {
+        if (isConflict(error)) return false
+        if (!isNotFound(error)) throw error
+      }
+      // A watch that has shown the deletion already never shows it again.
+      const shown = reflector.store.get({ namespace, name: nodeLockName(node) })
+      if (shown?.uid === uid || written.get(node)?.uid === uid) deleted.add(uid)
+      if (written.get(node)?.uid === uid) written.delete(node)
+      return true
+    },
+    subscribe(onChange) {
+      reflector.subscribe({
+        onChange(_key, previous, current) {
+          const releases = [previous?.release ?? null, current?.release ?? null].filter((one) => one !== null)
+          for (const release of new Map(releases.map((one) => [one.uid, one])).values()) onChange(release)
+        },
+      })
+    },
+  }
+}
+
+/** Index key of every lock of a BatchRelease. */
+const EVERY = ''
+
+/** Whether the API server would reject the same request again, for a missing right or namespace, its content or a policy. */
+function isFinal({ status }: KubeStatusError): boolean {
+  return status === 400 || status === 403 || status === 404 || status === 422
+}
