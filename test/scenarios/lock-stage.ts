@@ -3,7 +3,7 @@ import { resourcePaths } from '@tranche/kube-client'
 import type { Lease } from '@tranche/kube-types'
 import { expect } from 'vitest'
 import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { policyKey, stageKey } from './stage-objects.ts'
 
 /** Namespace of the Leases of nodes. */
 export const LEASES = 'medik8s-leases'
@@ -42,10 +42,40 @@ export async function nodeLeases({ client }: Stage): Promise<readonly Lease[]> {
   return (await client.list<Lease>(resourcePaths.leases, { namespace: LEASES })).items
 }
 
+/** @returns names of the Leases that BatchReleases hold */
+export async function heldByReleases(stage: Stage): Promise<readonly string[]> {
+  return (await nodeLeases(stage)).filter(({ spec }) => isOurs(spec?.holderIdentity)).map(({ metadata }) => metadata.name)
+}
+
+/** Waits until a BatchRelease holds the Leases of so many nodes. */
+export function untilLocked(stage: Stage, count = 1): Promise<void> {
+  return stage.until(`${count} nodes are locked`, async () => (await heldByReleases(stage)).length >= count)
+}
+
+/** Applies a template whose pods start this late. */
+export async function setSlowImage(stage: Stage, tag: string, startMs: number): Promise<void> {
+  const spec = { containers: [{ name: 'agent', image: `registry.example/node-agent:${tag}` }] }
+  const metadata = { annotations: { 'sim.tranche.dev/start-ms': String(startMs) } }
+  const body = { spec: { template: { metadata, spec } } }
+  await drive(stage.clock, stage.client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body }))
+}
+
+/** Changes the policy. */
+export async function setPolicy({ clock, client }: Stage, spec: ReleasePolicy['spec']): Promise<void> {
+  await drive(clock, client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec } }))
+}
+
+/** @returns the writes of Leases of nodes by executors, by verb */
+export function leaseWrites(stage: Stage): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { kind, actor = '', verb = '', namespace } of stage.recording())
+    if (kind === 'Lease' && namespace === LEASES && actor.startsWith('executor')) counts[verb] = (counts[verb] ?? 0) + 1
+  return counts
+}
+
 /** Expects that soon no BatchRelease holds a Lease of a node. */
 export async function expectNoLocks(stage: Stage): Promise<void> {
-  const isFree = async (): Promise<boolean> => (await nodeLeases(stage)).every(({ spec }) => !isOurs(spec?.holderIdentity))
-  await stage.until('no node is locked', isFree, 90_000)
+  await stage.until('no node is locked', async () => (await heldByReleases(stage)).length === 0, 90_000)
 }
 
 /** Expects that each pod was deleted while a BatchRelease held the Lease of its node. */

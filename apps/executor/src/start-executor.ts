@@ -112,7 +112,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const preparer = createNodePreparer([
     createRoomCheck(client, clock, log),
     createPrePullCheck({ clock, helpers, controlling }),
-    createLockCheck({ client, cluster, clock, locks, trusted: lockNamespaces, watched: options.namespaces }),
+    createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: options.namespaces }),
     createDrainCheck(drains),
   ])
   const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })

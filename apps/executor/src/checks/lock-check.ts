@@ -1,16 +1,15 @@
 import type { Clock } from '@tranche/clock'
-import { cordonedNodes, isPermitted, type NodeLocks, type WatchedCluster } from '@tranche/cluster'
+import { cordonedNodes, type NodeLocks, type WatchedCluster } from '@tranche/cluster'
 import { heldText, isHeld, isHeldBy, isSamePermit, type LockedPermit, type NodeLock, renewalDueMs } from '@tranche/drain'
 import type { NodeCheck, Preparation } from '@tranche/fence'
 import { type NodeView, nodeInView } from '@tranche/fleet'
-import type { KubeClient } from '@tranche/kube-client'
+import { compareResourceVersions } from '@tranche/kube-types'
 import { controlledBy } from '@tranche/planner'
 import { actOnEach } from './act-on-each.ts'
 import type { Check, CheckTarget } from './check.ts'
 
 /** Dependencies of {@link createLockCheck}. */
 export interface LockParts {
-  readonly client: KubeClient
   readonly cluster: WatchedCluster
   readonly clock: Clock
   /** Undefined if the installation does not allow locks. */
@@ -30,11 +29,20 @@ const HELD_AGAIN_MS = 15_000
 /** Delay if the record or the Lease has changed meanwhile, in milliseconds. */
 const CHANGED_AGAIN_MS = 1_000
 
+/** Delay before a Lease that could not be written is written again, in milliseconds. */
+const FAILED_AGAIN_MS = 60_000
+
+/** Time for a renewal that is due, in milliseconds. */
+const FORGOTTEN_AFTER_MS = 60_000
+
 /**
  * Holds the Lease of a node while its pod is replaced (`downtime.nodeLock` of the policy), so that no other release and no other program that
  * respects it takes the node down meanwhile. One request takes it before the pod is deleted, one gives it back; its state comes from a watch.
  */
-export function createLockCheck({ client, cluster, clock, locks, trusted, watched }: LockParts): Check {
+export function createLockCheck({ cluster, clock, locks, trusted, watched }: LockParts): Check {
+  /** Nodes whose Lease could not be written a moment ago. */
+  const failed = new Map<string, { readonly message: string; readonly untilMs: number }>()
+
   async function take(held: NodeLocks, target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
     const locked = permitOn(target, node)
     if (locked === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
@@ -43,14 +51,27 @@ export function createLockCheck({ client, cluster, clock, locks, trusted, watche
     if (isTaken && !isDue(lock)) return { kind: 'ready', for: 'deletion' }
     const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
     const written = await held.write({ node, nodeUid, locked }, signal)
-    if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
-    return blocked('NodeLockFailed', `the Lease of the node cannot be written in namespace ${held.namespace}: ${written.message}`)
+    if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
+    const message = `the Lease of the node cannot be written in namespace ${held.namespace}: ${written.message}`
+    failed.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
+    return blocked('NodeLockFailed', message)
+  }
+
+  /** Without this, a node would get a permit for each attempt. */
+  function failureOn(node: string): string | null {
+    for (const [one, { untilMs }] of failed) if (clock.monotonicMs() >= untilMs) failed.delete(one)
+    return failed.get(node)?.message ?? null
   }
 
   /** Its time must last until the deletion is sent, whatever the limit of renewals says. */
   function isDue(lock: NodeLock): boolean {
     return clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2
+  }
+
+  /** Whether each executor that may still need it would have renewed it: the watch of this process may not show yet what a release controls. */
+  function isForgotten(lock: NodeLock): boolean {
+    return clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2 + FORGOTTEN_AFTER_MS
   }
 
   function renewAtMs(lock: NodeLock): number | null {
@@ -62,15 +83,6 @@ export function createLockCheck({ client, cluster, clock, locks, trusted, watche
   function heldFor({ release }: CheckTarget): readonly NodeLock[] {
     const { namespace, uid } = release.metadata
     return (locks?.list(uid) ?? []).filter((lock) => lock.release?.namespace === namespace)
-  }
-
-  /** Whether the permit of a lock is over, by a record that is not older than the one in which its holder saw the permit. */
-  async function isOver({ release, permit }: NodeLock, target: CheckTarget, signal: AbortSignal): Promise<boolean> {
-    if (release === null || permit === null) return true
-    const { permits = [], seq = 0 } = target.release.status?.flight ?? {}
-    const listed = permits.find((one) => isSamePermit(one, permit))
-    if (listed !== undefined) return hasSettled(nodeInView(cluster.fleet.view(target.daemonSet), listed.node), listed.podUid)
-    return seq >= permit.seq || !(await isPermitted(client, { release, permit }, signal))
   }
 
   return {
@@ -92,32 +104,45 @@ export function createLockCheck({ client, cluster, clock, locks, trusted, watche
       const lock = locks.get(node)
       const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid
       if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
+      const failure = failureOn(node)
+      if (failure !== null) return blocked('NodeLockFailed', failure)
       return purpose === 'deletion' ? take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
     },
     async release(target, node, signal) {
-      for (const lock of heldFor(target).filter((one) => one.node === node))
-        if (!asksLock(target.release) || (await isOver(lock, target, signal))) await locks?.free(lock, signal)
+      const lock = heldFor(target).find((one) => one.node === node)
+      const isFree = lock !== undefined && (!asksLock(target.release) || isOver(lock, cluster, target))
+      if (isFree) await locks?.free(lock, signal)
     },
     async renew(target, node, signal) {
       const lock = heldFor(target).find((one) => one.node === node)
       if (lock?.release == null || lock.permit === null || renewAtMs(lock) === null) return
       const { permit, release } = lock
       const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
-      await locks?.write({ node, nodeUid, locked: { release, permit, seq: permit.seq } }, signal)
+      await locks?.write({ node, nodeUid, locked: { release, permit, seenAt: permit.seenAt } }, signal)
     },
     async sweep(signal) {
-      const left = (locks?.list() ?? []).filter((lock) => isLeft(lock, cluster, watched))
-      async function free(lock: NodeLock): Promise<void> {
-        const isNeeded = lock.release !== null && lock.permit !== null && (await isPermitted(client, { release: lock.release, permit: lock.permit }, signal))
-        if (!isNeeded) await locks?.free(lock, signal)
-      }
-      await actOnEach(left, free, signal)
+      const left = (locks?.list() ?? []).filter((lock) => isLeft(lock, cluster, watched) && (isOver(lock, cluster) || isForgotten(lock)))
+      await actOnEach(left, async (lock) => void (await locks?.free(lock, signal)), signal)
     },
   }
 }
 
 function asksLock({ spec }: CheckTarget['release']): boolean {
   return spec.tranche?.downtime?.nodeLock === 'Take'
+}
+
+/**
+ * Whether the permit of a lock is over. Unknown, hence not, while the watch of this process has not reached the version of the BatchRelease in
+ * which the holder saw the permit.
+ */
+function isOver({ release, permit }: NodeLock, cluster: WatchedCluster, target?: CheckTarget): boolean {
+  if (release === null || permit === null) return true
+  if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), permit.seenAt) < 0) return false
+  const known = cluster.overlay.batchReleases.get(release)
+  if (known?.metadata.uid !== release.uid) return true
+  const listed = known.status?.flight?.permits.find((one) => isSamePermit(one, permit))
+  if (listed === undefined) return true
+  return target !== undefined && hasSettled(nodeInView(cluster.fleet.view(target.daemonSet), listed.node), listed.podUid)
 }
 
 /** As far as the watches show: the pod is gone and the node has a Ready one, or the node is not desired any more. */
@@ -128,10 +153,10 @@ function hasSettled(view: NodeView | undefined, podUid: string): boolean {
 
 /** The newest permit of the node, which is the one that is executable; null without one. */
 function permitOn({ release }: CheckTarget, node: string): LockedPermit | null {
-  const { namespace = '', name, uid } = release.metadata
-  const { permits = [], seq = 0 } = release.status?.flight ?? {}
+  const { namespace = '', name, uid, resourceVersion } = release.metadata
+  const { permits = [] } = release.status?.flight ?? {}
   const permit = permits.filter((one) => one.node === node).at(-1)
-  return permit === undefined ? null : { release: { namespace, name, uid }, permit, seq }
+  return permit === undefined ? null : { release: { namespace, name, uid }, permit, seenAt: resourceVersion }
 }
 
 function isFor({ permit }: NodeLock, locked: LockedPermit): boolean {

@@ -3,7 +3,7 @@ export { traceWrites } from './trace-writes.ts'
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { keptNode } from './kept-node.ts'
 export { type CordonedNode, cordonedNodes } from './cordoned-nodes.ts'
-export { cordonNode, type CordonResult, isPermitted, type SettledPermits, uncordonNode } from './cordons.ts'
+export { cordonNode, type CordonResult, type SettledPermits, uncordonNode } from './cordons.ts'
 export { createNodeDrainer, type DrainReading, type NodeDrainer, type NodeToDrain } from './drain-node.ts'
 export { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 export {

@@ -19,8 +19,8 @@ export interface NodeLock {
   readonly holder: string
   /** BatchRelease that holds it; null for the lock of another program. */
   readonly release: LockedPermit['release'] | null
-  /** Permit for which it is held, and `seq` of the record in which its holder saw the permit; null where the Lease does not say. */
-  readonly permit: (LockedPermit['permit'] & { readonly seq: number }) | null
+  /** Permit for which it is held; null where the Lease does not say. */
+  readonly permit: (LockedPermit['permit'] & Pick<LockedPermit, 'seenAt'>) | null
   /** When it was last taken and renewed, in epoch milliseconds; null where the Lease does not say. */
   readonly acquiredMs: number | null
   readonly renewedMs: number | null
@@ -31,8 +31,8 @@ export interface NodeLock {
 
 /** The permit for which a node is locked. */
 export type LockedPermit = DrainedPermit & {
-  /** `seq` of the record that has the permit. */
-  readonly seq: number
+  /** `resourceVersion` of the BatchRelease in which the process has seen the permit. A process that has not seen it yet knows nothing of the permit. */
+  readonly seenAt: string
 }
 
 /** What a process asks for: the lock of this node, for this permit. */
@@ -110,14 +110,14 @@ export interface LockBody {
  * @returns the body with which the BatchRelease holds the lock for the permit
  */
 export function lockBody(before: NodeLock | null, { node, nodeUid, locked }: LockWanted, nowMs: number): LockBody {
-  const { release, permit, seq } = locked
+  const { release, permit, seenAt } = locked
   const keeps = before !== null && isHeldBy(before, release, nowMs)
   const transitions = before === null ? 0 : before.transitions + (keeps ? 0 : 1)
   const { podUid, podResourceVersion } = permit
   return {
     metadata: {
       ...(before === null ? { name: nodeLockName(node) } : { resourceVersion: before.resourceVersion }),
-      annotations: { [NODE_LOCK_ANNOTATION]: JSON.stringify({ podUid, podResourceVersion, seq }) },
+      annotations: { [NODE_LOCK_ANNOTATION]: JSON.stringify({ podUid, podResourceVersion, seenAt }) },
       ...(nodeUid !== undefined && { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: node, uid: nodeUid }] }),
     },
     spec: {
@@ -142,8 +142,8 @@ function releaseOf(holder: string): LockedPermit['release'] | null {
 function permitOf(text: string | undefined): NodeLock['permit'] {
   try {
     const value = JSON.parse(text ?? 'null') as NodeLock['permit']
-    const isMark = typeof value?.podUid === 'string' && typeof value.podResourceVersion === 'string' && typeof value.seq === 'number'
-    return isMark ? { podUid: value.podUid, podResourceVersion: value.podResourceVersion, seq: value.seq } : null
+    const isMark = [value?.podUid, value?.podResourceVersion, value?.seenAt].every((field) => typeof field === 'string')
+    return isMark ? value : null
   } catch {
     return null
   }
