@@ -4,6 +4,7 @@ import {
   CORDON_ANNOTATION,
   type DaemonSet,
   daemonSetAnnotations as keys,
+  type Lease,
   type Node,
   type Pod,
   rolloutAnnotations,
@@ -39,8 +40,10 @@ export async function findUnended(world: World, tag: string): Promise<readonly s
     cordoned: nodes.filter(isCordoned).map(({ metadata }) => metadata.name),
   }
   const cordons = view.cordoned.length === 0 ? [] : [`nodes are cordoned or marked: ${view.cordoned.join(', ')}`]
+  const leases = (await people.list<Lease>(resourcePaths.leases)).items.filter(({ spec }) => spec?.holderIdentity?.startsWith('tranche/'))
+  const locks = leases.map(({ metadata }) => `a release holds the Lease ${metadata.name}`)
   const { shape } = schedule
-  return [...cordons, ...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, shape), ...unendedConfig(view, shape)]
+  return [...cordons, ...locks, ...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, shape), ...unendedConfig(view, shape)]
 }
 
 /**

@@ -46,6 +46,7 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const group = upgrades > 0 ? noGroup : generateGroup(seed, stormMs)
   const pulls = generatePulls(seed, stormMs)
   const drains = generateDrains(seed, stormMs)
+  const locks = generateLocks(seed, stormMs)
   const incidents = [
     first,
     ...drawn,
@@ -56,12 +57,13 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
     ...group.incidents,
     ...pulls.cuts,
     ...drains.consumers,
+    ...locks.holds,
   ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
   return {
     seed,
-    shape: withConfig(group.among(drains.among(pulls.among(room.among(served)))), seed),
+    shape: withConfig(group.among(locks.among(drains.among(pulls.among(room.among(served))))), seed),
     stormMs,
     incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
     aheadMs: clocks.aheadMs,
@@ -122,7 +124,7 @@ function generateGroup(seed: number, stormMs: number): Group {
   const among = (shape: Shape): Shape => ({
     ...shape,
     companion,
-    ...(isNamed && { policy: { ...shape.policy, downtime: { group: GROUP } } }),
+    ...(isNamed && { policy: { ...shape.policy, downtime: { ...shape.policy?.downtime, group: GROUP } } }),
   })
   return { incidents, among }
 }
@@ -175,6 +177,30 @@ function generateDrains(seed: number, stormMs: number): Drains {
   }
   const among = (shape: Shape): Shape => (shape.policy === null ? shape : { ...shape, policy: { ...shape.policy, drain } })
   return { consumers, among }
+}
+
+interface Locks {
+  readonly holds: readonly Incident[]
+  /** Lets the policy, and in most worlds without one a new one, take the Leases of nodes. */
+  among(shape: Shape): Shape
+}
+
+/** In a third of the worlds another program takes Leases of nodes. Has its own random numbers. */
+function generateLocks(seed: number, stormMs: number): Locks {
+  const random = createRandom('node locks', seed)
+  if (random.next() < 0.66) return { holds: [], among: (shape) => shape }
+  const holds = Array.from({ length: 1 + random.integer(8) }, (): Incident => {
+    const held = { pick: random.integer(1_000), seconds: pick(random, [10, 30, 120, 300]), crashes: random.next() < 0.3 }
+    return { atMs: random.integer(stormMs), kind: 'holdNode', ...held, forMs: duration(random, 10 * MINUTE) }
+  })
+  // Without a policy, the DaemonSet takes no Lease.
+  const isNamed = random.next() < 0.7
+  const among = (shape: Shape): Shape => {
+    const policy = shape.policy ?? (isNamed ? {} : null)
+    const locking = policy === null ? null : { ...policy, downtime: { ...policy.downtime, nodeLock: 'Take' as const } }
+    return { ...shape, nodeLocks: true, policy: locking }
+  }
+  return { holds, among }
 }
 
 interface Clocks {

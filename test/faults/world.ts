@@ -18,7 +18,7 @@ import { type ApiProgram, startApiProgram } from './api-program.ts'
 import { recordTaken } from './record-taken.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
-import { COMPANION, GROUP_LEASES, type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
+import { COMPANION, GROUP_LEASES, NODE_LEASES, type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
 import { createFaultPhases, type FaultPhases } from './fault-phases.ts'
 
 /** One of our programs in a process of its own. */
@@ -61,6 +61,8 @@ export interface World {
   note(text: string): void
   /** Steps the API server's clock. */
   stepServerClock(ms: number): void
+  /** Epoch milliseconds by the API server's clock. */
+  serverNowMs(): number
   /** All steps so far. */
   readonly clockSteps: readonly ClockStep[]
   /** Starts another program in this slot; a program that is still there continues. */
@@ -84,6 +86,8 @@ export interface World {
   later(ms: number, undo: () => Promise<void> | void): void
   /** Calls all delayed functions now. */
   heal(): Promise<void>
+  /** Whether all faults have ended, or end now. */
+  isHealing(): boolean
 }
 
 /**
@@ -137,6 +141,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     noteStall,
     notes,
     note,
+    serverNowMs: () => clockSteps.reduce((sum, { ms }) => sum + ms, clock.nowMs()),
     clockSteps,
     stepServerClock(ms) {
       clockSteps.push({ atMs: clock.nowMs(), ms })
@@ -150,6 +155,8 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     await drive(clock, people.create(resourcePaths.customResourceDefinitions, definition as never))
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }
   await drive(clock, people.create(resourcePaths.namespaces, namespace as never))
+  const leases = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NODE_LEASES } }
+  if (shape.nodeLocks === true) await drive(clock, people.create(resourcePaths.namespaces, leases as never))
   await drive(clock, admission.install('present'))
   return world
 }
@@ -218,6 +225,7 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
       ...queueOfItsOwn,
       prePull: shape.prePull === true,
       drainNamespaces: ['*'],
+      lockNamespaces: shape.nodeLocks === true ? ['*'] : [],
       ...portsOf(program),
       exchange: takenBy(program),
       failpoints,
@@ -307,9 +315,10 @@ function leaseTimes({ leaseSeconds }: Shape): LeaseTimes {
   return { leaseDurationMs, renewDeadlineMs: (leaseDurationMs * 2) / 3, retryPeriodMs: Math.round((leaseDurationMs * 2) / 15) }
 }
 
-function createDelays(clock: VirtualClock, note: (text: string) => void): Pick<World, 'later' | 'heal'> {
+function createDelays(clock: VirtualClock, note: (text: string) => void): Pick<World, 'later' | 'heal' | 'isHealing'> {
   const reported = (error: unknown): void => note(`the operation failed: ${String(error)}`)
   const waiting = new Set<() => Promise<void> | void>()
+  let isHealing = false
   return {
     later(ms, undo) {
       waiting.add(undo)
@@ -318,7 +327,9 @@ function createDelays(clock: VirtualClock, note: (text: string) => void): Pick<W
         if (waiting.delete(undo)) void (async () => undo())().catch(reported)
       })
     },
+    isHealing: () => isHealing,
     async heal() {
+      isHealing = true
       for (const undo of waiting) {
         waiting.delete(undo)
         await (async () => undo())().catch(reported)

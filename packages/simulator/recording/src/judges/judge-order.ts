@@ -6,6 +6,7 @@ import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orde
 import type { Cause, Decision } from '../world/observations.ts'
 import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
 import { followImages } from '../world/images.ts'
+import { followNodeLeases, type NodeLeases } from '../world/node-locks.ts'
 import { followForeignPods } from '../world/foreign-pods.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.ts'
@@ -20,6 +21,7 @@ import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.
  * - Where the budget may be used up, pods that are not Ready may come before Ready ones of any revision. Nodes in flight, or with a permit
  *   still in the record, may come before others.
  * - Where the policy asks for room, a node is passed over if another pod held room there in the last six minutes, or waited for it.
+ * - Where the policy takes Leases of nodes, a node is passed over if another program held its Lease in the last six minutes.
  * - Where the policy asks for images to be pulled first, a node is passed over until they are there.
  * - Where a spread rule makes nodes with an available pod wait for nodes of the same value without one, the latter may come first. A pod
  *   may be available or not by any `minReadySeconds` that the writer may have seen.
@@ -37,17 +39,20 @@ class OrderJudge implements Judge {
   readonly #nodeChanged = new Map<string, Cause>()
   readonly #foreign = followForeignPods()
   readonly #images = followImages()
+  readonly #leases: NodeLeases
   /** Epoch milliseconds of the last write, by writer. */
   readonly #lastWriteMs = new Map<string, number>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
+    this.#leases = followNodeLeases(parts.query.clockSteps)
   }
 
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Pod') remember(this.#versions, write)
     this.#foreign.onWrite(write)
     this.#images.onWrite(write)
+    this.#leases.onWrite(write)
     if (write.kind === 'Node') this.#nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
     this.#judgeWrite(write)
     if (write.actor !== undefined) this.#lastWriteMs.set(write.actor, write.t)
@@ -78,6 +83,7 @@ class OrderJudge implements Judge {
           position,
           rules: terms?.nodes ?? {},
           prePulls: terms?.prePull !== undefined,
+          locks: terms?.downtime?.nodeLock === 'Take',
         })
         if (fault === null) return
         first ??= fault
@@ -103,6 +109,7 @@ class OrderJudge implements Judge {
         this.#isSureOf(story, node, view.decision) &&
         mayBeTaken(view.rules, place, steps) &&
         !this.#mayLackRoom(story, node, view) &&
+        !(view.locks && this.#leases.mayHaveBeenHeld(node, story.namespace, view.decision.atMs - ROOM_FORGOTTEN_MS)) &&
         !(view.prePulls && !this.#images.hasPulledFor(node, next.revision ?? '', view.decision.atMs - PULL_KNOWN_MS)),
     )
     const faults = this.#variants(story, next, view).map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
@@ -206,6 +213,8 @@ interface View {
   readonly rules: RecordedNodeRules
   /** Whether images are pulled before a permit. */
   readonly prePulls: boolean
+  /** Whether Leases of nodes are taken. */
+  readonly locks: boolean
 }
 
 interface Version {
