@@ -43,7 +43,14 @@ export async function findUnended(world: World, tag: string): Promise<readonly s
   const leases = (await people.list<Lease>(resourcePaths.leases)).items.filter(({ spec }) => spec?.holderIdentity?.startsWith('tranche/'))
   const locks = leases.map(({ metadata }) => `a release holds the Lease ${metadata.name}`)
   const { shape } = schedule
-  return [...cordons, ...locks, ...unendedRollout(view), ...unendedPods(view, tag), ...unendedKeys(view, shape), ...unendedConfig(view, shape)]
+  return [
+    ...cordons,
+    ...locks,
+    ...unendedRollout(view),
+    ...unendedPods(view, tag),
+    ...unendedKeys(view, shape),
+    ...unendedConfig(view, shape),
+  ]
 }
 
 /**

@@ -56,7 +56,8 @@ async function writeLease(world: World, { key, holder, seconds }: Holding): Prom
   const acquireTime = isHeld ? (lease?.spec?.acquireTime ?? now) : now
   const spec = { holderIdentity: holder, leaseDurationSeconds: seconds, acquireTime, renewTime: now, leaseTransitions: 0 }
   try {
-    if (lease === null) await people.create(resourcePaths.leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: key, spec })
+    if (lease === null)
+      await people.create(resourcePaths.leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: key, spec })
     else await people.update(resourcePaths.leases, { ...lease, spec })
     return true
   } catch (error) {

@@ -47,7 +47,7 @@ export async function heldByReleases(stage: Stage): Promise<readonly string[]> {
   return (await nodeLeases(stage)).filter(({ spec }) => isOurs(spec?.holderIdentity)).map(({ metadata }) => metadata.name)
 }
 
-/** Waits until a BatchRelease holds the Leases of so many nodes. */
+/** Waits until a BatchRelease holds the Leases of that many nodes. */
 export function untilLocked(stage: Stage, count = 1): Promise<void> {
   return stage.until(`${count} nodes are locked`, async () => (await heldByReleases(stage)).length >= count)
 }

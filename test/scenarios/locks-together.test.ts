@@ -84,7 +84,10 @@ function expectApart(): void {
     const here = down.get(node) ?? new Set()
     down.set(node, here)
     if (verb === 'delete' && actor.startsWith('executor')) {
-      expect([...here].filter((other) => other !== owner), node).toEqual([])
+      expect(
+        [...here].filter((other) => other !== owner),
+        node,
+      ).toEqual([])
       here.add(owner)
     } else if (ready === true && deleting !== true) here.delete(owner)
   }

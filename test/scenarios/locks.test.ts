@@ -28,7 +28,8 @@ let stage: Stage
 afterEach(() => stage.end())
 
 const NODE = 'node-001'
-const waiting = async (): Promise<{ reason?: string; message?: string }> => (await drive(stage.clock, stage.release()))?.status?.waiting ?? {}
+const waiting = async (): Promise<{ reason?: string; message?: string }> =>
+  (await drive(stage.clock, stage.release()))?.status?.waiting ?? {}
 const untilBlocked = (reason: string): Promise<void> =>
   stage.until(`a node is blocked: ${reason}`, async () => {
     const { blocked = [] } = (await stage.release())?.status?.flight ?? {}
@@ -81,7 +82,9 @@ describe('a release with downtime.nodeLock: Take', () => {
     await stage.setImage('v2')
     await untilReleased(stage, 'v2')
     expectLocked(stage)
-    const taken = stage.recording().find(({ kind, verb, actor = '' }) => kind === 'Lease' && verb === 'patch' && actor.startsWith('executor'))
+    const taken = stage
+      .recording()
+      .find(({ kind, verb, actor = '' }) => kind === 'Lease' && verb === 'patch' && actor.startsWith('executor'))
     expect(taken?.o).toMatchObject({ metadata: { name: `node-${NODE}` }, spec: { leaseTransitions: 1 } })
     await expectNoLocks(stage)
   })
@@ -188,7 +191,9 @@ describe('a release whose policy locks nodes', () => {
     stage = await setLockStage()
     const allow = stage.disturb({
       onRequest: ({ actor, resource, verb }) =>
-        actor.startsWith('executor') && resource.resource === 'leases' && verb === 'create' ? { kind: 'error', error: forbidden } : undefined,
+        actor.startsWith('executor') && resource.resource === 'leases' && verb === 'create'
+          ? { kind: 'error', error: forbidden }
+          : undefined,
     })
     await stage.setImage('v2')
     await untilBlocked('NodeLockFailed')

@@ -36,8 +36,8 @@ const FAILED_AGAIN_MS = 60_000
 const FORGOTTEN_AFTER_MS = 60_000
 
 /**
- * Holds the Lease of a node while its pod is replaced (`downtime.nodeLock` of the policy), so that no other release and no other program that
- * respects it takes the node down meanwhile. One request takes it before the pod is deleted, one gives it back; its state comes from a watch.
+ * Holds the Lease of a node while its pod is replaced (`downtime.nodeLock` of the policy). Other releases and programs that respect it leave
+ * the node alone meanwhile. One request takes it before the pod is deleted, one gives it back; its state comes from a watch.
  */
 export function createLockCheck({ cluster, clock, locks, trusted, watched }: LockParts): Check {
   /** Nodes whose Lease could not be written a moment ago. */
@@ -99,7 +99,10 @@ export function createLockCheck({ cluster, clock, locks, trusted, watched }: Loc
       const { namespace = '', uid } = target.release.metadata
       if (!asksLock(target.release) || purpose === 'ahead') return null
       if (locks === undefined || !(trusted.includes('*') || trusted.includes(namespace)))
-        return blocked('NodeLockNotAllowed', `policies of namespace ${namespace} may not lock nodes: rbac.nodeLocks.namespaces of the chart does not list it`)
+        return blocked(
+          'NodeLockNotAllowed',
+          `policies of namespace ${namespace} may not lock nodes: rbac.nodeLocks.namespaces of the chart does not list it`,
+        )
       if (!locks.isSynced()) return blocked('NodeLockFailed', `the Leases of namespace ${locks.namespace} cannot be read`)
       const lock = locks.get(node)
       const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid
@@ -132,7 +135,7 @@ function asksLock({ spec }: CheckTarget['release']): boolean {
 }
 
 /**
- * Whether the permit of a lock is over. Unknown, hence not, while the watch of this process has not reached the version of the BatchRelease in
+ * Whether the permit of a lock is over. Not before the watch of this process has reached the version of the BatchRelease in
  * which the holder saw the permit.
  */
 function isOver({ release, permit }: NodeLock, cluster: WatchedCluster, target?: CheckTarget): boolean {

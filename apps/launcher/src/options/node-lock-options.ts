@@ -19,7 +19,9 @@ const HEARTBEATS = 'kube-node-lease'
  * @throws {AppError} OPTION_INVALID
  */
 export function toNodeLockOptions(values: Values): NodeLockOptions | undefined {
-  const lockNamespaces = textsOf(values, 'lockNamespace').map((value) => (value === '*' ? value : parseNamespace('--lock-namespace', value)))
+  const lockNamespaces = textsOf(values, 'lockNamespace').map((value) =>
+    value === '*' ? value : parseNamespace('--lock-namespace', value),
+  )
   const given = textOf(values, 'lockLeaseNamespace')
   if (lockNamespaces.length === 0) {
     if (given === undefined) return undefined

@@ -15,7 +15,7 @@ export interface NodeLock {
   readonly node: string
   readonly uid: string
   readonly resourceVersion: string
-  /** Who holds it, bounded; empty where the Lease names no holder. */
+  /** Identity of the holder, bounded; empty where the Lease names no holder. */
   readonly holder: string
   /** BatchRelease that holds it; null for the lock of another program. */
   readonly release: LockedPermit['release'] | null
@@ -69,7 +69,7 @@ export function toNodeLock({ metadata, spec = {} }: Lease): NodeLock | null {
 
 /**
  * Whether the lock is held now. As in the library of medik8s, a Lease without a time or duration is free, and so is an expired one. A renewal
- * that lies further in the future than the lock lasts is not believed: it would keep everybody from the node for ever.
+ * that lies further in the future than the lock lasts is not believed: it would keep all programs from the node for ever.
  */
 export function isHeld({ renewedMs, durationMs }: NodeLock, nowMs: number): boolean {
   return renewedMs !== null && Math.abs(nowMs - renewedMs) <= durationMs && durationMs > 0

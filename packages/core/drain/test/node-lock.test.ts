@@ -78,7 +78,7 @@ describe('the body that takes a lock', () => {
     expect(lockBody(before, wanted, NOW_MS).spec).toMatchObject({ acquireTime: at(-5 * MINUTE), renewTime: at(0), leaseTransitions: 0 })
   })
 
-  it('begins anew where the own lock has expired', () => {
+  it('begins again where the own lock has expired', () => {
     const before = lockOf({ ...spec(HOLDER, -20 * MINUTE, 600), acquireTime: at(-30 * MINUTE) })
     expect(lockBody(before, wanted, NOW_MS).spec).toMatchObject({ acquireTime: at(0), leaseTransitions: 1 })
   })

@@ -158,7 +158,9 @@ function downtimeSentences({ group, nodeLock }: NonNullable<ReleasePolicySpec['d
     group === undefined
       ? 'Releases of other DaemonSets may run at the same time.'
       : `Of the DaemonSets whose policies name the group ${group}, at most one is released at a time.`,
-    ...(nodeLock === 'Take' ? ['The Lease of a node is held while its pod is replaced, and a node whose Lease has another holder waits.'] : []),
+    ...(nodeLock === 'Take'
+      ? ['The Lease of a node is held while its pod is replaced, and a node whose Lease has another holder waits.']
+      : []),
   ]
 }
 

@@ -283,7 +283,7 @@ const releasePolicySpecSchema = z.object({
     .optional()
     .meta({ description: 'How long updated nodes must stay healthy.' }),
   analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
-  downtime: downtimeSchema.optional().meta({ description: 'What must not happen to DaemonSets or to their nodes at the same time.' }),
+  downtime: downtimeSchema.optional().meta({ description: 'DaemonSets and programs that take no node down beside the release.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
   notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })
@@ -347,7 +347,7 @@ export const policyFields = {
   drain: drainRulesSchema.optional().meta({ description: 'Which pods must leave a node before its pod is deleted.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
   analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
-  downtime: downtimeSchema.optional().meta({ description: 'What must not happen to DaemonSets or to their nodes at the same time.' }),
+  downtime: downtimeSchema.optional().meta({ description: 'DaemonSets and programs that take no node down beside the release.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted.' }),
 }
 /** @see policyFields */

@@ -72,7 +72,11 @@ export function nodesToRelease(fence: FenceState): readonly Preparation[] {
     const { node, isAhead } = preparation
     // Preparations that begin before the permit are over when the pod is deleted. They may not take the room of the new pod.
     const hasPermit = (isAhead ? unused : unsettled).has(node)
-    return view.releasing?.has(preparationId(preparation)) !== true && !isNeeded(fence, preparation, hasPermit) && mayBeUndone(fence, preparation)
+    return (
+      view.releasing?.has(preparationId(preparation)) !== true &&
+      !isNeeded(fence, preparation, hasPermit) &&
+      mayBeUndone(fence, preparation)
+    )
   })
 }
 

@@ -26,7 +26,12 @@ describe('a pod, where the policy takes the Leases of nodes', () => {
       ['stays once the Lease was given back', (s) => s.lease('a', OURS).lease('a', null).wait(1_000).del('a1'), ['G4 a']],
       [
         'goes where a process froze between the Lease and the deletion',
-        (s) => s.lease('a', OURS).wait(MINUTE).lease('a', null).del('a1', { sent: s.nowMs - 5_000 }),
+        (s) =>
+          s
+            .lease('a', OURS)
+            .wait(MINUTE)
+            .lease('a', null)
+            .del('a1', { sent: s.nowMs - 5_000 }),
         [],
       ],
       ['may be deleted by others', (s) => s.gone('a1'), []],
@@ -50,7 +55,15 @@ describe('the Lease of a node', () => {
       ['G11 a'],
     ],
     ['that another release holds is not taken by us', (s) => s.lease('a', 'tranche/x/y/u2').wait(10_000).lease('a', OURS), ['G11 a']],
-    ['that has expired may be taken', (s) => s.lease('a', OTHER).wait(2 * MINUTE).lease('a', OURS), []],
+    [
+      'that has expired may be taken',
+      (s) =>
+        s
+          .lease('a', OTHER)
+          .wait(2 * MINUTE)
+          .lease('a', OURS),
+      [],
+    ],
     ['that was given back may be taken', (s) => s.lease('a', OTHER).lease('a', null).lease('a', OURS), []],
     ['may be renewed by its holder', (s) => s.lease('a', OURS).wait(10_000).lease('a', OURS), []],
     ['may be taken by others', (s) => s.lease('a', OURS).lease('a', OTHER), []],
@@ -63,9 +76,35 @@ describe('the Lease of a node', () => {
   judgeEach(
     'G7',
     [
-      ['is given back in the end', (s) => s.lease('a', OURS).record({}, '').wait(5 * MINUTE).node('z'), ['G7 a']],
-      ['is held as long as its node has a permit', (s) => s.lease('a', OURS).wait(5 * MINUTE).node('z'), []],
-      ['may be held by others in the end', (s) => s.lease('a', OTHER).record({}, '').wait(5 * MINUTE).node('z'), []],
+      [
+        'is given back in the end',
+        (s) =>
+          s
+            .lease('a', OURS)
+            .record({}, '')
+            .wait(5 * MINUTE)
+            .node('z'),
+        ['G7 a'],
+      ],
+      [
+        'is held as long as its node has a permit',
+        (s) =>
+          s
+            .lease('a', OURS)
+            .wait(5 * MINUTE)
+            .node('z'),
+        [],
+      ],
+      [
+        'may be held by others in the end',
+        (s) =>
+          s
+            .lease('a', OTHER)
+            .record({}, '')
+            .wait(5 * MINUTE)
+            .node('z'),
+        [],
+      ],
     ],
     { query: () => ({ quiescentFromMs: 1_000_000 }) },
   )

@@ -198,11 +198,22 @@ describe('the order', () => {
         (s) => choose(locking(s, 'Take', 'a').seen().wait(1), 'b1'),
         [],
       ],
-      ['passes over no node because of a Lease that the policy ignores', (s) => choose(locking(s, 'Ignore', 'a').seen().wait(1), 'b1'), ['G5 b']],
+      [
+        'passes over no node because of a Lease that the policy ignores',
+        (s) => choose(locking(s, 'Ignore', 'a').seen().wait(1), 'b1'),
+        ['G5 b'],
+      ],
       ['passes over no node because of the Lease of another one', (s) => choose(locking(s, 'Take', 'c').seen().wait(1), 'b1'), ['G5 b']],
       [
         'passes over no node because of a Lease that expired long ago',
-        (s) => choose(locking(s, 'Take', 'a').wait(10 * MINUTE).seen().wait(1), 'b1'),
+        (s) =>
+          choose(
+            locking(s, 'Take', 'a')
+              .wait(10 * MINUTE)
+              .seen()
+              .wait(1),
+            'b1',
+          ),
         ['G5 b'],
       ],
       ['passes over a node on which another pod runs, where the policy asks for room', beside('Check'), []],
