@@ -12,7 +12,7 @@ import {
   watchNodeLocks,
 } from '@tranche/cluster'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
-import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
@@ -27,7 +27,7 @@ import { createLockCheck } from './checks/lock-check.ts'
 import { createPrePullCheck } from './checks/pre-pull-check.ts'
 import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
-import { createNodePreparer } from './node-preparer.ts'
+import { createNodePreparer, type NodePreparer } from './node-preparer.ts'
 import { tracePort } from './trace-port.ts'
 
 /** Options of an executor process. */
@@ -104,17 +104,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const helpers = options.prePull === true ? watchHelperPods({ client, clock, log, seed, ...scope }) : undefined
-  const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
-  const drains = { client, cluster, clock, log, trusted: options.drainNamespaces ?? [], watched: options.namespaces }
-  const { lockNamespaces = [], lockLeaseNamespace = LOCK_LEASE_NAMESPACE } = options
-  const locks = lockNamespaces.length === 0 ? undefined : watchNodeLocks({ client, clock, log, seed, namespace: lockLeaseNamespace })
-  const preparer = createNodePreparer([
-    createRoomCheck(client, clock, log),
-    createPrePullCheck({ clock, helpers, controlling }),
-    createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: options.namespaces }),
-    createDrainCheck(drains),
-  ])
+  const { preparer, helpers, locks } = prepareNodes(options, { client, cluster, clock, log, seed })
   const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })
@@ -146,6 +136,37 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
       end.resolve()
     },
   }
+}
+
+interface Preparing {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly clock: Clock
+  readonly log: Logger
+  readonly seed: number
+}
+
+interface PreparedNodes {
+  readonly preparer: NodePreparer
+  readonly helpers: HelperPods | undefined
+  readonly locks: NodeLocks | undefined
+}
+
+/** Puts the checks of nodes together. What the installation does not allow is not watched. */
+function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, seed }: Preparing): PreparedNodes {
+  const { drainNamespaces = [], lockNamespaces = [], lockLeaseNamespace = LOCK_LEASE_NAMESPACE, namespaces, prePull } = options
+  const watching = { client, clock, log, seed }
+  const helpers = prePull === true ? watchHelperPods({ ...watching, ...(namespaces && { namespaces }) }) : undefined
+  const locks = lockNamespaces.length === 0 ? undefined : watchNodeLocks({ ...watching, namespace: lockLeaseNamespace })
+  const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
+  // A lock keeps other programs off the node before a drain cordons it.
+  const preparer = createNodePreparer([
+    createRoomCheck(client, clock, log),
+    createPrePullCheck({ clock, helpers, controlling }),
+    createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: namespaces }),
+    createDrainCheck({ client, cluster, clock, log, trusted: drainNamespaces, watched: namespaces }),
+  ])
+  return { preparer, helpers, locks }
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { Clock } from '@tranche/clock'
 import { cordonedNodes, type NodeLocks, type WatchedCluster } from '@tranche/cluster'
-import { heldText, isHeld, isHeldBy, isSamePermit, type LockedPermit, type NodeLock, renewalDueMs } from '@tranche/drain'
-import type { NodeCheck, Preparation } from '@tranche/fence'
-import { type NodeView, nodeInView } from '@tranche/fleet'
+import { heldText, isHeld, isLockedBy, isSamePermit, type LockedPermit, type NodeLock, renewalDueMs } from '@tranche/drain'
+import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
+import { type FleetNode, type NodeView, nodeInView } from '@tranche/fleet'
 import { compareResourceVersions } from '@tranche/kube-types'
 import { controlledBy } from '@tranche/planner'
 import { actOnEach } from './act-on-each.ts'
-import type { Check, CheckTarget } from './check.ts'
+import type { Check, CheckQuestion, CheckTarget } from './check.ts'
 
 /** Dependencies of {@link createLockCheck}. */
 export interface LockParts {
@@ -29,6 +29,9 @@ const HELD_AGAIN_MS = 15_000
 /** Delay if the record or the Lease has changed meanwhile, in milliseconds. */
 const CHANGED_AGAIN_MS = 1_000
 
+/** Time after which Leases that cannot be read are reported, in milliseconds. */
+const UNREAD_MS = 30_000
+
 /** Delay before a Lease that could not be written is written again, in milliseconds. */
 const FAILED_AGAIN_MS = 60_000
 
@@ -39,95 +42,131 @@ const FORGOTTEN_AFTER_MS = 60_000
  * Holds the Lease of a node while its pod is replaced (`downtime.nodeLock` of the policy). Other releases and programs that respect it leave
  * the node alone meanwhile. One request takes it before the pod is deleted, one gives it back; its state comes from a watch.
  */
-export function createLockCheck({ cluster, clock, locks, trusted, watched }: LockParts): Check {
-  /** Nodes whose Lease could not be written a moment ago. */
-  const failed = new Map<string, { readonly message: string; readonly untilMs: number }>()
+export function createLockCheck(parts: LockParts): Check {
+  return new LockCheck(parts)
+}
 
-  async function take(held: NodeLocks, target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
+class LockCheck implements Check {
+  readonly name = LOCK
+  readonly #parts: LockParts
+  /** Nodes whose Lease could not be written a moment ago. */
+  readonly #failed = new Map<string, { readonly message: string; readonly untilMs: number }>()
+
+  /** Since when (monotonic) the Leases have not been read; null if they are. */
+  #unreadFromMs: number | null = null
+
+  constructor(parts: LockParts) {
+    this.#parts = parts
+  }
+
+  rules({ release }: CheckTarget): PreparationRules | undefined {
+    return asksLock(release) ? { ahead: 0 } : undefined
+  }
+
+  preparations(target: CheckTarget): readonly Preparation[] {
+    const isStale = !asksLock(target.release)
+    return this.#heldFor(target).map((lock): Preparation => {
+      const done = { node: lock.node, check: LOCK, state: 'begun', isAhead: false, isStale, changesAtMs: null } as const
+      return { ...done, isLast: true, renewAtMs: isStale ? null : this.#renewAtMs(lock) }
+    })
+  }
+
+  async check(target: CheckTarget, { node, purpose }: CheckQuestion, signal: AbortSignal): Promise<NodeCheck | null> {
+    const { locks, trusted, clock } = this.#parts
+    const { namespace = '', uid } = target.release.metadata
+    if (!asksLock(target.release) || purpose === 'ahead') return null
+    const isTrusted = trusted.includes('*') || trusted.includes(namespace)
+    if (locks === undefined || !isTrusted) return blocked('NodeLockNotAllowed', untrusted(namespace))
+    if (!locks.isSynced()) return this.#unread(locks)
+    this.#unreadFromMs = null
+    const lock = locks.get(node)
+    const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid
+    if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
+    const failure = this.#failureOn(node)
+    if (failure !== null) return blocked('NodeLockFailed', failure)
+    return purpose === 'deletion' ? this.#take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
+  }
+
+  async release(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
+    const lock = this.#heldFor(target).find((one) => one.node === node)
+    const isFree = lock !== undefined && (!asksLock(target.release) || isOver(lock, this.#parts.cluster, target))
+    if (isFree) await this.#parts.locks?.free(lock, signal)
+  }
+
+  async renew(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
+    const { cluster, locks } = this.#parts
+    const lock = this.#heldFor(target).find((one) => one.node === node)
+    if (lock === undefined || lock.release === null || lock.permit === null || this.#renewAtMs(lock) === null) return
+    const { permit, release } = lock
+    await locks?.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked: { release, permit, seenAt: permit.seenAt } }, signal)
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    const { cluster, locks, watched } = this.#parts
+    const left = (locks?.list() ?? []).filter((lock) => {
+      return isLeft(lock, cluster, watched) && (isOver(lock, cluster) || this.#isForgotten(lock))
+    })
+    await actOnEach(left, async (lock) => void (await locks?.free(lock, signal)), signal)
+  }
+
+  async #take(locks: NodeLocks, target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
+    const { clock, cluster } = this.#parts
     const locked = permitOn(target, node)
     if (locked === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
-    const lock = held.get(node)
-    const isTaken = lock !== null && isHeldBy(lock, locked.release, clock.nowMs()) && isFor(lock, locked)
-    if (isTaken && !isDue(lock)) return { kind: 'ready', for: 'deletion' }
-    const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
-    const written = await held.write({ node, nodeUid, locked }, signal)
+    const lock = locks.get(node)
+    const isTaken = lock !== null && isLockedBy(lock, locked.release, clock.nowMs()) && isFor(lock, locked)
+    if (isTaken && !this.#isDue(lock)) return { kind: 'ready', for: 'deletion' }
+    const written = await locks.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked }, signal)
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
-    const message = `the Lease of the node cannot be written in namespace ${held.namespace}: ${written.message}`
-    failed.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
+    const message = `the Lease of the node cannot be written in namespace ${locks.namespace}: ${written.message}`
+    this.#failed.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
     return blocked('NodeLockFailed', message)
   }
 
+  /** The first list takes a moment after the start of a process. */
+  #unread({ namespace }: NodeLocks): NodeCheck {
+    const nowMs = this.#parts.clock.monotonicMs()
+    this.#unreadFromMs ??= nowMs
+    if (nowMs - this.#unreadFromMs < UNREAD_MS) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    return { ...blocked('NodeLockFailed', `the Leases of namespace ${namespace} cannot be read`), againInMs: HELD_AGAIN_MS }
+  }
+
   /** Without this, a node would get a permit for each attempt. */
-  function failureOn(node: string): string | null {
-    for (const [one, { untilMs }] of failed) if (clock.monotonicMs() >= untilMs) failed.delete(one)
-    return failed.get(node)?.message ?? null
+  #failureOn(node: string): string | null {
+    for (const [one, { untilMs }] of this.#failed) if (this.#parts.clock.monotonicMs() >= untilMs) this.#failed.delete(one)
+    return this.#failed.get(node)?.message ?? null
   }
 
   /** Its time must last until the deletion is sent, whatever the limit of renewals says. */
-  function isDue(lock: NodeLock): boolean {
-    return clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2
+  #isDue(lock: NodeLock): boolean {
+    return this.#parts.clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2
   }
 
   /** Whether each executor that may still need it would have renewed it: the watch of this process may not show yet what a release controls. */
-  function isForgotten(lock: NodeLock): boolean {
-    return clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2 + FORGOTTEN_AFTER_MS
+  #isForgotten(lock: NodeLock): boolean {
+    return this.#parts.clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2 + FORGOTTEN_AFTER_MS
   }
 
-  function renewAtMs(lock: NodeLock): number | null {
-    const isReady = cluster.nodes.store.get({ namespace: '', name: lock.node })?.ready === true
+  #renewAtMs(lock: NodeLock): number | null {
+    const { clock, cluster } = this.#parts
+    const isReady = nodeOf(cluster, lock.node)?.ready === true
     const dueMs = isReady && isHeld(lock, clock.nowMs()) ? renewalDueMs(lock) : null
     return dueMs === null ? null : clock.monotonicMs() + dueMs - clock.nowMs()
   }
 
-  function heldFor({ release }: CheckTarget): readonly NodeLock[] {
+  #heldFor({ release }: CheckTarget): readonly NodeLock[] {
     const { namespace, uid } = release.metadata
-    return (locks?.list(uid) ?? []).filter((lock) => lock.release?.namespace === namespace)
+    return (this.#parts.locks?.list(uid) ?? []).filter((lock) => lock.release?.namespace === namespace)
   }
+}
 
-  return {
-    name: LOCK,
-    rules: ({ release }) => (asksLock(release) ? { ahead: 0 } : undefined),
-    preparations(target) {
-      const isStale = !asksLock(target.release)
-      return heldFor(target).map((lock): Preparation => {
-        const done = { node: lock.node, check: LOCK, state: 'begun', isAhead: false, isStale, changesAtMs: null } as const
-        return { ...done, isLast: true, renewAtMs: isStale ? null : renewAtMs(lock) }
-      })
-    },
-    async check(target, { node, purpose }, signal) {
-      const { namespace = '', uid } = target.release.metadata
-      if (!asksLock(target.release) || purpose === 'ahead') return null
-      if (locks === undefined || !(trusted.includes('*') || trusted.includes(namespace)))
-        return blocked(
-          'NodeLockNotAllowed',
-          `policies of namespace ${namespace} may not lock nodes: rbac.nodeLocks.namespaces of the chart does not list it`,
-        )
-      if (!locks.isSynced()) return blocked('NodeLockFailed', `the Leases of namespace ${locks.namespace} cannot be read`)
-      const lock = locks.get(node)
-      const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid
-      if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
-      const failure = failureOn(node)
-      if (failure !== null) return blocked('NodeLockFailed', failure)
-      return purpose === 'deletion' ? take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
-    },
-    async release(target, node, signal) {
-      const lock = heldFor(target).find((one) => one.node === node)
-      const isFree = lock !== undefined && (!asksLock(target.release) || isOver(lock, cluster, target))
-      if (isFree) await locks?.free(lock, signal)
-    },
-    async renew(target, node, signal) {
-      const lock = heldFor(target).find((one) => one.node === node)
-      if (lock?.release == null || lock.permit === null || renewAtMs(lock) === null) return
-      const { permit, release } = lock
-      const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
-      await locks?.write({ node, nodeUid, locked: { release, permit, seenAt: permit.seenAt } }, signal)
-    },
-    async sweep(signal) {
-      const left = (locks?.list() ?? []).filter((lock) => isLeft(lock, cluster, watched) && (isOver(lock, cluster) || isForgotten(lock)))
-      await actOnEach(left, async (lock) => void (await locks?.free(lock, signal)), signal)
-    },
-  }
+function nodeOf({ nodes }: WatchedCluster, name: string): FleetNode | undefined {
+  return nodes.store.get({ namespace: '', name })
+}
+
+function untrusted(namespace: string): string {
+  return `policies of namespace ${namespace} may not lock nodes: rbac.nodeLocks.namespaces of the chart does not list it`
 }
 
 function asksLock({ spec }: CheckTarget['release']): boolean {

@@ -5,7 +5,7 @@ export { drainText, type EvictionRefusal } from './drain-text.ts'
 export {
   heldText,
   isHeld,
-  isHeldBy,
+  isLockedBy,
   type LockedPermit,
   type LockWanted,
   lockBody,

@@ -76,7 +76,7 @@ export function isHeld({ renewedMs, durationMs }: NodeLock, nowMs: number): bool
 }
 
 /** Whether the BatchRelease holds the lock, and has not lost it by the clock. */
-export function isHeldBy(lock: NodeLock, release: LockedPermit['release'], nowMs: number): boolean {
+export function isLockedBy(lock: NodeLock, release: LockedPermit['release'], nowMs: number): boolean {
   return isHeld(lock, nowMs) && lock.release?.uid === release.uid && lock.release.namespace === release.namespace
 }
 
@@ -111,7 +111,7 @@ export interface LockBody {
  */
 export function lockBody(before: NodeLock | null, { node, nodeUid, locked }: LockWanted, nowMs: number): LockBody {
   const { release, permit, seenAt } = locked
-  const keeps = before !== null && isHeldBy(before, release, nowMs)
+  const keeps = before !== null && isLockedBy(before, release, nowMs)
   const transitions = before === null ? 0 : before.transitions + (keeps ? 0 : 1)
   const { podUid, podResourceVersion } = permit
   return {

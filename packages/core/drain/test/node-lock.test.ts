@@ -1,4 +1,4 @@
-import { heldText, isHeld, isHeldBy, lockBody, type LockWanted, type NodeLock, renewalDueMs, toNodeLock } from '@tranche/drain'
+import { heldText, isHeld, isLockedBy, lockBody, type LockWanted, type NodeLock, renewalDueMs, toNodeLock } from '@tranche/drain'
 import type { Lease } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 
@@ -88,9 +88,9 @@ describe('the body that takes a lock', () => {
     const metadata = { ...leaseOf({}).metadata, ...body.metadata }
     const lock = toNodeLock({ ...leaseOf({}), metadata, spec: body.spec } as Lease)
     expect(lock).toMatchObject({ node: 'a', release, permit: { ...locked.permit, seenAt: '40' } })
-    expect(lock !== null && isHeldBy(lock, release, NOW_MS)).toBe(true)
-    expect(lock !== null && isHeldBy(lock, { ...release, uid: 'u2' }, NOW_MS)).toBe(false)
-    expect(lock !== null && isHeldBy(lock, { ...release, namespace: 'x' }, NOW_MS)).toBe(false)
+    expect(lock !== null && isLockedBy(lock, release, NOW_MS)).toBe(true)
+    expect(lock !== null && isLockedBy(lock, { ...release, uid: 'u2' }, NOW_MS)).toBe(false)
+    expect(lock !== null && isLockedBy(lock, { ...release, namespace: 'x' }, NOW_MS)).toBe(false)
   })
 })
 

@@ -39,8 +39,6 @@ export {
 } from './rollout.ts'
 export {
   type Analysis,
-  type DowntimeRules,
-  downtimeSchema,
   type DrainConsumer,
   drainDefaults,
   type DrainRules,
@@ -58,6 +56,7 @@ export {
   prePullDefaults,
   type PrePullRules,
 } from './release-policy.ts'
+export { type DowntimeRules, downtimeSchema } from './downtime-rules.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition, Waiting, WaitingFor } from './status-fields.ts'
 export {

@@ -1,5 +1,6 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
+import { downtimeSchema } from './downtime-rules.ts'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
 import {
   conditionStatuses,
@@ -10,7 +11,6 @@ import {
   notifyEvents,
   pullFailureActions,
   reapplyActions,
-  nodeLockRules,
   roomRules,
 } from './values.ts'
 
@@ -156,20 +156,6 @@ export const failureRulesSchema = z.object({
 })
 /** @see failureRulesSchema */
 export type FailureRules = Frozen<z.infer<typeof failureRulesSchema>>
-
-/** How a release keeps away from other releases, and from other programs that take nodes down. */
-export const downtimeSchema = z.object({
-  group: z.string().optional().meta({
-    description:
-      'Name of a group of DaemonSets, of which at most one is released at a time: those of the namespace whose policies name the same group. Default: no group.',
-  }),
-  nodeLock: known(nodeLockRules).optional().meta({
-    description:
-      'Whether to take the Lease of a node, which other programs that take nodes down respect as well, before its pod is deleted: Ignore or Take. With Take, a node whose Lease another program or release holds keeps its pod and waits. Default Ignore.',
-  }),
-})
-/** @see downtimeSchema */
-export type DowntimeRules = Frozen<z.infer<typeof downtimeSchema>>
 
 const secretKeySchema = z.object({
   name: z.string().meta({ description: 'Name of a Secret in the namespace of the policy.' }),

@@ -1,5 +1,4 @@
 import type { RecordedWrite } from '../record/recorded-write.ts'
-import type { ClockStep } from '../judges/breach.ts'
 
 /** Lease of a node, between two writes of it. Times of the Lease are by the API server's clock, which may be set. */
 export interface HeldLease {
@@ -36,8 +35,14 @@ const PREFIX = 'node-'
 const ROUNDED_MS = 5_000
 const ANSWERED_MS = 60_000
 
+/** Change of the API server's clock, when it was made. */
+interface ClockSet {
+  readonly atMs: number
+  readonly ms: number
+}
+
 /** Starts without Leases. */
-export function followNodeLeases(clockSteps: readonly ClockStep[] = []): NodeLeases {
+export function followNodeLeases(clockSteps: readonly ClockSet[] = []): NodeLeases {
   const leases = new Map<string, (HeldLease | { readonly sinceMs: number; readonly holder: null })[]>()
   const serverMs = (atMs: number): number => clockSteps.filter((step) => step.atMs <= atMs).reduce((sum, { ms }) => sum + ms, atMs)
   const wasSet = (atMs: number): boolean => clockSteps.some((step) => step.atMs <= atMs && atMs - step.atMs < ANSWERED_MS)
