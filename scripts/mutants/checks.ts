@@ -195,7 +195,7 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G6',
     fault: 'an executor that cannot undo what was done on a node does nothing else',
     file: checkNodes,
-    find: "        if (signal.aborted) throw error\n        log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, failed)",
+    find: '        if (signal.aborted) throw error\n        log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, failed)',
     replace: '        throw error',
     tests: [executorTests],
   },

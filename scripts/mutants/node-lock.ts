@@ -7,6 +7,7 @@ const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 
 const lockTests = 'packages/core/drain/test/node-lock.test.ts'
 const preparedTests = 'packages/core/fence/test/pass/prepared-nodes.test.ts'
+const leaseTests = 'packages/clients/cluster/test/node-locks.test.ts'
 const checkTests = 'apps/executor/test/lock-check.test.ts'
 const stories = 'test/scenarios/locks.test.ts'
 const storiesOfTwo = 'test/scenarios/locks-together.test.ts'
@@ -67,7 +68,7 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     file: nodeLocks,
     find: 'preconditions: { uid, resourceVersion }',
     replace: 'preconditions: { uid }',
-    tests: [checkTests],
+    tests: [leaseTests],
   },
   {
     rule: 'NodeLock',

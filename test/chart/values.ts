@@ -112,6 +112,7 @@ export const choices: Readonly<Record<string, Values>> = {
       sharedGroups: ['demo', 'network'],
       prePull: true,
       drain: { namespaces: ['gpu-operator'] },
+      nodeLocks: { namespaces: ['gpu-operator'], leaseNamespace: 'medik8s-leases' },
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
     },
     networkPolicy: {

@@ -137,7 +137,11 @@ describe('a node whose Lease is free', () => {
     const world = aWorld()
     world.answer = { kind: 'rejected', message: 'namespaces "leases" not found' }
     const found = await world.check.check(aTarget(), deletion, signal)
-    expect(found).toMatchObject({ kind: 'blocked', reason: 'NodeLockFailed', message: expect.stringContaining('"leases" not found') as string })
+    expect(found).toMatchObject({
+      kind: 'blocked',
+      reason: 'NodeLockFailed',
+      message: expect.stringContaining('"leases" not found') as string,
+    })
     expect(await world.check.check(aTarget(), permitted, signal)).toEqual(found)
     world.clock.advance(MINUTE)
     expect(await world.check.check(aTarget(), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
@@ -198,7 +202,11 @@ describe('where the installation does not allow it', () => {
     ['at all', { isAllowed: false }],
   ])('%s, the node keeps its pod', async (_name, given) => {
     const found = await aWorld(given).check.check(aTarget(), permitted, signal)
-    expect(found).toMatchObject({ kind: 'blocked', reason: 'NodeLockNotAllowed', message: expect.stringContaining('namespace demo') as string })
+    expect(found).toMatchObject({
+      kind: 'blocked',
+      reason: 'NodeLockNotAllowed',
+      message: expect.stringContaining('namespace demo') as string,
+    })
   })
 
   it('to read Leases, the node waits for a moment and is blocked then', async () => {

@@ -141,8 +141,7 @@ class WatchedNodeLocks implements NodeLocks {
 
   #unseen(): readonly NodeLock[] {
     const position = this.#reflector.positionOf(this.namespace)
-    for (const [node, lock] of this.#written)
-      if (compareResourceVersions(position, lock.resourceVersion) >= 0) this.#written.delete(node)
+    for (const [node, lock] of this.#written) if (compareResourceVersions(position, lock.resourceVersion) >= 0) this.#written.delete(node)
     return [...this.#written.values()]
   }
 
