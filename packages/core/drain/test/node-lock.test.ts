@@ -31,6 +31,7 @@ describe('a Lease', () => {
 
   it.each([
     ['of another program', 'node-maintenance'],
+    ['of another program with a holder of the same form', 'other/demo/agent/u1'],
     ['with a slash too many', `${HOLDER}/x`],
     ['without a uid', 'tranche/demo/agent/'],
   ])('%s is not that of a BatchRelease', (_name, holder) => {
