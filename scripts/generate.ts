@@ -13,7 +13,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
 import { describeApi } from '../apps/api/src/index.ts'
-import { admissionPolicies, definitionsPolicy, admissionWebhooks } from '../packages/core/admission/src/index.ts'
+import { admissionPolicies, admissionWebhooks, definitionsPolicy, podPolicy } from '../packages/core/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/words/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
 import { chartRules, processRules, scopedRoles } from './chart-rules.ts'
@@ -40,6 +40,10 @@ write(
 write(
   'charts/tranche/files/admission-policies.yaml',
   `# Made by \`pnpm generate\` from packages/core/admission/src/policies; changes belong there.\n${yaml({ policies: admissionPolicies })}`,
+)
+write(
+  'charts/tranche/files/pod-policy.yaml',
+  `# Made by \`pnpm generate\` from packages/core/admission/src/policies; changes belong there.\n${yaml({ policies: podPolicy })}`,
 )
 write(
   'charts/tranche/files/definitions-policy.yaml',

@@ -123,7 +123,7 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'F3',
     fault: 'more nodes are prepared at a time than the policy says',
     file: preparedNodes,
-    find: 'const count = most - placesTaken(fence, waiting, candidates)',
+    find: 'const count = most - countPrepared(fence, waiting, candidates)',
     replace: 'const count = most',
     tests: [preparedTests],
   },

@@ -1,12 +1,28 @@
 import type { Mutant } from './mutant.ts'
 
 const references = 'packages/core/config/src/config-references.ts'
+const fields = 'packages/core/config/src/config-fields.ts'
 const hash = 'packages/core/config/src/has-content-hash.ts'
 const judge = 'packages/core/config/src/judge-config.ts'
 const conditions = 'packages/core/planner/src/rollout/states/rollout-conditions.ts'
 const events = 'packages/core/planner/src/rollout/actions/rollout-events.ts'
 const reading = 'packages/shells/controllers/src/config-port.ts'
 const port = 'apps/controller/src/ports/config-port.ts'
+
+const planPins = 'packages/core/config/src/pin/plan-pins.ts'
+const configCopy = 'packages/core/config/src/pin/config-copy.ts'
+const podPolicy = 'packages/core/admission/src/policies/pod-policy.ts'
+const planPinsTests = 'packages/core/config/test/pin/plan-pins.test.ts'
+const planPinsProperties = 'packages/core/config/test/pin/plan-pins.property.test.ts'
+const configCopyTests = 'packages/core/config/test/pin/config-copy.test.ts'
+const pinnedPods = 'test/scenarios/pinned-pods.test.ts'
+const pinnedConfig = 'test/scenarios/pinned-config.test.ts'
+const pinnedChanges = 'test/scenarios/pinned-changes.test.ts'
+const pinConfig = 'packages/shells/controllers/src/pin-config.ts'
+const pinPort = 'apps/controller/src/ports/pin-port.ts'
+const takeOver = 'packages/core/planner/src/rollout/take-over-for-pins.ts'
+const takeOverTests = 'packages/core/planner/test/rollout/take-over-for-pins.test.ts'
+const wake = 'apps/controller/src/wake.ts'
 
 const referencesTests = 'packages/core/config/test/config-references.test.ts'
 const judgeTests = 'packages/core/config/test/judge-config.test.ts'
@@ -21,7 +37,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'ConfigUnversioned',
     fault: 'init containers read no config',
-    file: references,
+    file: fields,
     find: "['initContainers', 'containers', 'ephemeralContainers']",
     replace: "['containers', 'ephemeralContainers']",
     tests: [referencesTests],
@@ -29,7 +45,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'ConfigUnversioned',
     fault: 'a file of a subPath is updated in running pods',
-    file: references,
+    file: fields,
     find: '!isNamed(subPath) && !isNamed(subPathExpr)',
     replace: '!isNamed(subPathExpr)',
     tests: [referencesTests],
@@ -70,8 +86,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnversioned',
     fault: 'a Secret counts as immutable because a ConfigMap of its name is',
     file: conditions,
-    find: "kind === 'ConfigMap' && immutableConfigMaps?.has(name) === true",
-    replace: 'kind.length > 0 && immutableConfigMaps?.has(name) === true',
+    find: "object.kind === 'ConfigMap' && immutableConfigMaps?.has(object.name) === true",
+    replace: 'object.kind.length > 0 && immutableConfigMaps?.has(object.name) === true',
     tests: [conditionTests],
   },
   {
@@ -119,8 +135,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnversioned',
     fault: 'nothing reads a ConfigMap again that became immutable',
     file: rolloutPass,
-    find: 'return noLaterThan(known?.recheckAfterMs, outcomeOf(plan))',
-    replace: 'return known === undefined ? noLaterThan(1, outcomeOf(plan)) : outcomeOf(plan)',
+    find: 'noLaterThan(known?.recheckAfterMs, outcomeOf(plan))',
+    replace: '(known === undefined ? noLaterThan(1, outcomeOf(plan)) : outcomeOf(plan))',
     tests: [scenarios],
   },
   {
@@ -130,5 +146,173 @@ export const mutantsOfConfig: readonly Mutant[] = [
     find: '      signal.throwIfAborted()\n',
     replace: '      if (!isNotFound(error)) throw error\n',
     tests: [scenarios],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a rolled back content is offered again',
+    file: planPins,
+    find: 'before.has(key) && before.get(key) !== copy',
+    replace: "!before.has(key) || before.get(key) !== copy || key === ''",
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is deleted that a revision names',
+    file: planPins,
+    find: '[view.template, ...view.revisions, ...view.pods].map(pinsOf)',
+    replace: '[view.template, ...view.pods].map(pinsOf)',
+    tests: [planPinsProperties],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is deleted that a pod names',
+    file: planPins,
+    find: '[view.template, ...view.revisions, ...view.pods].map(pinsOf)',
+    replace: '[view.template, ...view.revisions].map(pinsOf)',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'copies are deleted before the DaemonSet controller has observed the template',
+    file: planPins,
+    find: 'if (!view.isObserved) return []',
+    replace: 'if (view.pods.length < 0) return []',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is deleted without a mark',
+    file: planPins,
+    find: 'garbage.filter(({ isUnused }) => !isUnused)',
+    replace: 'garbage.filter(() => false)',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a template names a copy that is about to be deleted',
+    file: planPins,
+    find: "if (existing?.isUnused === true) return { kind: 'keepCopy', copy: existing }",
+    replace: '',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a template names a copy before it exists',
+    file: planPins,
+    find: "if (found?.kind === 'found') return { kind: 'createCopy', copy: toCopy(found.source, view.owner) }",
+    replace: '',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an object of another owner is taken for a copy',
+    file: planPins,
+    find: 'return takenPlan(key, copy)',
+    replace: 'continue',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'the name of a copy is a digest of the content of a Secret',
+    file: configCopy,
+    find: "source.kind === 'Secret' ? ",
+    replace: "source.kind === ('None' as string) ? ",
+    tests: [configCopyTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'two DaemonSets share a copy',
+    file: configCopy,
+    find: 'canonicalJson([uid, source.kind,',
+    replace: "canonicalJson(['', source.kind,",
+    tests: [configCopyTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a policy replaces the Secret of a projected volume by the copy of the ConfigMap of that name',
+    file: podPolicy,
+    find: "sourceTerm('Secret', 'secret')",
+    replace: "sourceTerm('ConfigMap', 'secret')",
+    tests: [pinnedPods],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a policy changes pods of every owner',
+    file: podPolicy,
+    find: "owner.kind == 'DaemonSet' && ",
+    replace: '',
+    tests: [pinnedPods],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an object that is gone forgets the offer that was rolled back',
+    file: planPins,
+    find: '(isGone(key) ? before.get(key) : undefined) ?? copy',
+    replace: '(isGone(key) && before.size < 0 ? before.get(key) : undefined) ?? copy',
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'the native controller acts on a template with new config',
+    file: pinConfig,
+    find: "leave.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? leave.operations : []",
+    replace: '[]',
+    tests: [pinnedConfig],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a DaemonSet is pinned before it is bound, or for another Rollout',
+    file: takeOver,
+    find: 'annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name',
+    replace: 'annotations[daemonSetAnnotations.rollout] === undefined && rollout.metadata.name === undefined',
+    tests: [takeOverTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a Rollout that is stalled pins config',
+    file: takeOver,
+    find: 'daemonSet === undefined || obstacleOf(view) !== null',
+    replace: 'daemonSet === undefined || (obstacleOf(view) !== null && view.nowMs < 0)',
+    tests: [takeOverTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a release of a pinned template stops while its objects cannot be read',
+    file: pinConfig,
+    find: 'if (!isRead && on.isPinned) return',
+    replace: 'if (isRead && on.isPinned) return',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is deleted that only a kept template names',
+    file: pinPort,
+    find: '.map(templateIn), kept]',
+    replace: '.map(templateIn), kept].slice(0, -1)',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an object of the name of a copy is followed whatever it holds',
+    file: pinPort,
+    find: "if (copy.kind === 'Secret') return true",
+    replace: "if (copy.kind !== ('None' as string)) return true",
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'config is read in each pass',
+    file: pinConfig,
+    find: 'if (last?.basis === basis && (last.untilMs === null || last.untilMs > monotonicMs))',
+    replace: 'if (last?.basis === basis && (last.untilMs ?? 0) > monotonicMs)',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a change of config wakes no Rollout',
+    file: wake,
+    find: 'if (isReader || daemonSet.metadata.uid === copyOf) wake(',
+    replace: 'if (isReader && daemonSet.metadata.uid === copyOf) wake(',
+    tests: [pinnedConfig],
   },
 ]

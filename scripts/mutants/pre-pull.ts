@@ -20,6 +20,14 @@ const judgeTests = 'packages/simulator/recording/test/judges/pre-pull.test.ts'
 /** Faults in pulling images before pods are deleted. */
 export const mutantsOfPrePull: readonly Mutant[] = [
   {
+    rule: 'G6',
+    fault: 'names that other pods had once are kept for ever',
+    file: 'apps/executor/src/checks/taken-names.ts',
+    find: 'if (nowMs - askedMs < FORGOTTEN_MS) break',
+    replace: 'if (nowMs - askedMs >= 0) break',
+    tests: ['apps/executor/test/taken-names.test.ts'],
+  },
+  {
     rule: 'G1',
     fault: 'a helper pod has pulled when one of its images is there',
     file: helperPod,

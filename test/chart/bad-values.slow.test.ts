@@ -242,7 +242,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         api: { enabled: false, requestsPerSecond: 50, ingress: { enabled: true } },
         metrics: { enabled: false, reader: { namespace: 'monitoring', name: 'prometheus' }, prometheusRule: { enabled: true } },
         networkPolicy: { enabled: false, apiServerPorts: [6443] },
-        rbac: { create: false, policySecrets: [{ namespace: 'demo', names: ['slack'] }], sharedGroups: ['demo'] },
+        rbac: { create: false, policySecrets: [{ namespace: 'demo', names: ['slack'] }], sharedGroupNamespaces: ['demo'] },
       },
       {
         'api.ingress.enabled': 'true does nothing: set api.enabled: true',
@@ -251,7 +251,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         'metrics.reader': 'it does nothing: set api.enabled: true',
         'networkPolicy.apiServerPorts': 'it does nothing: set networkPolicy.enabled: true',
         'rbac.policySecrets': 'it does nothing: set rbac.create: true',
-        'rbac.sharedGroups': 'it does nothing: set rbac.groups: true',
+        'rbac.sharedGroupNamespaces': 'it does nothing: set rbac.groups: true',
       },
     ],
   ])('without effect are rejected all at once, each with the fix: %s', async (_, values, refused) => {

@@ -77,7 +77,12 @@ async function renderedFor(version: string): Promise<readonly Rendered[]> {
   const isFrom = (first: string): boolean => at >= kubernetesVersions.indexOf(first)
   const webhook = isFrom('1.30') ? 'webhook' : 'none'
   const all: readonly Values[] = [
-    { ...choices['every option'], admission: webhook, ...(webhook === 'webhook' && { webhook: { certManager: { enabled: true } } }) },
+    {
+      ...choices['every option'],
+      rbac: { ...(choices['every option']?.['rbac'] as object), configPin: isFrom('1.36') },
+      admission: webhook,
+      ...(webhook === 'webhook' && { webhook: { certManager: { enabled: true } } }),
+    },
     { admission: isFrom('1.36') ? 'policy' : 'none' },
   ]
   return (await Promise.all(all.map((values) => render(values, ['--kube-version', `${version}.0`])))).flat()

@@ -189,12 +189,16 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
       objects.filter(({ metadata }) => metadata.name === 'tranche-groups')
     expect(ofGroups(await render({ fullnameOverride: 'tranche' }))).toEqual([])
     for (const name of ['two namespaces', 'all-in-one']) {
-      const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { groups: true, sharedGroups: ['demo'] } })
+      const objects = await render({
+        ...choices[name],
+        fullnameOverride: 'tranche',
+        rbac: { groups: true, sharedGroupNamespaces: ['demo'] },
+      })
       const [role, binding, ...more] = ofGroups(objects)
       expect(role).toMatchObject({ kind: 'Role', metadata: { namespace: 'tranche-system' }, rules: page.Role['tranche-groups'] })
       expect(binding).toMatchObject({ kind: 'RoleBinding', roleRef: { kind: 'Role', name: 'tranche-groups' } })
       expect(more).toEqual([])
-      expect(JSON.stringify(objects)).toContain('"--group-namespace=tranche-system","--shared-groups=demo"')
+      expect(JSON.stringify(objects)).toContain('"--group-namespace=tranche-system","--shared-group-namespace=demo"')
     }
   })
 
@@ -229,6 +233,17 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
       const args = ['--lock-namespace=gpu-operator', '--lock-namespace=*', '--lock-lease-namespace=leases']
       for (const argument of args) expect(text.split(argument)).toHaveLength(2)
     }
+  })
+
+  it('let the controller copy ConfigMaps, and change pods, only where the values say so', async () => {
+    const named = (objects: readonly Rendered[], name: string): readonly string[] =>
+      objects.filter(({ metadata }) => metadata.name === name).map(({ kind }) => kind)
+    const none = await render({ fullnameOverride: 'tranche', admission: 'policy' })
+    expect([...named(none, 'tranche-pods'), ...named(none, 'tranche-config-pin')]).toEqual([])
+    const some = await render({ fullnameOverride: 'tranche', admission: 'none', rbac: { configPin: true } })
+    expect(named(some, 'tranche-pods')).toEqual(['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'])
+    expect(named(some, 'tranche-config-pin')).toEqual(['ClusterRole', 'ClusterRoleBinding'])
+    expect(JSON.stringify(some)).toContain('"--pin-config"')
   })
 
   it('allow reading Secrets only by name, in the named namespaces', async () => {

@@ -109,10 +109,11 @@ export const choices: Readonly<Record<string, Values>> = {
       room: true,
       config: true,
       groups: true,
-      sharedGroups: ['demo', 'network'],
+      sharedGroupNamespaces: ['demo', 'network'],
       prePull: true,
       drain: { namespaces: ['gpu-operator'] },
       nodeLocks: { namespaces: ['gpu-operator'], leaseNamespace: 'medik8s-leases' },
+      configPin: true,
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
     },
     networkPolicy: {

@@ -98,6 +98,7 @@ describe('a schedule', () => {
         "cordon",
         "crowd",
         "cutOff",
+        "deleteConfig",
         "deleteDaemonSet",
         "deletePod",
         "deletePolicy",
@@ -136,6 +137,7 @@ describe('a schedule', () => {
         "taintPool",
         "template",
         "trap",
+        "writeConfig",
         "zoneOutage",
       ]
     `)

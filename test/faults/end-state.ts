@@ -10,6 +10,7 @@ import {
   rolloutAnnotations,
 } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
+import { findUnendedPins } from './end-config.ts'
 import type { Shape } from './schedule.ts'
 import { daemonSetOf, rolloutOf } from './owners.ts'
 import type { World } from './world.ts'
@@ -27,7 +28,7 @@ interface EndView {
 }
 
 /** @returns each difference from the required state at the end of a release, in words; empty if it has ended */
-export async function findUnended(world: World, tag: string): Promise<readonly string[]> {
+export async function findUnended(world: World, tag: string, level: string): Promise<readonly string[]> {
   const { namespace } = stageKey
   const { people, schedule } = world
   const nodes = (await people.list<Node>(resourcePaths.nodes)).items
@@ -43,9 +44,11 @@ export async function findUnended(world: World, tag: string): Promise<readonly s
   const leases = (await people.list<Lease>(resourcePaths.leases)).items.filter(({ spec }) => spec?.holderIdentity?.startsWith('tranche/'))
   const locks = leases.map(({ metadata }) => `a release holds the Lease ${metadata.name}`)
   const { shape } = schedule
+  const pins = await findUnendedPins(world, view, level)
   return [
     ...cordons,
     ...locks,
+    ...pins,
     ...unendedRollout(view),
     ...unendedPods(view, tag),
     ...unendedKeys(view, shape),
@@ -131,6 +134,8 @@ function unendedKeys({ daemonSet }: EndView, { admission, declares }: Shape): re
 
 /** The condition must follow from the names and the objects that the owners wrote. */
 function unendedConfig({ rollout }: EndView, { config }: Shape): readonly string[] {
+  // Copies are judged by themselves.
+  if (config?.isPinned === true) return []
   const kinds = config?.kinds ?? []
   const isUnversioned = kinds.includes('plain') || (kinds.includes('immutable') && config?.isRead === false)
   const condition = rollout?.status?.conditions?.find(({ type }) => type === 'ConfigUnversioned')

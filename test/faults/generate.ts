@@ -4,6 +4,7 @@ import { executorFailpointPorts } from '@tranche/executor'
 import { createRandom, type Random } from '@tranche/sim-api'
 import { apiFailpointPorts } from './api-program.ts'
 import { between, duration, pick } from './draw.ts'
+import { generatePins } from './generate-pins.ts'
 import { generatePolicy } from './generate-policy.ts'
 import {
   type ApiOperation,
@@ -61,11 +62,13 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
+  const whole = withConfig(group.among(locks.among(drains.among(pulls.among(room.among(served))))), seed)
+  const pins = generatePins(seed, stormMs, whole)
   return {
     seed,
-    shape: withConfig(group.among(locks.among(drains.among(pulls.among(room.among(served))))), seed),
+    shape: pins.among(whole),
     stormMs,
-    incidents: incidents.toSorted((a, b) => a.atMs - b.atMs),
+    incidents: [...incidents, ...pins.incidents].toSorted((a, b) => a.atMs - b.atMs),
     aheadMs: clocks.aheadMs,
     upgrades,
   }
@@ -435,7 +438,8 @@ function generateOperation(random: Random, { process, api, cluster, owner }: Mix
 }
 
 const points = {
-  controller: [...listFailpoints(controllerFailpointPorts)],
+  // Calls for copies of config are drawn where config is pinned.
+  controller: [...listFailpoints(controllerFailpointPorts)].filter(([point]) => !point.startsWith('pins.')),
   executor: [...listFailpoints(executorFailpointPorts)],
   api: [...listFailpoints(apiFailpointPorts)],
 }

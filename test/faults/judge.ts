@@ -1,4 +1,4 @@
-import { type ClockStep, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
+import { type ClockStep, type FailedRequest, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { findBrokenAnswers } from './judge-answers.ts'
 import { findWrongRefusals } from './judge-refusals.ts'
 import { findUnreported } from './judge-unreported.ts'
@@ -24,6 +24,8 @@ export interface Violation {
 export interface Facts {
   /** When our programs were frozen, or held a decision back. */
   readonly stalls: readonly Stall[]
+  /** Failed requests of our programs, in order of time. */
+  readonly failures: readonly FailedRequest[]
   /** From this time on no fault is injected and no user acts. */
   readonly quiescentFromMs: number
   readonly endMs: number
@@ -40,7 +42,7 @@ export interface Facts {
 }
 
 /** The companion shares the groups of the DaemonSet. */
-const sharedGroups = [stageKey.namespace, COMPANION]
+const sharedGroupNamespaces = [stageKey.namespace, COMPANION]
 
 /** Longest time from the event that a program receives to its reaction, in milliseconds, if nothing holds it up. */
 const REACTION_MS = 50
@@ -48,12 +50,21 @@ const REACTION_MS = 50
 /** Checks a run, its recording and its end, against the guarantees. */
 export function judge(
   recording: Recording,
-  { stalls, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps }: Facts,
+  { stalls, failures, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps }: Facts,
 ): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest stall first: a decision that was delayed by two of them was made before the earlier one.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
-  const query = { isOurs, stalls: backwards, quiescentFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps, sharedGroups }
+  const query = {
+    isOurs,
+    stalls: backwards,
+    failures,
+    quiescentFromMs,
+    daemonSet: stageKey,
+    reactionMs: REACTION_MS,
+    clockSteps,
+    sharedGroupNamespaces,
+  }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
     guarantee,
     atMs,

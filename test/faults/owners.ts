@@ -4,6 +4,7 @@ import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { Asked, Callers } from './callers.ts'
+import { createConfigOwner, readingConfig, withPins } from './own-config.ts'
 import type { ApprovedBy, Shape, Steps, OwnerOperation } from './schedule.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
@@ -21,6 +22,8 @@ export interface Owners {
   touch(): Promise<void>
   /** Tag that the template should have. */
   tag(): string
+  /** Content that the plain ConfigMap should have. */
+  level(): string
   /** Id of the last action that was written; undefined before the first. */
   lastAction(): string | undefined
 }
@@ -50,10 +53,11 @@ export function createOwners(world: World, callers: Callers): Owners {
     maxUnavailable: shape.maxUnavailable,
     minReadySeconds: shape.minReadySeconds,
     steps: shape.steps,
-    policy: shape.policy ?? {},
+    policy: withPins(shape.policy ?? {}, shape),
     namesPolicy: shape.policy !== null,
     rolledBack: mayRollBack(shape.policy),
   }
+  const config = createConfigOwner(people, shape, (request) => ignoreExisting(ignoreMissing(request)))
   let actions = 0
   let touches = 0
 
@@ -103,22 +107,8 @@ export function createOwners(world: World, callers: Callers): Owners {
     await patchRollout({ metadata: { annotations: { [rolloutAnnotations.releasePolicy]: git.namesPolicy ? POLICY : null } } })
   }
 
-  async function createConfig(): Promise<void> {
-    for (const kind of shape.config?.kinds ?? []) {
-      const metadata = { namespace: stageKey.namespace, name: configNames[kind] }
-      const object = {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata,
-        data: { level: 'info' },
-        ...(kind === 'immutable' && { immutable: true }),
-      }
-      await ignoreExisting(people.create(resourcePaths.configMaps, object as never))
-    }
-  }
-
   async function install(): Promise<void> {
-    await createConfig()
+    await config.create()
     await createPolicy()
     await create()
     await createRollout()
@@ -176,9 +166,9 @@ export function createOwners(world: World, callers: Callers): Owners {
         git.rolledBack ||= operation.policy === 'Rollback'
         return patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: operation.policy } } })
       case 'policy':
-        git.policy = operation.spec
+        git.policy = withPins(operation.spec, shape)
         git.rolledBack ||= mayRollBack(operation.spec)
-        return setPolicy(operation.spec)
+        return setPolicy(git.policy)
       case 'spoilPolicy':
         world.later(operation.forMs, () => setPolicy(git.policy))
         return setPolicy({ ...git.policy, soak: { step: 'a while' } })
@@ -206,6 +196,11 @@ export function createOwners(world: World, callers: Callers): Owners {
       case 'deleteDaemonSet':
         world.later(operation.forMs, create)
         return ignoreMissing(people.delete(resourcePaths.daemonSets, stageKey))
+      case 'writeConfig':
+        return config.write(operation.level)
+      case 'deleteConfig':
+        world.later(operation.forMs, config.create)
+        return config.remove()
       default:
         return operation satisfies never
     }
@@ -231,6 +226,7 @@ export function createOwners(world: World, callers: Callers): Owners {
       await patchDaemonSet({ metadata: { annotations: { 'example.com/touched': String(++touches) } } })
     },
     tag: () => git.tag,
+    level: config.level,
     lastAction: () => (actions === 0 ? undefined : `action-${actions}`),
   }
 }
@@ -247,10 +243,8 @@ function mayRollBack(policy: ReleasePolicySpec | null): boolean {
   return policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert'
 }
 
-function releaseOptions(
-  { maxUnavailable, minReadySeconds }: Manifest,
-  { declares, startMs, stopMs, toleratesAll, cpu, config }: Shape,
-): ReleaseOptions {
+function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, shape: Shape): ReleaseOptions {
+  const { declares, startMs, stopMs, toleratesAll, cpu } = shape
   const annotations = { 'sim.tranche.dev/start-ms': String(startMs), 'sim.tranche.dev/stop-ms': String(stopMs) }
   return {
     maxUnavailable,
@@ -258,16 +252,9 @@ function releaseOptions(
     strategyType: declares,
     annotations,
     cpu,
-    ...readingConfig(config),
+    ...readingConfig(shape),
     ...(toleratesAll ? {} : { tolerations: [] }),
   }
-}
-
-/** Names of ConfigMaps by their kind. */
-const configNames = { plain: 'agent', hashed: 'agent-7g2kc9hb4m', immutable: 'agent-fixed' } as const
-
-function readingConfig(config: Shape['config']): Pick<ReleaseOptions, 'configMaps'> {
-  return config === undefined ? {} : { configMaps: config.kinds.map((kind) => configNames[kind]) }
 }
 
 function operationText(operation: OwnerOperation): string {
@@ -304,6 +291,10 @@ function operationText(operation: OwnerOperation): string {
       return `the Rollout is deleted, and created again in ${durationText(operation.forMs)}`
     case 'deleteDaemonSet':
       return `the DaemonSet is deleted, and created again in ${durationText(operation.forMs)}`
+    case 'writeConfig':
+      return `the ConfigMap becomes ${operation.level}`
+    case 'deleteConfig':
+      return `the ConfigMap is deleted, and created again in ${durationText(operation.forMs)}`
     case 'pause':
       return 'a person pauses'
     case 'resume':

@@ -76,6 +76,7 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
   world.simulator.stop()
   const facts = {
     stalls: world.stalls,
+    failures: world.failures,
     quiescentFromMs,
     endMs: clock.nowMs(),
     unended,
@@ -93,6 +94,7 @@ function notBegun({ world }: PlayParts, begun: readonly string[], fromMs: number
   const unended = [`without any fault, ${begun.join('; ')}`]
   const facts = {
     stalls: world.stalls,
+    failures: world.failures,
     quiescentFromMs: fromMs,
     endMs: fromMs,
     unended,
@@ -246,7 +248,7 @@ function endNewer(world: World, processFaults: ProcessFaults): void {
 }
 
 async function unendedOf(world: World, owners: Owners): Promise<readonly string[]> {
-  return [...(await findUnended(world, owners.tag())), ...(await findUnendedCompanion(world))]
+  return [...(await findUnended(world, owners.tag(), owners.level())), ...(await findUnendedCompanion(world))]
 }
 
 /** Plays the person for whom the release waits. @returns what has not ended after `withinMs` */

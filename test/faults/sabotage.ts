@@ -1,5 +1,6 @@
 import type { FlightRecord, Rollout } from '@tranche/api-schema'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
+import type { PinPort } from '@tranche/controllers'
 import type { ExecutorPort, ExecutorReading } from '@tranche/partition-executor'
 import type { Exchange, WireRequest } from '@tranche/wire'
 import { NEXT_IN_ACTIONS, NEXT_MEMBER, policiesOf, type Version } from '../scenarios/next-version.ts'
@@ -155,10 +156,56 @@ export const sabotages: readonly Sabotage[] = [
   inRequests('controllers change a field of the DaemonSet that does not belong to Tranche', ['G11'], (request) =>
     request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withShortHistory(request.body) } : request,
   ),
+  inPins('config is pinned while the native controller replaces pods', ['G3'], (port) => ({
+    pin: (daemonSet, write, signal) => port.pin(daemonSet, { ...write, operations: [] }, signal),
+  })),
+  inPins('config is pinned by content that no user wrote', ['G11'], (port) => ({
+    read: async (daemonSet, signal) => withLevel(await port.read(daemonSet, signal), 'of another cluster'),
+  })),
+  {
+    ...inPins('a rolled back content is offered again', ['G12'], (port) => ({
+      read: async (daemonSet, signal) => ({ ...(await port.read(daemonSet, signal)), offered: 'ConfigMap/agent=forgotten' }),
+    })),
+    among: (schedule) => withConfigChanges(schedule, [{ kind: 'act', type: 'abort', atMs: 14_000 }]),
+  },
   inRequests('the strategy of a DaemonSet is never restored', ['G6'], (request) =>
     request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withoutRestoring(request.body) } : request,
   ),
 ]
+
+/** @param change of calls for copies of config */
+function inPins(fault: string, breaks: readonly string[], change: (port: PinPort) => Partial<PinPort>): Sabotage {
+  const ports: Failpoints = {
+    wrap(name, port) {
+      if (name !== 'pins') return port
+      const whole = port as unknown as PinPort
+      const changed = change(whole)
+      return new Proxy(port, {
+        get: (target, member) => changed[member as keyof PinPort] ?? (Reflect.get(target, member) as unknown),
+      })
+    },
+  }
+  return { fault, breaks, among: (schedule) => withConfigChanges(schedule, []), ports, exchange: (exchange) => exchange }
+}
+
+/** Only config changes, in a world that pins it. */
+function withConfigChanges({ shape, ...rest }: Schedule, more: readonly Incident[]): Schedule {
+  const config = { kinds: ['plain'], isRead: false, isPinned: true } as const
+  const { companion: _, ...alone } = shape
+  const change = { admission: 'inProcess', declares: 'RollingUpdate', nodes: Math.max(4, shape.nodes), minReadySeconds: 0 } as const
+  const steps = [{ replicas: '50%', pause: { duration: 60 } }, { replicas: '100%' }]
+  const writes = ['debug', 'trace'].map((level, at): Incident => ({ kind: 'writeConfig', level, atMs: 1_000 + at * 120_000 }))
+  const incidents = inOrder([...writes, ...more])
+  return { ...rest, shape: { ...alone, ...change, steps, policy: { config: 'Pin' }, config }, incidents, stormMs: 300_000 }
+}
+
+/** Objects of other users, whose content is this. */
+function withLevel(view: Awaited<ReturnType<PinPort['read']>>, level: string): typeof view {
+  const sources = [...view.sources].map(([key, reading]) => {
+    return [key, reading.kind === 'found' ? { ...reading, source: { ...reading.source, data: { level } } } : reading] as const
+  })
+  return { ...view, sources: new Map(sources) }
+}
 
 function asDrawn(schedule: Schedule): Schedule {
   return schedule

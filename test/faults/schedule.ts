@@ -65,6 +65,8 @@ export interface WorldConfig {
   readonly kinds: readonly ('plain' | 'hashed' | 'immutable')[]
   /** Whether controllers read which ConfigMaps are immutable. */
   readonly isRead: boolean
+  /** Whether policies pin config; absent: they do not, and the installation does not allow it. */
+  readonly isPinned?: boolean
 }
 
 /** Another DaemonSet of the group. */
@@ -222,6 +224,9 @@ export type OwnerOperation =
   | { readonly kind: 'disable'; readonly forMs: number }
   | { readonly kind: 'deleteRollout'; readonly forMs: number }
   | { readonly kind: 'deleteDaemonSet'; readonly forMs: number }
+  /** The plain ConfigMap has this content from now on. */
+  | { readonly kind: 'writeConfig'; readonly level: string }
+  | { readonly kind: 'deleteConfig'; readonly forMs: number }
 
 /** A person looks at the release over REST, and then asks the API for an action. */
 export interface Ask {

@@ -7,15 +7,18 @@ import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/telemetry'
 import { createInProcessQueue } from '@tranche/queue'
-import type { ClockStep, RecordedDelivery, RecordedWrite, Recording, Stall } from '@tranche/recording'
+import type { ClockStep, FailedRequest, RecordedDelivery, RecordedWrite, Recording, Stall } from '@tranche/recording'
 import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'
 import type { Exchange } from '@tranche/wire'
 import { asNextVersion, policiesOf, type Version } from '../scenarios/next-version.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
+import { enforcePins } from '../scenarios/admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import { type AdmissionControl, createAdmissionControl } from './admission-control.ts'
 import { type ApiProgram, startApiProgram } from './api-program.ts'
+import { recordFailed } from './record-failed.ts'
 import { recordTaken } from './record-taken.ts'
+import { createDelays, type Delays } from './delays.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
 import { COMPANION, GROUP_LEASES, NODE_LEASES, type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
@@ -41,7 +44,7 @@ export interface Note {
 }
 
 /** A cluster with our programs in it, in virtual time. */
-export interface World {
+export interface World extends Delays {
   readonly schedule: Schedule
   readonly clock: VirtualClock
   readonly simulator: Simulator
@@ -55,6 +58,8 @@ export interface World {
   readonly recording: Recording
   /** When our programs were frozen, or held a decision back. */
   readonly stalls: readonly Stall[]
+  /** Requests of the programs that had no answer, or an error. */
+  readonly failures: readonly FailedRequest[]
   /** @param forMs duration from now */
   noteStall(actor: string, forMs: number): void
   readonly notes: readonly Note[]
@@ -82,12 +87,6 @@ export interface World {
   kill(program: Program): void
   /** @param onPoint called at every failpoint that any program passes */
   watchPoints(onPoint: (program: Program, point: string) => Promise<void> | undefined): void
-  /** Calls `undo` after `ms`, or in {@link World.heal}; Infinity: only there. */
-  later(ms: number, undo: () => Promise<void> | void): void
-  /** Calls all delayed functions now. */
-  heal(): Promise<void>
-  /** Whether all faults have ended, or end now. */
-  isHealing(): boolean
 }
 
 /**
@@ -101,6 +100,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   const writes: RecordedWrite[] = []
   const deliveries: RecordedDelivery[] = []
   const stalls: Stall[] = []
+  const failures: FailedRequest[] = []
   const notes: Note[] = []
   const clockSteps: ClockStep[] = []
   const noteStall = (actor: string, forMs: number): void => void stalls.push({ actor, fromMs: clock.nowMs(), toMs: clock.nowMs() + forMs })
@@ -124,10 +124,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   recordEntries(simulator.server, clock, (entry) => void writes.push(entry as RecordedWrite))
   const people = createKubeClient({ exchange: simulator.exchangeFor('people'), clock, userAgent: 'people/1', log: silentLogger })
   const note = (text: string): void => void notes.push({ atMs: clock.nowMs(), text })
-  const programs = programsOf(
-    { schedule, clock, simulator, faultPhases, note, take: (delivery) => void deliveries.push(delivery) },
-    sabotage,
-  )
+  const programs = programsOf({ schedule, clock, simulator, faultPhases, note, deliveries, failures }, sabotage)
   const { answering: _, ...doings } = programs
   const world: World = {
     schedule,
@@ -138,6 +135,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     admission,
     recording: { writes, deliveries },
     stalls,
+    failures,
     noteStall,
     notes,
     note,
@@ -158,11 +156,13 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   const leases = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NODE_LEASES } }
   if (shape.nodeLocks === true) await drive(clock, people.create(resourcePaths.namespaces, leases as never))
   await drive(clock, admission.install('present'))
+  if (shape.config?.isPinned === true) await drive(clock, enforcePins(simulator))
   return world
 }
 
 interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'faultPhases' | 'note'> {
-  readonly take: (delivery: RecordedDelivery) => void
+  readonly deliveries: RecordedDelivery[]
+  readonly failures: FailedRequest[]
 }
 
 type Doings = 'start' | 'programIn' | 'replaced' | 'whenReady' | 'stop' | 'version' | 'setVersion' | 'kill' | 'watchPoints' | 'fetchApi'
@@ -172,7 +172,10 @@ interface Programs extends Pick<World, Doings> {
   answering(role: Role): readonly Program[]
 }
 
-function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Ground, sabotage: Sabotage | undefined): Programs {
+function programsOf(
+  { schedule, clock, simulator, faultPhases, note, deliveries, failures }: Ground,
+  sabotage: Sabotage | undefined,
+): Programs {
   const { seed, shape, upgrades } = schedule
   const queue = createRemoteQueue(clock, () => faultPhases.nextJobFault())
   const running = new Map<Slot, Program>()
@@ -198,7 +201,10 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
   }
 
   const portsOf = ({ identity, process }: Program) => ({ clock: process.clock, log: silentLogger, identity, seed })
-  const takenBy = ({ identity, process }: Program): Exchange => recordTaken(process.exchange, identity, clock, take)
+  const takenBy = ({ identity, process }: Program): Exchange => {
+    const exchange = recordTaken(process.exchange, identity, clock, (delivery) => void deliveries.push(delivery))
+    return recordFailed(exchange, identity, clock, (request) => void failures.push(request))
+  }
   const sharedBy = ({ process }: Program) => (shape.queue === 'shared' ? { queue: queue.endFor(process) } : {})
 
   function runController(program: Program, failpoints: Failpoints): Life {
@@ -210,6 +216,7 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
       leaderElection: true,
       leaseTimes: leaseTimes(shape),
       readConfig: shape.config?.isRead === true,
+      pinConfig: shape.config?.isPinned === true,
       ...groupsOf(shape),
     })
     if (upgrades === 0) return controller
@@ -313,29 +320,6 @@ function groupsOf({ companion }: Shape): Pick<ControllerOptions, 'groups'> {
 function leaseTimes({ leaseSeconds }: Shape): LeaseTimes {
   const leaseDurationMs = leaseSeconds * 1_000
   return { leaseDurationMs, renewDeadlineMs: (leaseDurationMs * 2) / 3, retryPeriodMs: Math.round((leaseDurationMs * 2) / 15) }
-}
-
-function createDelays(clock: VirtualClock, note: (text: string) => void): Pick<World, 'later' | 'heal' | 'isHealing'> {
-  const reported = (error: unknown): void => note(`the operation failed: ${String(error)}`)
-  const waiting = new Set<() => Promise<void> | void>()
-  let isHealing = false
-  return {
-    later(ms, undo) {
-      waiting.add(undo)
-      if (ms === Number.POSITIVE_INFINITY) return
-      clock.setTimer(ms, () => {
-        if (waiting.delete(undo)) void (async () => undo())().catch(reported)
-      })
-    },
-    isHealing: () => isHealing,
-    async heal() {
-      isHealing = true
-      for (const undo of waiting) {
-        waiting.delete(undo)
-        await (async () => undo())().catch(reported)
-      }
-    },
-  }
 }
 
 /** Runs the clock until a promise has settled. */

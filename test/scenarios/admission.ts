@@ -1,4 +1,4 @@
-import { admissionPolicies, admissionWebhooks } from '@tranche/admission'
+import { admissionPolicies, admissionWebhooks, podPolicy } from '@tranche/admission'
 import type { Clock } from '@tranche/clock'
 import { createWebhookHandler } from '@tranche/controller'
 import { createKubeClient } from '@tranche/kube-client'
@@ -36,6 +36,12 @@ export const policyIds: Readonly<Record<string, (typeof resources)[keyof typeof 
 export async function enforcePolicies(simulator: Simulator): Promise<void> {
   const client = simulator.clientFor({ name: 'helm' })
   for (const policy of admissionPolicies) await client.create(policyIds[policy.kind]!, policy)
+}
+
+/** The policy that names copies of config in pods. */
+export async function enforcePins(simulator: Simulator): Promise<void> {
+  const client = simulator.clientFor({ name: 'helm' })
+  for (const policy of podPolicy) await client.create(policyIds[policy.kind]!, policy)
 }
 
 /** Removes the policies. */

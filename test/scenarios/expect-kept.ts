@@ -6,7 +6,7 @@ import { stageKey } from './stage-objects.ts'
 const query: BreachQuery = { daemonSet: stageKey.name, isOurs: (actor) => actor.startsWith('executor') }
 
 /** Facts about a story that its recording does not contain. */
-type Circumstances = Pick<JudgeQuery, 'stalls' | 'quiescentFromMs' | 'guarantees' | 'sharedGroups'>
+type Circumstances = Pick<JudgeQuery, 'stalls' | 'quiescentFromMs' | 'guarantees' | 'sharedGroupNamespaces'>
 
 /** Judges the whole recording by the guarantees, and Tranche's deletions by the events that its watches had received. */
 export function expectKept(stage: Stage, circumstances: Circumstances = {}): void {

@@ -7,6 +7,7 @@ import { addAgent, GROUP, groupLeases, LEASES } from './group-stage.ts'
 import { breakPod } from './hands.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { drive, type Stage, type StageOptions } from './stage.ts'
+import { contents, copies, untilContents, write } from './pinned-stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
 /** Time limit of a step in a story in which calls hang one after the other, in milliseconds. */
@@ -160,6 +161,31 @@ export const pullsFirst: Story = {
     await stage.setImage('v3-pull10s')
     await untilReleased(stage, 'v3-pull10s', LONG_MS)
     await stage.until('no helper pod is left', async () => (await stage.helperPods()).length === 0, LONG_MS)
+  },
+}
+
+/** Config changes, again in mid-release, and is rolled back. The history is then cut, so that copies are deleted. */
+export const configChanges: Story = {
+  setting: { nodes: 4, maxUnavailable: 1, steps, policy: { config: 'Pin' }, pinConfig: true, configMaps: ['agent'] },
+  async play(stage) {
+    const all = (content: string): readonly string[] => Array<string>(4).fill(content)
+    await write(stage, '1')
+    await untilPausedAt(stage, 1, LONG_MS)
+    await stage.approve()
+    await untilContents(stage, all('1'), LONG_MS)
+    await write(stage, '2')
+    await stage.until('a pod reads the change', async () => (await contents(stage)).includes('2'), LONG_MS)
+    await write(stage, '3')
+    await untilPausedAt(stage, 1, LONG_MS)
+    await stage.until('two pods read it', async () => (await contents(stage)).filter((one) => one === '3').length === 2, LONG_MS)
+    const undo = { metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'undo', type: 'abort' }) } } }
+    await stage.patchRollout(undo)
+    await untilContents(stage, all('1'), LONG_MS)
+    await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 0 } })
+    // The copy of the content that was offered last stays.
+    await stage.until('other copies are gone', async () => (await copies(stage)).length === 2, LONG_MS)
+    expect((await copies(stage)).map(({ data }) => data?.['level']).toSorted()).toEqual(['1', '3'])
+    expect(await contents(stage)).toEqual(all('1'))
   },
 }
 

@@ -1,4 +1,5 @@
 import { resourcePaths } from '@tranche/kube-client'
+import { keyText } from '@tranche/kube-types'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
@@ -172,6 +173,27 @@ describe('a group across namespaces', () => {
   })
 })
 
+it('a status that a user of another namespace forges faster than it is repaired delays the releases of a shared group by half a minute', async () => {
+  const [a] = await beginInTwo(['demo', 'other'])
+  await made(stage, resourcePaths.batchReleases, forgedRelease)
+  stage.disturb({
+    onRequest: ({ actor, verb, namespace, name }) =>
+      actor.startsWith('controller') && verb === 'patch' && `${namespace}/${name}` === keyText(forgedKey)
+        ? { kind: 'conflict' }
+        : undefined,
+  })
+  await forge()
+  await a.setImage('v2')
+  await a.untilWaiting('GroupBusy')
+  expect(await waitOf(a)).toContain('BatchRelease other/forged comes first')
+  await stage.pass(20_000)
+  expect(await a.nodesOn('v1')).toHaveLength(4)
+  await stage.pass(20_000)
+  expect(await a.nodesOn('v1')).not.toHaveLength(4)
+  await a.untilReleased('v2')
+  expect(await groupLeases(stage)).toEqual([])
+})
+
 describe('the Lease of a group', () => {
   it('that another program holds keeps releases waiting, which name it, until it is deleted', async () => {
     const [a] = await begin()
@@ -262,6 +284,30 @@ describe('a policy that changes in mid-release', () => {
     expectKept(stage)
   })
 })
+
+const forgedKey = { namespace: 'other', name: 'forged' }
+
+/** Its DaemonSet does not exist. */
+const forgedRelease = {
+  apiVersion: 'rollouts.kruise.io/v1beta1',
+  kind: 'BatchRelease',
+  metadata: forgedKey,
+  spec: {
+    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'forged' },
+    releasePlan: { enableExtraWorkloadForCanary: false, batches: [{ canaryReplicas: '100%' }] },
+    tranche: { canaryRevision: 'a', stableRevision: 'b', release: 'a', downtime: { group: GROUP } },
+  },
+}
+
+/** Writes a status in which a node is in flight. */
+async function forge(): Promise<void> {
+  const permits = [{ node: 'node-1', podUid: 'pod', podResourceVersion: '1' }]
+  const versions = { workloadUid: 'gone', revision: 'a', watermark: '1', epoch: 1, seq: 1, generation: 1 }
+  const waiting = { reason: 'NotAvailable', message: 'forged', nodes: [], since: '2023-01-01T00:00:00Z' }
+  const flight = { ...versions, state: 'stopped', holds: [], limit: 1, partition: 0, permits }
+  const patch = { type: 'merge', body: { status: { flight, waiting } } } as const
+  await drive(stage.clock, stage.client.patch(resourcePaths.batchReleases, forgedKey, patch, { subresource: 'status' }))
+}
 
 const forbidden = new ApiStatusError(403, 'Forbidden', 'leases is forbidden')
 

@@ -13,7 +13,7 @@ import { type RecordedWrite, type Recording, readRecording, readWithDeliveries }
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
-import { admissionOf, enforcePolicies, installWebhooks, webhookOf } from './admission.ts'
+import { admissionOf, enforcePins, enforcePolicies, installWebhooks, webhookOf } from './admission.ts'
 import { createProcess, type Process } from './process.ts'
 import { daemonSetManifest, policyManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -106,6 +106,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly readConfig?: boolean
   /** Namespaces whose policies may drain nodes. @default every namespace */
   readonly drainNamespaces?: readonly string[]
+  /** Controllers pin config, and the API server has the policy for pods. @default false */
+  readonly pinConfig?: boolean
   /** Namespaces that the programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
   /** Where the installation keeps the Leases of groups. @default it allows no groups */
@@ -171,6 +173,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...(options.egress && { egress: options.egress(clock) }),
           admission: options.admission ?? 'none',
           readConfig: options.readConfig ?? false,
+          pinConfig: options.pinConfig ?? false,
           leaderElection: (options.controllers?.length ?? 1) > 1,
         }),
       ),
@@ -239,6 +242,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
 
   if (options.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
   if (options.admission === 'policy') await enforcePolicies(simulator)
+  if (options.pinConfig === true) await enforcePins(simulator)
   if (options.admission === 'webhook') await installWebhooks(simulator)
   await furnish(stage, options)
   return stage

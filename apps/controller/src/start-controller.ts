@@ -59,6 +59,8 @@ export interface ControllerOptions {
   readonly allowHosts?: readonly HostRule[]
   /** Whether to read which ConfigMaps of templates are immutable. @default false */
   readonly readConfig?: boolean
+  /** Whether policies may pin config; requires the policy for pods and permission to write ConfigMaps. @default false */
+  readonly pinConfig?: boolean
   /** Client for requests to these hosts. @default one that allows only `allowHosts` */
   readonly egress?: EgressClient
   /** Evaluates answers of metric systems. @default in this thread, which is only suitable for simulated clusters */

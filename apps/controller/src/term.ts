@@ -8,12 +8,14 @@ import {
   createRolloutPass,
   type GroupPort,
   type JudgePort,
+  type PinPort,
   withRefusals,
 } from '@tranche/controllers'
 import { noFailpoints } from '@tranche/failpoints'
 import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
 import type { EgressClient } from '@tranche/egress'
+import type { DaemonSet } from '@tranche/kube-types'
 import { groupLeaseName, type StrategyScope } from '@tranche/planner'
 import { noTracer } from '@tranche/telemetry'
 import {
@@ -27,11 +29,13 @@ import {
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './ports/analysis-port.ts'
 import { createConfigPort } from './ports/config-port.ts'
+import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/config-watch.ts'
 import type { GroupSettings } from './ports/group-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
 import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metrics.ts'
 import { createNotifyPort } from './ports/notify-port.ts'
+import { createPinPort } from './ports/pin-port.ts'
 import { createPolicyPort } from './ports/policy-port.ts'
 import { createRefusalPort } from './ports/refusal-port.ts'
 import { createReleasePort } from './ports/release-port.ts'
@@ -41,7 +45,7 @@ import type { SchemaWatch } from './schema/schema-watch.ts'
 import { createSecretReader } from './ports/secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
 import { createGroupSweep, type GroupSweep } from './sweep-groups.ts'
-import { wakeAll, wakeAtFirst, type Woken } from './wake.ts'
+import { wakeAll, wakeAtFirst, wakeReaders, type Woken } from './wake.ts'
 
 /** Maximum number of concurrent notifications; most of their time is waiting for receivers that are down. */
 const NOTIFY_WORKERS = 32
@@ -159,7 +163,9 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
-  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config })
+  const pinning = pinningOf(options, parts, wake)
+  const pins = pinning && wrap('pins', pinning.port)
+  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, pins })
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, egress, secrets, allowsGroups: options.groups !== undefined })
   const releases = releasesOf(options, parts, strategyScope)
@@ -198,12 +204,30 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
         workers: NOTIFY_WORKERS,
       },
     },
-    onBegin: () => sweep?.begin(),
+    onBegin() {
+      sweep?.begin()
+      pinning?.watch.begin()
+    },
     onEnd() {
+      pinning?.watch.end()
       sweep?.end()
       analysis.stop()
     },
   }
+}
+
+/** Undefined where the installation does not allow it. */
+function pinningOf(
+  { pinConfig, identity, clock, log, seed = 0 }: ControllerOptions,
+  { client, cluster }: TermParts,
+  wake: (lane: LaneName, key: string) => void,
+): { readonly port: PinPort; readonly watch: ConfigWatch } | undefined {
+  if (pinConfig !== true) return undefined
+  const kinds = ['ConfigMap'] as const
+  const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
+  const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
+  const learn = (daemonSet: DaemonSet): void => cluster.overlay.daemonSets.learn(daemonSet)
+  return { watch, port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), learn }) }
 }
 
 function releasesOf(options: ControllerOptions, parts: TermParts, strategyScope: StrategyScope): ReturnType<typeof createReleasePort> {

@@ -1,8 +1,10 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
-import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
+import { type GroupReference, isSameButForCounts, releasesOfGroup, type WatchedCluster } from '@tranche/cluster'
+import { pinKey, pinnedObjects } from '@tranche/config'
 import { receiverKey } from '@tranche/controllers'
 import { GROUP_BUSY, groupNameOf } from '@tranche/planner'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import type { ConfigWatchParts } from './ports/config-watch.ts'
 import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
 
 /** Enqueues keys for the reconcilers. */
@@ -82,19 +84,22 @@ function wakeByReleases(cluster: WatchedCluster, woken: Woken): void {
  * Wakes the releases that wait for a group when another release may have left it, or comes before or after them. Releases of other groups sleep
  * on: a user who changes a release of one group again and again costs the others nothing.
  */
-function wakeGroup({ batchReleases }: WatchedCluster, [previous, current]: readonly (BatchRelease | undefined)[], woken: Woken): void {
+function wakeGroup(cluster: WatchedCluster, [previous, current]: readonly (BatchRelease | undefined)[], woken: Woken): void {
   if (groupFacts(previous) === groupFacts(current)) return
   const changed = [previous, current].filter((release) => release !== undefined)
-  for (const other of batchReleases.store.list()) {
+  const others = new Set(changed.flatMap(groupsOf).flatMap((group) => releasesOfGroup(cluster, group)))
+  for (const other of others) {
     if (other.status?.waiting?.reason !== GROUP_BUSY || other.metadata.uid === current?.metadata.uid) continue
-    if (changed.some((release) => isOfSameGroup(release, other))) woken.release(keyText(keyOf(other)))
+    woken.release(keyText(keyOf(other)))
   }
 }
 
 /** Groups across namespaces have one Lease, which the status names before a release waits for it. */
-function isOfSameGroup(a: BatchRelease, b: BatchRelease): boolean {
-  if (a.metadata.namespace === b.metadata.namespace && groupNameOf(a) === groupNameOf(b)) return true
-  return a.status?.groupLease !== undefined && a.status.groupLease === b.status?.groupLease
+function groupsOf(release: BatchRelease): readonly GroupReference[] {
+  const group = groupNameOf(release)
+  const lease = release.status?.groupLease
+  const { namespace = '' } = release.metadata
+  return [...(group === undefined ? [] : [{ namespace, group }]), ...(lease === undefined ? [] : [{ lease }])]
 }
 
 /** What other releases of its group depend on; empty without a group. */
@@ -179,6 +184,21 @@ function wakeReceivers(rollout: Rollout, { notify }: Woken): void {
 
 function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: Woken): void {
   for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) woken.rollout(keyText(keyOf(rollout)))
+}
+
+/** Wakes the Rollouts of DaemonSets that read an object, or own it as a copy. */
+export function wakeReaders(
+  { rollouts, daemonSets }: WatchedCluster,
+  wake: (key: string) => void,
+  [namespace, object, copyOf]: Parameters<ConfigWatchParts['onChange']>,
+): void {
+  for (const rollout of rollouts.store.list()) {
+    if (rollout.metadata.namespace !== namespace) continue
+    const daemonSet = daemonSets.store.get({ namespace, name: rollout.spec.workloadRef.name })
+    if (daemonSet === undefined) continue
+    const isReader = pinnedObjects(daemonSet.spec.template).some((one) => pinKey(one) === pinKey(object))
+    if (isReader || daemonSet.metadata.uid === copyOf) wake(keyText(keyOf(rollout)))
+  }
 }
 
 /** Wakes Rollouts for their counts of updated and available nodes, which change even while the release waits. */

@@ -38,13 +38,25 @@ it('reads the Lease of the namespace of the release, and the release that it nam
   answers[`GET ${OWN}`] = [200, lease(holderText(other))]
   const group = await port({ namespace: 'tranche', shared: [] }, [other, release({}, 'third')]).group(release(), true, never)
   expect(group).toMatchObject({ wanted: 'tranche-group.demo.agents', refused: null, holder: { release: { metadata: { name: 'other' } } } })
-  expect(group?.members.map(({ metadata }) => metadata.name)).toEqual(['other'])
+  expect(namesOf(group)).toEqual(['other'])
 })
 
 it('reads one Lease for all namespaces that share their groups', async () => {
   const shared = { namespace: 'tranche', shared: ['demo'] }
   const group = await port(shared, [release(undefined, 'other', 'elsewhere')]).group(release(), true, never)
   expect(group).toMatchObject({ wanted: 'tranche-group.agents', members: [] })
+})
+
+it('finds the other releases of the group by its name, in all namespaces that share it', async () => {
+  const shared = { namespace: 'tranche', shared: ['demo', 'elsewhere'] }
+  const releases = [release(undefined, 'near'), release(undefined, 'far', 'elsewhere'), release(undefined, 'foreign', 'third')]
+  expect(namesOf(await port(shared, releases).group(release(), true, never))).toEqual(['near', 'far'])
+})
+
+it('knows of other releases whether they control their DaemonSet', async () => {
+  const releases = [release(undefined, 'other'), release(undefined, 'forged')]
+  const group = await port(undefined, releases, { other: 'other', forged: 'agent' }).group(release(), true, never)
+  expect(group?.members.map(({ isInCharge }) => isInCharge)).toEqual([true, false])
 })
 
 it('reads the Lease in the status first: a release gives up one group before it waits for another', async () => {
@@ -95,7 +107,16 @@ it('takes a BatchRelease of the same name with another uid for gone', async () =
   expect(await port().readHolder({ ...holder, name: 'gone' }, never)).toBeUndefined()
 })
 
-function port(groups: GroupSettings | null = { namespace: 'tranche', shared: [] }, releases: readonly BatchRelease[] = []): GroupReader {
+function namesOf(group: Awaited<ReturnType<GroupReader['group']>>): readonly string[] | undefined {
+  return group?.members.map((one) => one.release.metadata.name)
+}
+
+/** @param controls by the name of a DaemonSet, the uid of the release that its control-info names */
+function port(
+  groups: GroupSettings | null = { namespace: 'tranche', shared: [] },
+  releases: readonly BatchRelease[] = [],
+  controls: Readonly<Record<string, string>> = {},
+): GroupReader {
   const client = createKubeClient({
     exchange: async ({ method, path, body }) => {
       requests.push({ line: `${method} ${path}`, body: body === undefined ? {} : (JSON.parse(String(body)) as Record<string, unknown>) })
@@ -114,13 +135,24 @@ function port(groups: GroupSettings | null = { namespace: 'tranche', shared: [] 
     ...{ clock, userAgent: 'test/1', log: silentLogger },
   })
   const find = ({ name }: { readonly name: string }) => releases.find(({ metadata }) => metadata.name === name)
-  const cluster = { batchReleases: { store: { list: () => releases } }, overlay: { batchReleases: { get: find } } } as never
+  const daemonSetOf = ({ name }: { readonly name: string }) => {
+    const info = JSON.stringify({ name, uid: controls[name] })
+    return { metadata: { name, annotations: { 'batchrelease.rollouts.kruise.io/control-info': info } } }
+  }
+  // Without a list: a pass may not look at the releases of other groups.
+  const byIndex = (_index: string, value: string) =>
+    releases.filter(({ metadata, spec }) => `${metadata.namespace}/${spec.tranche?.downtime?.group}` === value)
+  const cluster = {
+    batchReleases: { store: { byIndex } },
+    overlay: { batchReleases: { get: find }, daemonSets: { get: daemonSetOf } },
+  } as never
   return createGroupPort({ client, cluster, clock, groups: groups ?? undefined })
 }
 
 function release(downtime: object = { group: 'agents' }, name = 'agent', namespace = 'demo'): BatchRelease {
   const metadata = { namespace, name, uid: name, resourceVersion: '1' }
-  return { metadata, spec: { releasePlan: { enableExtraWorkloadForCanary: false }, tranche: { downtime } } }
+  const workloadRef = { apiVersion: 'apps/v1', kind: 'DaemonSet', name }
+  return { metadata, spec: { workloadRef, releasePlan: { enableExtraWorkloadForCanary: false }, tranche: { downtime } } }
 }
 
 function lease(holderIdentity: string, annotations: Readonly<Record<string, string>> = {}): Lease {

@@ -34,12 +34,19 @@ function aRelease({ namespace = 'demo', name = 'changed', group = 'agents', stat
   return { metadata: { namespace, name, uid: `${namespace}/${name}` }, spec: { tranche: { downtime: { group } } }, status } as never
 }
 
+function keyOfGroup({ metadata, spec }: BatchRelease): string {
+  return `${metadata.namespace}/${spec.tranche?.downtime?.group}`
+}
+
 /** Keys of the other releases that wake when this one is changed. */
 function wokenBy(changed: BatchRelease, waiting: readonly BatchRelease[]): readonly string[] {
   let change = (_current: BatchRelease): void => {}
   const silent = { store: { list: () => [] }, subscribe: () => {} }
   const batchReleases = {
-    store: { list: () => waiting },
+    store: {
+      list: () => waiting,
+      byIndex: (_index: string, value: string) => waiting.filter((one) => [keyOfGroup(one), one.status?.groupLease].includes(value)),
+    },
     subscribe: ({ onChange }: { onChange: (key: object, previous: undefined, current: BatchRelease) => void }) => {
       change = (current) => onChange(current.metadata, undefined, current)
     },

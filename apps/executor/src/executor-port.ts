@@ -59,9 +59,9 @@ export function createExecutorPort({ client, cluster, preparer, uniqueValue }: P
       if (target === null) return { kind: 'blocked', reason: 'CheckFailed', message: 'the DaemonSet is gone' }
       return preparer.check(target, { node, purpose }, signal)
     },
-    async releaseNode(key, prepared, signal) {
+    async undoPreparation(key, prepared, signal) {
       const target = targetOf(key)
-      if (target !== null) await preparer.release(target, prepared, signal)
+      if (target !== null) await preparer.undo(target, prepared, signal)
     },
     async renewNode(key, prepared, signal) {
       const target = targetOf(key)

@@ -12,7 +12,7 @@ export const executorFailpointPorts = {
     readPod: 'promise',
     readNode: 'promise',
     checkNode: 'promise',
-    releaseNode: 'promise',
+    undoPreparation: 'promise',
     renewNode: 'promise',
     sweepNodes: 'promise',
   },

@@ -10,7 +10,7 @@ export interface NodePreparer {
   /** Asks the checks in order; the first that does not find the node ready answers. */
   check(target: CheckTarget, question: CheckQuestion, signal: AbortSignal): Promise<NodeCheck>
   /** Undoes what one check did on a node. */
-  release(target: CheckTarget, prepared: PreparedNode, signal: AbortSignal): Promise<void>
+  undo(target: CheckTarget, prepared: PreparedNode, signal: AbortSignal): Promise<void>
   /** Renews what one check did on a node. */
   renew(target: CheckTarget, prepared: PreparedNode, signal: AbortSignal): Promise<void>
   /** Undoes what was done for releases that control no DaemonSet any more. */
@@ -38,8 +38,8 @@ export function createNodePreparer(checks: readonly Check[]): NodePreparer {
       }
       return { kind: 'ready', for: question.purpose === 'ahead' ? 'ahead' : strongest }
     },
-    async release(target, { node, check }, signal) {
-      await checks.find(({ name }) => name === check)?.release(target, node, signal)
+    async undo(target, { node, check }, signal) {
+      await checks.find(({ name }) => name === check)?.undo(target, node, signal)
     },
     async renew(target, { node, check }, signal) {
       await checks.find(({ name }) => name === check)?.renew?.(target, node, signal)

@@ -233,7 +233,7 @@ function nodeSweeper(port: Pick<ExecutorPort, 'sweepNodes'>, log: Logger, signal
     try {
       await port.sweepNodes(signal)
     } catch (error) {
-      if (!signal.aborted) log.warn({ err: error }, 'could not release nodes of finished releases')
+      if (!signal.aborted) log.warn({ err: error }, 'could not undo what finished releases did on nodes')
     } finally {
       isSweeping = false
     }

@@ -270,14 +270,14 @@ describe('a Lease of the release', () => {
     const world = aWorld()
     world.locks = [aLock(world)]
     change(world)
-    await world.check.release(aTarget(), 'a', signal)
+    await world.check.undo(aTarget(), 'a', signal)
     expect(world.calls).toEqual(isFreed ? ['free a 9'] : [])
   })
 
   it('is given back at once where the policy no longer asks for it', async () => {
     const world = aWorld()
     world.locks = [aLock(world)]
-    await world.check.release(aTarget('Ignore'), 'a', signal)
+    await world.check.undo(aTarget('Ignore'), 'a', signal)
     expect(world.calls).toEqual(['free a 9'])
   })
 })

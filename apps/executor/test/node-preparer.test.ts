@@ -21,8 +21,8 @@ function aCheck(answer: NodeCheck | null, fields: Partial<Check> = {}): Check & 
       asked.push(node)
       return answer
     },
-    async release(_target, node) {
-      asked.push(`release ${node}`)
+    async undo(_target, node) {
+      asked.push(`undo ${node}`)
     },
     async sweep() {
       asked.push('sweep')
@@ -79,8 +79,8 @@ describe('what checks did on nodes', () => {
   it('is undone by the check that did it', async () => {
     const one = aCheck(null)
     const two = aCheck(null, { name: 'two' })
-    await createNodePreparer([one, two]).release(target, { node: 'a', check: 'two' }, signal)
-    expect([one.asked, two.asked]).toEqual([[], ['release a']])
+    await createNodePreparer([one, two]).undo(target, { node: 'a', check: 'two' }, signal)
+    expect([one.asked, two.asked]).toEqual([[], ['undo a']])
   })
 
   it('is swept by every check', async () => {

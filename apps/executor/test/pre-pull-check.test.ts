@@ -200,14 +200,14 @@ describe('a helper pod', () => {
   it('of another revision is deleted without that of the present one', async () => {
     const world = aWorld()
     world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulled' }, { name: 'helper-old', revision: 'old' })]
-    await world.check.release(aTarget(), 'a', signal)
+    await world.check.undo(aTarget(), 'a', signal)
     expect(world.calls).toEqual(['delete helper-old'])
   })
 
   it('is deleted with its node alone', async () => {
     const world = aWorld()
     world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulled' }, { name: 'helper-b', node: 'b' })]
-    await world.check.release(aTarget(), 'a', signal)
+    await world.check.undo(aTarget(), 'a', signal)
     expect(world.calls).toEqual(['delete helper-a'])
   })
 
@@ -216,7 +216,7 @@ describe('a helper pod', () => {
     world.pods = [aPod(world, failed, { namespace: 'team-a' })]
     expect(world.check.preparations(aTarget())).toEqual([])
     expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'pending' })
-    await world.check.release(aTarget(), 'a', signal)
+    await world.check.undo(aTarget(), 'a', signal)
     expect(world.calls).toEqual(['create on a'])
   })
 
@@ -225,7 +225,7 @@ describe('a helper pod', () => {
     world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, failed, { name: 'forged' })]
     expect(world.check.preparations(aTarget())).toMatchObject([{ node: 'a', state: 'ready' }])
     expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'ready' })
-    await world.check.release(aTarget(), 'a', signal)
+    await world.check.undo(aTarget(), 'a', signal)
     expect(world.calls).toEqual(['delete helper-a', 'delete forged'])
   })
 

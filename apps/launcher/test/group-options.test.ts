@@ -8,7 +8,7 @@ describe('the Leases of groups', () => {
 
   it('are in the given namespace, and some namespaces may share their groups', () => {
     expect(toGroupOptions({ groupNamespace: 'tranche-system' })).toEqual({ namespace: 'tranche-system', shared: [] })
-    expect(toGroupOptions({ groupNamespace: 'tranche-system', sharedGroups: ['a', 'b', 'a'] })).toEqual({
+    expect(toGroupOptions({ groupNamespace: 'tranche-system', sharedGroupNamespace: ['a', 'b', 'a'] })).toEqual({
       namespace: 'tranche-system',
       shared: ['a', 'b'],
     })
@@ -16,8 +16,8 @@ describe('the Leases of groups', () => {
 
   it.each([
     [{ groupNamespace: 'Tranche' }, '--group-namespace does not take "Tranche"'],
-    [{ groupNamespace: 'tranche-system', sharedGroups: ['a_b'] }, '--shared-groups does not take "a_b"'],
-    [{ sharedGroups: ['a'] }, '--shared-groups requires --group-namespace'],
+    [{ groupNamespace: 'tranche-system', sharedGroupNamespace: ['a_b'] }, '--shared-group-namespace does not take "a_b"'],
+    [{ sharedGroupNamespace: ['a'] }, '--shared-group-namespace requires --group-namespace'],
   ])('are refused as %j', (values, message) => {
     expect(() => toGroupOptions(values)).toThrow(message)
   })

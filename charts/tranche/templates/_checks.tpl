@@ -53,6 +53,9 @@
 {{- if and (eq .Values.admission "webhook") (semverCompare "<1.30.0-0" .Capabilities.KubeVersion.Version) -}}
 {{- fail (printf "admission: webhook needs Kubernetes 1.30 or later, which can limit the webhook to bound DaemonSets, and this is %s: set admission: none" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
+{{- if and .Values.rbac.configPin (semverCompare "<1.36.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "rbac.configPin: names in pods are replaced by a MutatingAdmissionPolicy in version v1, which Kubernetes serves from 1.36 on, and this is %s: set rbac.configPin: false" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
 {{- if and (eq .Values.admission "policy") (semverCompare "<1.36.0-0" .Capabilities.KubeVersion.Version) -}}
 {{- fail (printf "admission: policy needs Kubernetes 1.36 or later, which serves MutatingAdmissionPolicy in version v1, and this is %s: set admission: webhook or none" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}

@@ -36,9 +36,12 @@
 {{- end }}
 {{- if $root.Values.rbac.groups }}
 - --group-namespace={{ $root.Release.Namespace }}
-{{- range $root.Values.rbac.sharedGroups }}
-- --shared-groups={{ . }}
+{{- range $root.Values.rbac.sharedGroupNamespaces }}
+- --shared-group-namespace={{ . }}
 {{- end }}
+{{- end }}
+{{- if $root.Values.rbac.configPin }}
+- --pin-config
 {{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}

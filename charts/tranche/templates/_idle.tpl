@@ -78,7 +78,7 @@ values of a section that still have an effect. A value that equals the default i
   fix: "set api.httpRoute.enabled: true"
 {{- end }}
 {{- if not $values.rbac.groups }}
-- of: [rbac.sharedGroups]
+- of: [rbac.sharedGroupNamespaces]
   why: "policies may not name groups"
   fix: "set rbac.groups: true"
 {{- end }}

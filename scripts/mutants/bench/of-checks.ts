@@ -25,8 +25,8 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     edits: [
       {
         file: preparedNodes,
-        find: 'export function nodesToRelease(fence: FenceState): readonly Preparation[] {',
-        replace: 'export function nodesToRelease(fence: FenceState): readonly Preparation[] {\n  if (fence.record.seq > 0) return []',
+        find: 'export function preparationsToUndo(fence: FenceState): readonly Preparation[] {',
+        replace: 'export function preparationsToUndo(fence: FenceState): readonly Preparation[] {\n  if (fence.record.seq > 0) return []',
       },
     ],
     worlds: 'pulling',

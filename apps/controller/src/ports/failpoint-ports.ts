@@ -1,4 +1,4 @@
-import type { AnalysisPort, MetricPort, NotifyPort, PolicyPort, ReleasePort, RolloutPort } from '@tranche/controllers'
+import type { AnalysisPort, MetricPort, NotifyPort, PinPort, PolicyPort, ReleasePort, RolloutPort } from '@tranche/controllers'
 import type { PortCalls } from '@tranche/failpoints'
 import type { JobQueue } from '@tranche/queue'
 import type { EventPort, LeasePort } from '@tranche/reconcile'
@@ -34,6 +34,15 @@ export const controllerFailpointPorts = {
     deleteLease: 'promise',
     readHolder: 'promise',
   },
+  pins: {
+    versions: 'value',
+    read: 'promise',
+    createCopy: 'promise',
+    mark: 'promise',
+    pin: 'promise',
+    touch: 'promise',
+    deleteCopy: 'promise',
+  },
   analysis: { read: 'value', patchStatus: 'promise' },
   metrics: { ask: 'promise' },
   policy: { read: 'value', examine: 'promise', patchStatus: 'promise' },
@@ -44,6 +53,7 @@ export const controllerFailpointPorts = {
 } as const satisfies {
   readonly rollout: PortCalls<RolloutPort>
   readonly release: PortCalls<ReleasePort>
+  readonly pins: PortCalls<PinPort>
   readonly analysis: PortCalls<AnalysisPort>
   readonly metrics: PortCalls<MetricPort>
   readonly policy: PortCalls<PolicyPort>

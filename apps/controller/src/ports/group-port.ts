@@ -1,11 +1,21 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import type { WatchedCluster } from '@tranche/cluster'
+import { releasesOfGroup, type WatchedCluster } from '@tranche/cluster'
 import type { GroupPort, ReleaseReading } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import { isConflict, isForbidden, isNotFound, type KubeClient, type KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
-import { GROUP_LABEL, groupHolderOf, groupLeaseName, type GroupMember, groupNameOf, holderText, LEAVING_ANNOTATION } from '@tranche/planner'
+import {
+  controlledBy,
+  GROUP_LABEL,
+  groupHolderOf,
+  groupLeaseName,
+  type GroupMember,
+  groupNameOf,
+  type GroupView,
+  holderText,
+  LEAVING_ANNOTATION,
+} from '@tranche/planner'
 
 /** Where the installation keeps the Leases of groups. */
 export interface GroupSettings {
@@ -186,10 +196,19 @@ function memberOf(release: BatchRelease, { groups }: Pick<GroupPortParts, 'group
 }
 
 /** The other releases of the group, by the watch. */
-function membersOf(release: BatchRelease, wanted: string | null, parts: GroupPortParts): readonly BatchRelease[] {
-  if (wanted === null) return []
-  const all = parts.cluster.batchReleases.store.list()
-  return all.filter((other) => other.metadata.uid !== release.metadata.uid && memberOf(other, parts).wanted === wanted)
+function membersOf(release: BatchRelease, wanted: string | null, { cluster, groups }: GroupPortParts): GroupView['members'] {
+  const group = groupNameOf(release)
+  if (wanted === null || group === undefined) return []
+  const { namespace = '', uid } = release.metadata
+  const namespaces = groups?.shared.includes(namespace) === true ? groups.shared : [namespace]
+  const others = namespaces.flatMap((one) => releasesOfGroup(cluster, { namespace: one, group }))
+  return others.flatMap((other) => (other.metadata.uid === uid ? [] : [{ release: other, isInCharge: isInChargeNow(other, cluster) }]))
+}
+
+/** Whether the DaemonSet that the release names is controlled by it. */
+function isInChargeNow({ metadata, spec }: BatchRelease, { overlay }: GroupPortParts['cluster']): boolean {
+  const daemonSet = overlay.daemonSets.get({ namespace: metadata.namespace ?? '', name: spec.workloadRef?.name ?? '' })
+  return daemonSet !== undefined && controlledBy(daemonSet)?.uid === metadata.uid
 }
 
 function holderOf(lease: Lease | null, parts: GroupPortParts): GroupMember | undefined {

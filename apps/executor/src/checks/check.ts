@@ -37,7 +37,7 @@ export interface Check {
    *
    * @throws if it is not sure to be undone: it is tried again
    */
-  release(target: CheckTarget, node: string, signal: AbortSignal): Promise<void>
+  undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void>
   /**
    * Renews what it did on a node, if that lasts only for a time.
    *

@@ -55,8 +55,8 @@ export function createDrainCheck({ client, cluster, clock, log, trusted, watched
       const resting = drainer.restsSince(node, uid)
       return resting === null ? { kind: 'ready', for: 'permit' } : { kind: 'blocked', reason: DRAIN_BLOCKED, message: resting }
     },
-    async release({ daemonSet, release }, node, signal) {
-      // A pass releases a node only once its permits are settled. A permit of a standing pod has come since.
+    async undo({ daemonSet, release }, node, signal) {
+      // A pass undoes it only once its permits are settled. A permit of a standing pod has come since.
       const standing = new Set(nodeInView(cluster.fleet.view(daemonSet), node)?.pods.map(({ uid }) => uid))
       const settled = permitsOf(release, node).filter(({ podUid }) => !standing.has(podUid))
       await uncordonNode(client, node, settled, signal)

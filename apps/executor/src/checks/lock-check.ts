@@ -87,7 +87,7 @@ class LockCheck implements Check {
     return purpose === 'deletion' ? this.#take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
   }
 
-  async release(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
+  async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
     const lock = this.#heldFor(target).find((one) => one.node === node)
     const isFree = lock !== undefined && (!asksLock(target.release) || isOver(lock, this.#parts.cluster, target))
     if (isFree) await this.#parts.locks?.free(lock, signal)

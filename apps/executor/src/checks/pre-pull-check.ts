@@ -5,6 +5,7 @@ import type { NodeCheck, Preparation } from '@tranche/fence'
 import { helperManifest, type HelperPod, pulledImages } from '@tranche/pre-pull'
 import { actOnEach } from './act-on-each.ts'
 import type { Check, CheckTarget } from './check.ts'
+import { createTakenNames } from './taken-names.ts'
 
 /** Dependencies of {@link createPrePullCheck}. */
 export interface PrePullParts {
@@ -27,9 +28,6 @@ const NOT_ALLOWED: NodeCheck = {
 /** Time after which a helper pod is looked for again if no watch event comes, in milliseconds. */
 const AGAIN_MS = 10_000
 
-/** Time after which a pod of the name that is no helper pod, or does not go away, is reported, in milliseconds. */
-const TAKEN_MS = 60_000
-
 /** Minimum age of a helper pod without a release, in milliseconds: the watch of DaemonSets may be behind that of pods. */
 const SWEPT_AFTER_MS = 60_000
 
@@ -38,8 +36,7 @@ const SWEPT_AFTER_MS = 60_000
  * one deletes it; its state comes from a watch. It stays until the old pod is deleted, as evidence for every executor.
  */
 export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts): Check {
-  /** Since when (monotonic) a name is that of a pod which the watch does not show as a helper pod. Only for words. */
-  const taken = new Map<string, number>()
+  const taken = createTakenNames(clock)
   return {
     name: PRE_PULL,
     rules(target) {
@@ -57,7 +54,7 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
       if (answer.kind === 'pending' || (answer.kind === 'blocked' && !toleratesFailure(rules))) return answer
       return { kind: 'ready', for: purpose === 'ahead' ? 'ahead' : 'deletion' }
     },
-    async release(target, node, signal) {
+    async undo(target, node, signal) {
       const here = helpers === undefined ? [] : podsOf(helpers, target).filter((pod) => pod.node === node)
       // A pod of another revision goes alone: the one of this revision may still be needed.
       const stale = here.filter((pod) => isStale(pod, target))
@@ -70,12 +67,6 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     },
   }
 
-  function isTakenForLong(name: string): boolean {
-    const sinceMs = taken.get(name) ?? clock.monotonicMs()
-    taken.set(name, sinceMs)
-    return clock.monotonicMs() - sinceMs >= TAKEN_MS
-  }
-
   async function pull(pods: HelperPods, { target, node }: NodeOf, signal: AbortSignal): Promise<NodeCheck> {
     const revision = target.release.status?.flight?.revision ?? ''
     const pod = podsOf(pods, target).find((one) => one.node === node && one.revision === revision)
@@ -85,8 +76,8 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     if (manifest === null) return { kind: 'ready', for: 'deletion' }
     const creation = await pods.create(manifest, signal)
     if (creation.kind === 'rejected') return blocked(`the helper pod was rejected: ${creation.message}`)
-    if (creation.kind === 'created') taken.delete(manifest.metadata.name)
-    else if (isTakenForLong(manifest.metadata.name)) return blocked(takenText(manifest.metadata))
+    if (creation.kind === 'created') taken.forget(manifest.metadata.name)
+    else if (taken.isTakenForLong(manifest.metadata.name)) return blocked(takenText(manifest.metadata))
     return { kind: 'pending', againInMs: AGAIN_MS }
   }
 }

@@ -23,7 +23,7 @@ export function createRoomCheck(client: KubeClient, clock: Clock, log: Logger): 
       const shortage = await readRoom(daemonSet, node, signal)
       return shortage === null ? { kind: 'ready', for: 'deletion' } : { kind: 'blocked', reason: NO_ROOM, message: shortage }
     },
-    release: async () => {},
+    undo: async () => {},
     sweep: async () => {},
   }
 

@@ -8,9 +8,9 @@ import type { GroupSettings } from '@tranche/controller'
  */
 export function toGroupOptions(values: Values): GroupSettings | undefined {
   const namespace = textOf(values, 'groupNamespace')
-  const shared = [...new Set(textsOf(values, 'sharedGroups'))]
-  for (const name of shared) parseNamespace('--shared-groups', name)
+  const shared = [...new Set(textsOf(values, 'sharedGroupNamespace'))]
+  for (const name of shared) parseNamespace('--shared-group-namespace', name)
   if (namespace === undefined && shared.length > 0)
-    throw misplaced('--shared-groups', 'requires --group-namespace', 'name a namespace for the Leases of groups')
+    throw misplaced('--shared-group-namespace', 'requires --group-namespace', 'name a namespace for the Leases of groups')
   return namespace === undefined ? undefined : { namespace: parseNamespace('--group-namespace', namespace), shared }
 }

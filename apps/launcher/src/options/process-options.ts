@@ -26,6 +26,8 @@ export interface ProcessOptions {
   readonly allowHosts: readonly string[]
   /** Whether the controller reads which ConfigMaps of templates are immutable. */
   readonly readConfig: boolean
+  /** Whether policies may pin config. */
+  readonly pinConfig: boolean
   /** 1 to 64. */
   readonly workers: number
   /** Whether executors may create helper pods that pull images. */
@@ -69,6 +71,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     readConfig: values['readConfig'] === true,
     drainNamespaces: textsOf(values, 'drainNamespace').map(parseDrainNamespace),
     nodeLocks: toNodeLockOptions(values),
+    pinConfig: values['pinConfig'] === true,
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
     prePull: values['prePull'] === true,
     redis: {

@@ -220,6 +220,7 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     groups: options.groups,
     allowHosts: options.hostRules,
     readConfig: options.readConfig,
+    pinConfig: options.pinConfig,
     ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
   })
   const fields = { lease: `${leaseNamespace}/${LEASE_NAME}` }

@@ -55,6 +55,8 @@ export interface Scope {
   readonly labelSelector?: string
   /** Field selector, as in kubectl's `--field-selector`: `spec.nodeName=node-7`. */
   readonly fieldSelector?: string
+  /** Whether the server sends only the metadata of each object. @default false */
+  readonly metadataOnly?: boolean
 }
 
 /** Options of a list. */
@@ -190,11 +192,13 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
   function sendList<T>(path: string, listOptions: ListOptions<T>): Promise<ListPage<T>> {
     const read = (response: WireResponse): Promise<ListPage<T>> => readPageFrom(`GET ${path}`, response.body, listOptions)
-    return call(ports, { request: requestOf('GET', path), read }, callLimits(listOptions))
+    const request = withAccept(requestOf('GET', path), 'PartialObjectMetadataList', listOptions)
+    return call(ports, { request, read }, callLimits(listOptions))
   }
 
   function watchRequest(resource: ResourcePath, watchOptions: WatchOptions): WireRequest {
-    return requestOf('GET', withQuery(collectionPath(resource, watchOptions.namespace), watchQuery(watchOptions)))
+    const request = requestOf('GET', withQuery(collectionPath(resource, watchOptions.namespace), watchQuery(watchOptions)))
+    return withAccept(request, 'PartialObjectMetadata', watchOptions)
   }
 
   function requestOf(method: string, path: string, body?: Body): WireRequest {
@@ -207,6 +211,12 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     const { fieldValidation } = writeOptions ?? {}
     return withQuery(path, { fieldManager: writeOptions?.fieldManager ?? fieldManager, ...(fieldValidation && { fieldValidation }) })
   }
+}
+
+/** @see https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches */
+function withAccept(request: WireRequest, as: string, { metadataOnly = false }: Scope): WireRequest {
+  if (!metadataOnly) return request
+  return { ...request, headers: { ...request.headers, accept: `application/json;as=${as};g=meta.k8s.io;v=v1` } }
 }
 
 function callLimits(options: CallOptions | undefined): CallLimits {

@@ -1,8 +1,8 @@
-export { type ClusterCacheOptions, type SharedClusterCache, createSharedClusterCache } from './cluster-cache.ts'
+export { type ClusterCacheOptions, type SharedClusterCache, createSharedClusterCache } from './cache/cluster-cache.ts'
 export { traceWrites } from './trace-writes.ts'
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
-export { keptNode } from './kept-node.ts'
-export { type CordonedNode, cordonedNodes } from './cordoned-nodes.ts'
+export { keptNode } from './cache/kept-node.ts'
+export { type CordonedNode, cordonedNodes } from './cache/cordoned-nodes.ts'
 export { cordonNode, type CordonResult, type SettledPermits, uncordonNode } from './cordons.ts'
 export { createNodeDrainer, type DrainReading, type NodeDrainer, type NodeToDrain } from './drain-node.ts'
 export { createOverlayStore, type OverlayStore } from './overlay-store.ts'
@@ -15,12 +15,13 @@ export {
   type KruiseWatchOptions,
   type KruiseWebhooks,
   watchKruise,
-} from './kruise-watch.ts'
+} from './cache/kruise-watch.ts'
 export { type HelperCreation, type HelperPods, type HelperPodsOptions, watchHelperPods } from './helper-pods.ts'
 export { type LockWrite, type NodeLocks, type NodeLocksOptions, watchNodeLocks } from './locks/node-locks.ts'
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'
+export { type GroupReference, releasesOfGroup } from './cache/releases-of-group.ts'
 export { readSchemaGap } from './read-schema-gap.ts'
 export { createTouchValues, touchPod, type TouchTarget } from './touch-pod.ts'
 export { ownedRevisions, type OwnWrite, watchCluster, type WatchedCluster, type WatchedClusterOptions } from './watched-cluster.ts'

@@ -1,7 +1,7 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isForbidden, isNotFound, type Reflector, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, type KubeObject, ownerKeyOf, revisionsOf } from '@tranche/kube-types'
-import { type ClusterCacheOptions, type ClusterCache, createClusterCache, type SharedClusterCache } from './cluster-cache.ts'
+import { type ClusterCacheOptions, type ClusterCache, createClusterCache, type SharedClusterCache } from './cache/cluster-cache.ts'
 import { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 import { type Fleet, stampedFleet } from './stamped-fleet.ts'
 

@@ -1,6 +1,14 @@
 import { customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
-import { ownedRevisions, readNode, readPod, watchCluster, type WatchedCluster, type WatchedClusterOptions } from '@tranche/cluster'
+import {
+  ownedRevisions,
+  readNode,
+  releasesOfGroup,
+  readPod,
+  watchCluster,
+  type WatchedCluster,
+  type WatchedClusterOptions,
+} from '@tranche/cluster'
 import { createKubeClient, type KubeClient, type KubePatch, resourcePaths } from '@tranche/kube-client'
 import type { ControllerRevision, KubeObject } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/telemetry'
@@ -60,6 +68,28 @@ describe('a watched cluster', () => {
     const [own, reports] = [await watch({ withRollouts: true }), await watch({ withRollouts: true, forReports: true })]
     for (const { readyFromMs } of own.pods.store.list()) expect(readyFromMs).toBeGreaterThanOrEqual(observedMs)
     for (const { readyFromMs, readyStamp } of reports.pods.store.list()) expect(readyFromMs).toBe(Date.parse(readyStamp!))
+  })
+
+  it('finds the releases of a group by its name, and by the Lease of their status', async () => {
+    const cluster = await watch({ withRollouts: true })
+    for (const [name, group] of [
+      ['one', 'agents'],
+      ['two', 'others'],
+      ['three', undefined],
+    ] as const)
+      await drive(client.create(resourcePaths.batchReleases, releaseOfGroup(name, group)))
+    const patch = (name: string, body: object, options = {}): Promise<unknown> =>
+      drive(client.patch(resourcePaths.batchReleases, { namespace: 'demo', name }, { type: 'merge', body }, options))
+    await patch('three', { status: { groupLease: 'lease' } }, { subresource: 'status' })
+    await pass(1_000)
+    const found = (group: Parameters<typeof releasesOfGroup>[1]) => releasesOfGroup(cluster, group).map(({ metadata }) => metadata.name)
+    expect(found({ namespace: 'demo', group: 'agents' })).toEqual(['one'])
+    expect(found({ namespace: 'other', group: 'agents' })).toEqual([])
+    expect(found({ lease: 'lease' })).toEqual(['three'])
+    await patch('one', { spec: { tranche: { downtime: { group: 'others' } } } })
+    await pass(1_000)
+    expect(found({ namespace: 'demo', group: 'agents' })).toEqual([])
+    expect(found({ namespace: 'demo', group: 'others' }).toSorted()).toEqual(['one', 'two'])
   })
 
   it('does not report a node if only unused fields have changed', async () => {
@@ -262,6 +292,11 @@ const batchRelease = {
   kind: 'BatchRelease',
   metadata: { ...key },
   spec: { releasePlan: { enableExtraWorkloadForCanary: false } },
+}
+
+function releaseOfGroup(name: string, group: string | undefined) {
+  const tranche = group === undefined ? {} : { downtime: { group } }
+  return { ...batchRelease, metadata: { ...key, name }, spec: { ...batchRelease.spec, tranche } }
 }
 
 const rolloutsName = { namespace: '', name: 'rollouts.rollouts.kruise.io' }

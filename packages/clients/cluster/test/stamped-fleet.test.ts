@@ -1,6 +1,6 @@
 import type { FleetNode, FleetPod, FleetView, NodeView } from '@tranche/fleet'
 import { expect, it } from 'vitest'
-import { createSharedTexts } from '../src/shared-texts.ts'
+import { createSharedTexts } from '../src/cache/shared-texts.ts'
 import { stampedFleet } from '../src/stamped-fleet.ts'
 
 it('a stamped fleet counts a Ready pod as Ready since its timestamp, or always without one, and does not change an unready pod', () => {

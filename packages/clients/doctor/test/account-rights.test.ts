@@ -29,6 +29,11 @@ describe('the permissions that doctor checks', () => {
 
   it.each([
     ['controller', ['--read-config'], [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config'])]],
+    [
+      'controller',
+      ['--pin-config'],
+      [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config-pin'])],
+    ],
     ['executor', [], granted(ClusterRole['tranche-executor'])],
     [
       'executor',
@@ -89,7 +94,7 @@ describe('the permissions that doctor checks', () => {
   })
 
   it('cover the Leases of groups where policies may name groups', () => {
-    const asked = rights('controller', '--group-namespace=tranche-system', '--shared-groups=demo')
+    const asked = rights('controller', '--group-namespace=tranche-system', '--shared-group-namespace=demo')
     const groups = granted(Role['tranche-groups'], 'tranche-system')
     expect(asked.toSorted()).toEqual([...granted(ClusterRole['tranche-controller']), ...lease, ...groups].toSorted())
   })

@@ -1,4 +1,22 @@
-export { type ConfigKind, type ConfigReference, configReferences } from './config-references.ts'
+export type { ConfigKind } from './config-fields.ts'
+export { type ConfigReference, configReferences } from './config-references.ts'
 export { CONFIG_FIX, configNames, configText } from './config-text.ts'
 export { hasContentHash } from './has-content-hash.ts'
 export { type ConfigObject, judgeConfig, type UnversionedConfig } from './judge-config.ts'
+export { type ConfigField, configFields } from './config-fields.ts'
+export {
+  type ConfigContent,
+  type ConfigCopy,
+  type ConfigSource,
+  COPY_LABEL,
+  copyName,
+  type CopyOwner,
+  isSameContent,
+  SOURCE_ANNOTATION,
+  toCopy,
+} from './pin/config-copy.ts'
+export { type PinOperation, pinPatch } from './pin/pin-patch.ts'
+export { OFFERED_CONFIG_ANNOTATION, PINNED_CONFIG_ANNOTATION, pinnedObjects, pinsOf } from './pin/pinned-objects.ts'
+export { parsePins, pinKey, type Pins, pinsText } from './pin/pins.ts'
+export { type ExistingCopy, garbageOf, type PinPlan, planPins, type PinView, type SourceReading } from './pin/plan-pins.ts'
+export { fieldBeyondLimits, PIN_LIMITS } from './pin/pin-limits.ts'

@@ -1,4 +1,5 @@
-import { type ConfigKind, type ConfigReference, configReferences } from './config-references.ts'
+import type { ConfigKind } from './config-fields.ts'
+import { type ConfigReference, configReferences } from './config-references.ts'
 import { hasContentHash } from './has-content-hash.ts'
 
 /** Config of a template that may change without a release. */

@@ -37,9 +37,16 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     { section: 'soak', sentences: soakSentences(spec.soak) },
     { section: 'analysis', sentences: orElse((spec.analysis ?? []).map(analysisSentence), 'No metric is measured.') },
     { section: 'downtime', sentences: downtimeSentences(spec.downtime) },
+    ...configSections(spec.config),
     { section: 'notify', sentences: orElse((spec.notify ?? []).map(receiverSentence), 'No receiver is notified.') },
   ]
   return { ...(name !== undefined && { name }), found: policy !== undefined, sections }
+}
+
+/** Without it, as before: config is reported by a condition, not by the policy. */
+function configSections(config: ReleasePolicySpec['config']): PolicyReport['sections'] {
+  if (config !== 'Pin') return []
+  return [{ section: 'config', sentences: ['Pods read immutable copies of their ConfigMaps, and a change of one is a release.'] }]
 }
 
 function orElse(sentences: readonly string[], otherwise: string): readonly string[] {

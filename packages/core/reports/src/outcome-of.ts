@@ -45,6 +45,7 @@ const lasting: readonly StalledReason[] = [
   'ForeignControl',
   'PolicyNotFound',
   'PolicyInvalid',
+  'ConfigUnpinned',
 ]
 
 /**

@@ -3,8 +3,10 @@ import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/k
 import { isRevisionMissing, type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type ConfigPort, readImmutable } from './config-port.ts'
+import { createPinner, type PinResult } from './pin-config.ts'
+import type { PinPort } from './pin-port.ts'
 import { logRolloutPlan } from './log-plans.ts'
-import type { RolloutPort } from './rollout-port.ts'
+import type { RolloutPort, RolloutReading } from './rollout-port.ts'
 
 /** Dependencies of {@link createRolloutPass}. */
 export interface RolloutParts {
@@ -13,6 +15,8 @@ export interface RolloutParts {
   readonly events: EventRecorder
   /** @default no ConfigMap is read, and config is judged by names alone */
   readonly config?: ConfigPort | undefined
+  /** @default a policy that asks for pinned config holds its releases */
+  readonly pins?: PinPort | undefined
 }
 
 /** Drives one Rollout: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
@@ -20,19 +24,21 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
   const warnings = new Map<string, string>()
   const revisionMissingSinceMs = new Map<string, number>()
+  const pinner = createPinner(parts.pins)
   return async function passOverRollout(key, signal, log) {
     const reading = parts.cluster.read(key)
     if (reading === null) {
       statusWrittenMs.delete(keyText(key))
       warnings.delete(keyText(key))
       revisionMissingSinceMs.delete(keyText(key))
+      pinner.forget(keyText(key))
       return awaitChange
     }
     const { clock, config } = parts
     const known = config === undefined ? null : await readImmutable(config, reading, signal)
     if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
     else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
-    const view = {
+    const read: RolloutView = {
       ...reading,
       ...(known !== null && { immutableConfigMaps: known.immutable }),
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
@@ -40,6 +46,10 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       nowMs: clock.nowMs(),
       monotonicMs: clock.monotonicMs(),
     }
+    // No release begins between a template and its pins.
+    const pinning = asksForPins(reading) ? await pinner.pin(read, signal, log) : null
+    if (pinning?.kind === 'wrote') return recheckAfter(0)
+    const view = { ...read, ...pinnedIn(pinning) }
     const plan = planRollout(view)
     if (plan.kind !== 'wait') log.debug({ rollout: keyText(key), plan: plan.kind }, 'planned rollout')
     if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
@@ -48,8 +58,18 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
-    return noLaterThan(known?.recheckAfterMs, outcomeOf(plan))
+    return noLaterThan(pinning?.recheckAfterMs, noLaterThan(known?.recheckAfterMs, outcomeOf(plan)))
   }
+}
+
+/** Without it, a pass awaits nothing more than before. */
+function asksForPins({ policy }: RolloutReading): boolean {
+  return policy.kind === 'found' && policy.policy.spec.config === 'Pin'
+}
+
+function pinnedIn(pinning: PinResult | null): Pick<RolloutView, 'configHold' | 'rolledBackConfig'> {
+  if (pinning?.kind === 'held') return { configHold: pinning.why }
+  return pinning?.kind === 'pinned' ? { rolledBackConfig: pinning.rolledBack } : {}
 }
 
 /** The pass comes back for config that must be read again. */

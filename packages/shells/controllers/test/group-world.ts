@@ -4,7 +4,17 @@ import { createReleasePass, type ReleasePort, type ReleaseReading } from '@tranc
 import { AppError } from '@tranche/errors'
 import { type PatchOperation, recordPatch } from '@tranche/fence'
 import type { DaemonSet, Lease, ObjectKey } from '@tranche/kube-types'
-import { controlInfo, groupHolderOf, groupLeaseName, type GroupMember, groupNameOf, holderText, LEAVING_ANNOTATION } from '@tranche/planner'
+import {
+  controlInfo,
+  controlledBy,
+  groupHolderOf,
+  groupLeaseName,
+  type GroupMember,
+  groupNameOf,
+  type GroupView,
+  holderText,
+  LEAVING_ANNOTATION,
+} from '@tranche/planner'
 import type { Reconcile } from '@tranche/reconcile'
 import { silentLogger } from '@tranche/telemetry'
 import { applyPatch } from '@tranche/testing'
@@ -254,9 +264,9 @@ export class GroupWorld {
     const { wanted } = memberOf(release)
     const lock = release.status?.groupLease ?? wanted
     const lease = leases.get(lock ?? '') ?? null
-    const others = [...stored.values()].map((one) => one.release)
-    const holder = others.find((one) => one.metadata.uid === groupHolderOf(lease)?.uid)
-    const members = others.filter((one) => one.metadata.uid !== release.metadata.uid && memberOf(one).wanted === wanted && wanted !== null)
+    const others = [...stored.values()].filter((one) => one.release.metadata.uid !== release.metadata.uid)
+    const holder = [...stored.values()].find((one) => one.release.metadata.uid === groupHolderOf(lease)?.uid)?.release
+    const members = others.flatMap((one) => (wanted !== null && memberOf(one.release).wanted === wanted ? [otherMember(one)] : []))
     const group = lock === null ? undefined : { wanted, name: lock, refused: null, lease, members, holder: holder && memberOf(holder) }
     return { ...aReading(), release, daemonSet: known.daemonSet, group }
   }
@@ -314,6 +324,10 @@ export class GroupWorld {
     else this.leases.set(name, { ...next, metadata: { ...next.metadata, resourceVersion: String(++this.#version) } })
     this.#remember()
   }
+}
+
+function otherMember({ release, daemonSet }: Stored): GroupView['members'][number] {
+  return { release, isInCharge: daemonSet !== undefined && controlledBy(daemonSet)?.uid === release.metadata.uid }
 }
 
 function memberOf(release: BatchRelease): GroupMember {

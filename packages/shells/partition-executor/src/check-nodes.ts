@@ -5,9 +5,9 @@ import type { Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
 import type { NodeReadings } from './node-readings.ts'
 
-/** Dependencies of {@link checkNodes}, {@link releaseNodes} and {@link renewNodes}. */
+/** Dependencies of {@link checkNodes}, {@link undoPreparations} and {@link renewNodes}. */
 export interface CheckingParts {
-  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'releaseNode' | 'renewNode'>
+  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'undoPreparation' | 'renewNode'>
   readonly clock: Clock
   readonly readings: NodeReadings
   readonly signal: AbortSignal
@@ -38,17 +38,17 @@ export async function checkNodes(
 }
 
 /**
- * Undoes what was done on nodes, in parallel. A failure never keeps the pass from its other work: the nodes are released again after a while.
+ * Undoes what was done on nodes, in parallel. A failure never keeps the pass from its other work: it is undone again after a while.
  */
-export function releaseNodes(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
-  const { cluster, signal } = parts
-  return actOn(daemonSet, nodes, { ...parts, act: (one) => cluster.releaseNode(daemonSet, one, signal), failed: 'could not release node' })
+export function undoPreparations(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
+  const act = (one: PreparedNode): Promise<void> => parts.cluster.undoPreparation(daemonSet, one, parts.signal)
+  return actOn(daemonSet, nodes, { ...parts, act, failed: 'could not undo what was done on node' })
 }
 
 /** Renews what was done on nodes, in parallel. A failure never keeps the pass from its other work. */
 export function renewNodes(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
-  const { cluster, signal } = parts
-  return actOn(daemonSet, nodes, { ...parts, act: (one) => cluster.renewNode(daemonSet, one, signal), failed: 'could not renew node' })
+  const act = (one: PreparedNode): Promise<void> => parts.cluster.renewNode(daemonSet, one, parts.signal)
+  return actOn(daemonSet, nodes, { ...parts, act, failed: 'could not renew what was done on node' })
 }
 
 interface ActingParts extends CheckingParts {
@@ -65,7 +65,7 @@ async function actOn(
   await Promise.all(
     nodes.map(async (prepared) => {
       const { node, check } = prepared
-      readings.released(prepared, clock.monotonicMs())
+      readings.undone(prepared, clock.monotonicMs())
       try {
         await act(prepared)
       } catch (error) {

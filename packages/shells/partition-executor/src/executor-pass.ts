@@ -19,7 +19,7 @@ import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
-import { checkNodes, releaseNodes, renewNodes } from './check-nodes.ts'
+import { checkNodes, renewNodes, undoPreparations } from './check-nodes.ts'
 import { createNodeReadings, type NodeReadings } from './node-readings.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
 
@@ -73,7 +73,8 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
     if (first === null) return awaitChange
     if (first.plan.kind === 'confirm') await confirm(first.plan, first, doing)
     else if (first.plan.kind === 'checkNodes') await checkNodes(key, first.plan, { ...doing, readings: first.memory.readings })
-    else if (first.plan.kind === 'releaseNodes') await releaseNodes(key, first.plan.nodes, { ...doing, readings: first.memory.readings })
+    else if (first.plan.kind === 'undoPreparations')
+      await undoPreparations(key, first.plan.nodes, { ...doing, readings: first.memory.readings })
     else if (first.plan.kind === 'renewNodes') await renewNodes(key, first.plan.nodes, { ...doing, readings: first.memory.readings })
     else return apply(first, doing)
     const second = decide(key, log)
@@ -107,7 +108,7 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
     // Other pods have become available, or have left, meanwhile; or there are more nodes to check.
     case 'confirm':
     case 'checkNodes':
-    case 'releaseNodes':
+    case 'undoPreparations':
     case 'renewNodes':
       return recheckAfter(0)
     case 'changePermits': {
@@ -222,7 +223,7 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     confirmations: confirmations.of(release.status?.flight),
     checks: readings.of(release.status?.flight?.revision, prepared),
     preparation,
-    ...(prepared !== undefined && { prepared, releasing: readings.releasing(monotonicMs) }),
+    ...(prepared !== undefined && { prepared, undoing: readings.undoing(monotonicMs) }),
     isBad: isBad(reading, times),
     monotonicMs,
   }
@@ -278,7 +279,7 @@ function fieldsOf({ release }: ExecutorReading): LogFields {
 
 function podsOf(plan: PassPlan): number {
   if (plan.kind === 'changePermits') return plan.change.append.length + plan.change.remove.length
-  if (plan.kind === 'checkNodes' || plan.kind === 'releaseNodes' || plan.kind === 'renewNodes') return plan.nodes.length
+  if (plan.kind === 'checkNodes' || plan.kind === 'undoPreparations' || plan.kind === 'renewNodes') return plan.nodes.length
   if (plan.kind === 'confirm') return plan.pods.length + plan.nodes.length
   return plan.kind === 'wait' ? 0 : plan.pods.length
 }

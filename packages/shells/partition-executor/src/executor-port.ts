@@ -72,7 +72,7 @@ export interface ExecutorPort {
    *
    * @throws if it is not sure to be undone: it is tried again
    */
-  releaseNode(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
+  undoPreparation(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
   /**
    * Renews what a check did on a node for the release of the DaemonSet.
    *

@@ -281,7 +281,7 @@ describe('a pass of the executor', () => {
       prepare(stage, [{ node: 'z' }])
       expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
       await stage.pass()
-      expect(stage.calls).toEqual(['release z of pull', 'check a for deletion', 'delete pod-a'])
+      expect(stage.calls).toEqual(['undo z of pull', 'check a for deletion', 'delete pod-a'])
     })
 
     it('does its other work although it cannot undo it, and tries again after a while', async () => {
@@ -292,8 +292,8 @@ describe('a pass of the executor', () => {
       await stage.pass()
       stage.clock.advance(10_000)
       await stage.pass()
-      const releases = stage.calls.filter((call) => call.startsWith('release'))
-      expect(releases).toEqual(['release z of pull', 'release z of pull'])
+      const undone = stage.calls.filter((call) => call.startsWith('undo'))
+      expect(undone).toEqual(['undo z of pull', 'undo z of pull'])
       expect(stage.calls).toContain('delete pod-a')
     })
 
@@ -561,8 +561,8 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       if (shortage === 'begins') return { kind: 'pending', againInMs: 5_000 }
       return shortage === undefined ? { kind: 'ready', for: 'deletion' } : { kind: 'blocked', reason: 'NoRoom', message: shortage }
     },
-    async releaseNode(_key, { node, check }) {
-      stage.calls.push(`release ${node} of ${check}`)
+    async undoPreparation(_key, { node, check }) {
+      stage.calls.push(`undo ${node} of ${check}`)
       if (stage.fails === node) throw new Error('nodes is forbidden')
     },
     async renewNode(_key, { node, check }) {

@@ -1,4 +1,10 @@
-export { type Breach, type ClockStep, type JudgeQuery, type RecordedGuarantee, recordedGuarantees } from './judges/breach.ts'
+export {
+  type Breach,
+  type ClockStep,
+  type JudgeQuery,
+  type RecordedGuarantee,
+  recordedGuarantees,
+} from './judges/breach.ts'
 export { type BreachQuery, countDeletions, findBreaches } from './find-breaches.ts'
 export { judge } from './judge.ts'
 export { readRecording, readWithDeliveries } from './record/read-recording.ts'
@@ -15,4 +21,4 @@ export type {
   RecordedWrite,
 } from './record/recorded-write.ts'
 export { type UnavailableQuery, type UnavailableSeen, unavailableSeen } from './unavailable-seen.ts'
-export type { Stall } from './world/observations.ts'
+export type { FailedRequest, Stall } from './world/observations.ts'

@@ -9,6 +9,7 @@ import { createFailureJudge } from './judges/judge-failure.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
 import type { Judge, JudgeParts } from './judges/judge-parts.ts'
 import { createHandsOffJudge } from './judges/judge-hands-off.ts'
+import { createConfigJudge } from './judges/config/judge-config.ts'
 import { createGroupJudge } from './judges/groups/judge-group.ts'
 import { createLoweredJudge } from './judges/judge-lowered.ts'
 import { createMemoryJudge } from './judges/judge-memory.ts'
@@ -83,6 +84,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createNodeLockJudge,
   createOrderJudge,
   createGroupJudge,
+  createConfigJudge,
   createMemoryJudge,
   createHandsOffJudge,
   createStatusWriteJudge,

@@ -1,5 +1,6 @@
 import {
   type Breach,
+  type FailedRequest,
   judge,
   type JudgeQuery,
   type RecordedDelivery,
@@ -18,6 +19,7 @@ export class Script {
   readonly #deliveries: RecordedDelivery[] = []
   readonly #objects = new Map<string, Fields>()
   readonly #versions = new Map<string, number>()
+  readonly #failures: FailedRequest[] = []
   #t = 1_000_000
 
   /** Now, in epoch milliseconds. */
@@ -116,13 +118,19 @@ export class Script {
     return this.daemonSet({ annotations: merged }, actor)
   }
 
-  revision(hash: string, template: string): this {
+  revision(hash: string, template: string, fields: Fields = {}): this {
     return this.#write(
       'ControllerRevision',
       hash,
-      { name: hash, hash, template, ownerUid: 'ds-1' },
-      { actor: 'daemonset-controller', verb: 'create' },
+      { name: hash, hash, template, ownerUid: 'ds-1', ...fields },
+      { actor: 'daemonset-controller', verb: 'create', uid: hash },
     )
+  }
+
+  /** Writes a ConfigMap with this content; null deletes it. */
+  configMap(name: string, content: string | null, fields: Fields = {}, actor = 'user'): this {
+    const type = content === null ? { type: 'DELETED', verb: 'delete' } : { verb: 'update' }
+    return this.#write('ConfigMap', name, { metadata: { name }, data: { content }, ...fields }, { actor, ...type })
   }
 
   /** Writes the record, with permits for these pods as they are; a controller publishes the partition first. */
@@ -189,6 +197,17 @@ export class Script {
     return this
   }
 
+  /** A request of an executor has no answer. */
+  fails(method: string, path: string, actor = 'executor-1'): this {
+    this.#failures.push({ actor, atMs: ++this.#t, method, path })
+    return this
+  }
+
+  /** Requests without an answer, in order of time. */
+  get failures(): readonly FailedRequest[] {
+    return this.#failures
+  }
+
   recording(): Recording {
     return { writes: this.#writes, deliveries: this.#deliveries }
   }
@@ -252,7 +271,7 @@ export function judgeEach(
 
 /** @returns the breaches of executors and controllers in a script */
 export function find(script: Script, query: Partial<JudgeQuery> = {}): readonly Breach[] {
-  return judge(script.recording(), { isOurs: (actor) => /^(executor|controller)-/.test(actor), ...query })
+  return judge(script.recording(), { isOurs: (actor) => /^(executor|controller)-/.test(actor), failures: script.failures, ...query })
 }
 
 function mergeDeep(before: Fields, fields: Fields): Fields {

@@ -40,6 +40,7 @@ function projectPod(pod: Pod): Projection {
     ...(isUnschedulable(pod) && { unschedulable: true }),
     ...(doesRequest(pod) && { requests: true }),
     ...usesOf(pod),
+    ...configOf(pod),
     hash: pod.metadata.labels?.['controller-revision-hash'],
     ...helperOf(pod),
     gen: pod.metadata.labels?.['pod-template-generation'],
@@ -51,6 +52,49 @@ function projectPod(pod: Pod): Projection {
     waiting: waitingReason(pod),
     restarts: statuses?.[0]?.restartCount,
   }
+}
+
+/** Names of the ConfigMaps that a pod of a DaemonSet reads; nothing without one. */
+function configOf(pod: Pod): { readonly config?: readonly string[] } {
+  if (controllerOf(pod)?.kind !== 'DaemonSet') return {}
+  const { containers = [], initContainers = [], volumes = [] } = pod.spec as unknown as ReadingSpec
+  const variables = [...initContainers, ...containers].flatMap(({ env = [], envFrom = [] }) => [
+    ...envFrom.map(({ configMapRef }) => configMapRef?.name),
+    ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
+  ])
+  const files = volumes.flatMap(({ configMap, projected }) => [
+    configMap?.name,
+    ...(projected?.sources ?? []).map((source) => source.configMap?.name),
+  ])
+  const config = [...new Set([...variables, ...files])].filter((name) => name !== undefined)
+  return config.length === 0 ? {} : { config }
+}
+
+interface Named {
+  readonly name?: string
+}
+
+/** @see core/v1 PodSpec */
+interface ReadingSpec {
+  readonly containers?: readonly ReadingContainer[]
+  readonly initContainers?: readonly ReadingContainer[]
+  readonly volumes?: readonly {
+    readonly configMap?: Named
+    readonly projected?: { readonly sources?: readonly { readonly configMap?: Named }[] }
+  }[]
+}
+
+interface ReadingContainer {
+  readonly env?: readonly { readonly valueFrom?: { readonly configMapKeyRef?: Named } }[]
+  readonly envFrom?: readonly { readonly configMapRef?: Named }[]
+}
+
+/** The copies of config that a template names, and its digest without them; nothing where it names none. */
+function pinsOf(template: PodTemplate | undefined): { readonly pins?: string; readonly unpinned?: string } {
+  const { 'tranche.dev/pinned-config': pins, ...others } = template?.metadata?.annotations ?? {}
+  if (template === undefined || pins === undefined) return {}
+  const annotations = Object.keys(others).length === 0 ? undefined : others
+  return { pins, unpinned: digest({ ...template, $patch: undefined, metadata: { ...template.metadata, annotations } }) }
 }
 
 /** @returns the revision for which the pod pulls images, if nothing runs in it */
@@ -141,6 +185,7 @@ function projectDaemonSet(daemonSet: DaemonSet): Projection {
     annotations: metadata.annotations,
     placement: placementOf(spec.template),
     template: digest(spec.template),
+    ...pinsOf(spec.template),
     rest: restDigest(daemonSet),
     deleting: metadata.deletionTimestamp !== undefined,
     status: Object.fromEntries(statusFields.map((field) => [field, status?.[field] ?? 0])),
@@ -180,6 +225,7 @@ function projectRevision(revision: ControllerRevision): Projection {
     owner: controllerOf(revision)?.name,
     ownerUid: controllerOf(revision)?.uid,
     template: templateDigest(revision.data),
+    ...pinsOf((revision.data as { readonly spec?: { readonly template?: PodTemplate } } | undefined)?.spec?.template),
   }
 }
 

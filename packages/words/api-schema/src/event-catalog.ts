@@ -91,6 +91,7 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
   RevisionHeld: { types: ['Warning'], on: ['Rollout'], when: 'a template that was rolled back was applied again' },
   PolicyNotFound: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the ReleasePolicy does not exist' },
   PolicyInvalid: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the ReleasePolicy is invalid' },
+  ConfigUnpinned: { types: ['Warning'], on: ['Rollout'], when: 'stalled: config cannot be pinned as the ReleasePolicy asks' },
   ReleaseFailed: { types: ['Warning'], on: ['Rollout'], when: 'the new version is bad; the message says which failure action follows' },
   AnalysisInconclusive: { types: ['Warning'], on: ['Rollout'], when: 'stalled: an analysis is inconclusive; Normal for a dry run' },
 }

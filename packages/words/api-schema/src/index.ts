@@ -52,11 +52,11 @@ export {
   releasePolicySchema,
   type ReleasePolicySpec,
   type ReleasePolicyStatus,
-  type SecretKey,
   prePullDefaults,
   type PrePullRules,
 } from './release-policy.ts'
 export { type DowntimeRules, downtimeSchema } from './downtime-rules.ts'
+export type { SecretKey } from './secret-key.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition, Waiting, WaitingFor } from './status-fields.ts'
 export {
@@ -102,6 +102,8 @@ export {
   pullFailureActions,
   type NodeLockRule,
   nodeLockRules,
+  configRules,
+  type ConfigRule,
   roomRules,
   notReadyActions,
   OLDER_PODS_MAX,

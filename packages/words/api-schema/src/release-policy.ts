@@ -2,8 +2,10 @@ import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { downtimeSchema } from './downtime-rules.ts'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
+import { headerSchema, secretKeySchema } from './secret-key.ts'
 import {
   conditionStatuses,
+  configRules,
   drainTimeoutActions,
   failureActions,
   nodeOrders,
@@ -157,19 +159,6 @@ export const failureRulesSchema = z.object({
 /** @see failureRulesSchema */
 export type FailureRules = Frozen<z.infer<typeof failureRulesSchema>>
 
-const secretKeySchema = z.object({
-  name: z.string().meta({ description: 'Name of a Secret in the namespace of the policy.' }),
-  key: z.string().meta({ description: 'Key in the Secret.' }),
-})
-/** Reference to a key of a Secret. Its value never appears in a status or a log. */
-export type SecretKey = Frozen<z.infer<typeof secretKeySchema>>
-
-const headerSchema = z.object({
-  name: z.string().meta({ description: 'Name of the header.' }),
-  value: z.string().optional().meta({ description: 'Value of the header.' }),
-  valueFrom: secretKeySchema.optional().meta({ description: 'Secret that holds the value.' }),
-})
-
 const prometheusSchema = z.object({
   address: z.string().meta({ description: 'URL of the server, without /api/v1.' }),
   query: z.string().meta({ description: 'PromQL query. {{canaryRevision}} and other arguments are substituted.' }),
@@ -271,6 +260,10 @@ const releasePolicySpecSchema = z.object({
   analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
   downtime: downtimeSchema.optional().meta({ description: 'DaemonSets and programs that take no node down beside the release.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
+  config: known(configRules).optional().meta({
+    description:
+      'Pin: pods read immutable copies of the ConfigMaps that the template names, so that a change of config is a release. Report: a condition names them. Default Report.',
+  }),
   notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })
 /** Conditions under which a release may continue. */

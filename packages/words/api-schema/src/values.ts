@@ -86,6 +86,7 @@ export const stalledReasons = [
   'RevisionHeld',
   'PolicyNotFound',
   'PolicyInvalid',
+  'ConfigUnpinned',
   'ReleaseFailed',
   'AnalysisInconclusive',
 ] as const
@@ -213,6 +214,11 @@ export type NodeLockRule = (typeof nodeLockRules)[number]
 
 /** Actions to take for a node that cannot pull the new images. */
 export const pullFailureActions = ['Hold', 'Continue'] as const
+
+/** Whether config of a template is only reported where it is not part of the version, or pinned by copies. */
+export const configRules = ['Report', 'Pin'] as const
+/** @see configRules */
+export type ConfigRule = (typeof configRules)[number]
 
 /** Events that receivers can get. */
 export const notifyEvents = [

@@ -46,6 +46,7 @@ const sectionTitles: Readonly<Record<SectionName, string>> = {
   soak: 'Soak',
   analysis: 'Analyses',
   downtime: 'Beside other releases and programs',
+  config: 'Config',
   notify: 'Notifications',
 }
 

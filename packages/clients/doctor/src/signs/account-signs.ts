@@ -107,6 +107,7 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
           ...ofProgram('controller'),
           ...ofLeader(optionValues, scope),
           ...(args.includes(READ_CONFIG) ? rightsOf(rulesOfPrograms.config, scope) : []),
+          ...(args.includes(PIN_CONFIG) ? rightsOf(rulesOfPrograms.configPin, scope) : []),
         ]
       : []),
     ...(isOne || component === 'executor'
@@ -129,6 +130,7 @@ function watchedNamespaces({ args }: Pick<InstalledPod, 'args'>): readonly strin
 
 const WATCH_NAMESPACE = '--watch-namespace='
 const READ_CONFIG = '--read-config'
+const PIN_CONFIG = '--pin-config'
 
 /** Permissions for the Lease and for the chosen kind of admission. */
 function ofLeader(optionValues: (option: string) => readonly string[], scope: Place): readonly NeededRight[] {

@@ -23,7 +23,7 @@ import {
 } from './fence-state.ts'
 import { type CheckPurpose, isBlockedNow, isAskedAlready, isReadyNow, isUnknownForPermit, type Preparation } from '../nodes/node-check.ts'
 import { nextCheckMs } from './blocked-nodes.ts'
-import { nodesToPrepare, nodesToRelease, nodesToRenew } from './prepared-nodes.ts'
+import { nodesToPrepare, nodesToRenew, preparationsToUndo } from './prepared-nodes.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit and its pod. */
@@ -43,7 +43,7 @@ export type PassPlan =
   /** Check these nodes for that purpose, keep the answers, and pass again. */
   | { readonly kind: 'checkNodes'; readonly purpose: CheckPurpose; readonly nodes: readonly string[] }
   /** Undo what these checks did on these nodes, and pass again. */
-  | { readonly kind: 'releaseNodes'; readonly nodes: readonly PreparedNode[] }
+  | { readonly kind: 'undoPreparations'; readonly nodes: readonly PreparedNode[] }
   /** Renew what these checks did on these nodes, and pass again. */
   | { readonly kind: 'renewNodes'; readonly nodes: readonly PreparedNode[] }
   /** One write of the record (F3, F5, F6). */
@@ -62,7 +62,7 @@ export type PassWait = 'record' | 'podWatch' | 'opening' | 'agreement' | 'availa
 export type PassRuleId =
   | 'awaitRecord'
   | 'awaitPods'
-  | 'releaseNodes'
+  | 'undoPreparations'
   | 'renewNodes'
   | 'settleOnly'
   | 'awaitAgreement'
@@ -86,7 +86,7 @@ export interface PassRule {
 export const passRules: readonly PassRule[] = [
   { id: 'awaitRecord', decide: awaitRecord },
   { id: 'awaitPods', decide: awaitPods },
-  { id: 'releaseNodes', decide: releaseNodes },
+  { id: 'undoPreparations', decide: undoPreparations },
   { id: 'renewNodes', decide: renewNodes },
   { id: 'settleOnly', decide: settleOnly },
   { id: 'awaitAgreement', decide: awaitAgreement },
@@ -210,10 +210,10 @@ function prepareAhead({ fence, again }: PassFacts): PassPlan | null {
  * Undoes preparations that nothing needs: their permit has settled or was withdrawn, the old pod for which they began ahead is gone, or the
  * record is no longer open.
  */
-function releaseNodes({ view, fence }: PassFacts): PassPlan | null {
+function undoPreparations({ view, fence }: PassFacts): PassPlan | null {
   if (view.prepared === undefined || view.prepared.size === 0) return null
-  const nodes = nodesToRelease(fence)
-  return nodes.length > 0 ? { kind: 'releaseNodes', nodes: nodes.slice(0, NODES_AT_ONCE) } : null
+  const nodes = preparationsToUndo(fence)
+  return nodes.length > 0 ? { kind: 'undoPreparations', nodes: nodes.slice(0, NODES_AT_ONCE) } : null
 }
 
 /** What lasts only for a time is renewed while the permit of its node is unsettled, also while the record is stopped. A sweep wakes the pass. */

@@ -32,7 +32,7 @@ export function nodesToPrepare(fence: FenceState, again: readonly NodeView[] | n
   const failed = waiting.filter(({ state }) => state === 'failed')
   if (failed.length > 0) return failed.map(({ node }) => node)
   const candidates = (again ?? fence.tally.old).filter(({ name }) => !permitted.has(name))
-  const count = most - placesTaken(fence, waiting, candidates)
+  const count = most - countPrepared(fence, waiting, candidates)
   if (count <= 0) return []
   const begun = new Set(waiting.map(({ node }) => node))
   const free = candidates.filter(({ name }) => !begun.has(name) && mayBePrepared(fence, name))
@@ -45,7 +45,7 @@ export function nodesToPrepare(fence: FenceState, again: readonly NodeView[] | n
  * Number of nodes that are being prepared, or are prepared and would get a permit. A prepared node that a spread rule holds back keeps no
  * place from nodes of other values.
  */
-function placesTaken(fence: FenceState, waiting: readonly Preparation[], candidates: readonly NodeView[]): number {
+function countPrepared(fence: FenceState, waiting: readonly Preparation[], candidates: readonly NodeView[]): number {
   if (fence.scope.rules.spread.length === 0) return waiting.length
   const names = new Set(waiting.map(({ node }) => node))
   const free = candidates.filter(({ name }) => names.has(name))
@@ -64,7 +64,7 @@ function blockedAhead({ view: { checks } }: FenceState): ReadonlySet<string> {
 }
 
 /** Preparations that nothing needs any more, without those that this process undoes already. */
-export function nodesToRelease(fence: FenceState): readonly Preparation[] {
+export function preparationsToUndo(fence: FenceState): readonly Preparation[] {
   const { view, permits } = fence
   const unsettled = nodesOf(permits.filter(isUnsettled))
   const unused = nodesOf(permits.filter(({ state }) => state === 'standing' || state === 'unseen'))
@@ -73,9 +73,7 @@ export function nodesToRelease(fence: FenceState): readonly Preparation[] {
     // Preparations that begin before the permit are over when the pod is deleted. They may not take the room of the new pod.
     const hasPermit = (isAhead ? unused : unsettled).has(node)
     return (
-      view.releasing?.has(preparationId(preparation)) !== true &&
-      !isNeeded(fence, preparation, hasPermit) &&
-      mayBeUndone(fence, preparation)
+      view.undoing?.has(preparationId(preparation)) !== true && !isNeeded(fence, preparation, hasPermit) && mayBeUndone(fence, preparation)
     )
   })
 }
@@ -85,7 +83,7 @@ export function nodesToRenew(fence: FenceState): readonly Preparation[] {
   const { view, permits } = fence
   const due = preparationsIn(view).filter((preparation) => {
     const { renewAtMs } = preparation
-    return typeof renewAtMs === 'number' && renewAtMs <= view.monotonicMs && view.releasing?.has(preparationId(preparation)) !== true
+    return typeof renewAtMs === 'number' && renewAtMs <= view.monotonicMs && view.undoing?.has(preparationId(preparation)) !== true
   })
   if (due.length === 0) return []
   const unsettled = nodesOf(permits.filter(isUnsettled))

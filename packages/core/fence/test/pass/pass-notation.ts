@@ -61,8 +61,8 @@ export interface PassCase {
    */
   readonly prepared?: string
   /** Nodes on which this process undoes or renews that. */
-  readonly releasing?: string
-  /** Check of `releasing`. @default pull */
+  readonly undoing?: string
+  /** Check of `undoing`. @default pull */
   readonly check?: string
   readonly isBad?: boolean
 }
@@ -90,7 +90,7 @@ export function passView(given: PassCase): PassView {
     checks: new Map(words(given.room ?? '').map((word) => readingOf(word))),
     ...(given.ahead !== undefined && { preparation: { ahead: given.ahead } }),
     prepared: Map.groupBy(words(given.prepared ?? '').map(preparationOf), ({ node }) => node),
-    releasing: new Set(words(given.releasing ?? '').map((node) => preparationId({ node, check: given.check ?? 'pull' }))),
+    undoing: new Set(words(given.undoing ?? '').map((node) => preparationId({ node, check: given.check ?? 'pull' }))),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }
@@ -185,8 +185,8 @@ export function planText(plan: PassPlan): string {
         .join(', ')
     case 'checkNodes':
       return `check ${plan.nodes.join(' ')} for ${plan.purpose}`
-    case 'releaseNodes':
-      return `release ${plan.nodes.map(({ node }) => node).join(' ')}`
+    case 'undoPreparations':
+      return `undo ${plan.nodes.map(({ node }) => node).join(' ')}`
     case 'renewNodes':
       return `renew ${plan.nodes.map(({ node }) => node).join(' ')}`
     case 'wait':

@@ -35,7 +35,7 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       nodes: 'a:old',
       ahead: 1,
       prepared: 'a=ready!',
-      releasing: 'a',
+      undoing: 'a',
       want: 'check a for ahead',
     },
     'leave their places to others once they have a permit': {
@@ -58,20 +58,20 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       ahead: 1,
       prepared: 'a=failed',
       room: 'a=failed',
-      want: 'release a',
+      want: 'undo a',
     },
     'are undone where another check blocks them': {
       nodes: 'a:old b:old',
       ahead: 1,
       prepared: 'a=ready',
       room: 'a=short',
-      want: 'release a',
+      want: 'undo a',
     },
     'keep no place from others where another check blocks them': {
       nodes: 'a:old b:old',
       ahead: 1,
       prepared: 'a=ready',
-      releasing: 'a',
+      undoing: 'a',
       room: 'a=short?',
       record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
       want: 'check b for ahead',
@@ -190,14 +190,14 @@ describe('planPass: what was done on a node', () => {
       permits: 'a.gone',
       ahead: 1,
       prepared: 'a=ready',
-      want: 'release a',
+      want: 'undo a',
     },
     'is undone once its new pod is available': {
       nodes: 'a:new',
       permits: 'a.gone',
       ahead: 0,
       prepared: 'a=ready?',
-      want: 'release a',
+      want: 'undo a',
     },
     'is undone while the record is stopped and its permit is withdrawn': {
       nodes: 'a:old b:none',
@@ -205,44 +205,44 @@ describe('planPass: what was done on a node', () => {
       ahead: 1,
       prepared: 'a=ready b=ready?',
       record: { state: 'stopped' },
-      want: 'release a',
+      want: 'undo a',
     },
     'is undone while the record is being revoked': {
       nodes: 'a:old',
       ahead: 1,
       prepared: 'a=ready',
       record: { state: 'voiding' },
-      want: 'release a',
+      want: 'undo a',
     },
     'is undone where the new version is bad': {
       nodes: 'a:old b:new',
       ahead: 1,
       prepared: 'b=ready',
       isBad: true,
-      want: 'release b',
+      want: 'undo b',
     },
-    'is undone where it needs a permit and has none': { nodes: 'a:old', ahead: 0, prepared: 'a=ready?', want: 'release a' },
+    'is undone where it needs a permit and has none': { nodes: 'a:old', ahead: 0, prepared: 'a=ready?', want: 'undo a' },
     'is undone where the policy no longer asks for it, although its permit is unused': {
       nodes: 'a:old',
       permits: 'a',
       prepared: 'a=ready!',
-      want: 'release a',
+      want: 'undo a',
     },
-    'is undone on a node that the batch may not take': { nodes: 'a?:old', ahead: 1, prepared: 'a=ready', want: 'release a' },
+    'is undone on a node that the batch may not take': { nodes: 'a?:old', ahead: 1, prepared: 'a=ready', want: 'undo a' },
     'is undone on a node that is no longer desired': {
       nodes: 'a-:old b:old',
       partition: 1,
       ahead: 1,
       prepared: 'a=begun',
-      want: 'release a',
+      want: 'undo a',
     },
-    'is undone on a node that is gone': { nodes: 'b:old', partition: 1, ahead: 1, prepared: 'z=begun', want: 'release z' },
-    'is undone once by this process': { nodes: 'a:new', ahead: 1, prepared: 'a=ready', releasing: 'a', want: 'wait for batch' },
+    'is undone on a node that is gone': { nodes: 'b:old', partition: 1, ahead: 1, prepared: 'z=begun', want: 'undo z' },
+    'is undone once by this process': { nodes: 'a:new', ahead: 1, prepared: 'a=ready', undoing: 'a', want: 'wait for batch' },
     'is undone on at most 16 nodes at once': {
       nodes: 'a:new',
       ahead: 1,
       prepared: [...'bcdefghijklmnopqrs'].map((node) => `${node}=ready`).join(' '),
-      want: `release ${[...'bcdefghijklmnopq'].join(' ')}`,
+      want: `undo ${[...'bcdefghijklmnopq'].join(' ')}`,
     },
     'is left alone until the watch has reached the record': {
       nodes: 'a:new',
@@ -288,16 +288,16 @@ describe('what lasts only for a time on a node', () => {
       nodes: 'a:none',
       permits: 'a.gone',
       prepared: 'a=begun+/lock',
-      releasing: 'a',
+      undoing: 'a',
       check: 'lock',
       want: 'wait for availability',
     },
-    'is undone instead where its permit has settled': { nodes: 'a:new', prepared: 'a=begun+/lock', want: 'release a' },
+    'is undone instead where its permit has settled': { nodes: 'a:new', prepared: 'a=begun+/lock', want: 'undo a' },
     'is undone instead where the policy no longer asks for it': {
       nodes: 'a:none',
       permits: 'a.gone',
       prepared: 'a=begun!/lock',
-      want: 'release a',
+      want: 'undo a',
     },
   }
   it.each(Object.entries(cases))('%s', (_name, { want, ...given }) => {
@@ -308,12 +308,12 @@ describe('what lasts only for a time on a node', () => {
 describe('what is undone last on a node', () => {
   it('stays until the other preparations of the node are undone', () => {
     const given: PassCase = { nodes: 'a:new', prepared: 'a=begun/lock a=begun?' }
-    expect(planPass(passView(given))).toMatchObject({ kind: 'releaseNodes', nodes: [{ node: 'a', check: 'pull' }] })
-    expect(planText(planPass(passView({ ...given, releasing: 'a' })))).toBe('wait for batch')
+    expect(planPass(passView(given))).toMatchObject({ kind: 'undoPreparations', nodes: [{ node: 'a', check: 'pull' }] })
+    expect(planText(planPass(passView({ ...given, undoing: 'a' })))).toBe('wait for batch')
   })
 
   it('is undone while another node still has preparations', () => {
     const plan = planPass(passView({ nodes: 'a:new b:none', permits: 'b.gone', limit: 2, prepared: 'a=begun/lock b=begun?' }))
-    expect(plan).toMatchObject({ kind: 'releaseNodes', nodes: [{ node: 'a', check: 'lock' }] })
+    expect(plan).toMatchObject({ kind: 'undoPreparations', nodes: [{ node: 'a', check: 'lock' }] })
   })
 })

@@ -26,10 +26,17 @@ export interface KnownRollout {
 export type Refusals = (action: RolloutAction) => string | null
 
 /** Reasons that only the controller can determine; taken from its status. */
-const seenByController: readonly StalledReason[] = ['WorkloadTaken', 'CRDOutdated', 'OpenKruiseActive', 'PolicyNotFound', 'PolicyInvalid']
+const seenByController: readonly StalledReason[] = [
+  'WorkloadTaken',
+  'CRDOutdated',
+  'OpenKruiseActive',
+  'PolicyNotFound',
+  'PolicyInvalid',
+  'ConfigUnpinned',
+]
 
 /** An abort is carried out nevertheless (G9). */
-const ofPolicy: readonly StalledReason[] = ['PolicyNotFound', 'PolicyInvalid']
+const ofPolicy: readonly StalledReason[] = ['PolicyNotFound', 'PolicyInvalid', 'ConfigUnpinned']
 
 /**
  * What the controller would answer to actions written now. A forecast for clients that offer or refuse actions; the

@@ -56,27 +56,35 @@ describe('planBatchRelease with a group (G13)', () => {
     'takes the Lease again at once if a user has deleted it, before anything is closed': { view: { ...held }, want: takes },
     'leaves the free Lease to the release that has waited longer': {
       view: { ...notBegun, ...held },
-      group: { members: [aMember({ waiting: waitSince(-60_000) })] },
+      group: { members: [inCharge(aMember({ waiting: waitSince(-60_000) }))] },
       want: { kind: 'writeStatus' },
     },
     'takes the free Lease before a release that has waited less long': {
       view: { ...notBegun, status: { groupLease: NAME, waiting: waitSince(-60_000) } },
-      group: { members: [aMember({ waiting: waitSince(-30_000) })] },
+      group: { members: [inCharge(aMember({ waiting: waitSince(-30_000) }))] },
       want: takes,
     },
     'takes the free Lease after half a minute, though the first in line has not taken it': {
       view: { ...notBegun, ...held },
-      group: { members: [aMember({ waiting: waitSince(-60_000) })], freeForMs: 30_000 },
+      group: { members: [inCharge(aMember({ waiting: waitSince(-60_000) }))], freeForMs: 30_000 },
       want: takes,
     },
     'never takes the Lease before a release with nodes in flight, however long it is free': {
       view: { ...notBegun, ...held },
-      group: { members: [aMember({ flight: { state: 'stopped', permits: [permitFor('a')] } })], freeForMs: 3_600_000 },
+      group: { members: [inCharge(aMember({ flight: { state: 'stopped', permits: [permitFor('a')] } }))], freeForMs: 3_600_000 },
       want: { kind: 'writeStatus' },
+    },
+    'takes the Lease after half a minute before a release whose status says so but which controls no DaemonSet': {
+      view: { ...notBegun, ...held },
+      group: {
+        members: [{ ...inCharge(aMember({ flight: { state: 'open', permits: [permitFor('a')] } })), isInCharge: false }],
+        freeForMs: 30_000,
+      },
+      want: takes,
     },
     'takes the Lease for a rollback before releases that have waited longer': {
       view: { ...notBegun, tranche: { ...inGroup, canaryRevision: 'new', stableRevision: 'new' }, ...held },
-      group: { members: [aMember({ waiting: waitSince(-60_000) })] },
+      group: { members: [inCharge(aMember({ waiting: waitSince(-60_000) }))] },
       want: takes,
     },
     'waits for a program that is no release': { view: { ...notBegun, ...held }, holder: 'foreign', want: { kind: 'writeStatus' } },
@@ -283,6 +291,10 @@ function inGroupView(fields: ViewFields, holder: Holder, group: Partial<GroupVie
 function aMember(status: object): BatchRelease {
   const { release } = aView({ record: null, tranche: inGroup })
   return { ...release, metadata: { ...release.metadata, name: 'other', uid: 'other' }, status: status as BatchRelease['status'] }
+}
+
+function inCharge(release: BatchRelease): GroupView['members'][number] {
+  return { release, isInCharge: true }
 }
 
 function waitSince(fromNowMs: number) {

@@ -10,6 +10,9 @@ const reading = (...names: readonly string[]) => ({
   ],
 })
 
+const copied = { annotations: { 'tranche.dev/pinned-config': 'ConfigMap/agent=agent-9f86d081884c7d65' } }
+const pinning = { kind: 'found', policy: { metadata: { name: 'pinned' }, spec: { config: 'Pin' } } } as RolloutView['policy']
+
 describe('the condition ConfigUnversioned', () => {
   it.each<[sentence: string, change: (view: RolloutView) => RolloutView, condition: object | undefined]>([
     ['is absent without config', (view) => view, undefined],
@@ -45,6 +48,31 @@ describe('the condition ConfigUnversioned', () => {
     [
       'is absent while the Rollout is disabled',
       (view) => withTemplate({ spec: reading('agent') })({ ...view, rollout: disabled(view.rollout) }),
+      undefined,
+    ],
+    [
+      'is absent where pods read copies',
+      (view) => withTemplate({ metadata: copied, spec: reading('agent') })({ ...view, policy: pinning }),
+      undefined,
+    ],
+    [
+      'is False where pods read an earlier content since a rollback',
+      (view) =>
+        withTemplate({ metadata: copied, spec: reading('agent') })({
+          ...view,
+          policy: pinning,
+          rolledBackConfig: [{ kind: 'ConfigMap', name: 'agent' }],
+        }),
+      { status: 'False', reason: 'RolledBack', message: expect.stringContaining('an earlier content of ConfigMap agent') },
+    ],
+    [
+      'is False where pods read copies that the policy no longer asks for',
+      withTemplate({ metadata: copied, spec: reading('agent') }),
+      { status: 'False', reason: 'PinnedBefore', message: expect.stringContaining('copies of ConfigMap agent that follow no change') },
+    ],
+    [
+      'says nothing of copies while the policy is missing',
+      (view) => withTemplate({ metadata: copied, spec: reading('agent') })({ ...view, policy: { kind: 'missing', name: 'pinned' } }),
       undefined,
     ],
     ['is absent without a DaemonSet', (view) => ({ ...view, daemonSet: undefined }), undefined],

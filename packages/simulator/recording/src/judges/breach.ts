@@ -1,4 +1,4 @@
-import type { Stall } from '../world/observations.ts'
+import type { FailedRequest, Stall } from '../world/observations.ts'
 
 /** Guarantee that a recording can be checked against. */
 export type RecordedGuarantee = (typeof recordedGuarantees)[number]
@@ -45,8 +45,10 @@ export interface JudgeQuery {
   readonly reactionMs?: number
   /** Intervals in which actors were frozen, or delayed between decision and request. @default none */
   readonly stalls?: readonly Stall[]
+  /** Failed requests, in order of time: a node that cannot be read keeps its pod. @default none */
+  readonly failures?: readonly FailedRequest[]
   /** Namespaces that share their groups (G13). @default none */
-  readonly sharedGroups?: readonly string[]
+  readonly sharedGroupNamespaces?: readonly string[]
   /**
    * When the API server's clock was set. A time stamped before and read after, or the reverse, is off by the size of the change. @default
    * never

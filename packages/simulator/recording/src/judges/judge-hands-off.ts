@@ -4,12 +4,13 @@ import type { Deletion } from '../world/world.ts'
 import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { createReverts, type Reverts } from './reverts.ts'
+import { pinsConfig } from '../world/pins.ts'
 import { actionOf } from '../world/recorded-action.ts'
 
 /**
  * G11: on the user's DaemonSet we change only our keys and the strategy type.
  *
- * - The template changes only back to one that the DaemonSet had, and only on request of a user or a policy. That happens once per request,
+ * - The template changes only back to one that the DaemonSet had, but for its config, and only on request of a user or a policy. That happens once per request,
  *   or with a back-off where the policy says `Revert`.
  * - The original strategy type is recorded as it was, never overwritten, and forgotten only once it is restored.
  * - After another actor has set RollingUpdate a second time in one release, nothing is deleted. A retry ends that, as does disabling and
@@ -81,7 +82,8 @@ class HandsOffJudge implements Judge {
     const { world, breach } = this.#parts
     const report = (text: string): void => breach({ guarantee: 'G11', atMs: write.t, text: `${write.actor} ${text}` })
     for (const text of [...changesNotOurs(before, next), ...faultsOfMemory(before, next)]) report(text)
-    if (before.template === next.template) return
+    // Config that changes a template is judged by itself.
+    if (before.template === next.template || pinsConfig(before, next)) return
     if (this.#templates.get(keyOf(write))?.has(next.template ?? '') !== true) report('set a template that the DaemonSet never had')
     else {
       const story = world.story(write.namespace, next.name)
@@ -125,6 +127,8 @@ const ourAnnotations: ReadonlySet<string> = new Set([
   'tranche.dev/unsettled',
   'tranche.dev/reverted',
   'tranche.dev/touched',
+  'tranche.dev/offered-config',
+  'tranche.dev/config-touched',
   // Count of templates that the API server writes.
   'deprecated.daemonset.template.generation',
 ])

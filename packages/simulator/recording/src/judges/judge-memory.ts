@@ -3,6 +3,7 @@ import type { RecordedRollout } from '../world/stops.ts'
 import { bindingOf } from './binding.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
+import { pinsConfig } from '../world/pins.ts'
 import { actionOf } from '../world/recorded-action.ts'
 
 /** Number of blocked revisions that a Rollout remembers. */
@@ -80,7 +81,8 @@ class MemoryJudge implements Judge {
   #followTemplate(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
     const next = write.o as unknown as RecordedDaemonSet
     if (before?.template === undefined || write.type === 'DELETED' || !this.#parts.query.isOurs(write.actor ?? '')) return
-    if (before.template !== next.template) this.#rollBack(`${write.namespace}/${next.name}`, before.template, write.t)
+    if (before.template !== next.template && !pinsConfig(before, next))
+      this.#rollBack(`${write.namespace}/${next.name}`, before.template, write.t)
   }
 
   /** The deleted Rollout took its memory with it. */

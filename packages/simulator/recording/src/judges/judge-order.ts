@@ -4,10 +4,8 @@ import { isInMaintenance } from '../world/maintenance.ts'
 import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
 import type { Cause, Decision } from '../world/observations.ts'
-import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
-import { followImages } from '../world/images.ts'
-import { followNodeLeases, type NodeLeases } from '../world/node-locks.ts'
-import { followForeignPods } from '../world/foreign-pods.ts'
+import { mayBeTaken, type RecordedNodeRules, type RecordedTerms } from '../world/terms.ts'
+import { followKeptNodes, type KeptNodes } from '../world/kept-nodes.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.ts'
 
@@ -20,9 +18,7 @@ import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.
  *   superseded.
  * - Where the budget may be used up, pods that are not Ready may come before Ready ones of any revision. Nodes in flight, or with a permit
  *   still in the record, may come before others.
- * - Where the policy asks for room, a node is passed over if another pod held room there in the last six minutes, or waited for it.
- * - Where the policy takes Leases of nodes, a node is passed over if another program held its Lease in the last six minutes.
- * - Where the policy asks for images to be pulled first, a node is passed over until they are there.
+ * - Where the policy asks for checks of nodes, a node that may have failed one is passed over, see {@link KeptNodes}.
  * - Where a spread rule makes nodes with an available pod wait for nodes of the same value without one, the latter may come first. A pod
  *   may be available or not by any `minReadySeconds` that the writer may have seen.
  *
@@ -37,22 +33,18 @@ class OrderJudge implements Judge {
   readonly #parts: JudgeParts
   readonly #versions = new Map<string, Version[]>()
   readonly #nodeChanged = new Map<string, Cause>()
-  readonly #foreign = followForeignPods()
-  readonly #images = followImages()
-  readonly #leases: NodeLeases
+  readonly #kept: KeptNodes
   /** Epoch milliseconds of the last write, by writer. */
   readonly #lastWriteMs = new Map<string, number>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
-    this.#leases = followNodeLeases(parts.query.clockSteps)
+    this.#kept = followKeptNodes(parts.query.failures ?? [], parts.query.clockSteps)
   }
 
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Pod') remember(this.#versions, write)
-    this.#foreign.onWrite(write)
-    this.#images.onWrite(write)
-    this.#leases.onWrite(write)
+    this.#kept.onWrite(write)
     if (write.kind === 'Node') this.#nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
     this.#judgeWrite(write)
     if (write.actor !== undefined) this.#lastWriteMs.set(write.actor, write.t)
@@ -82,8 +74,7 @@ class OrderJudge implements Judge {
           decision,
           position,
           rules: terms?.nodes ?? {},
-          prePulls: terms?.prePull !== undefined,
-          locks: terms?.downtime?.nodeLock === 'Take',
+          terms,
         })
         if (fault === null) return
         first ??= fault
@@ -108,9 +99,7 @@ class OrderJudge implements Judge {
         !taken.has(node) &&
         this.#isSureOf(story, node, view.decision) &&
         mayBeTaken(view.rules, place, steps) &&
-        !this.#mayLackRoom(story, node, view) &&
-        !(view.locks && this.#leases.mayHaveBeenHeld(node, story.namespace, view.decision.atMs - ROOM_FORGOTTEN_MS)) &&
-        !(view.prePulls && !this.#images.hasPulledFor(node, next.revision ?? '', view.decision.atMs - PULL_KNOWN_MS)),
+        !this.#kept.mayBeKept(node, next.revision ?? '', { story, ...view }),
     )
     const faults = this.#variants(story, next, view).map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
@@ -182,11 +171,6 @@ class OrderJudge implements Judge {
     return isFit && (changed === undefined || this.#parts.observations.hasSeen(decision, changed))
   }
 
-  /** A node without room is read again after at most five minutes. */
-  #mayLackRoom(story: DaemonSetStory, node: string, { decision, rules }: View): boolean {
-    return rules.room === 'Check' && this.#foreign.mayHaveHeldRoom(node, decision.atMs - ROOM_FORGOTTEN_MS, story)
-  }
-
   /** Whether the node is certainly in maintenance, or NotReady and its kubelet does not answer or its pod runs the stable revision. */
   #isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
     const { node } = story.node(name) ?? {}
@@ -198,12 +182,6 @@ class OrderJudge implements Judge {
   }
 }
 
-/** Time within which an executor uses what a helper pod has pulled, in milliseconds: other nodes may have been chosen meanwhile. */
-const PULL_KNOWN_MS = 30_000
-
-/** Longest delay of a reading of the room, and time to read. */
-const ROOM_FORGOTTEN_MS = 6 * 60_000
-
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 
 /** Decision, the version of pods that its watches had reported, and the rules that it followed. */
@@ -211,10 +189,7 @@ interface View {
   readonly decision: Decision
   readonly position: number
   readonly rules: RecordedNodeRules
-  /** Whether images are pulled before a permit. */
-  readonly prePulls: boolean
-  /** Whether Leases of nodes are taken. */
-  readonly locks: boolean
+  readonly terms: RecordedTerms | undefined
 }
 
 interface Version {

@@ -60,6 +60,8 @@ export interface RecordedPod {
   readonly drivers?: readonly string[]
   /** Names of the claims that it mounts. */
   readonly claims?: readonly string[]
+  /** Names of the ConfigMaps that it reads; only for pods of a DaemonSet that read one. */
+  readonly config?: readonly string[]
   /** `controller-revision-hash`. */
   readonly hash?: string
   readonly created?: string
@@ -106,6 +108,10 @@ export interface RecordedDaemonSet {
   readonly placement?: RecordedPlacement
   /** Digest of the template. */
   readonly template?: string
+  /** Copies of config that the template names, as its annotation holds them; absent where it names none. So is the next field. */
+  readonly pins?: string
+  /** Digest of the template without them. */
+  readonly unpinned?: string
   /** Digest of all metadata and spec that a writer may change and no other field here holds. */
   readonly rest?: string
   readonly deleting?: boolean
@@ -142,4 +148,6 @@ export interface RecordedRevision {
   readonly ownerUid?: string
   /** Digest of its template, as in {@link RecordedDaemonSet}. */
   readonly template?: string
+  /** As in {@link RecordedDaemonSet}. */
+  readonly pins?: string
 }

@@ -5,6 +5,7 @@ import type { DaemonSetStory } from './daemon-set-story.ts'
 import type { NodeStory, PodStory } from './node-story.ts'
 import type { Cause, Decision, Observations } from './observations.ts'
 import type { Deletion } from './world.ts'
+import { millisecondsOf } from './terms.ts'
 
 /** Nodes that cost no budget because they died before their update, with the stable revision (G1). */
 export interface DeadNodes {
@@ -45,7 +46,7 @@ class OutagesOfNodes implements DeadNodes {
     const exempt = new Set<string>()
     for (const terms of daemonSet.terms.possible(decision, this.#observations)) {
       const { exempt: most, after } = { ...WITHOUT_POLICY, ...terms?.nodes?.notReady }
-      const looks = [...daemonSet.down].map((node) => ({ node, ...this.#lookOf(node, deletion, inMs(after)) }))
+      const looks = [...daemonSet.down].map((node) => ({ node, ...this.#lookOf(node, deletion, millisecondsOf(after)) }))
       if (looks.filter(({ must }) => must).length > inNodes(most, wanted)) continue
       for (const { node, may } of looks) if (may) exempt.add(node.name)
     }
@@ -115,10 +116,4 @@ const neither: Look = { may: false, must: false }
 
 function podWrite(rv: number, t: number): Cause {
   return { rv, t, of: 'pods' }
-}
-
-/** @param text duration such as `90s`, `5m` or `1h30m` */
-function inMs(text: string): number {
-  const unit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
-  return [...text.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce((sum, [, number, of]) => sum + Number(number) * (unit[of!] ?? 0), 0)
 }

@@ -36,7 +36,7 @@ const ROUNDED_MS = 5_000
 const ANSWERED_MS = 60_000
 
 /** Change of the API server's clock, when it was made. */
-interface ClockSet {
+export interface ClockSet {
   readonly atMs: number
   readonly ms: number
 }

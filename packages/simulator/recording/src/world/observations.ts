@@ -21,6 +21,16 @@ export interface Stall {
   readonly toMs: number
 }
 
+/** A request that had no answer, or an error. */
+export interface FailedRequest {
+  readonly actor: string
+  /** Epoch milliseconds when the actor learnt of it. */
+  readonly atMs: number
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+}
+
 /** What actors can have seen of the cluster. */
 export interface Observations {
   /** @returns earliest time at which the write may have been decided */

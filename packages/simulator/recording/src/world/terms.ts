@@ -24,6 +24,7 @@ export interface RecordedTerms {
 export interface RecordedDrain {
   readonly cordon?: boolean
   readonly consumers?: readonly RecordedConsumer[]
+  readonly timeout?: string
   readonly onTimeout?: string
 }
 
@@ -90,4 +91,10 @@ function compareBy(by: string | undefined, a: Placed, b: Placed): number {
 /** Compares by UTF-16 code unit. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** @returns milliseconds. @param text duration such as `90s`, `5m` or `1h30m` */
+export function millisecondsOf(text: string): number {
+  const unit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+  return [...text.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce((sum, [, number, of]) => sum + Number(number) * (unit[of!] ?? 0), 0)
 }

@@ -101,6 +101,6 @@ it('namespaces that share their groups have one group of a name (G13)', () => {
       .batchRelease('logs', { ...inGroup, ...flight('stopped') }, other)
       .seen('controller-1', ['batchreleases'])
       .batchRelease('logs', flight('open'), other)
-  expect(find(play(), { guarantees: ['G13'], sharedGroups: ['demo', 'other'] })).toHaveLength(1)
+  expect(find(play(), { guarantees: ['G13'], sharedGroupNamespaces: ['demo', 'other'] })).toHaveLength(1)
   expect(find(play(), { guarantees: ['G13'] })).toEqual([])
 })

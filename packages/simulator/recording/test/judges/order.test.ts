@@ -29,6 +29,25 @@ function locking(script: Script, nodeLock: string, node: string): Script {
   return script.order({ spec: { tranche: { downtime: { nodeLock } } } }).lease(node, 'node-maintenance')
 }
 
+const usesAgent = { matchLabels: { uses: 'agent' } }
+
+/** The policy says which pods must leave a node first. */
+function draining(script: Script, drain: Fields = {}): Script {
+  return script.order({ spec: { tranche: { drain: { consumers: [{ selector: usesAgent }], timeout: '2m', ...drain } } } })
+}
+
+/** A pod that uses the agent was on node a until `ago`, and the executor chooses node b. */
+function afterConsumer(ago: number, drain: Fields, labels: Fields = usesAgent.matchLabels): (script: Script) => Script {
+  return (script) => choose(draining(script, drain).other({ labels }).other({ labels, phase: 'Succeeded' }).seen().wait(ago), 'b1')
+}
+
+const consumers = '/api/v1/pods?fieldSelector=spec.nodeName%3Da'
+
+/** A request of the executor fails, and some time later it chooses node b. */
+function afterFailure(path: string, { ago = MINUTE, method = 'GET', actor = 'executor-1' } = {}): (script: Script) => Script {
+  return (script) => choose(draining(script).fails(method, path, actor).seen().wait(ago), 'b1')
+}
+
 describe('the order', () => {
   judgeEach(
     'G5',
@@ -284,4 +303,33 @@ describe('the order', () => {
       [],
     )
   })
+
+  judgeEach(
+    'G5',
+    [
+      ['passes over a node that could not be read', afterFailure(consumers), []],
+      ['passes over a node that could not be cordoned', afterFailure('/api/v1/nodes/a', { method: 'PATCH' }), []],
+      [
+        'passes over a node on which an eviction failed',
+        afterFailure('/api/v1/namespaces/x/pods/agent-a1/eviction', { method: 'POST' }),
+        [],
+      ],
+      ['passes over a node where a request that names none failed', afterFailure('/api/v1/persistentvolumes/v'), []],
+      ['passes over no node because another one could not be read', afterFailure(consumers.replace('Da', 'Dc')), ['G5 b']],
+      ['passes over no node because of another process', afterFailure(consumers, { actor: 'executor-2' }), ['G5 b']],
+      ['passes over no node because of a watch', afterFailure('/api/v1/pods?watch=true'), ['G5 b']],
+      ['passes over no node because of a deletion', afterFailure('/api/v1/namespaces/x/pods/agent-a1', { method: 'DELETE' }), ['G5 b']],
+      ['passes over no node long after', afterFailure(consumers, { ago: 7 * MINUTE }), ['G5 b']],
+      [
+        'passes over no node because of a request that no check needs',
+        (s) => choose(s.fails('GET', consumers).seen().wait(MINUTE), 'b1'),
+        ['G5 b'],
+      ],
+      ['passes over a node that rests after its drain', afterConsumer(MINUTE, { onTimeout: 'Hold' }), []],
+      ['passes over no node that has rested', afterConsumer(3 * MINUTE, { onTimeout: 'Hold' }), ['G5 b']],
+      ['passes over no node where the policy continues after the time', afterConsumer(MINUTE, { onTimeout: 'Continue' }), ['G5 b']],
+      ['passes over no node that other pods have left', afterConsumer(MINUTE, {}, { uses: 'nothing' }), ['G5 b']],
+    ],
+    { begin: unpermitted },
+  )
 })

@@ -2,7 +2,18 @@ import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 
 /** Sections of a policy in words, in order. */
-const policySections = ['nodes', 'maxUnavailable', 'failure', 'prePull', 'drain', 'soak', 'analysis', 'downtime', 'notify'] as const
+const policySections = [
+  'nodes',
+  'maxUnavailable',
+  'failure',
+  'prePull',
+  'drain',
+  'soak',
+  'analysis',
+  'downtime',
+  'config',
+  'notify',
+] as const
 
 /** The release policy of a Rollout, in words. */
 export const policyReportSchema = z

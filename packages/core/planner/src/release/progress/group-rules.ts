@@ -40,15 +40,16 @@ export function mayLeaveGroup(release: BatchRelease, wanted: string | null, leas
 /**
  * The release that goes before this one; null where this one is the first. Releases with nodes in flight come first, then rollbacks, then the
  * one that has waited longest. Only fairness depends on it: a first release that does not take the Lease delays the others by half a minute.
+ * One that controls its DaemonSet and has nodes in flight delays them until these are available again.
  */
 export function nextInLine({ release, group }: ReleaseView): BatchRelease | null {
   if (group === undefined) return null
   const isPatient = (group.freeForMs ?? 0) < PATIENCE_MS
   const own = placeOf(release)
-  const ahead = group.members.filter((member) => {
-    if (member.metadata.deletionTimestamp !== undefined) return false
-    const isWaiting = isPatient && member.status?.waiting?.reason === GROUP_BUSY
-    return (isInFlight(member) || isWaiting) && comesBefore(placeOf(member), own)
+  const ahead = group.members.flatMap(({ release: member, isInCharge }) => {
+    if (member.metadata.deletionTimestamp !== undefined) return []
+    const isBefore = isInFlight(member) ? isInCharge || isPatient : isPatient && member.status?.waiting?.reason === GROUP_BUSY
+    return isBefore && comesBefore(placeOf(member), own) ? [member] : []
   })
   return ahead.toSorted((a, b) => (comesBefore(placeOf(a), placeOf(b)) ? -1 : 1))[0] ?? null
 }

@@ -14,11 +14,18 @@ export interface GroupView {
   /** The BatchRelease that the Lease names, by the watch; undefined where the watch has none with its uid. */
   readonly holder: GroupMember | undefined
   /** The other releases whose policies name the same group. */
-  readonly members: readonly BatchRelease[]
+  readonly members: readonly OtherMember[]
   /** Milliseconds for which this process has seen the Lease without a holder; null while it has one. */
   readonly freeForMs: number | null
   /** Whether the Lease could not be given up a short time ago. Nothing else waits for it: without its holder, another release frees it. */
   readonly leaveFailed?: boolean
+}
+
+/** Another release of a group. */
+export interface OtherMember {
+  readonly release: BatchRelease
+  /** Whether its DaemonSet is controlled by it: only then can it have taken nodes down. Its status is written by more than the controller. */
+  readonly isInCharge: boolean
 }
 
 /** A release and the group that it belongs to now. */

@@ -14,6 +14,7 @@ const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
   brokenRules,
   missingWorkload,
   unusablePolicy,
+  unpinnedConfig,
 ]
 
 /** @returns what prevents acting on the Rollout; null where nothing does, and its DaemonSet exists */
@@ -45,6 +46,11 @@ function stalledText(
   const isRolledBack = phase === 'Progressing' && heldRevisions.some(({ revision }) => revision === canaryRevision)
   if (!takesAborts || !isRolledBack) return message
   return `revision ${canaryRevision} was rolled back; no pod is deleted until the policy can be used: ${message}`
+}
+
+/** A release whose pods would read config that may change under them holds, like one without its policy. */
+function unpinnedConfig({ configHold }: RolloutView): Obstacle | null {
+  return configHold === undefined ? null : { reason: 'ConfigUnpinned', message: configHold, binds: true, takesAborts: true }
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {

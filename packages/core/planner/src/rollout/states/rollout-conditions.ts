@@ -1,5 +1,14 @@
 import type { ConditionStatus, Rollout, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
-import { CONFIG_FIX, type ConfigObject, configText, judgeConfig } from '@tranche/config'
+import {
+  CONFIG_FIX,
+  type ConfigObject,
+  configText,
+  judgeConfig,
+  PINNED_CONFIG_ANNOTATION,
+  pinKey,
+  type Pins,
+  pinsOf,
+} from '@tranche/config'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
@@ -87,17 +96,39 @@ function isBoundStill(view: RolloutView): boolean {
 }
 
 /** Absent where every ConfigMap and Secret of the template is part of its version, and where Tranche does not release it. */
-function config({ rollout, daemonSet, immutableConfigMaps }: RolloutView): Said[] {
+function config(view: RolloutView): Said[] {
+  const { rollout, daemonSet, immutableConfigMaps } = view
   if (daemonSet === undefined || rollout.spec.disabled === true) return []
-  const isImmutable = ({ kind, name }: ConfigObject): boolean => kind === 'ConfigMap' && immutableConfigMaps?.has(name) === true
+  const pins = pinsOf(daemonSet.spec.template)
+  const isImmutable = (object: ConfigObject): boolean =>
+    pins.has(pinKey(object)) || (object.kind === 'ConfigMap' && immutableConfigMaps?.has(object.name) === true)
   const found = judgeConfig(daemonSet.spec.template, isImmutable)
-  if (found === null) return []
+  if (found === null) return keptCopies(view, pins)
   const message = `${configText(found)}; ${CONFIG_FIX}`
   return [
     found.hasChecksum
       ? { type: 'ConfigUnversioned', status: 'False', reason: 'ChecksumOnly', message }
       : { type: 'ConfigUnversioned', status: 'True', reason: 'NamesWithoutHash', message },
   ]
+}
+
+/** Copies that stay although their objects have changed. */
+function keptCopies({ policy, rolledBackConfig = [] }: RolloutView, pins: Pins): Said[] {
+  const said = { type: 'ConfigUnversioned', status: 'False' } as const
+  const isOver = policy.kind === 'none' || (policy.kind === 'found' && policy.policy.spec.config !== 'Pin')
+  if (isOver && pins.size > 0) {
+    const message = `pods read copies of ${namesText([...pins.keys()])} that follow no change, because the ReleasePolicy no longer asks for config: Pin; remove the annotation ${PINNED_CONFIG_ANNOTATION} from the template to end that`
+    return [{ ...said, reason: 'PinnedBefore', message }]
+  }
+  if (rolledBackConfig.length === 0) return []
+  const message = `pods read an earlier content of ${namesText(rolledBackConfig.map(pinKey))}, because of a rollback; the present content is not released again until it changes`
+  return [{ ...said, reason: 'RolledBack', message }]
+}
+
+/** At most ten names: `ConfigMap agent, ConfigMap other`. */
+function namesText(keys: readonly string[]): string {
+  const shown = keys.slice(0, 10).map((key) => key.replace('/', ' '))
+  return `${shown.join(', ')}${keys.length > shown.length ? ` and ${keys.length - shown.length} more` : ''}`
 }
 
 /** How the last release left the update strategy: `Restored`, `Bound` or `NodesLeft`; undefined before the first release ends. */

@@ -1,4 +1,5 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { ConfigObject } from '@tranche/config'
 import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import type { KruiseActivity } from '../../release/view/kruise-activity.ts'
@@ -31,6 +32,10 @@ export interface RolloutView {
   readonly policy: PolicyReading
   /** Names of the ConfigMaps of the template that are immutable. @default none: the installation reads no ConfigMap */
   readonly immutableConfigMaps?: ReadonlySet<string>
+  /** Why config cannot be pinned as the policy asks. @default it is pinned, or the policy does not ask */
+  readonly configHold?: string | undefined
+  /** Config of which pods read an earlier content than the present one, because of a rollback. @default none */
+  readonly rolledBackConfig?: readonly ConfigObject[]
   readonly strategyScope: StrategyScope
   /** OpenKruise's controller for native DaemonSets, active on the cluster; null where it is not. */
   readonly kruise: KruiseActivity | null

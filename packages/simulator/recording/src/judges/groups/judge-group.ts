@@ -89,7 +89,7 @@ class GroupJudge implements Judge {
     const name = spec?.tranche?.downtime?.group
     const story = this.#parts.world.story(write.namespace, spec?.workloadRef?.name ?? '')
     if (name === undefined || story === undefined) return undefined
-    const isShared = this.#parts.query.sharedGroups?.includes(write.namespace ?? '') ?? false
+    const isShared = this.#parts.query.sharedGroupNamespaces?.includes(write.namespace ?? '') ?? false
     const group = isShared ? name : `${write.namespace}/${name}`
     const known = before?.group === group && before.uid === write.uid ? before : undefined
     const isOpen = status?.flight?.state === 'open'

@@ -23,6 +23,7 @@ import type { Logger } from '@tranche/telemetry'
 import { cordonKeys } from './cordoned-nodes.ts'
 import { keptNode } from './kept-node.ts'
 import { type KruiseWatch, watchKruise } from './kruise-watch.ts'
+import { groupKeys } from './releases-of-group.ts'
 import { createSharedTexts } from './shared-texts.ts'
 
 /** Settings of the cluster cache. */
@@ -94,7 +95,11 @@ export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
     },
   })
   const daemonSets = reflectorFor<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
-  const batchReleases = reflectorFor<BatchRelease, BatchRelease>(options, { resource: resourcePaths.batchReleases, ...defined })
+  const batchReleases = reflectorFor<BatchRelease, BatchRelease>(options, {
+    resource: resourcePaths.batchReleases,
+    ...defined,
+    indexers: { group: groupKeys },
+  })
   const rollouts = reflectorFor<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, ...defined })
   const policies = reflectorFor<ReleasePolicy, ReleasePolicy>(options, {
     resource: resourcePaths.releasePolicies,

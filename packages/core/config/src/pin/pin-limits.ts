@@ -1,0 +1,19 @@
+import { configFields } from '../config-fields.ts'
+import { pinKey, type Pins } from './pins.ts'
+
+/** Largest lists of a pod in which names are replaced. The policy that does it has no loop over lists of any length. */
+export const PIN_LIMITS = { volumes: 32, sources: 16, containers: 8, entries: 64 } as const
+
+/** @returns the first field beyond {@link PIN_LIMITS} that names a pinned object, as `spec.volumes[40].configMap.name`; null without one */
+export function fieldBeyondLimits(spec: unknown, pins: Pins): string | null {
+  const beyond = configFields(spec).find((field) => {
+    if (field.isForDriver || !pins.has(pinKey(field))) return false
+    const [first = 0, second = 0] = field.at.filter((part) => typeof part === 'number')
+    if (field.at[0] === 'ephemeralContainers') return true
+    if (field.at[0] === 'volumes') return first >= PIN_LIMITS.volumes || second >= PIN_LIMITS.sources
+    return first >= PIN_LIMITS.containers || second >= PIN_LIMITS.entries
+  })
+  return beyond === undefined
+    ? null
+    : beyond.at.reduce<string>((path, part) => (typeof part === 'number' ? `${path}[${part}]` : `${path}.${part}`), 'spec')
+}

@@ -1,0 +1,188 @@
+import { type ConfigContent, type ConfigCopy, type ConfigSource, copyName, type CopyOwner, isSameContent, toCopy } from './config-copy.ts'
+import type { ConfigKind } from '../config-fields.ts'
+import type { ConfigObject } from '../judge-config.ts'
+import { fieldBeyondLimits } from './pin-limits.ts'
+import { pinnedObjects, pinsOf } from './pinned-objects.ts'
+import { parsePins, pinKey, type Pins, pinsText } from './pins.ts'
+
+/** Result of reading an object that a template names; `unread`: it could not be read, with the reason. */
+export type SourceReading =
+  | { readonly kind: 'found'; readonly source: ConfigSource }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unread'; readonly why: string }
+
+/** An immutable copy that the DaemonSet owns. */
+export interface ExistingCopy extends ConfigContent {
+  readonly kind: ConfigKind
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  /** Name of the object that was copied. */
+  readonly source: string
+  /** Whether it carries the mark of a copy that is about to be deleted. */
+  readonly isUnused: boolean
+}
+
+/** Everything that a pass over the config of one DaemonSet has read. */
+export interface PinView {
+  readonly owner: CopyOwner
+  /** Kinds of objects that the installation lets Tranche copy; others stay as they are. */
+  readonly kinds: readonly ConfigKind[]
+  readonly template: unknown
+  /** Value of {@link OFFERED_CONFIG_ANNOTATION}; undefined before the first offer. */
+  readonly offered: string | undefined
+  /** Readings of the objects that the template names, by {@link pinKey}. */
+  readonly sources: ReadonlyMap<string, SourceReading>
+  readonly copies: readonly ExistingCopy[]
+  /** Keys of objects that have the name of a copy, and are none. */
+  readonly taken: ReadonlySet<string>
+  /** Templates of all ControllerRevisions, and of the stable revision where it is kept elsewhere. */
+  readonly revisions: readonly unknown[]
+  /** Pods of the DaemonSet, also terminating ones. */
+  readonly pods: readonly unknown[]
+  /** Whether the DaemonSet controller has observed the present generation: it makes no revision of an earlier template any more. */
+  readonly isObserved: boolean
+}
+
+/** The one write of a pass. */
+export type PinPlan =
+  /** Nothing to do; `rolledBack`: objects of which pods read an earlier content than the present one, because of an undo or a rollback. */
+  | { readonly kind: 'none'; readonly rolledBack: readonly ConfigObject[] }
+  /** The release waits until a user or the cluster changes something. */
+  | { readonly kind: 'wait'; readonly reason: 'ConfigUnread' | 'CopyTaken' | 'BeyondLimits'; readonly message: string }
+  | { readonly kind: 'createCopy'; readonly copy: ConfigCopy }
+  /** Removes the mark of a copy that a template names, or will name. The write tests its resourceVersion. */
+  | { readonly kind: 'keepCopy'; readonly copy: ExistingCopy }
+  /**
+   * Writes both annotations in one patch, which tests the resourceVersion of the DaemonSet that was read. Before the patch, every copy in
+   * `pins` is read live: each must exist without a mark. `pins` is null where the template stays.
+   */
+  | { readonly kind: 'pin'; readonly pins: string | null; readonly offered: string }
+  /** Marks copies that nothing names. Each write tests the resourceVersion of the copy. */
+  | { readonly kind: 'markUnused'; readonly copies: readonly ExistingCopy[] }
+  /**
+   * Deletes marked copies that nothing names. First touches the DaemonSet, with a test of its resourceVersion. Then reads revisions and pods
+   * live. Deletes those that {@link garbageOf} still returns, with uid and resourceVersion as they were marked.
+   */
+  | { readonly kind: 'deleteCopies'; readonly copies: readonly ExistingCopy[] }
+
+/**
+ * Decides the next write for the config of a DaemonSet. Pure.
+ *
+ * A content that was not offered before is offered: the template then names copies of all present objects. A content that was offered is
+ * not offered again, so the template of an undo or a rollback stays, whatever Git holds. An object that is gone keeps its copy.
+ *
+ * No template names a copy that Tranche deletes, also where processes are frozen between a read and its write. A copy is marked, then the
+ * DaemonSet is touched, then the copy is deleted. A patch that tests an earlier version of the DaemonSet fails. One that tests a later version
+ * has read the mark. A process that keeps a marked copy moves its resourceVersion,
+ * so that the deletion fails.
+ */
+export function planPins(view: PinView): PinPlan {
+  const objects = objectsOf(view)
+  const unread = objects.flatMap((object) => unreadText(view, object))
+  if (unread.length > 0) return { kind: 'wait', reason: 'ConfigUnread', message: unread.join('; ') }
+  const present = pinsOf(view.template)
+  const wanted = wantedPins(view, objects)
+  const beyond = fieldBeyondLimits((view.template as { readonly spec?: unknown } | null)?.spec, wanted)
+  if (beyond !== null) return beyondPlan(beyond)
+  const offer = offerOf(view, wanted)
+  const target = isNews(view, offer) ? wanted : new Map([...wanted].map(([key, copy]) => [key, standing(view, present, key) ?? copy]))
+  for (const [key, copy] of [...target, ...wanted]) {
+    if (view.taken.has(`${kindOf(key)}/${copy}`)) return takenPlan(key, copy)
+    const existing = copyOf(view, key, copy)
+    if (existing?.isUnused === true) return { kind: 'keepCopy', copy: existing }
+    if (existing !== undefined) continue
+    const found = view.sources.get(key)
+    if (found?.kind === 'found') return { kind: 'createCopy', copy: toCopy(found.source, view.owner) }
+  }
+  const isPinned = [...target].every(([key, copy]) => present.get(key) === copy)
+  const offered = pinsText(offer)
+  if (!isPinned || offered !== (view.offered ?? '')) return { kind: 'pin', pins: isPinned ? null : pinsText(target), offered }
+  const garbage = garbageOf(view)
+  const named = view.copies.find((copy) => copy.isUnused && !garbage.includes(copy))
+  if (named !== undefined && view.isObserved) return { kind: 'keepCopy', copy: named }
+  const unmarked = garbage.filter(({ isUnused }) => !isUnused)
+  if (unmarked.length > 0) return { kind: 'markUnused', copies: unmarked }
+  if (garbage.length > 0) return { kind: 'deleteCopies', copies: garbage }
+  return { kind: 'none', rolledBack: objects.filter((object) => wanted.get(pinKey(object)) !== present.get(pinKey(object))) }
+}
+
+/**
+ * Copies that no template, revision, pod or offer names. None while the DaemonSet controller has yet to observe the template: it may make a
+ * revision, and pods, of an earlier one.
+ */
+export function garbageOf(view: PinView): readonly ExistingCopy[] {
+  if (!view.isObserved) return []
+  const wanted = wantedPins(view, objectsOf(view))
+  const naming = [...[view.template, ...view.revisions, ...view.pods].map(pinsOf), wanted, parsePins(view.offered)]
+  const named = new Set(naming.flatMap((pins) => [...pins].map(([key, copy]) => `${kindOf(key)}/${copy}`)))
+  return view.copies.filter((copy) => !named.has(pinKey(copy)))
+}
+
+function objectsOf({ template, kinds }: PinView): readonly ConfigObject[] {
+  return pinnedObjects(template).filter(({ kind }) => kinds.includes(kind))
+}
+
+/** Copies of the present objects. An object that is gone has its present copy, if that exists. */
+function wantedPins(view: PinView, objects: readonly ConfigObject[]): Pins {
+  const present = pinsOf(view.template)
+  return new Map(
+    objects.flatMap((object) => {
+      const key = pinKey(object)
+      const found = view.sources.get(key)
+      const name = found?.kind === 'found' ? nameFor(view, found.source) : standing(view, present, key)
+      return name === undefined ? [] : [[key, name] as const]
+    }),
+  )
+}
+
+/** The copy that holds the content already, or a new name. */
+function nameFor({ copies, template, owner }: PinView, source: ConfigSource): string {
+  const alike = copies.filter((copy) => copy.kind === source.kind && copy.source === source.name && isSameContent(copy, source))
+  const present = pinsOf(template).get(pinKey(source))
+  return (alike.find(({ name }) => name === present) ?? alike[0])?.name ?? copyName(source, owner)
+}
+
+/** What counts as offered from now on. Of an object that is gone, the last offer does: it may come back with a content that was rolled back. */
+function offerOf({ offered, sources }: PinView, wanted: Pins): Pins {
+  const before = parsePins(offered)
+  const isGone = (key: string): boolean => sources.get(key)?.kind !== 'found'
+  return new Map([...wanted].map(([key, copy]) => [key, (isGone(key) ? before.get(key) : undefined) ?? copy]))
+}
+
+/** Whether an object that was offered has another content, which no release has offered yet. */
+function isNews({ offered }: PinView, offer: Pins): boolean {
+  const before = parsePins(offered)
+  return [...offer].some(([key, copy]) => before.has(key) && before.get(key) !== copy)
+}
+
+/** The copy of the present template, if it exists. */
+function standing(view: PinView, present: Pins, key: string): string | undefined {
+  const name = present.get(key)
+  return name === undefined || copyOf(view, key, name) === undefined ? undefined : name
+}
+
+function copyOf({ copies }: PinView, key: string, name: string): ExistingCopy | undefined {
+  return copies.find((copy) => copy.kind === kindOf(key) && copy.name === name)
+}
+
+function kindOf(key: string): ConfigKind {
+  return key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
+}
+
+function unreadText({ sources }: PinView, object: ConfigObject): readonly string[] {
+  const reading = sources.get(pinKey(object))
+  if (reading === undefined) return [`${object.kind} ${object.name} is not read yet`]
+  return reading.kind === 'unread' ? [`${object.kind} ${object.name} cannot be read: ${reading.why}`] : []
+}
+
+function beyondPlan(field: string): PinPlan {
+  const message = `${field} names config at a place in which no copy can be named: move it to the front of its list, or name the object by a hash`
+  return { kind: 'wait', reason: 'BeyondLimits', message }
+}
+
+function takenPlan(key: string, copy: string): PinPlan {
+  const [kind = '', source = ''] = key.split('/')
+  const message = `${kind} ${copy} exists, but is no copy of ${kind} ${source}: delete it, or rename ${source}`
+  return { kind: 'wait', reason: 'CopyTaken', message }
+}

@@ -1,0 +1,251 @@
+import {
+  type ConfigSource,
+  copyName,
+  type ExistingCopy,
+  garbageOf,
+  PINNED_CONFIG_ANNOTATION,
+  parsePins,
+  planPins,
+  pinsOf,
+  type PinView,
+  toCopy,
+} from '@tranche/config'
+import { describe, expect, it } from 'vitest'
+import { PinWorld, type Step, templateOf } from './pin-world.ts'
+
+const owner = { namespace: 'demo', name: 'agent', uid: 'd1' }
+const a = (v: string): ConfigSource => ({ kind: 'ConfigMap', name: 'a', uid: 'u1', resourceVersion: v, data: { v } })
+const b = (v: string): ConfigSource => ({ ...a(v), name: 'b', uid: 'u2' })
+const copyFor = (source: ConfigSource, more: Partial<ExistingCopy> = {}): ExistingCopy => ({
+  kind: source.kind,
+  name: copyName(source, owner),
+  uid: `c-${source.name}`,
+  resourceVersion: '7',
+  source: source.name,
+  isUnused: false,
+  data: source.data ?? {},
+  ...more,
+})
+const pins = (...sources: readonly ConfigSource[]): string =>
+  sources.map((source) => `${source.kind}/${source.name}=${copyName(source, owner)}`).join(',')
+const pinned = (text: string, reads: readonly string[] = ['ConfigMap/a']) => templateOf(reads, 1, { [PINNED_CONFIG_ANNOTATION]: text })
+const found = (...sources: readonly ConfigSource[]): PinView['sources'] =>
+  new Map(sources.map((source) => [`${source.kind}/${source.name}`, { kind: 'found', source }]))
+
+const unpinned: PinView = {
+  owner,
+  kinds: ['ConfigMap', 'Secret'],
+  template: templateOf(['ConfigMap/a'], 1),
+  offered: undefined,
+  sources: found(a('1')),
+  copies: [],
+  taken: new Set(),
+  revisions: [],
+  pods: [],
+  isObserved: true,
+}
+const atRest: PinView = { ...unpinned, template: pinned(pins(a('1'))), offered: pins(a('1')), copies: [copyFor(a('1'))] }
+const rolledBack: PinView = {
+  ...atRest,
+  offered: pins(a('2')),
+  sources: found(a('2')),
+  copies: [copyFor(a('1')), copyFor(a('2'))],
+}
+
+describe('a pass over the config of a DaemonSet', () => {
+  it.each<[sentence: string, view: PinView, plan: object]>([
+    ['creates the copy first', unpinned, { kind: 'createCopy', copy: toCopy(a('1'), owner) }],
+    [
+      'then names it in the template, as an offer',
+      { ...unpinned, copies: [copyFor(a('1'))] },
+      { kind: 'pin', pins: pins(a('1')), offered: pins(a('1')) },
+    ],
+    ['does nothing at rest', atRest, { kind: 'none', rolledBack: [] }],
+    [
+      'offers a new content',
+      { ...atRest, sources: found(a('2')) },
+      { kind: 'createCopy', copy: { metadata: { name: copyName(a('2'), owner) } } },
+    ],
+    [
+      'leaves a rolled back template, though Git still holds the content',
+      rolledBack,
+      { kind: 'none', rolledBack: [{ kind: 'ConfigMap', name: 'a' }] },
+    ],
+    [
+      'leaves a rolled back template, and the offer, while the object is gone',
+      { ...rolledBack, sources: new Map([['ConfigMap/a', { kind: 'absent' }]]) },
+      { kind: 'none', rolledBack: [] },
+    ],
+    [
+      'offers the fix that follows a rollback',
+      { ...rolledBack, sources: found(a('3')), copies: [...rolledBack.copies, copyFor(a('3'))] },
+      { kind: 'pin', pins: pins(a('3')), offered: pins(a('3')) },
+    ],
+    [
+      'pins a new reference without offering the rolled back content of another again',
+      {
+        ...rolledBack,
+        template: pinned(pins(a('1')), ['ConfigMap/a', 'ConfigMap/b']),
+        sources: found(a('2'), b('1')),
+        copies: [...rolledBack.copies, copyFor(b('1'))],
+      },
+      { kind: 'pin', pins: pins(a('1'), b('1')), offered: pins(a('2'), b('1')) },
+    ],
+    [
+      'offers all present contents once one of them is new',
+      {
+        ...rolledBack,
+        template: pinned(pins(a('1'), b('1')), ['ConfigMap/a', 'ConfigMap/b']),
+        offered: pins(a('2'), b('1')),
+        sources: found(a('2'), b('2')),
+        copies: [...rolledBack.copies, copyFor(b('1')), copyFor(b('2'))],
+      },
+      { kind: 'pin', pins: pins(a('2'), b('2')) },
+    ],
+    [
+      'writes the annotation of the template again where a tool dropped it',
+      { ...atRest, template: unpinned.template },
+      { kind: 'pin', pins: pins(a('1')), offered: pins(a('1')) },
+    ],
+    [
+      'does not change the template for a reference that is gone',
+      { ...atRest, template: pinned(pins(a('1')), []), offered: '' },
+      { kind: 'none' },
+    ],
+    ['keeps the copy of an object that is gone', { ...atRest, sources: new Map([['ConfigMap/a', { kind: 'absent' }]]) }, { kind: 'none' }],
+    [
+      'has nothing to copy of an object that never existed',
+      { ...unpinned, sources: new Map([['ConfigMap/a', { kind: 'absent' }]]) },
+      { kind: 'none' },
+    ],
+    [
+      'makes a copy again that a user has deleted',
+      { ...atRest, copies: [] },
+      { kind: 'createCopy', copy: { metadata: { name: copyName(a('1'), owner) } } },
+    ],
+    [
+      'waits for an object that it may not read, and names it',
+      { ...unpinned, sources: new Map([['ConfigMap/a', { kind: 'unread', why: 'the controller may not get configmaps' }]]) },
+      { kind: 'wait', reason: 'ConfigUnread', message: 'ConfigMap a cannot be read: the controller may not get configmaps' },
+    ],
+    [
+      'waits where a name is at a place in which no policy can replace it',
+      {
+        ...unpinned,
+        template: { spec: { containers: Array.from({ length: 9 }, () => ({ envFrom: [{ configMapRef: { name: 'a' } }] })) } },
+      },
+      { kind: 'wait', reason: 'BeyondLimits', message: expect.stringMatching(/^spec\.containers\[8\]\.envFrom\[0\]\.configMapRef\.name /) },
+    ],
+    ['leaves objects of a kind that the installation does not let it copy', { ...unpinned, kinds: ['Secret'] }, { kind: 'none' }],
+    ['waits until an object is read', { ...unpinned, sources: new Map() }, { kind: 'wait', reason: 'ConfigUnread' }],
+    [
+      'waits where another object has the name of the copy',
+      { ...unpinned, taken: new Set([`ConfigMap/${copyName(a('1'), owner)}`]) },
+      { kind: 'wait', reason: 'CopyTaken', message: expect.stringContaining('delete it, or rename a') },
+    ],
+    [
+      'uses the copy that holds the content of a Secret already, whatever its version',
+      {
+        ...unpinned,
+        template: templateOf(['Secret/s'], 1),
+        sources: found({ ...a('9'), kind: 'Secret', name: 's', data: { v: 'x' } }),
+        copies: [copyFor(a('1'), { kind: 'Secret', name: 's-0', source: 's', data: { v: 'x' } })],
+      },
+      { kind: 'pin', pins: 'Secret/s=s-0' },
+    ],
+    [
+      'marks a copy that nothing names',
+      { ...atRest, copies: [...atRest.copies, copyFor(a('0'))] },
+      { kind: 'markUnused', copies: [copyFor(a('0'))] },
+    ],
+    [
+      'deletes it in another pass',
+      { ...atRest, copies: [...atRest.copies, copyFor(a('0'), { isUnused: true })] },
+      { kind: 'deleteCopies', copies: [copyFor(a('0'), { isUnused: true })] },
+    ],
+    [
+      'removes the mark of a copy before it is named',
+      { ...unpinned, copies: [copyFor(a('1'), { isUnused: true })] },
+      { kind: 'keepCopy', copy: { name: copyName(a('1'), owner) } },
+    ],
+    [
+      'removes the mark of a copy that a revision names',
+      { ...atRest, revisions: [pinned(pins(a('0')))], copies: [...atRest.copies, copyFor(a('0'), { isUnused: true })] },
+      { kind: 'keepCopy', copy: { name: copyName(a('0'), owner) } },
+    ],
+    [
+      'deletes nothing until the DaemonSet controller has observed the template',
+      { ...atRest, isObserved: false, copies: [...atRest.copies, copyFor(a('0'))] },
+      { kind: 'none' },
+    ],
+    [
+      'keeps a copy that a terminating pod names',
+      { ...atRest, pods: [pinned(pins(a('0')))], copies: [...atRest.copies, copyFor(a('0'))] },
+      { kind: 'none' },
+    ],
+  ])('%s', (_sentence, view, plan) => {
+    expect(planPins(view)).toMatchObject(plan)
+  })
+})
+
+it('the copy that was offered last is no garbage after a rollback: the next offer may be the same', () => {
+  expect(garbageOf(rolledBack)).toEqual([])
+})
+
+describe('two processes', () => {
+  /** A DaemonSet whose template names the copy of content 0. */
+  function settled(): PinWorld {
+    const world = new PinWorld()
+    world.apply(() => templateOf(['ConfigMap/a'], 1), false)
+    world.setSource('ConfigMap/a', 0)
+    run(world, 0, 4)
+    world.see()
+    world.sync()
+    return world
+  }
+
+  it('that deletes a copy makes the patch fail in which a frozen one names it', () => {
+    const world = settled()
+    world.setSource('ConfigMap/a', 1)
+    run(world, 0, 1)
+    const frozen = decide(world, 0)?.()
+    world.setSource('ConfigMap/a', 0)
+    run(world, 1, 4)
+    expect(world.deleted).toHaveLength(1)
+    finish(frozen ?? null)
+    expect(world.missing()).toEqual([])
+    expect(parsePins(world.state.daemonSet.offered)).toEqual(pinsOf(world.state.daemonSet.template))
+  })
+
+  it('that sees too few revisions deletes no copy that one of them names', () => {
+    const world = settled()
+    world.refresh(1, 'revisions')
+    world.setSource('ConfigMap/a', 1)
+    run(world, 0, 3)
+    world.see()
+    world.sync()
+    world.undo(0)
+    world.see()
+    world.sync()
+    world.setSource('ConfigMap/a', 0)
+    run(world, 0, 3)
+    for (let pass = 0; pass < 4; pass++) {
+      for (const part of ['daemonSet', 'sources', 'copies', 'pods'] as const) world.refresh(1, part)
+      finish(world.decide(1))
+    }
+    expect(world.missing()).toEqual([])
+  })
+})
+
+function run(world: PinWorld, process: number, passes: number): void {
+  for (let pass = 0; pass < passes; pass++) finish(decide(world, process))
+}
+
+function decide(world: PinWorld, process: number): Step | null {
+  for (const part of ['daemonSet', 'sources', 'copies', 'revisions', 'pods'] as const) world.refresh(process, part)
+  return world.decide(process)
+}
+
+function finish(step: Step | null): void {
+  for (let next = step; next !== null; ) next = next()
+}

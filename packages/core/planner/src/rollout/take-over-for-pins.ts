@@ -1,0 +1,34 @@
+import type { PatchOperation } from '@tranche/fence'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { controlledBy } from '../release/view/release-view.ts'
+import { daemonSetPatch, strategyOf, takeOverStrategy } from '../release/view/daemon-set-patch.ts'
+import { isMidSurge } from '../release/progress/strategy-drift.ts'
+import { obstacleOf } from './states/obstacle-of.ts'
+import type { RolloutView } from './view/rollout-view.ts'
+
+/** Whether a Rollout may change the template of its DaemonSet for the sake of its config. */
+export type PinLeave =
+  /** Not at all: another controller is in charge, or something prevents acting on the Rollout. */
+  | { readonly kind: 'none' }
+  /** Not now: the strategy has to change first. */
+  | { readonly kind: 'later' }
+  /** In a patch that tests the resourceVersion, and contains these operations too. */
+  | { readonly kind: 'now'; readonly operations: readonly PatchOperation[] }
+
+/**
+ * Decides whether config may be pinned. The native controller must not act on the new template, so the strategy becomes `OnDelete` in the same
+ * write, as admission does it for a user's template.
+ */
+export function takeOverForPins(view: RolloutView): PinLeave {
+  const { rollout, daemonSet, fleet } = view
+  if (rollout.spec.disabled === true || rollout.metadata.deletionTimestamp !== undefined) return { kind: 'none' }
+  if (daemonSet === undefined || obstacleOf(view) !== null) return { kind: 'none' }
+  const { annotations = {}, deletionTimestamp } = daemonSet.metadata
+  if (deletionTimestamp !== undefined || annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name) return { kind: 'none' }
+  // A release in charge counts who changes the strategy (G11), and under `OnDelete` a surge would lose the newer pods.
+  if (strategyOf(daemonSet) !== 'OnDelete' && (controlledBy(daemonSet) !== undefined || isMidSurge(fleet))) return { kind: 'later' }
+  const change = takeOverStrategy(daemonSet)
+  const inProgressing = { [daemonSetAnnotations.inProgressing]: JSON.stringify({ rolloutName: rollout.metadata.name }) }
+  const patch = daemonSetPatch(daemonSet, { ...change, annotations: { ...change.annotations, ...inProgressing } }) ?? []
+  return { kind: 'now', operations: patch.filter(({ path }) => path !== '/metadata/uid' && path !== '/metadata/resourceVersion') }
+}

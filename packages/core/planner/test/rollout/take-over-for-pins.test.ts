@@ -1,0 +1,83 @@
+import { takeOverForPins, type RolloutView } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
+
+type DaemonSet = NonNullable<RolloutView['daemonSet']>
+
+const onDelete = { op: 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }
+const remembered = {
+  op: 'add',
+  path: '/metadata/annotations/rollouts.kruise.io~1daemonset-original-update-strategy',
+  value: 'RollingUpdate',
+}
+
+describe('a Rollout whose config changes', () => {
+  it('takes over the strategy in the patch that changes the template, and remembers the original', () => {
+    const leave = takeOverForPins(withDaemonSet({ type: 'RollingUpdate' }))
+    expect(leave.kind).toBe('now')
+    expect(leave).toMatchObject({ operations: expect.arrayContaining([onDelete, remembered]) })
+    expect(JSON.stringify(leave)).not.toContain('resourceVersion')
+  })
+
+  it('says that a release begins, as admission does', () => {
+    expect(JSON.stringify(takeOverForPins(viewOf()))).toContain('in-progressing')
+  })
+
+  it.each<[sentence: string, view: RolloutView, kind: string]>([
+    ['changes nothing while it is disabled', withRollout({ spec: { ...viewOf().rollout.spec, disabled: true } }), 'none'],
+    ['changes nothing while it is deleted', withRollout({ metadata: { ...viewOf().rollout.metadata, deletionTimestamp: 'now' } }), 'none'],
+    ['changes nothing without a DaemonSet', { ...viewOf(), daemonSet: undefined }, 'none'],
+    ['changes nothing before it is bound', withDaemonSet({ annotations: {} }), 'none'],
+    [
+      'changes nothing of a DaemonSet that is bound to another Rollout',
+      withDaemonSet({ annotations: { 'tranche.dev/rollout': 'other' } }),
+      'none',
+    ],
+    ['changes nothing of a DaemonSet that is being deleted', withDaemonSet({ deletionTimestamp: 'now' }), 'none'],
+    ['changes nothing while something else prevents acting on it', { ...viewOf(), schemaGap: 'old' }, 'none'],
+    [
+      'waits while a release counts who changes the strategy',
+      withDaemonSet({
+        type: 'RollingUpdate',
+        annotations: {
+          'tranche.dev/rollout': viewOf().rollout.metadata.name,
+          'batchrelease.rollouts.kruise.io/control-info': JSON.stringify({ uid: 'r1', kind: 'BatchRelease', name: 'x' }),
+        },
+      }),
+      'later',
+    ],
+  ])('%s', (_sentence, view, kind) => {
+    expect(takeOverForPins(view).kind).toBe(kind)
+  })
+})
+
+function viewOf(): RolloutView {
+  const fake = new FakeCluster()
+  settle(fake)
+  return fake.rolloutView()!
+}
+
+function withRollout(change: Partial<RolloutView['rollout']>): RolloutView {
+  const view = viewOf()
+  return { ...view, rollout: { ...view.rollout, ...change } as RolloutView['rollout'] }
+}
+
+interface Change {
+  readonly type?: string
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly deletionTimestamp?: string
+}
+
+function withDaemonSet({ type, annotations, deletionTimestamp }: Change): RolloutView {
+  const view = viewOf()
+  const daemonSet = view.daemonSet as DaemonSet
+  const metadata = {
+    ...daemonSet.metadata,
+    ...(type !== undefined && { annotations: { 'tranche.dev/rollout': view.rollout.metadata.name } }),
+    ...(annotations !== undefined && { annotations }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+  }
+  const spec = { ...daemonSet.spec, ...(type !== undefined && { updateStrategy: { ...daemonSet.spec.updateStrategy, type } }) }
+  return { ...view, daemonSet: { ...daemonSet, metadata, spec } as DaemonSet }
+}

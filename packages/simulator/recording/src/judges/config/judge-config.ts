@@ -1,0 +1,122 @@
+import type { RecordedDaemonSet, RecordedPod, RecordedRevision, RecordedWrite } from '../../record/recorded-write.ts'
+import { copiesIn, pinsConfig } from '../../world/pins.ts'
+import type { Judge, JudgeParts } from '../judge-parts.ts'
+import { ConfigStore } from './config-store.ts'
+
+/**
+ * Config that is pinned, judged by what users wrote and by the objects that pods read.
+ *
+ * - G3: we bring config into the template under OnDelete alone, and a pod reads the copies that its revision names, never the object itself. Copies are immutable and exist. So a change of config reaches
+ *   a node only with a revision, which the other judges let in by batches alone.
+ * - G11: we bring into a template only a content that the user's object has had since the DaemonSet was written last.
+ * - G12: a content that was brought in once does not come back after a rollback, unless another content came in between.
+ * - G7: we delete no copy that a pod, a revision or the template names.
+ */
+export function createConfigJudge(parts: JudgeParts): Judge {
+  return new ConfigJudge(parts)
+}
+
+interface Reader {
+  readonly namespace: string | undefined
+  readonly names: readonly string[]
+}
+
+interface KnownDaemonSet {
+  readonly writtenMs: number
+  /** Content that we brought in last, by object. */
+  readonly offered: Map<string, string>
+}
+
+class ConfigJudge implements Judge {
+  readonly #parts: JudgeParts
+  readonly #store = new ConfigStore()
+  /** Copies that each pod reads. */
+  readonly #pods = new Map<string, Reader>()
+  /** Copies that each revision names, by uid of the revision. */
+  readonly #revisions = new Map<string, Reader>()
+  /** Copies by the hash of the revision. */
+  readonly #pins = new Map<string, ReadonlyMap<string, string>>()
+  readonly #daemonSets = new Map<string, KnownDaemonSet>()
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
+  }
+
+  onWrite(write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined): void {
+    if (write.kind === 'ConfigMap') this.#followConfig(write)
+    else if (write.kind === 'ControllerRevision') this.#followRevision(write)
+    else if (write.kind === 'Pod') this.#followPod(write)
+    else if (write.kind === 'DaemonSet') this.#followDaemonSet(write, before as unknown as RecordedDaemonSet | undefined)
+  }
+
+  #followConfig(write: RecordedWrite): void {
+    const { name } = (write.o as { readonly metadata: { readonly name: string } }).metadata
+    const isOurs = this.#parts.query.isOurs(write.actor ?? '')
+    if (write.type === 'DELETED' && isOurs) {
+      const reader = [...this.#pods, ...this.#revisions].find(([, one]) => one.namespace === write.namespace && one.names.includes(name))
+      if (reader !== undefined)
+        this.#parts.breach({ guarantee: 'G7', atMs: write.t, text: `${write.actor} deleted the copy ${name}, which ${reader[0]} names` })
+    }
+    this.#store.apply(write)
+  }
+
+  #followRevision({ type, namespace, uid = '', o }: RecordedWrite): void {
+    const { hash, pins } = o as unknown as RecordedRevision
+    if (type === 'DELETED') this.#revisions.delete(uid)
+    else if (pins !== undefined && hash !== undefined) {
+      this.#pins.set(`${namespace}/${hash}`, copiesIn(pins))
+      this.#revisions.set(uid, { namespace, names: [...copiesIn(pins).values()] })
+    }
+  }
+
+  #followPod(write: RecordedWrite): void {
+    const { namespace, uid = '', t } = write
+    const { name, node, hash, config = [], deleting } = write.o as unknown as RecordedPod
+    const pins = this.#pins.get(`${namespace}/${hash ?? ''}`)
+    if (write.type === 'DELETED' || deleting || pins === undefined) return void this.#pods.delete(uid)
+    const isNew = !this.#pods.has(uid)
+    const copies = [...pins.values()].filter((copy) => config.includes(copy))
+    this.#pods.set(uid, { namespace, names: copies })
+    if (!isNew || write.type !== 'ADDED') return
+    const report = (text: string): void =>
+      this.#parts.breach({ guarantee: 'G3', atMs: t, ...(node !== undefined && { node }), text: `pod ${name} ${text}` })
+    for (const [object, copy] of pins) {
+      if (config.includes(object)) report(`reads ConfigMap ${object}, of which its revision names the copy ${copy}`)
+      else if (config.includes(copy) && !this.#store.isImmutable(namespace, copy)) report(`reads ConfigMap ${copy}, which is not immutable`)
+    }
+  }
+
+  #followDaemonSet(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
+    const next = write.o as unknown as RecordedDaemonSet
+    const key = `${write.namespace}/${next.name}`
+    if (write.type === 'DELETED') return void this.#daemonSets.delete(key)
+    const known = this.#daemonSets.get(key) ?? { writtenMs: write.t, offered: new Map<string, string>() }
+    if (before !== undefined && this.#parts.query.isOurs(write.actor ?? '') && pinsConfig(before, next))
+      for (const [object, copy] of copiesIn(next.pins))
+        if (copiesIn(before.pins).get(object) !== copy)
+          this.#judgePin(write, known, { object, copy, isAnew: copiesIn(before.pins).get(object) === undefined, type: next.strategy?.type })
+    this.#daemonSets.set(key, { ...known, writtenMs: write.t })
+  }
+
+  #judgePin(write: RecordedWrite, { writtenMs, offered }: KnownDaemonSet, { object, copy, isAnew, type }: Pin): void {
+    const { namespace, actor, t } = write
+    const content = this.#store.content(namespace, copy)
+    const breach = (guarantee: 'G3' | 'G11' | 'G12', text: string): void =>
+      this.#parts.breach({ guarantee, atMs: t, text: `${actor} ${text}` })
+    if (content === null) return breach('G11', `named the copy ${copy} of ConfigMap ${object}, which does not exist`)
+    if (!this.#store.contentsSince(namespace, object, writtenMs).has(content))
+      breach('G11', `named the copy ${copy}, with a content that ConfigMap ${object} did not have`)
+    if (type !== 'OnDelete') breach('G3', `named the copy ${copy} under ${type}: the native controller brings it to every node`)
+    if (!isAnew && offered.get(object) === content) breach('G12', `named the copy ${copy} again, which was rolled back`)
+    offered.set(object, content)
+  }
+}
+
+interface Pin {
+  readonly object: string
+  readonly copy: string
+  /** Whether the template named no copy of the object before. */
+  readonly isAnew: boolean
+  /** Update strategy since then. */
+  readonly type: string | undefined
+}

@@ -1,0 +1,123 @@
+import { describe } from 'vitest'
+import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
+
+const ours = 'controller-1'
+const OFFERED = 'tranche.dev/offered-config'
+const copy = { immutable: true }
+
+/** The template reads the ConfigMap agent, which holds 1; its copy exists, and no template names it yet. */
+function begin(): Script {
+  return fleet().configMap('agent', '1').configMap('agent-1', '1', copy, ours)
+}
+
+/** We name a copy in the template. */
+function pin(s: Script, name: string, fields: Fields = {}): Script {
+  const pins = `ConfigMap/agent=${name}`
+  const annotations = { 'rollouts.kruise.io/daemonset-original-update-strategy': 'RollingUpdate', [OFFERED]: pins }
+  return s.daemonSet({ template: `template-${name}`, unpinned: 'template-2', pins, annotations, ...fields }, ours)
+}
+
+/** The revision p1 names the copy agent-1. */
+function pinned(): Script {
+  return pin(begin(), 'agent-1').revision('p1', 'template-agent-1', { pins: 'ConfigMap/agent=agent-1' })
+}
+
+const ofP1 = { hash: 'p1', uid: 'e1', node: 'e' }
+const created = (s: Script, config: readonly string[]): Script => s.pod('e1', { ...ofP1, config })
+
+describe('a pod of a revision that names copies', () => {
+  judgeEach(
+    'G3',
+    [
+      ['may read the copy', (s) => created(s, ['agent-1']), []],
+      ['may read other ConfigMaps beside it', (s) => created(s, ['agent-1', 'other']), []],
+      ['must not read the object itself', (s) => created(s, ['agent']), ['G3 e']],
+      [
+        'must not read a copy that is not immutable',
+        (s) => created(s.configMap('agent-1', '1', { immutable: false }), ['agent-1']),
+        ['G3 e'],
+      ],
+      ['is not judged by a copy that a user has deleted', (s) => created(s.configMap('agent-1', null), ['agent-1']), []],
+    ],
+    { begin: pinned },
+  )
+})
+
+describe('a pod of a revision without copies', () => {
+  judgeEach('G3', [['may read the object itself', (s) => s.pod('e1', { hash: 'v2', node: 'e', config: ['agent'] }), []]])
+})
+
+describe('config in the template', () => {
+  const rolling = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }
+  judgeEach(
+    'G3',
+    [
+      ['is brought in under OnDelete', (s) => pin(s, 'agent-1'), []],
+      ['must not be brought in under RollingUpdate', (s) => pin(s, 'agent-1', rolling), ['G3']],
+    ],
+    { begin },
+  )
+  const second = (s: Script): Script => s.configMap('agent', '2').configMap('agent-2', '2', copy, ours)
+  const undone = { template: 'template-agent-1', unpinned: 'template-2', pins: 'ConfigMap/agent=agent-1' }
+  const undo = (s: Script): Script => s.daemonSet(undone)
+  judgeEach(
+    'G11',
+    [
+      ['may have the content of the object', (s) => pin(second(s), 'agent-2'), []],
+      ['may have a content of the object that changed meanwhile', (s) => pin(second(s).configMap('agent', '3'), 'agent-2'), []],
+      ['must not have another content', (s) => pin(s.configMap('agent-2', '2', copy, ours), 'agent-2'), ['G11']],
+      [
+        'must not have a content that the object had before the DaemonSet was written last',
+        (s) =>
+          pin(
+            second(s)
+              .configMap('agent', '3')
+              .annotate({ [OFFERED]: 'ConfigMap/agent=agent-1' }),
+            'agent-2',
+          ),
+        ['G11'],
+      ],
+      ['must not be a copy that does not exist', (s) => pin(s, 'agent-2'), ['G11']],
+    ],
+    { begin: pinned },
+  )
+  judgeEach(
+    'G12',
+    [
+      [
+        'may be new after a rollback',
+        (s) =>
+          pin(
+            undo(pin(second(s), 'agent-2'))
+              .configMap('agent', '3')
+              .configMap('agent-3', '3', copy, ours),
+            'agent-3',
+          ),
+        [],
+      ],
+      [
+        'must not come back after a rollback',
+        (s) => pin(undo(pin(second(s), 'agent-2')).daemonSet({ annotations: { [OFFERED]: 'x' } }), 'agent-2'),
+        ['G12'],
+      ],
+      [
+        'may come back where a user has removed the annotation',
+        (s) => pin(pin(second(s), 'agent-2').daemonSet({ template: 'template-2', unpinned: undefined, pins: undefined }), 'agent-2'),
+        [],
+      ],
+    ],
+    { begin: pinned },
+  )
+})
+
+describe('a copy', () => {
+  judgeEach(
+    'G7',
+    [
+      ['may be deleted by a user', (s) => s.configMap('agent-1', null), []],
+      ['must not be deleted while a revision names it', (s) => s.configMap('agent-1', null, {}, ours), ['G7']],
+      ['may be deleted when nothing names it', (s) => s.configMap('agent-2', '2', copy, ours).configMap('agent-2', null, {}, ours), []],
+    ],
+    { begin: pinned },
+  )
+})

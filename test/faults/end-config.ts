@@ -1,0 +1,51 @@
+import type { Rollout } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
+import { type ControllerRevision, type DaemonSet, type KubeObject, type Pod, rolloutAnnotations } from '@tranche/kube-types'
+import { stageKey } from '../scenarios/stage-objects.ts'
+import type { World } from './world.ts'
+
+interface ConfigMap extends KubeObject {
+  readonly immutable?: boolean
+  readonly data?: Readonly<Record<string, string>>
+}
+
+/** What config is judged on at the end of a release. */
+export interface ConfigEnd {
+  readonly rollout: Rollout | undefined
+  readonly daemonSet: DaemonSet | undefined
+  readonly pods: readonly Pod[]
+}
+
+/**
+ * @param level content that the owners want
+ * @returns what differs: every pod reads an immutable copy, all of them the same content, which is the owners' unless it was rolled back. No
+ *   copy is left that nothing names
+ */
+export async function findUnendedPins({ people, schedule }: World, end: ConfigEnd, level: string): Promise<readonly string[]> {
+  const { rollout, daemonSet, pods } = end
+  if (schedule.shape.config?.isPinned !== true || daemonSet === undefined) return []
+  if (rollout?.metadata.annotations?.[rolloutAnnotations.releasePolicy] === undefined) return []
+  const { namespace } = stageKey
+  const configMaps = (await people.list<ConfigMap>(resourcePaths.configMaps, { namespace })).items
+  const revisions = (await people.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace })).items
+  const copies = new Map(configMaps.flatMap((one) => (one.immutable === true ? [[one.metadata.name, one.data?.['level']] as const] : [])))
+  const read = new Set(pods.map((pod) => copies.get(configOf(pod)) ?? `config ${configOf(pod)}, which is no copy`))
+  const isRolledBack = rollout.status?.conditions?.some(({ reason }) => reason === 'RolledBack') === true
+  const naming = JSON.stringify([daemonSet, pods, revisions])
+  const left = configMaps.filter(
+    ({ metadata }) => metadata.labels?.['tranche.dev/config-of'] !== undefined && !naming.includes(metadata.name),
+  )
+  return [
+    ...(read.size > 1 ? [`pods read different config: ${[...read].join(', ')}`] : []),
+    ...(isRolledBack || [...read].every((one) => one === level) ? [] : [`pods read ${[...read].join(', ')}, and the owners want ${level}`]),
+    ...(left.length > 0 ? [`copies are left that nothing names: ${left.map(({ metadata }) => metadata.name).join(', ')}`] : []),
+  ]
+}
+
+/** Name of the first ConfigMap that a pod reads: the plain one, or its copy. */
+function configOf({ spec }: Pod): string {
+  const { containers } = spec as unknown as {
+    readonly containers: readonly { readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[] }[]
+  }
+  return containers[0]?.envFrom?.[0]?.configMapRef?.name ?? ''
+}

@@ -1,0 +1,47 @@
+import { controllerFailpointPorts } from '@tranche/controller'
+import { listFailpoints } from '@tranche/failpoints'
+import { createRandom } from '@tranche/sim-api'
+import { duration, pick } from './draw.ts'
+import type { Incident, Shape } from './schedule.ts'
+
+const MINUTE = 60_000
+
+/** Worlds in which a policy pins config. */
+export interface PinsDrawn {
+  readonly incidents: readonly Incident[]
+  /** Lets the policy pin config; without a policy, there is one for it. */
+  among(shape: Shape): Shape
+}
+
+const points = [...listFailpoints({ pins: controllerFailpointPorts.pins })]
+const modes = { promise: ['kill', 'freeze', 'hang'], value: ['kill', 'freeze'] } as const
+
+/** In half of the worlds with config that carries no hash, a policy pins it, and its owners change it. Has its own random numbers. */
+export function generatePins(seed: number, stormMs: number, { config }: Shape): PinsDrawn {
+  const random = createRandom('pins', seed)
+  if (config?.kinds.includes('plain') !== true || random.next() < 0.5) return { incidents: [], among: (shape) => shape }
+  const at = (): number => random.integer(stormMs)
+  const writes = Array.from({ length: 2 + random.integer(6) }, (): Incident => {
+    return { atMs: at(), kind: 'writeConfig', level: pick(random, ['info', 'debug', 'trace', 'warn']) }
+  })
+  const removals = Array.from({ length: pick(random, [0, 0, 1]) }, (): Incident => {
+    return { atMs: at(), kind: 'deleteConfig', forMs: duration(random, 5 * MINUTE) }
+  })
+  const traps = Array.from({ length: random.integer(5) }, (): Incident => {
+    const [point, ends] = pick(random, points)
+    const mode = pick(random, modes[ends])
+    return { atMs: at(), kind: 'trap', role: 'controller', point, skip: random.integer(4), mode, forMs: duration(random, 10 * MINUTE) }
+  })
+  const late = Array.from({ length: random.integer(3) }, (): Incident => {
+    const slot = pick(random, ['controller-a', 'controller-b'] as const)
+    const write = pick(random, ['POST /configmaps', 'PATCH /configmaps/', 'DELETE /configmaps/', 'PATCH /daemonsets/'])
+    return { atMs: at(), kind: 'freezeBefore', slot, write, forMs: duration(random, 10 * MINUTE) }
+  })
+  const among = (shape: Shape): Shape => {
+    // The first pinning is a release, which has to reach every node before the storm begins.
+    const { exclude: _, ...nodes } = shape.policy?.nodes ?? {}
+    const policy = { ...shape.policy, ...(shape.policy?.nodes !== undefined && { nodes }), config: 'Pin' as const }
+    return { ...shape, policy, config: { ...config, isPinned: true } }
+  }
+  return { incidents: [...writes, ...removals, ...traps, ...late], among }
+}
