@@ -254,7 +254,7 @@ describe('a Lease of the release', () => {
     ['is given back once its permit has left the record', (world) => (world.known = aTarget('Take', []).release), true],
     ['is given back once the new pod is Ready', (world) => (world.pods = [{ uid: 'p2', ready: true }]), true],
     ['is kept while the new pod is not Ready', (world) => (world.pods = [{ uid: 'p2', ready: false }]), false],
-    ['is kept while its pod stands', () => {}, false],
+    ['is kept while its pod is still there', () => {}, false],
     [
       'is kept by a process whose watch has not reached its permit',
       (world) => Object.assign(world, { known: aTarget('Take', []).release, position: '39' }),

@@ -53,7 +53,13 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
   {
     guarantee: 'G7',
     fault: 'Leases of nodes are never given back',
-    edits: [{ file: lockCheck, find: 'if (isFree) await this.#parts.locks?.free(lock, signal)', replace: 'void [isFree, signal]' }],
+    edits: [
+      {
+        file: 'packages/clients/cluster/src/locks/node-locks.ts',
+        find: 'await this.#client.delete(resource, this.#keyOf(node), limits)',
+        replace: 'await Promise.resolve(limits)',
+      },
+    ],
     worlds: 'locked',
     named: ['G7', 'G6'],
   },

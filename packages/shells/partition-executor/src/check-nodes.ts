@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import type { CheckPurpose, PreparedNode } from '@tranche/fence'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/telemetry'
+import type { LogFields, Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
 import type { NodeReadings } from './node-readings.ts'
 
@@ -41,37 +41,37 @@ export async function checkNodes(
  * Undoes what was done on nodes, in parallel. A failure never keeps the pass from its other work: it is undone again after a while.
  */
 export function undoPreparations(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
-  const act = (one: PreparedNode): Promise<void> => parts.cluster.undoPreparation(daemonSet, one, parts.signal)
-  return actOn(daemonSet, nodes, { ...parts, act, failed: 'could not undo what was done on node' })
+  return actOn(nodes, parts, async (one) => {
+    try {
+      await parts.cluster.undoPreparation(daemonSet, one, parts.signal)
+    } catch (error) {
+      if (parts.signal.aborted) throw error
+      parts.log.warn({ ...fieldsOf(daemonSet, one), err: error }, 'could not undo what was done on node')
+    }
+  })
 }
 
 /** Renews what was done on nodes, in parallel. A failure never keeps the pass from its other work. */
 export function renewNodes(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
-  const act = (one: PreparedNode): Promise<void> => parts.cluster.renewNode(daemonSet, one, parts.signal)
-  return actOn(daemonSet, nodes, { ...parts, act, failed: 'could not renew what was done on node' })
-}
-
-interface ActingParts extends CheckingParts {
-  /** Text of the log line for a failure. */
-  readonly failed: string
-  act(node: PreparedNode): Promise<void>
+  return actOn(nodes, parts, async (one) => {
+    try {
+      await parts.cluster.renewNode(daemonSet, one, parts.signal)
+    } catch (error) {
+      if (parts.signal.aborted) throw error
+      parts.log.warn({ ...fieldsOf(daemonSet, one), err: error }, 'could not renew what was done on node')
+    }
+  })
 }
 
 async function actOn(
-  daemonSet: ObjectKey,
   nodes: readonly PreparedNode[],
-  { act, failed, clock, readings, signal, log }: ActingParts,
+  { readings, clock }: CheckingParts,
+  act: (node: PreparedNode) => Promise<void>,
 ): Promise<void> {
-  await Promise.all(
-    nodes.map(async (prepared) => {
-      const { node, check } = prepared
-      readings.undone(prepared, clock.monotonicMs())
-      try {
-        await act(prepared)
-      } catch (error) {
-        if (signal.aborted) throw error
-        log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, failed)
-      }
-    }),
-  )
+  for (const one of nodes) readings.undone(one, clock.monotonicMs())
+  await Promise.all(nodes.map(act))
+}
+
+function fieldsOf(daemonSet: ObjectKey, { node, check }: PreparedNode): LogFields {
+  return { daemonSet: keyText(daemonSet), node, check }
 }
