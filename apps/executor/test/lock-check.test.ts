@@ -121,6 +121,12 @@ describe('a node whose Lease is free', () => {
     expect(world.wanted).toMatchObject([{ node: 'a', nodeUid: 'n1', locked: { release: own, permit, seenAt: '40' } }])
   })
 
+  it('is taken under a rule of a newer version, which this one does not know', async () => {
+    const world = aWorld()
+    await world.check.check(aTarget('TakeAndTell'), deletion, signal)
+    expect(world.calls).toEqual(['write a'])
+  })
+
   it('waits a moment if its permit has gone', async () => {
     const world = aWorld()
     expect(await world.check.check(aTarget('Take', []), deletion, signal)).toEqual({ kind: 'pending', againInMs: 1_000 })

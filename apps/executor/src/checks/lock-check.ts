@@ -169,8 +169,10 @@ function untrusted(namespace: string): string {
   return `policies of namespace ${namespace} may not lock nodes: rbac.nodeLocks.namespaces of the chart does not list it`
 }
 
+/** A rule of a newer version, which this one does not know, takes the Lease. */
 function asksLock({ spec }: CheckTarget['release']): boolean {
-  return spec.tranche?.downtime?.nodeLock === 'Take'
+  const { nodeLock = 'Ignore' } = spec.tranche?.downtime ?? {}
+  return nodeLock !== 'Ignore'
 }
 
 /**
