@@ -6,6 +6,7 @@
  *   security.md;
  * - the diagrams in docs/reference/release-phases.md;
  * - the generated pages of docs/reference, and the status of a ReleasePolicy in docs/reference/policy.md;
+ * - docs/benchmarks.md and its pictures, from the raw data of `pnpm bench report`;
  * - the ConfigMap with the scripts for Argo CD, and the README and generated files of the chart.
  *
  * `node scripts/generate.ts` writes; `node scripts/generate.ts --check` exits with 1 if a file differs.
@@ -16,6 +17,7 @@ import { describeApi } from '../apps/api/src/index.ts'
 import { admissionPolicies, admissionWebhooks, definitionsPolicy, podPolicy } from '../packages/core/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/words/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
+import { pictureFolder, writtenBenchmarks, writtenPictures } from './bench/report/page.ts'
 import { chartRules, processRules, scopedRoles } from './chart-rules.ts'
 import { writtenEvents } from './events-page.ts'
 import { writtenPage } from './guarantees.ts'
@@ -76,6 +78,9 @@ const policy = writtenPolicyStatus()
 write(policy.path, policy.text)
 const readme = writtenChartReadme()
 write(readme.path, readme.text)
+const benchmarks = writtenBenchmarks()
+write(benchmarks.path, benchmarks.text)
+align(pictureFolder, writtenPictures())
 align(referenceFolder, await writtenReference(), isGenerated)
 write('apps/api/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`)
 

@@ -27,6 +27,8 @@ export interface StageOptions {
   readonly keep: boolean
   /** Value of the simulator's `--watch-delay-ms`. */
   readonly watchDelayMs?: string
+  /** File that Node.js runs as `tranche`. @default the launcher of the checkout */
+  readonly program?: string
   /** Checks the recording of a release that kept every guarantee. */
   readonly measure?: (writes: readonly RecordedWrite[]) => void
 }
@@ -84,7 +86,10 @@ interface StageParts {
   readonly children: Set<ChildProcess>
 }
 
-function createStage({ nodes }: StageOptions, { folder, startedMs, children }: StageParts): Stage {
+function createStage(
+  { nodes, program = 'apps/launcher/bin/tranche.mjs' }: StageOptions,
+  { folder, startedMs, children }: StageParts,
+): Stage {
   const say = (what: string): void => console.error(`${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${what}`)
   return {
     nodes,
@@ -92,7 +97,7 @@ function createStage({ nodes }: StageOptions, { folder, startedMs, children }: S
     say,
     start(name, args, env = {}) {
       const log = openSync(join(folder, `${name}.log`), 'w')
-      const command = ['apps/launcher/bin/tranche.mjs', ...args]
+      const command = [program, ...args]
       const child = spawn(process.execPath, command, { stdio: ['ignore', log, log], env: { ...process.env, ...env } })
       closeSync(log)
       children.add(child)

@@ -1,6 +1,6 @@
 /** Processes as a container starts them, and their resource usage. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../redis-server.ts'
@@ -15,6 +15,8 @@ export interface ProcessOptions {
   /** Folder of the bundle, as in the image. */
   readonly image: string
   readonly args: readonly string[]
+  /** Time limit to be ready, in seconds. @default 120 */
+  readonly readyWithinSeconds?: number | undefined
   /** The complete environment, except for the temporary folder. */
   readonly env: Readonly<Record<string, string>>
 }
@@ -36,6 +38,8 @@ export interface MeasuredProcess {
   readonly child: ChildProcess
   /** From the start of the process until `/readyz` answers 200, in milliseconds. */
   readonly readyMs: number
+  /** Processor time of the process so far, in seconds. */
+  busySeconds(): number
   /** Reads memory usage, then collects garbage and reads the heap. Later measurements of the same process are not valid. */
   measure(): Promise<Memory>
   /** Asks the process to end, and waits until it has. */
@@ -54,7 +58,7 @@ const alsoListening: Readonly<Record<Component, readonly string[]>> = {
 const POLL_MS = 10
 
 /** Starts a process whose folder for temporary files is empty, as in a new container, and waits until it is ready. */
-export async function startMeasured({ component, image, args, env }: ProcessOptions): Promise<MeasuredProcess> {
+export async function startMeasured({ component, image, args, env, readyWithinSeconds = 120 }: ProcessOptions): Promise<MeasuredProcess> {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   const answering = [component === 'api' ? '--api-port' : '--health-port', String(port)]
@@ -73,10 +77,11 @@ export async function startMeasured({ component, image, args, env }: ProcessOpti
       (error: unknown) => String(error),
     )
   }
-  await until(`tranche ${component} to be ready`, isReady, { withinSeconds: 120, everyMs: POLL_MS })
+  await until(`tranche ${component} to be ready`, isReady, { withinSeconds: readyWithinSeconds, everyMs: POLL_MS })
   return {
     child,
     readyMs: performance.now() - startMs,
+    busySeconds: () => busySeconds(child),
     measure: async () => ({ ...resident(child), heap: await retainedHeap(child, text) }),
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
@@ -98,6 +103,24 @@ function resident({ pid }: ChildProcess): Omit<Memory, 'heap'> {
   const read = (file: string, field: string): number =>
     (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1]) * 1024) / 1e6
   return { rss: read('status', 'VmRSS'), pss: read('smaps_rollup', 'Pss'), peakRss: read('status', 'VmHWM') }
+}
+
+const CLOCK_TICKS_PER_SECOND = 100
+
+/** @see proc_pid_stat(5) */
+export function busySeconds({ pid }: ChildProcess): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
+}
+
+/** Makes the current resident memory of a process its peak. @see proc(5), clear_refs */
+export function resetPeak({ pid }: ChildProcess): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
+/** @returns peak resident memory since the start, or since {@link resetPeak}, in megabytes (10⁶ bytes) */
+export function peakMegabytes(child: ChildProcess): number {
+  return resident(child).peakRss
 }
 
 /** Uses the inspector, which SIGUSR1 starts. Until then the process has no measuring code. */

@@ -1,6 +1,6 @@
 /** A simulated cluster with many bound DaemonSets, and with unrelated pods. */
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../packages/words/clock/src/index.ts'
@@ -20,8 +20,12 @@ import { until } from './until.ts'
 /** Size of a cluster. */
 export interface ClusterSize {
   readonly nodes: number
-  /** Number of DaemonSets on all nodes, each with a Rollout. */
+  /** Number of DaemonSets, each with a Rollout. */
   readonly daemonSets: number
+  /** Number of groups of nodes, among which the DaemonSets are distributed. A node takes 110 pods. @default one */
+  readonly groups?: number
+  /** Faults of the simulator from the start. @default none */
+  readonly faults?: readonly object[]
   /** Number of unrelated pods. */
   readonly foreign: number
 }
@@ -34,7 +38,8 @@ export interface MemoryCluster {
   listMs(): Promise<number>
   /** Changes one unrelated pod after another, until the signal aborts. */
   disturb(signal: AbortSignal): Promise<void>
-  addForeign(): Promise<void>
+  /** Adds unrelated pods until there are this many. @default as the size says */
+  addForeign(count?: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -42,6 +47,8 @@ export interface MemoryCluster {
 const FOREIGN_BYTES = 8 * 1024
 /** Maximum number of concurrent requests of this program. */
 const AT_ONCE = 16
+/** Label of the group of a node. */
+const GROUP = 'bench.example.com/group'
 /** Longer than usual: the simulated cluster is busy while it is filled. */
 const PATIENT = { deadlineMs: 120_000 }
 /** Time between two changes of unrelated pods, in milliseconds. */
@@ -50,7 +57,10 @@ const DISTURB_EVERY_MS = 50
 /** Starts the cluster and waits until all pods of the DaemonSets are available. */
 export async function startMemoryCluster(image: string, folder: string, size: ClusterSize): Promise<MemoryCluster> {
   const readyFile = join(folder, 'ready.json')
-  const args = ['sim', '--nodes', String(size.nodes), '--speed', '1000', '--no-demo', '--ready-file', readyFile]
+  const faults = join(folder, 'faults.json')
+  writeFileSync(faults, JSON.stringify({ faults: size.faults ?? [] }))
+  const injected = size.faults === undefined ? [] : ['--faults', faults]
+  const args = ['sim', '--nodes', String(size.nodes), '--speed', '1000', '--no-demo', '--ready-file', readyFile, ...injected]
   const sim = spawn(process.execPath, ['--max-old-space-size=8192', join(image, 'bin/tranche.mjs'), ...args], { stdio: 'ignore' })
   while (!existsSync(readyFile)) {
     if (sim.exitCode !== null || sim.signalCode !== null) throw new Error(`tranche sim has ended with ${sim.exitCode ?? sim.signalCode}`)
@@ -71,8 +81,8 @@ export async function startMemoryCluster(image: string, folder: string, size: Cl
     kubeconfig,
     client,
     listMs: () => listEverything(sockets.exchange),
-    disturb: (signal) => disturb(client, size, signal),
-    addForeign: () => addForeign(client, size),
+    disturb: (signal) => disturb(client, signal),
+    addForeign: (count = size.foreign) => addForeign(client, size.nodes, count),
     async stop() {
       await sockets.close()
       await endProcess(sim, 'the simulated cluster')
@@ -80,16 +90,24 @@ export async function startMemoryCluster(image: string, folder: string, size: Cl
   }
 }
 
-async function furnish(client: KubeClient, { nodes, daemonSets }: ClusterSize): Promise<void> {
+async function furnish(client: KubeClient, { nodes, daemonSets, groups = 1 }: ClusterSize): Promise<void> {
   for (const name of ['bench', 'foreign']) await client.create(resourcePaths.namespaces, { metadata: { name } })
+  if (groups > 1) for (let index = 0; index < nodes; index++) await labelNode(client, nodeName(index, nodes), index % groups)
   for (let index = 0; index < daemonSets; index++) {
-    await client.create(resourcePaths.daemonSets, daemonSetNamed(`agent-${index}`))
+    await client.create(resourcePaths.daemonSets, daemonSetNamed(`agent-${index}`, groups > 1 ? index % groups : undefined))
     await client.create(resourcePaths.rollouts, rolloutFor(`agent-${index}`))
-    await untilAvailable(client, `agent-${index}`, nodes)
+    // Some at a time: each wait takes as long as the pods take to start.
+    if ((index + 1) % groups > 0 && index + 1 < daemonSets) continue
+    for (let other = index - (index % groups); other <= index; other++) await untilAvailable(client, `agent-${other}`, nodes / groups)
   }
 }
 
-function daemonSetNamed(name: string): { readonly metadata: { readonly name: string } } {
+async function labelNode(client: KubeClient, name: string, group: number): Promise<void> {
+  const body = { metadata: { labels: { [GROUP]: String(group) } } }
+  await client.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body })
+}
+
+function daemonSetNamed(name: string, group: number | undefined): { readonly metadata: { readonly name: string } } {
   const labels = { app: name }
   const containers = [{ name: 'agent', image: 'registry.example/agent:v1', resources: { requests: { cpu: '50m', memory: '64Mi' } } }]
   return {
@@ -99,7 +117,14 @@ function daemonSetNamed(name: string): { readonly metadata: { readonly name: str
     spec: {
       selector: { matchLabels: labels },
       updateStrategy: { type: 'OnDelete' },
-      template: { metadata: { labels }, spec: { tolerations: [{ operator: 'Exists' }], containers } },
+      template: {
+        metadata: { labels },
+        spec: {
+          tolerations: [{ operator: 'Exists' }],
+          containers,
+          ...(group !== undefined && { nodeSelector: { [GROUP]: String(group) } }),
+        },
+      },
     },
   } as never
 }
@@ -127,12 +152,21 @@ async function untilAvailable(client: KubeClient, name: string, nodes: number): 
 }
 
 /** No two DaemonSets have a label in common. */
-async function addForeign(client: KubeClient, { nodes, foreign }: ClusterSize): Promise<void> {
-  let next = 0
+async function addForeign(client: KubeClient, nodes: number, count: number): Promise<void> {
+  let next = foreignCount.get(client) ?? 0
   const addSome = async (): Promise<void> => {
-    for (let index = next++; index < foreign; index = next++) await client.create(resourcePaths.pods, foreignPod(index, nodes), PATIENT)
+    for (let index = next++; index < count; index = next++) await client.create(resourcePaths.pods, foreignPod(index, nodes), PATIENT)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, addSome))
+  foreignCount.set(client, count)
+}
+
+/** Number of unrelated pods so far, by the client of the cluster. */
+const foreignCount = new WeakMap<KubeClient, number>()
+
+/** Nodes are numbered from 1. */
+function nodeName(index: number, nodes: number): string {
+  return `node-${String(index + 1).padStart(Math.max(3, String(nodes).length), '0')}`
 }
 
 function foreignName(index: number): string {
@@ -141,7 +175,6 @@ function foreignName(index: number): string {
 
 /** A pod with many small, distinct fields, like pods of applications. */
 function foreignPod(index: number, nodes: number): { readonly metadata: { readonly name: string } } {
-  const node = `node-${String((index % nodes) + 1).padStart(Math.max(3, String(nodes).length), '0')}`
   const variable = (at: number): object => ({
     name: `SETTING_${at}`,
     value: `${((index + 1) * 7919 * (at + 1)).toString(36).padStart(24, '-')}`,
@@ -151,7 +184,7 @@ function foreignPod(index: number, nodes: number): { readonly metadata: { readon
     kind: 'Pod',
     metadata: { name: foreignName(index), namespace: 'foreign', labels: { [`web-${index}`]: `of-${index}` } },
     spec: {
-      nodeName: node,
+      nodeName: nodeName(index % nodes, nodes),
       tolerations: [{ operator: 'Exists' }],
       containers: [{ name: 'web', image: `registry.example/web:${index}`, env: [] as readonly object[] }],
     },
@@ -161,7 +194,8 @@ function foreignPod(index: number, nodes: number): { readonly metadata: { readon
   return pod
 }
 
-async function disturb(client: KubeClient, { foreign }: ClusterSize, signal: AbortSignal): Promise<void> {
+async function disturb(client: KubeClient, signal: AbortSignal): Promise<void> {
+  const foreign = foreignCount.get(client) ?? 0
   for (let round = 0; !signal.aborted; round++) {
     const key = { namespace: 'foreign', name: foreignName((round * 7919) % foreign) }
     await client.patch(resourcePaths.pods, key, { type: 'merge', body: { metadata: { annotations: { round: String(round) } } } })

@@ -22,6 +22,8 @@ import { type ClusterSize, type MemoryCluster, startMemoryCluster } from './memo
 /** Memory and start time of one process, in megabytes (10⁶ bytes) and milliseconds. */
 export interface ProcessFigures extends Memory {
   readonly readyMs: number
+  /** Processor time while idle, in milliseconds per second. */
+  readonly idleCpuMs: number
 }
 
 /** Results of all processes in one round. `standby` is a controller that does not lead. */
@@ -45,8 +47,28 @@ const REST_MS = 30_000
 
 /** Runs all measurements on one cluster, and ends the processes that it started. */
 export async function measureMemory(size: ClusterSize, rounds: number): Promise<MemoryRun> {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   await using cleanup = new AsyncDisposableStack()
+  const stage = await openMemoryStage(size, cleanup)
+  const without: Round[] = []
+  for (let round = 0; round < rounds; round++) without.push(await playRound(stage, false))
+  await stage.cluster.addForeign()
+  const withForeign: Round[] = []
+  for (let round = 0; round < rounds; round++) withForeign.push(await playRound(stage, true))
+  return { without, withForeign, handOver: await measureHandOver(stage) }
+}
+
+/** Bundled programs, a cluster, and the address of a Redis. */
+export interface MemoryStage {
+  readonly image: string
+  readonly cluster: MemoryCluster
+  readonly redis: string
+  /** Time limit for a process to be ready, in seconds. @default that of a measured process */
+  readonly readyWithinSeconds?: number
+}
+
+/** Bundles the programs, and starts a cluster and a Redis. @param cleanup ends what was started */
+export async function openMemoryStage(size: ClusterSize, cleanup: AsyncDisposableStack): Promise<MemoryStage> {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
   const image = join(folder, 'image')
   await promisify(execFile)(process.execPath, ['scripts/bundle-cli.ts', image])
@@ -54,28 +76,16 @@ export async function measureMemory(size: ClusterSize, rounds: number): Promise<
   if ('missing' in found) throw new Error(found.missing)
   const redis = cleanup.adopt(await startRedis({ program: found.program }), (server) => server.dispose())
   const cluster = cleanup.adopt(await startMemoryCluster(image, folder, size), (started) => started.stop())
-  const stage: Stage = { image, cluster, redis: `redis://127.0.0.1:${redis.port}` }
-
-  const without: Round[] = []
-  for (let round = 0; round < rounds; round++) without.push(await playRound(stage, false))
-  await cluster.addForeign()
-  const withForeign: Round[] = []
-  for (let round = 0; round < rounds; round++) withForeign.push(await playRound(stage, true))
-  return { without, withForeign, handOver: await measureHandOver(stage) }
+  return { image, cluster, redis: `redis://127.0.0.1:${redis.port}` }
 }
 
-interface Stage {
-  readonly image: string
-  readonly cluster: MemoryCluster
-  readonly redis: string
-}
-
-async function playRound(stage: Stage, isDisturbed: boolean): Promise<Round> {
+/** Starts all processes, lets them rest, and measures them. @param isDisturbed whether unrelated pods change meanwhile */
+export async function playRound(stage: MemoryStage, isDisturbed: boolean): Promise<Round> {
   const listMs = await stage.cluster.listMs()
   return { ...(await playApart(stage, isDisturbed)), 'all-in-one': await playAllInOne(stage, isDisturbed), listMs }
 }
 
-async function playApart(stage: Stage, isDisturbed: boolean): Promise<Omit<Round, 'all-in-one' | 'listMs'>> {
+async function playApart(stage: MemoryStage, isDisturbed: boolean): Promise<Omit<Round, 'all-in-one' | 'listMs'>> {
   await using cleanup = new AsyncDisposableStack()
   const start = async (component: Component, name: string): Promise<MeasuredProcess> =>
     cleanup.adopt(await startOne(stage, component, name), (started) => started.stop())
@@ -87,43 +97,49 @@ async function playApart(stage: Stage, isDisturbed: boolean): Promise<Omit<Round
     executor: await start('executor', 'executor'),
     api: await start('api', 'api'),
   }
-  await rest(stage, isDisturbed)
-  return {
-    leader: await figuresOf(processes.leader),
-    standby: await figuresOf(processes.standby),
-    executor: await figuresOf(processes.executor),
-    api: await figuresOf(processes.api),
-  }
+  const figures = await restAndMeasure(stage, isDisturbed, Object.values(processes))
+  const [leaderFigures, standby, executor, api] = figures as [ProcessFigures, ProcessFigures, ProcessFigures, ProcessFigures]
+  return { leader: leaderFigures, standby, executor, api }
 }
 
 /** The controller leads, because the others have ended. */
-async function playAllInOne(stage: Stage, isDisturbed: boolean): Promise<ProcessFigures> {
+async function playAllInOne(stage: MemoryStage, isDisturbed: boolean): Promise<ProcessFigures> {
   await using cleanup = new AsyncDisposableStack()
   const name = 'all-in-one'
   const process = cleanup.adopt(await startOne(stage, name, name), (started) => started.stop())
   await leaderOf(stage.cluster.client, [{ name, process }])
-  await rest(stage, isDisturbed)
-  return await figuresOf(process)
+  const [figures] = await restAndMeasure(stage, isDisturbed, [process])
+  return figures!
 }
 
-async function rest({ cluster }: Stage, isDisturbed: boolean): Promise<void> {
+async function restAndMeasure(
+  { cluster }: MemoryStage,
+  isDisturbed: boolean,
+  processes: readonly MeasuredProcess[],
+): Promise<readonly ProcessFigures[]> {
+  const before = processes.map((process) => process.busySeconds())
   const isOver = AbortSignal.timeout(REST_MS)
   await (isDisturbed ? cluster.disturb(isOver) : sleep(REST_MS))
+  const idleCpuMs = processes.map((process, at) => ((process.busySeconds() - before[at]!) * 1_000_000) / REST_MS)
+  const figures: ProcessFigures[] = []
+  for (const [at, { readyMs, measure }] of processes.entries()) figures.push({ readyMs, idleCpuMs: idleCpuMs[at]!, ...(await measure()) })
+  return figures
 }
 
-async function figuresOf({ readyMs, measure }: MeasuredProcess): Promise<ProcessFigures> {
-  return { readyMs, ...(await measure()) }
-}
-
-function startOne({ image, cluster, redis }: Stage, component: Component, name: string): Promise<MeasuredProcess> {
+/** Starts a program as its container does. @param name prefix of its identity */
+export function startOne(
+  { image, cluster, redis, readyWithinSeconds }: MemoryStage,
+  component: Component,
+  name: string,
+): Promise<MeasuredProcess> {
   const args = ['--kubeconfig', cluster.kubeconfig]
   const shared = component === 'all-in-one' ? [] : ['--redis', redis]
   const own = component === 'api' ? [] : ['--identity', name, ...shared]
-  return startMeasured({ component, image, args: [...args, ...own], env: containerEnv(component) })
+  return startMeasured({ component, image, args: [...args, ...own], env: containerEnv(component), readyWithinSeconds })
 }
 
 /** Node.js limits the heap to half of the container's limit; the other options are those of the chart. */
-function containerEnv(component: Component): Record<string, string> {
+export function containerEnv(component: Component): Record<string, string> {
   const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as Record<string, ComponentValues>
   const { nodeOptions, resources } = values[component === 'all-in-one' ? 'allInOne' : component]!
   const [, size, unit] = /^(\d+)([MG])i$/.exec(resources.limits.memory) ?? []
@@ -136,7 +152,7 @@ interface ComponentValues {
   readonly resources: { readonly limits: { readonly memory: string } }
 }
 
-async function measureHandOver(stage: Stage): Promise<MemoryRun['handOver']> {
+async function measureHandOver(stage: MemoryStage): Promise<MemoryRun['handOver']> {
   await using cleanup = new AsyncDisposableStack()
   const { client } = stage.cluster
   let count = 0

@@ -23,6 +23,7 @@ import {
 import { silentLogger } from '../../packages/words/telemetry/src/index.ts'
 import { bodyText, type Exchange } from '../../packages/words/wire/src/index.ts'
 import { defaultLimits } from '../../apps/api/src/index.ts'
+import { busySeconds } from './measured-process.ts'
 import { type PacedLoad, pacedLoad } from './paced-load.ts'
 import { end, untilReady } from './started-process.ts'
 import { until, within } from './until.ts'
@@ -55,9 +56,8 @@ const NODES = Number(process.argv[2] ?? 1_000)
 const ROLLOUTS = 100
 /** Longer than callers are cached, so that the API server reviews them several times. */
 const PACED_SECONDS = 25
-const STREAMS = 500
+const STREAMS = Number(process.argv[3] ?? 500)
 const CHANGES = 10
-const clockTicksPerSecond = 100
 
 /** Starts both processes, loads the API, and ends both. */
 export async function measureRestLoad(cli: string): Promise<RestLoad> {
@@ -256,11 +256,6 @@ function openStream(url: string, token: string, onRollout: (name: string) => voi
 
 async function refusal(answer: IncomingMessage): Promise<Error> {
   return new Error(`GET /api/v1/stream was answered with ${answer.statusCode}: ${await text(answer)}`)
-}
-
-function busySeconds({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond
 }
 
 function residentMebibytes({ pid }: ChildProcess): number {

@@ -22,6 +22,10 @@ export interface VirtualRelease {
   readonly events: number
   /** Peak memory of the process. */
   readonly rssMebibytes: number
+  /** Largest status of the BatchRelease, which contains the record, in bytes as JSON. */
+  readonly releaseBytes: number
+  /** The same of the Rollout. */
+  readonly rolloutBytes: number
 }
 
 const key = { namespace: 'bench', name: 'agent' }
@@ -37,7 +41,12 @@ async function play(nodes: number): Promise<VirtualRelease> {
   const atStart = process.cpuUsage()
   let events = 0
   const simulator = createSimulator({ clock, nodes })
-  simulator.server.observe(() => void events++)
+  const largest = { BatchRelease: 0, Rollout: 0 }
+  simulator.server.observe(({ kind, object }) => {
+    events++
+    if (kind === 'BatchRelease' || kind === 'Rollout')
+      largest[kind] = Math.max(largest[kind], JSON.stringify(object['status'] ?? {}).length)
+  })
   await simulator.start()
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'bench', log: silentLogger })
   const queue = createInProcessQueue({ clock })
@@ -61,6 +70,8 @@ async function play(nodes: number): Promise<VirtualRelease> {
     busySeconds: (user + system) / 1e6,
     events,
     rssMebibytes: process.resourceUsage().maxRSS / 1024,
+    releaseBytes: largest.BatchRelease,
+    rolloutBytes: largest.Rollout,
   }
 }
 

@@ -61,9 +61,9 @@ it('an abort is accepted only when no more nodes can be updated, even if an old 
   await stage.startController('controller-2')
   await stage.pass(30_000)
   expect((await stage.rollout()).status).not.toHaveProperty('lastAction')
+  const deleted = deletions(stage)
   heal()
   await stage.until('the abort is accepted', async () => (await stage.rollout()).status?.heldRevisions?.length === 1)
-  const deleted = deletions(stage)
   process.thaw()
   await untilReleased(stage, 'v1')
   // Only the five updated nodes are rolled back.

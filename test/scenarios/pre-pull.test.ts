@@ -249,7 +249,7 @@ describe('helper pods are gone', () => {
 
 it('two executors create one helper pod for each node (G8)', async () => {
   const log = createRequestLog()
-  stage = await setStage({ ...slow, policy: { prePull: {} }, executors: ['executor-1', 'executor-2'], tap: log.tap })
+  stage = await setStage({ ...slow, policy: { prePull: {} }, executors: ['executor-1', 'executor-2'], tap: log.tap, seed: 2 })
   await stage.setImage('v2-pull60s')
   await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
   expect(stage.recording().filter(({ type, kind, o }) => type === 'ADDED' && kind === 'Pod' && isHelper(o))).toHaveLength(6)

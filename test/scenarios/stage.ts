@@ -116,6 +116,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly lockNamespaces?: readonly string[]
   /** Whether executors may create helper pods. @default only if the policy asks for them */
   readonly prePull?: boolean
+  /** Whether accepted writes and deliveries are kept in memory; without it the recordings are empty. @default true */
+  readonly records?: boolean
   /** @default true: a Rollout is created, and the story starts when it is Healthy */
   readonly withRollout?: boolean
 }
@@ -134,8 +136,10 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     seed: options.seed ?? 1,
     nodes: options.nodes ?? 10,
     watchDelayMs: options.watchDelayMs ?? 20,
-    record: (line) => void lines.push(line),
-    recordDeliveriesTo: (actor) => /^(controller|executor)-/.test(actor),
+    ...(options.records !== false && {
+      record: (line) => void lines.push(line),
+      recordDeliveriesTo: (actor) => /^(controller|executor)-/.test(actor),
+    }),
     faults: {
       onRequest: (call) => firstOf(faults, (injector) => injector.onRequest?.(call)),
       onEvent: (event) => firstOf(faults, (injector) => injector.onEvent?.(event)),

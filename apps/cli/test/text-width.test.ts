@@ -1,9 +1,11 @@
+import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
 import { hanging } from '../src/output/say-lines.ts'
 import { createDrawing } from '../src/view/reports/drawing.ts'
 import { explanationView } from '../src/view/reports/explanation-view.ts'
 import { tableLines } from '../src/view/reports/table.ts'
 import { wrapText } from '../src/view/wrap-text.ts'
+import { printable } from '../src/view/printable.ts'
 import { createLinePainter, displayWidth, padToWidth, shorten } from '../src/view/styled-line.ts'
 
 /** Texts with their width in terminal columns, and with their longest beginning of at most four columns before a mark of the cut. */
@@ -21,6 +23,14 @@ const texts = {
 }
 
 const drawing = createDrawing({ width: 40, colors: false, unicode: true, nowMs: 0 })
+
+it('the width of every character is that of string-width, alone and beside a letter', () => {
+  const characters = Array.from({ length: 0x30_00 - 0x20 }, (_, at) => String.fromCodePoint(0x20 + at)).filter(
+    (one) => printable(one) === one,
+  )
+  const differing = characters.flatMap((one) => [one, `a${one}`, `${one}a`]).filter((text) => displayWidth(text) !== stringWidth(text))
+  expect(differing).toEqual([])
+})
 
 describe.each(Object.entries(texts))('%s', (_what, { text, columns, cut }) => {
   it('count in columns', () => {

@@ -73,7 +73,7 @@ function createCounter(): Counter {
   return {
     tap: (identity, exchange) => async (request, signal) => {
       const program = nameOf(identity)
-      add(`${program} ${kindOf(request)}`, 1)
+      add(`${program} ${requestKind(request)}`, 1)
       add(`${program} sent bytes`, Buffer.byteLength(request.body ?? ''))
       const response = await exchange(request, signal)
       return { ...response, body: counting(response.body, (bytes) => add(`${program} received bytes`, bytes)) }
@@ -90,8 +90,8 @@ async function* counting(body: WireResponse['body'], add: (bytes: number) => voi
   }
 }
 
-/** Verb and resource: `PATCH pods`, `PATCH rollouts/status`, `WATCH nodes`. */
-function kindOf({ method, path }: WireRequest): string {
+/** @returns verb and resource: `PATCH pods`, `PATCH rollouts/status`, `WATCH nodes` */
+export function requestKind({ method, path }: WireRequest): string {
   const [plain = '', query = ''] = path.split('?')
   const parts = plain.split('/').slice(plain.startsWith('/api/') ? 3 : 4)
   const [resource = plain, name, subresource] = parts[0] === 'namespaces' && parts.length > 2 ? parts.slice(2) : parts

@@ -26,21 +26,29 @@ export function createLinePainter(width: number, colors: boolean): LinePainter {
   }
 }
 
+/** ASCII, and the lines, blocks and signs that the reports draw with. None of them is wide, an emoji, or joined with its neighbour. */
+const NARROW = /^[\u0020-\u007e\u00b7\u00d7\u2013\u2014\u2026\u2190-\u2193\u2264\u2265\u2500-\u259f]*$/
+
+/** Number of terminal columns. The first text with another character costs as much time as a request: its emoji tables are built then. */
+function columns(text: string): number {
+  return NARROW.test(text) ? text.length : stringWidth(text)
+}
+
 /** @returns number of terminal columns of the printable text: 2 for a wide character or an emoji, 0 for a combining mark */
 export function displayWidth(text: string): number {
-  return stringWidth(printable(text))
+  return columns(printable(text))
 }
 
 /** @returns the printable text in at most `width` columns, the cut marked by `…` */
 export function shorten(text: string, width: number): string {
   const shown = printable(text)
-  return stringWidth(shown) <= width ? shown : `${sliceAnsi(shown, 0, Math.max(0, width - 1))}…`
+  return columns(shown) <= width ? shown : `${sliceAnsi(shown, 0, Math.max(0, width - 1))}…`
 }
 
 /** @returns the printable text, filled with spaces to at least `width` columns */
 export function padToWidth(text: string, width: number): string {
   const shown = printable(text)
-  return shown + ' '.repeat(Math.max(0, width - stringWidth(shown)))
+  return shown + ' '.repeat(Math.max(0, width - columns(shown)))
 }
 
 interface Styled {
@@ -56,7 +64,7 @@ function fit(spans: readonly Styled[], width: number): Styled[] {
   const fitted: Styled[] = []
   let left = width
   for (const [index, { style, text }] of spans.entries()) {
-    const length = stringWidth(text)
+    const length = columns(text)
     const more = spans.slice(index + 1).some((later) => later.text !== '')
     if (length > left || (length === left && more)) {
       fitted.push({ style, text: shorten(`${text}${more ? ' ' : ''}`, left) })

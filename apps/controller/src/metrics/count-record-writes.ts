@@ -7,9 +7,9 @@ export function countRecordWrites(port: ReleasePort, metrics: Metrics | undefine
   const count = (result: string): void => metrics.count('tranche_record_writes_total', { program: 'controller', result })
   return {
     ...port,
-    async writeRecord(release, record, signal) {
+    async writeRecord(release, record, signal, exact) {
       try {
-        const written = await port.writeRecord(release, record, signal)
+        const written = await port.writeRecord(release, record, signal, exact)
         count(written ? 'written' : 'overtaken')
         return written
       } catch (error) {

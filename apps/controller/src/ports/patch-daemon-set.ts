@@ -14,6 +14,7 @@ export interface PatchDaemonSetParts {
  * Sends a JSON Patch that tests the DaemonSet as read. Lost races are common, because its controller writes the status at any moment. After
  * one, the DaemonSet is read again: without that, passes would repeat the patch until the watch has caught up.
  *
+ * @returns the DaemonSet as stored
  * @throws {AppError} WRITE_CONFLICT if the DaemonSet has changed or is gone
  */
 export async function patchDaemonSet(
@@ -21,9 +22,11 @@ export async function patchDaemonSet(
   daemonSet: DaemonSet,
   patch: readonly JsonPatchOperation[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<DaemonSet> {
   try {
-    overlay.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
+    const stored = await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal })
+    overlay.daemonSets.learn(stored)
+    return stored
   } catch (error) {
     if (isAppError(error) && error.code === 'WRITE_CONFLICT') await readAgain({ client, overlay }, daemonSet, signal)
     throw error

@@ -63,11 +63,12 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
       if (release === undefined || !isForDaemonSet(release)) return null
       return readingOf(parts, { release, daemonSet: cluster.overlay.daemonSets.get(workloadKey(release)), live: false }, signal)
     },
-    async readLive(key, signal) {
-      const release = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)
+    async readLive(key, signal, known) {
+      const release = known?.release ?? (await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal))
       if (release === undefined || !isForDaemonSet(release)) return null
       const stopAsked = await isOwnerStopping(client, release, signal)
-      const daemonSet = await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal)
+      const daemonSet =
+        known?.daemonSet ?? (await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal))
       return { ...(await readingOf(parts, { release, daemonSet, live: true }, signal)), stopAsked }
     },
     async setFinalizer(release, present, signal) {
@@ -90,8 +91,8 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
         uids.has(uid) ? { namespace, name, uid, terminating: deletionTimestamp !== undefined } : null
       return (await client.list<TouchablePod>(resourcePaths.pods, { namespace, transform, signal })).items
     },
-    async writeRecord(release, record, signal) {
-      const written = await writeRecord(client, release, record, signal).catch((error: unknown) => {
+    async writeRecord(release, record, signal, exact) {
+      const written = await writeRecord(client, release, record, signal, exact).catch((error: unknown) => {
         if (isAppError(error) && error.code === 'CRD_OUTDATED') parts.schemas.suspect()
         throw error
       })

@@ -1,12 +1,13 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { recordPatch } from '@tranche/fence'
-import { isInvalid, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { isInvalid, isNotFound, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { keyOf, keyText } from '@tranche/kube-types'
 
 /**
  * Writes a permit record by compare-and-swap on uid, epoch and seq.
  *
+ * @param exact tests the resourceVersion of the BatchRelease too, and makes these changes in the same write
  * @returns the BatchRelease as stored; null if it has changed since it was read
  * @throws {AppError} CRD_OUTDATED if the API server dropped the record
  */
@@ -15,8 +16,11 @@ export async function writeRecord(
   release: BatchRelease,
   record: FlightRecord,
   signal: AbortSignal,
+  exact?: readonly JsonPatchOperation[],
 ): Promise<BatchRelease | null> {
-  const patch = { type: 'json', body: recordPatch(release, record) } as const
+  const asRead = { op: 'test', path: '/metadata/resourceVersion', value: release.metadata.resourceVersion } as const
+  const body = exact === undefined ? recordPatch(release, record) : [asRead, ...recordPatch(release, record), ...exact]
+  const patch = { type: 'json', body } as const
   try {
     return kept(await client.patch<BatchRelease>(resourcePaths.batchReleases, keyOf(release), patch, { subresource: 'status', signal }))
   } catch (error) {

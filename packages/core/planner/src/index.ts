@@ -40,7 +40,7 @@ export {
 export { plainTemplate } from './release/view/stable-template.ts'
 export { answeredIds, isAnswered } from './rollout/actions/answer-action.ts'
 export { commandText, retryHeldText } from './rollout/view/command-text.ts'
-export { controlInfo, planBatchRelease } from './release/plan-batch-release.ts'
+export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-batch-release.ts'
 export { controlledBy, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
 export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
 export {
@@ -57,7 +57,7 @@ export {
   isLeaving,
   LEAVING_ANNOTATION,
 } from './release/view/group-view.ts'
-export { releaseStatusPatch } from './release/view/status-patch.ts'
+export { releaseStatusPatch, statusChanges } from './release/view/status-patch.ts'
 export { judgementOf, watchedNodesOf } from './release/progress/judgement.ts'
 export { resolveLimit, type Wanted, wantedAllowance } from './release/progress/wanted-allowance.ts'
 export { newAnswer, rolloutEvents } from './rollout/actions/rollout-events.ts'

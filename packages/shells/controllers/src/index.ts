@@ -7,7 +7,7 @@ export { createNotifyPass, type NotifyParts, receiverKey } from './notify-pass.t
 export type { GroupPort } from './group-port.ts'
 export type { NotifyPort, NotifyReading, NotifyRequest, NotifyResult } from './notify-port.ts'
 export { createReleasePass, type ReleasePassParts } from './release-pass.ts'
-export type { LiveReading, ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
+export type { KnownObjects, LiveReading, ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
 export { type RefusalPort, withRefusals } from './refusal-pass.ts'
 export { createRolloutPass, type RolloutParts } from './rollout-pass.ts'
 export type { RolloutPort, RolloutReading } from './rollout-port.ts'

@@ -10,6 +10,8 @@ import type { ReleaseReading } from './release-port.ts'
 export interface ReleaseMemory {
   statusWrittenMs: number | null
   readonly labels: LabelMemory
+  /** Versions of the BatchRelease from which the DaemonSet was last patched, and of the DaemonSet as stored then; null: not patched. */
+  patched: { readonly release: string; readonly daemonSet: string } | null
   /** Response to the last inconclusive touch; null if every response was clear. */
   unclear: string | null
   /** Unhealthy nodes seen so far; null until the first look, when the status knows more. */
@@ -38,6 +40,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
   const memory = memories.get(keyText(key)) ?? {
     statusWrittenMs: null,
     labels: createLabelMemory(),
+    patched: null,
     unclear: null,
     watched: null,
     looked: null,

@@ -1,19 +1,12 @@
 import type { BatchRelease, FlightRecord, Permit, Waiting } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import {
-  type Allowance,
-  createRecord,
-  isSameDecision,
-  type RecordedAllowance,
-  recordTouches,
-  type TouchedPermit,
-  widenRecord,
-} from '@tranche/fence'
+import { type Allowance, createRecord, type RecordedAllowance, recordTouches, type TouchedPermit, widenRecord } from '@tranche/fence'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import {
   type BatchReleasePlan,
+  type BatchReleaseStatusPatch,
   planBatchRelease,
   type PodLabels,
   QUEUE_UNAVAILABLE,
@@ -21,6 +14,7 @@ import {
   type ReleaseView,
 } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { confirmAndWrite, UNCLEAR_RECHECK_MS } from './confirm-record.ts'
 import { freeGroup } from './free-group.ts'
 import { fieldsOf } from './log-plans.ts'
 import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
@@ -35,8 +29,6 @@ export interface ReleasePassParts {
   readonly events: EventRecorder
 }
 
-/** Recheck delay of pods whose touch got no clear response, in milliseconds. */
-const UNCLEAR_RECHECK_MS = 500
 /**
  * Time during which a pass starts touches, in milliseconds. Then it writes the responses so far, so that a successor need not repeat them.
  */
@@ -87,7 +79,9 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'restoreRecord':
       return restored(await restoreRecord(plan, { ...view, daemonSet: daemonSetOf(view) }, doing))
     case 'writeRecord':
-      return plan.confirm ? confirmAndWrite(plan, doing) : writeReleaseRecord(view.release, plan.record, plan.why, doing)
+      return plan.confirm
+        ? confirmAndWrite(plan, view, { ...doing, noteStatus: (status) => noteStatus(status, view, doing) })
+        : writeReleaseRecord(view.release, plan.record, plan.why, doing)
     case 'touchPermits':
       return touchPermits(plan.permits, plan.lowerTo, view, doing)
     case 'touchOldPods':
@@ -100,8 +94,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
       return leaveGroup(plan.lease, doing)
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
-      doing.memory.statusWrittenMs = doing.clock.monotonicMs()
-      warnOfQueue(plan.status.waiting, view, doing)
+      noteStatus(plan.status, view, doing)
       return again
     case 'reportDrift':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
@@ -181,7 +174,8 @@ async function patchDaemonSet(
   doing: Doing,
 ): Promise<ReconcileResult> {
   try {
-    await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
+    const stored = await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
+    doing.memory.patched = { release: view.release.metadata.resourceVersion, daemonSet: stored.metadata.resourceVersion }
     doing.log.info({ ...fieldsOf(view.release), reason: plan.why }, 'patched DaemonSet')
     doing.memory.pauseRefused = false
     if (plan.why === 'touch') doing.memory.revisionMissingSinceMs = doing.clock.monotonicMs()
@@ -235,22 +229,9 @@ async function createFirstRecord(allowance: Allowance, view: ReleaseView, doing:
   return writeReleaseRecord(view.release, createRecord(allowance, watermark), 'create', doing)
 }
 
-/**
- * F9: decides again on live reads, the record first, before allowing more, and writes only if the plan is still the same. Pods that had to
- * be touched first have been by now: a live plan that asks for touches again stands for what comes next.
- */
-async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' }, doing: Doing): Promise<ReconcileResult> {
-  const live = await doing.cluster.readLive(doing.key, doing.signal)
-  if (live === null) return awaitChange
-  if (live.stopAsked) return recheckAfter(UNCLEAR_RECHECK_MS)
-  const confirmed = planBatchRelease(doing.toView(live))
-  const write = confirmed.kind === 'touchOldPods' ? confirmed.next : confirmed
-  if (write.kind !== 'writeRecord' || !isSameDecision(write.record, plan.record)) {
-    doing.log.debug({ batchRelease: keyText(doing.key), plan: confirmed.kind }, 'live reads changed the plan')
-    return recheckAfter(UNCLEAR_RECHECK_MS)
-  }
-  const record = { ...write.record, watermark: newerResourceVersion(write.record.watermark, plan.record.watermark) }
-  return writeReleaseRecord(live.release, record, write.why, doing)
+function noteStatus({ waiting }: BatchReleaseStatusPatch, view: ReleaseView, doing: Doing): void {
+  doing.memory.statusWrittenMs = doing.clock.monotonicMs()
+  warnOfQueue(waiting, view, doing)
 }
 
 /** F8, F10: touches the pods, then writes what the responses allow. */

@@ -1,4 +1,5 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
+import type { PatchOperation } from '@tranche/fence'
 import type { Logger } from '@tranche/telemetry'
 import type { RecordWriteReason } from '@tranche/planner'
 import { type ReconcileResult, recheckAfter } from '@tranche/reconcile'
@@ -13,11 +14,29 @@ export async function writeReleaseRecord(
   release: BatchRelease,
   record: FlightRecord,
   reason: RecordWriteReason | 'create' | 'touch',
-  { cluster, signal, log }: { readonly cluster: Pick<ReleasePort, 'writeRecord'>; readonly signal: AbortSignal; readonly log: Logger },
+  doing: RecordWriter,
 ): Promise<ReconcileResult> {
-  const written = await cluster.writeRecord(release, record, signal)
+  return outcomeOfRecord(await writeAndLog(release, record, reason, doing))
+}
+
+/** What a write of the record needs. */
+export interface RecordWriter {
+  readonly cluster: Pick<ReleasePort, 'writeRecord'>
+  readonly signal: AbortSignal
+  readonly log: Logger
+}
+
+/** @returns whether the record was written. @see ReleasePort.writeRecord */
+export async function writeAndLog(
+  release: BatchRelease,
+  record: FlightRecord,
+  reason: RecordWriteReason | 'create' | 'touch',
+  { cluster, signal, log }: RecordWriter,
+  exact?: readonly PatchOperation[],
+): Promise<boolean> {
+  const written = await cluster.writeRecord(release, record, signal, exact)
   if (written) logRecord(release, record, reason, log)
-  return outcomeOfRecord(written)
+  return written
 }
 
 /** @returns when the next pass comes: at once after this process's own write, because its result is known */

@@ -214,9 +214,9 @@ export class GroupWorld {
         const lag = this.#lag
         return call(() => this.#readingOf(key, this.#history.at(-1 - lag) ?? this))
       },
-      readLive: async ({ name }) => {
+      readLive: async ({ name }, _signal, known) => {
         // The record first, then the Lease.
-        const release = await call(() => this.stored.get(name)?.release)
+        const release = known?.release ?? (await call(() => this.stored.get(name)?.release))
         return call(() => {
           const reading = release === undefined ? null : this.#readingOf({ namespace: NAMESPACE, name }, this, release)
           return reading === null ? null : { ...reading, stopAsked: false }
@@ -237,7 +237,7 @@ export class GroupWorld {
           home?.touched.add(uid)
           return { kind: 'standing', resourceVersion: '99' } as const
         }),
-      writeRecord: (release, record) => call(() => this.#writeRecord(release, record)),
+      writeRecord: (release, record, _signal, exact) => call(() => this.#writeRecord(release, record, exact)),
       patchStatus: (release, patch) => call(() => this.#patchStatus(release, patch)),
       labelPod: () => call(() => true),
       readLease: (name) => call(() => this.leases.get(name) ?? null),
@@ -278,17 +278,20 @@ export class GroupWorld {
     this.#remember()
   }
 
-  #patchDaemonSet({ metadata: { name } }: DaemonSet, patch: readonly PatchOperation[]): void {
+  #patchDaemonSet({ metadata: { name } }: DaemonSet, patch: readonly PatchOperation[]): DaemonSet {
     const known = this.stored.get(name)
     const patched = known === undefined ? null : applyPatch(known.daemonSet, patch)
     if (known === undefined || patched === null) throw conflict()
     known.daemonSet = patched
     this.#remember()
+    return patched
   }
 
-  #writeRecord(read: BatchRelease, record: FlightRecord): boolean {
+  #writeRecord(read: BatchRelease, record: FlightRecord, exact?: readonly PatchOperation[]): boolean {
     const known = this.stored.get(read.metadata.name)
-    const patched = known === undefined ? null : applyPatch(known.release, recordPatch(read, record))
+    const isAsRead = exact === undefined || known?.release.metadata.resourceVersion === read.metadata.resourceVersion
+    const patch = [...recordPatch(read, record), ...(exact ?? [])]
+    const patched = known === undefined || !isAsRead ? null : applyPatch(known.release, patch)
     if (known === undefined || patched === null) return false
     // An opening that was decided before its release joined the group is one of the time before: the next pass closes it.
     if (groupNameOf(read) === groupNameOf(known.release)) this.#judge(read.metadata.name, known.release.status?.flight, record)

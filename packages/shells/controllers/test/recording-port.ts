@@ -1,7 +1,7 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
-import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
+import type { KnownObjects, ReleasePort, ReleaseReading } from '@tranche/controllers'
 import { type FleetPod, toFleetView } from '@tranche/fleet'
-import type { TouchAnswer } from '@tranche/fence'
+import type { PatchOperation, TouchAnswer } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, type Lease, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import { controlInfo, type GroupMember } from '@tranche/planner'
 
@@ -16,6 +16,12 @@ export interface RecordingPort extends ReleasePort {
   /** By name of the pod; standing otherwise. */
   touches: Record<string, TouchAnswer>
   wins: boolean
+  /** The BatchRelease is as it was read. */
+  winsExact: boolean
+  /** Objects that each live reading rested on. */
+  readonly known: (KnownObjects | undefined)[]
+  /** Changes of the status in each write of the record; undefined: the write does not test the version. */
+  readonly exact: (readonly PatchOperation[] | undefined)[]
   /** The Rollout, read live, asks for a stop. */
   stopAsked: boolean
   fails: Error | null
@@ -43,18 +49,25 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
     pods: [aFleetPod('a'), aFleetPod('b')],
     touches: {},
     wins: true,
+    winsExact: true,
+    known: [],
+    exact: [],
     stopAsked: false,
     fails: null,
     lease: null,
     holder: undefined,
     labels: 'on',
     read: async () => port.reading,
-    async readLive() {
+    async readLive(_key, _signal, known) {
       calls.push('readLive')
+      port.known.push(known)
       return port.live === null ? null : { ...port.live, stopAsked: port.stopAsked }
     },
     setFinalizer: (_release, present) => note(`setFinalizer ${present}`),
-    patchDaemonSet: (_daemonSet, patch) => note(`patchDaemonSet ${patch.at(-1)?.path ?? ''}`),
+    async patchDaemonSet(daemonSet, patch) {
+      await note(`patchDaemonSet ${patch.at(-1)?.path ?? ''}`)
+      return daemonSet
+    },
     async listPods() {
       calls.push('listPods')
       return port.pods
@@ -67,10 +80,11 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
       calls.push('findPods')
       return port.pods.filter(({ uid }) => uids.has(uid))
     },
-    async writeRecord(_release, written) {
+    async writeRecord(_release, written, _signal, exact) {
       await note(`writeRecord ${written.state}`)
       records.push(written)
-      return port.wins
+      port.exact.push(exact)
+      return port.wins && (port.winsExact || exact === undefined)
     },
     patchStatus: (_release, patch) => {
       port.patches.push(patch)

@@ -27,8 +27,9 @@ it('touches the DaemonSet of a BatchRelease by hand every 30 s while no Controll
   port.reading = { ...reading, daemonSet, release: { ...release, metadata, spec }, revisions: [] }
   const clock = new FakeClock()
   const touchedAtMs: number[] = []
-  port.patchDaemonSet = async (_daemonSet, patch) => {
+  port.patchDaemonSet = async (read, patch) => {
     if (JSON.stringify(patch).includes('touched')) touchedAtMs.push(clock.monotonicMs())
+    return read
   }
   port.patchStatus = async (read, patch) => {
     port.reading = { ...port.reading!, release: applyPatch(read, patch)! }
@@ -60,6 +61,46 @@ describe('a pass over a BatchRelease', () => {
     const port = recordingPort(stopped)
     await pass(port)
     expect(port.calls).toEqual(['readLive', 'writeRecord open'])
+  })
+
+  it('opens a record with its status, if the BatchRelease is as the watch showed it (F9, G9)', async () => {
+    const port = recordingPort(stopped)
+    await pass(port)
+    expect(port.known).toEqual([{ release: port.reading!.release, daemonSet: undefined }])
+    expect(port.exact).toEqual([expect.arrayContaining([expect.objectContaining({ path: '/status/observedGeneration' })])])
+  })
+
+  it('reads the BatchRelease, too, where it is not as the watch showed it (F9)', async () => {
+    const port = recordingPort(stopped)
+    port.winsExact = false
+    await pass(port)
+    expect(port.calls).toEqual(['readLive', 'writeRecord open', 'readLive', 'writeRecord open'])
+    expect(port.known.at(-1)).toBeUndefined()
+    expect(port.exact.at(-1)).toBeUndefined()
+  })
+
+  it.each([
+    ['reads no DaemonSet that it stored itself since it read the BatchRelease (F9)', {}, true],
+    ['reads a DaemonSet that has another version than it stored', { daemonSet: '41' }, false],
+    ['reads a DaemonSet that it stored before it read the BatchRelease', { release: '51' }, false],
+  ])('%s', async (_name, versions: { readonly daemonSet?: string; readonly release?: string }, isKnown) => {
+    const port = recordingPort({ ...stopped, size: 1, partition: 0 })
+    const run = createReleasePass({ cluster: port, clock: new FakeClock(), events: { record: () => {} } as never })
+    const { daemonSet, release } = port.reading!
+    const published = daemonSet!.metadata.annotations!
+    const unpublished = { ...published, [daemonSetAnnotations.partition]: '1' }
+    const withVersion = <T extends { readonly metadata: object }>(object: T, resourceVersion: string | undefined): T =>
+      resourceVersion === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion } }
+    port.reading = { ...port.reading!, daemonSet: { ...daemonSet!, metadata: { ...daemonSet!.metadata, annotations: unpublished } } }
+    await run(key, new AbortController().signal, silentLogger)
+    expect(port.calls).toEqual([expect.stringContaining('patchDaemonSet')])
+    port.reading = {
+      ...port.reading,
+      daemonSet: withVersion(daemonSet!, versions.daemonSet),
+      release: withVersion(release, versions.release),
+    }
+    await run(key, new AbortController().signal, silentLogger)
+    expect(port.known[0]?.daemonSet !== undefined).toBe(isKnown)
   })
 
   it('opens no record when the live read changes the plan (F9)', async () => {

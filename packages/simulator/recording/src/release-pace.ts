@@ -1,3 +1,4 @@
+import { lowerBoundMs } from './lower-bound.ts'
 import type { RecordedPod, RecordedWrite } from './record/recorded-write.ts'
 
 /** Release to measure. */
@@ -17,6 +18,12 @@ export interface ReleasePace {
   readonly makespanMs: number
   /** The same for an executor without reaction time: same order, budget, batches and pod durations. */
   readonly idealMs: number
+  /** Lower bound of the makespan for these pods, budget and batches, with the nodes of a batch in any order. */
+  readonly boundMs: number
+  /** The same if batches could overlap. */
+  readonly boundWithoutBatchesMs: number
+  /** Milliseconds from the last change of the DaemonSet's spec before the first deletion to that deletion; null without such a change. */
+  readonly firstDeletionMs: number | null
   /** Milliseconds from free budget to the next deletion, shortest first; only within a batch. */
   readonly reactionsMs: readonly number[]
 }
@@ -28,14 +35,24 @@ export interface ReleasePace {
  * @throws {Error} when no pod was deleted, or a node never got a Ready pod again
  */
 export function releasePace(writes: Iterable<RecordedWrite>, query: PaceQuery): ReleasePace {
-  const slots = slotsOf(writes, query)
+  const entries = [...writes]
+  const slots = slotsOf(entries, query)
   const [first] = slots
   if (first === undefined) throw new Error(`no pod of DaemonSet ${query.daemonSet} was deleted`)
   const batches = batchesOf(slots)
+  const changedMs = changedBefore(entries, query, first.startMs)
+  const bound = (some: readonly Slot[]): number =>
+    lowerBoundMs(
+      some.map(({ startMs, endMs }) => endMs - startMs),
+      query.limit,
+    )
   return {
     nodes: slots.length,
     makespanMs: Math.max(...slots.map(({ endMs }) => endMs)) - first.startMs,
     idealMs: batches.reduce((sum, batch) => sum + idealMs(batch, query.limit), 0),
+    boundMs: batches.reduce((sum, batch) => sum + bound(batch), 0),
+    boundWithoutBatchesMs: bound(slots),
+    firstDeletionMs: changedMs === null ? null : first.startMs - changedMs,
     reactionsMs: batches.flatMap((batch) => reactionsOf(batch, query.limit)).sort((a, b) => a - b),
   }
 }
@@ -73,6 +90,19 @@ function slotsOf(writes: Iterable<RecordedWrite>, { daemonSet, sinceMs }: PaceQu
   const [unfinished] = open.keys()
   if (unfinished !== undefined) throw new Error(`node ${unfinished} has no Ready pod again`)
   return slots.sort((a, b) => a.startMs - b.startMs)
+}
+
+/** Generations rise with changes of the spec; the first one that is seen is the initial state. */
+function changedBefore(writes: readonly RecordedWrite[], { daemonSet, sinceMs }: PaceQuery, beforeMs: number): number | null {
+  let generation: unknown
+  let changedMs: number | null = null
+  for (const { kind, t, o } of writes) {
+    if (t > beforeMs) break
+    if (kind !== 'DaemonSet' || o['name'] !== daemonSet) continue
+    if (generation !== undefined && o['generation'] !== generation && t >= sinceMs) changedMs = t
+    generation = o['generation']
+  }
+  return changedMs
 }
 
 function batchesOf(slots: readonly Slot[]): readonly (readonly Slot[])[] {

@@ -42,6 +42,11 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#cancel(due) }
   }
 
+  /** @returns number of timers that will fire */
+  pendingTimers(): number {
+    return this.#heap.filter((due) => !due.cancelled).length
+  }
+
   /** Stops the clock until the returned function is called. Later calls of that function are ignored. */
   hold(): () => void {
     this.#holds++

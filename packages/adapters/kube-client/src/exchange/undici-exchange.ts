@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import { Agent, buildConnector, type Dispatcher, request as send } from 'undici'
 
@@ -176,9 +177,12 @@ function createAgent({ access, credentials, connections, connecting }: AgentOpti
     allowH2: false,
     rejectUnauthorized: access.skipTlsVerify !== true,
     ...(access.serverName !== undefined && { servername: access.serverName }),
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
+    // Reading certificates takes longer than a handshake, so the connections share them.
+    secureContext: createSecureContext({
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+    }),
   })
   return new Agent({
     connections,

@@ -44,13 +44,14 @@ function repeatedPermits(fence: FenceState): readonly TrackedPermit[] {
 }
 
 /**
- * A settled permit may stay while nothing else needs a write. It leaves when there are more than the record has slack for, or
- * when it keeps its node from a new permit.
+ * A settled permit may stay while nothing else needs a write. It leaves with the last one, when there are as many as the limit and more than
+ * the record has slack for, or when it keeps its node from a new permit.
  */
 function mustLeaveNow(fence: FenceState, gone: readonly TrackedPermit[]): boolean {
   const settled = gone.filter(({ state }) => state === 'settled')
   if (settled.length < gone.length || settled.some((tracked) => isOldAgain(fence, tracked))) return true
-  return settled.length > 0 && (settled.length === fence.permits.length || settled.length >= permitSlack(fence.record.limit))
+  const { limit } = fence.record
+  return settled.length > 0 && (settled.length === fence.permits.length || settled.length >= Math.max(limit, permitSlack(limit)))
 }
 
 interface NewPermit {

@@ -55,6 +55,18 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   return touchInsteadOfWaiting(view, wanted, planWanted(view, wanted))
 }
 
+/**
+ * The status that becomes true as `record` is written, for the same write: no reader sees one without the other (G9).
+ *
+ * @returns null where it says nothing new, or may be written later
+ */
+export function statusWithRecord(view: ReleaseView, record: FlightRecord): BatchReleaseStatusPatch | null {
+  const status = { ...view.release.status, flight: record }
+  const after = { ...view, release: { ...view.release, status } }
+  const plan = planReleaseStatus(after, wantedAllowance(after))
+  return plan?.kind === 'writeStatus' ? plan.status : null
+}
+
 function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
   return (
     planGroupLeave(view, wanted) ??
@@ -73,11 +85,10 @@ function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
 /**
  * The API server would drop our fields, including the record, so nothing is started. A release in progress is not written to
  * either: its record may still be stored, and becomes readable again with our definitions. Without it no executor deletes
- * anything.
+ * anything. Definitions that drop the record leave the status around it, so a release without a status has no record.
  */
 function planOutdated({ release }: ReleaseView, gap: string): BatchReleasePlan {
-  const begun = release.metadata.finalizers?.includes(BATCH_RELEASE_FINALIZER) ?? false
-  if (begun || release.status !== undefined) return { kind: 'wait', for: gap, recheckAfterMs: null }
+  if (release.status !== undefined) return { kind: 'wait', for: gap, recheckAfterMs: null }
   return { kind: 'writeStatus', status: { phase: 'Preparing', message: gap } }
 }
 
@@ -207,7 +218,7 @@ function planOpen(
   if (unpublished !== null) return unpublished
   if (direction === 'widens') return { kind: 'writeRecord', why: 'widen', record: widenRecord(record, wanted.allowance), confirm: true }
   if (direction === 'lowersLimit') return saidUnclear(view, wanted) ?? lowerLimit(record, wanted.allowance.limit)
-  const resumed = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: null } })
+  const resumed = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: null } }, 'values')
   return resumed === null ? null : { kind: 'patchDaemonSet', why: 'resume', patch: resumed }
 }
 
@@ -226,7 +237,7 @@ function planPublish(view: ReleaseView, daemonSet: DaemonSet, wanted: Wanted & {
     const patch = daemonSetPatch(daemonSet, takeOverStrategy(daemonSet))
     if (patch !== null) return { kind: 'patchDaemonSet', why: 'takeOver', patch }
   }
-  const patch = daemonSetPatch(daemonSet, targetChange(view, wanted))
+  const patch = daemonSetPatch(daemonSet, targetChange(view, wanted), 'values')
   if (patch === null) return null
   const plan: BatchReleasePlan = { kind: 'patchDaemonSet', why: 'publish', patch }
   return view.otherControl === 'vanished' ? { kind: 'touchOldPods', next: plan } : plan

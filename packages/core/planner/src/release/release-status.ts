@@ -25,6 +25,10 @@ import type { Wanted } from './progress/wanted-allowance.ts'
 
 /** Minimum interval (ms) between writes that change only counts during a batch; every write costs a request. */
 const COUNTS_EVERY_MS = 5_000
+/** Minimum interval (ms) between writes that change only {@link ordinaryWaits} and counts: in a small batch, they change with every pod. */
+const WAITS_EVERY_MS = 2_000
+/** Waits that nodes end as they are updated, one after the other, the best one first. Every other wait is written at once. */
+const ordinaryWaits: readonly string[] = ['Upgrading', 'NotAvailable', 'BudgetUsedUp']
 
 /** Plans the write of the status; null when it is up to date. */
 export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
@@ -32,11 +36,18 @@ export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchRelea
   const after = releaseStatus(view, wanted)
   const before = pick(view.release.status ?? {}, after)
   if (isSameStatus(before, after)) return null
-  const sinceMs = view.statusWrittenMs === null ? COUNTS_EVERY_MS : view.monotonicMs - view.statusWrittenMs
-  if (sinceMs < COUNTS_EVERY_MS && isSameStatus(withoutCounts(before), withoutCounts(after))) {
-    return { kind: 'wait', for: 'counts', recheckAfterMs: COUNTS_EVERY_MS - sinceMs }
-  }
-  return { kind: 'writeStatus', status: after }
+  const leftMs = leftBeforeWrite(view, before, after)
+  return leftMs > 0 ? { kind: 'wait', for: 'counts', recheckAfterMs: leftMs } : { kind: 'writeStatus', status: after }
+}
+
+/** @returns milliseconds until this change may be written; not positive: now, as for a batch that is ready, or waits for worse than before */
+function leftBeforeWrite(view: ReleaseView, before: BatchReleaseStatusPatch, after: BatchReleaseStatusPatch): number {
+  if (view.statusWrittenMs === null) return 0
+  const [was, is] = [withoutCounts(before), withoutCounts(after)]
+  const isWorse = was.waiting === ordinaryWaits[0] && is.waiting !== was.waiting
+  if (isWorse || !isSameStatus(withoutOrdinaryWaits(was), withoutOrdinaryWaits(is))) return 0
+  const everyMs = isSameStatus(was, is) ? COUNTS_EVERY_MS : WAITS_EVERY_MS
+  return everyMs - (view.monotonicMs - view.statusWrittenMs)
 }
 
 function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPatch {
@@ -186,8 +197,15 @@ function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string 
   return `${updatedAvailable} of ${effectiveSize} nodes are updated and available`
 }
 
+/** A status without counts. */
+interface Words {
+  readonly canary: { readonly batchState?: string | undefined }
+  readonly waiting: string | null
+  readonly [member: string]: unknown
+}
+
 /** The status without counts, which change with every pod. */
-function withoutCounts(status: BatchReleaseStatusPatch): unknown {
+function withoutCounts(status: BatchReleaseStatusPatch): Words {
   const { message: _message, updatedAvailableReplicas: _available, leaked: _leaked, watchedNodes: _watched, ...words } = status
   const { canaryStatus, waiting: wait, failure, ...rest } = words
   const { updatedReplicas: _updated, updatedReadyReplicas: _ready, ...canary } = canaryStatus ?? {}
@@ -196,6 +214,17 @@ function withoutCounts(status: BatchReleaseStatusPatch): unknown {
     canary,
     failure: failureWords(failure),
     waiting: wait === null || wait === undefined ? null : waitWords(wait),
+  }
+}
+
+/** While a batch is not ready, it is `Upgrading` or `Verifying`, and waits for one or the other, as pods come and go. */
+function withoutOrdinaryWaits({ canary, waiting, ...rest }: Words): unknown {
+  const { batchState, ...others } = canary
+  return {
+    ...rest,
+    ...others,
+    isReady: batchState === 'Ready',
+    waiting: waiting !== null && ordinaryWaits.includes(waiting) ? '' : waiting,
   }
 }
 

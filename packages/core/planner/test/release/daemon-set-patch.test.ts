@@ -1,10 +1,12 @@
-import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
-import { daemonSetPatch, takeOverStrategy } from '@tranche/planner'
+import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { type DaemonSetChange, daemonSetPatch, takeOverStrategy } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aView } from '../../../../../test/fakes/build-view.ts'
 
 const daemonSet = aView().daemonSet!
 const bare = { ...daemonSet, metadata: { name: 'agent', uid: 'daemonset', resourceVersion: '40' } }
+const { [daemonSetAnnotations.controlInfo]: _control, ...otherAnnotations } = daemonSet.metadata.annotations!
+const withoutControl = { ...daemonSet, metadata: { ...daemonSet.metadata, annotations: otherAnnotations } }
 const asRead = [
   { op: 'test', path: '/metadata/uid', value: 'daemonset' },
   { op: 'test', path: '/metadata/resourceVersion', value: '40' },
@@ -16,6 +18,31 @@ describe('daemonSetPatch', () => {
       ...asRead,
       { op: 'add', path: '/metadata/annotations/a', value: '1' },
     ])
+  })
+
+  describe('with the values as precondition', () => {
+    const { partition, controlInfo, paused } = daemonSetAnnotations
+    const pathOf = (key: string): string => `/metadata/annotations/${key.replace('/', '~1')}`
+    const presentValue = (key: string): string => daemonSet.metadata.annotations![key]!
+
+    it('tests the generation, who is in charge, and what it replaces, but no resourceVersion', () => {
+      expect(daemonSetPatch(daemonSet, { annotations: { [partition]: '0' } }, 'values')).toEqual([
+        { op: 'test', path: '/metadata/uid', value: 'daemonset' },
+        { op: 'test', path: '/metadata/generation', value: daemonSet.metadata.generation },
+        { op: 'test', path: pathOf(controlInfo), value: presentValue(controlInfo) },
+        { op: 'test', path: pathOf(partition), value: presentValue(partition) },
+        { op: 'add', path: pathOf(partition), value: '0' },
+      ])
+    })
+
+    it.each<[string, DaemonSet, DaemonSetChange]>([
+      ['it adds a key, whose absence cannot be tested', daemonSet, { annotations: { [paused]: 'true' } }],
+      ['it changes the strategy', daemonSet, { annotations: { [partition]: '0' }, strategy: 'RollingUpdate' }],
+      ['it changes the label', daemonSet, { annotations: { [partition]: '0' }, workloadTypeLabel: 'set' }],
+      ['no BatchRelease is in charge', withoutControl, { annotations: { [partition]: '0' } }],
+    ])('tests the resourceVersion where %s', (_why, read, change) => {
+      expect(daemonSetPatch(read, change, 'values')?.slice(0, 2)).toEqual(asRead)
+    })
   })
 
   it('is null when nothing differs', () => {

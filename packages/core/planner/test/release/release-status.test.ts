@@ -1,6 +1,6 @@
 import { toFleetView } from '@tranche/fleet'
 import { daemonSetAnnotations, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { planBatchRelease, releaseStatusPatch } from '@tranche/planner'
+import { planBatchRelease, releaseStatusPatch, statusChanges, statusWithRecord } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
@@ -305,6 +305,32 @@ describe('the status of a BatchRelease', () => {
     expect(planBatchRelease({ ...fewer, statusWrittenMs: 95_000 })).toMatchObject({ kind: 'writeStatus' })
     const ready = { ...counts, fleet: aView({ nodes: 'a:new b:new c:old d:old e:old' }).fleet }
     expect(planBatchRelease(ready)).toMatchObject({ kind: 'writeStatus', status: { canaryStatus: { batchState: 'Ready' } } })
+  })
+
+  it('writes every two seconds that an ordinary wait is better, and at once that it is worse, or another one', () => {
+    const unwell = aView({ nodes: 'a:new! b:new! c:old d:old e:old' })
+    const said = onceSaid(unwell)
+    const better = { ...said, fleet: aView({ nodes: 'a:new b:- c:old d:old e:old' }).fleet, statusWrittenMs: 99_000 }
+    expect(planBatchRelease(better)).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
+    const later = planBatchRelease({ ...better, statusWrittenMs: 98_000 })
+    expect(later).toMatchObject({ kind: 'writeStatus', status: { waiting: { reason: 'Upgrading' } } })
+    const worse = { ...onceSaid({ ...better, statusWrittenMs: null }), fleet: unwell.fleet, statusWrittenMs: 99_900 }
+    expect(planBatchRelease(worse)).toMatchObject({ kind: 'writeStatus', status: { waiting: { reason: 'NotAvailable' } } })
+    const outage = { ...onceSaid({ ...better, statusWrittenMs: null }), queueOutage: 'no connection', statusWrittenMs: 99_900 }
+    expect(planBatchRelease(outage)).toMatchObject({
+      kind: 'writeStatus',
+      status: { waiting: { reason: 'QueueUnavailable' } },
+    })
+  })
+
+  it('is written with the record that makes it true, in the same write (G9)', () => {
+    const view = aView({ record: { size: 1, partition: 4 }, nodes: 'a:old b:old c:old d:old e:old', status: begun })
+    const plan = planBatchRelease(view)
+    if (plan.kind !== 'writeRecord') throw new Error(`planned ${plan.kind}`)
+    expect(statusWithRecord(view, plan.record)).toMatchObject({ observedGeneration: 4, phase: 'Progressing' })
+    expect(statusChanges(view.release, { phase: 'Progressing', waiting: null })).toEqual([
+      { op: 'add', path: '/status/phase', value: 'Progressing' },
+    ])
   })
 
   it('reports at once why a person must act, even when only the message changes', () => {

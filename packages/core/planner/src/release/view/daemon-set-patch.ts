@@ -11,22 +11,49 @@ export interface DaemonSetChange {
 }
 
 /**
- * The change as a JSON Patch that tests the uid and the resourceVersion that were read, so it never undoes a concurrent
- * write; null when nothing differs.
+ * The change as a JSON Patch that tests what was read, so it never undoes a concurrent write; null when nothing differs.
+ *
+ * @param precondition `values`: its status may have changed meanwhile, where {@link testsOfValues} says enough
  */
-export function daemonSetPatch(daemonSet: DaemonSet, change: DaemonSetChange): readonly PatchOperation[] | null {
+export function daemonSetPatch(
+  daemonSet: DaemonSet,
+  change: DaemonSetChange,
+  precondition: 'version' | 'values' = 'version',
+): readonly PatchOperation[] | null {
   const operations = [
     ...annotationOperations(daemonSet, change),
     ...labelOperations(daemonSet, change),
     ...strategyOperations(daemonSet, change),
   ]
   if (operations.length === 0) return null
-  const { uid, resourceVersion } = daemonSet.metadata
+  const tests = (precondition === 'values' ? testsOfValues(daemonSet, change) : null) ?? [testOfVersion(daemonSet)]
+  return [{ op: 'test', path: '/metadata/uid', value: daemonSet.metadata.uid }, ...tests, ...operations]
+}
+
+/**
+ * The status of a DaemonSet changes with every pod, and each change would fail a test of the resourceVersion. Where the change replaces
+ * annotations only, these values, the generation and who is in charge say as much. A JSON Patch cannot test that an annotation is absent.
+ *
+ * @returns null where a value is absent, or the change is of another kind
+ */
+function testsOfValues(
+  { metadata }: DaemonSet,
+  { annotations = {}, workloadTypeLabel, strategy }: DaemonSetChange,
+): readonly PatchOperation[] | null {
+  const { generation, annotations: present = {} } = metadata
+  const control = daemonSetAnnotations.controlInfo
+  const replaced = Object.entries(annotations).filter(([key, value]) => (present[key] ?? null) !== value)
+  const isByValue = workloadTypeLabel === undefined && strategy === undefined && replaced.every(([key]) => key in present)
+  if (!isByValue || !(control in present)) return null
+  const keys = new Set([control, ...replaced.map(([key]) => key)])
   return [
-    { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-    ...operations,
+    { op: 'test', path: '/metadata/generation', value: generation },
+    ...[...keys].map((key): PatchOperation => ({ op: 'test', path: annotationPath(key), value: present[key] })),
   ]
+}
+
+function testOfVersion({ metadata }: DaemonSet): PatchOperation {
+  return { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion }
 }
 
 /** Sets the strategy to `OnDelete` and records its former type, once; a recorded type is never overwritten (G11). */

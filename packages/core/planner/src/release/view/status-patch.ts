@@ -8,6 +8,11 @@ export function releaseStatusPatch(release: BatchRelease, status: BatchReleaseSt
   return statusPatch(release, status)
 }
 
+/** Changes of a BatchRelease's status, without tests, for a write that tests the resourceVersion and has a record. */
+export function statusChanges(release: BatchRelease, status: BatchReleaseStatusPatch): readonly PatchOperation[] {
+  return changesOf(release.status ?? {}, status)
+}
+
 /**
  * Writes some members of a status that other clients write, too. The JSON Patch tests the uid and the generation that were
  * read, so a process that was frozen in between reports nothing about a later spec. The first status also tests the
@@ -20,14 +25,17 @@ export function statusPatch(
   const present = object.status
   const asRead: PatchOperation = { op: 'test', path: '/metadata/resourceVersion', value: object.metadata.resourceVersion }
   const parent: PatchOperation[] = present === undefined ? [asRead, { op: 'add', path: '/status', value: {} }] : []
-  const changes = Object.entries(members).flatMap(([field, value]): PatchOperation[] => {
-    if (value !== null && value !== undefined) return [{ op: 'add', path: `/status/${field}`, value }]
-    return present !== undefined && field in present ? [{ op: 'remove', path: `/status/${field}` }] : []
-  })
   return [
     { op: 'test', path: '/metadata/uid', value: object.metadata.uid },
     { op: 'test', path: '/metadata/generation', value: object.metadata.generation },
     ...parent,
-    ...changes,
+    ...changesOf(present ?? {}, members),
   ]
+}
+
+function changesOf(present: object, members: Readonly<Record<string, unknown>>): readonly PatchOperation[] {
+  return Object.entries(members).flatMap(([field, value]): PatchOperation[] => {
+    if (value !== null && value !== undefined) return [{ op: 'add', path: `/status/${field}`, value }]
+    return field in present ? [{ op: 'remove', path: `/status/${field}` }] : []
+  })
 }

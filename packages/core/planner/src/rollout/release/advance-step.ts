@@ -95,9 +95,9 @@ function walkStep(view: RolloutView, state: RolloutState, step: RolloutStep): Ro
   switch (canary.currentStepState) {
     case 'StepUpgrade':
       if (!ready) return { ...state, message: `${title}: ${message ?? 'starting'}`, waitingFor: waiting, stalled }
-      return soakedStep(view, state, step, title)
+      return soakedStep(view, state, step, { ready, title })
     case 'StepMetricsAnalysis':
-      return soakedStep(view, state, step, title)
+      return soakedStep(view, state, step, { ready, title })
     case 'StepPaused':
       if (isPromoted(state)) return enter(view, state, 'StepReady', `${title}: its pause is cut short`)
       if (hasFirstNode(view, state)) return enter(view, state, 'StepUpgrade', `${title}: its first node is updated while it pauses`)
@@ -119,8 +119,13 @@ function hasFirstNode({ rollout }: RolloutView, { canary }: RolloutState): boole
   return rollout.status?.canaryStatus?.canaryReplicas === 0 && canary.canaryReplicas > 0
 }
 
-/** A ready batch must stay ready and pass its analyses; only then its pause starts, or the last step is over. */
-function soakedStep(view: RolloutView, state: RolloutState, step: RolloutStep, title: string): RolloutState {
+/** A ready batch must stay ready and pass its analyses; only then its pause starts, or the step is over: the last one, or without a pause. */
+function soakedStep(
+  view: RolloutView,
+  state: RolloutState,
+  step: RolloutStep,
+  { ready, title }: Pick<PausedStep, 'ready' | 'title'>,
+): RolloutState {
   const soak = isFullyPromoted(state) || view.fleet.desired === 0 ? done : soakOf(view, state.canary.currentStepIndex)
   if (soak.kind === 'waiting') {
     const message = `${title} ${soak.waitingFor.message}`
@@ -131,6 +136,7 @@ function soakedStep(view: RolloutView, state: RolloutState, step: RolloutStep, t
   }
   if (coversAll(view, state.canary)) return finalise(view, state)
   if (isPromoted(state)) return enter(view, state, 'StepReady', `${title} is ready; its pause is skipped`)
+  if (ready && step.pause?.duration === 0) return nextStep(view, state)
   return enter(view, state, 'StepPaused', pauseText(title, step, stamp(view)))
 }
 

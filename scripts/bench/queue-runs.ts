@@ -1,11 +1,11 @@
 /** Measures the job queue: latency of a job, and cost of an idle queue. */
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../packages/words/clock/src/index.ts'
-import { createInProcessQueue, type JobQueue } from '../packages/ports/queue/src/index.ts'
-import { createBullmqQueue, type RedisSettings } from '../packages/adapters/queue-bullmq/src/index.ts'
-import { findRedis, startRedis } from './redis-server.ts'
-import { within } from './bench/until.ts'
+import { systemClock } from '../../packages/words/clock/src/index.ts'
+import { createInProcessQueue, type JobQueue } from '../../packages/ports/queue/src/index.ts'
+import { createBullmqQueue, type RedisSettings } from '../../packages/adapters/queue-bullmq/src/index.ts'
+import { findRedis, startRedis } from '../redis-server.ts'
+import { within } from './until.ts'
 
 const JOBS = 1_000
 const EXECUTORS = 4
