@@ -61,6 +61,7 @@ export function processRules(): object {
     config: ClusterRole['tranche-config'],
     prePull: ClusterRole['tranche-pre-pull'],
     drain: ClusterRole['tranche-drain'],
+    nodeLocks: Role['tranche-node-locks'],
     configPin: ClusterRole['tranche-config-pin'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],

@@ -13,7 +13,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/core/fit': 'Whether a node has room for the pod that a release would put there.',
   'packages/core/config': 'Which ConfigMaps and Secrets a template reads, and whether they are part of its version.',
   'packages/core/pre-pull': 'The helper pod that pulls the images of a template to a node, and what its status says about them.',
-  'packages/core/drain': 'Which pods must leave a node before its agent, and whether Tranche may cordon or uncordon it.',
+  'packages/core/drain': 'Which pods must leave a node before its agent, and whether Tranche may cordon, uncordon or lock it.',
   'packages/core/fence': 'The safety kernel: the permit record, the nodes that a batch may take, and the decision of one executor pass.',
   'packages/core/validation': 'Every rule about user input, each with path, value and fix.',
   'packages/core/analysis': 'Measurements of a release: when one is due, its request, and the meaning of the answer.',

@@ -4,6 +4,7 @@ import { mutantsOfDrain } from './drain.ts'
 import { mutantsOfFlight } from './flight.ts'
 import { mutantsOfGroups } from './groups.ts'
 import type { Mutant } from './mutant.ts'
+import { mutantsOfNodeLocks } from './node-lock.ts'
 import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
 import { mutantsOfPrePull } from './pre-pull.ts'
@@ -16,6 +17,7 @@ import { mutantsOfVerdict } from './verdict.ts'
 /** Every fault, package by package in reading order. */
 export const mutants: readonly Mutant[] = [
   ...mutantsOfDrain,
+  ...mutantsOfNodeLocks,
   ...mutantsOfFlight,
   ...mutantsOfConfig,
   ...mutantsOfValidation,

@@ -242,7 +242,12 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         api: { enabled: false, requestsPerSecond: 50, ingress: { enabled: true } },
         metrics: { enabled: false, reader: { namespace: 'monitoring', name: 'prometheus' }, prometheusRule: { enabled: true } },
         networkPolicy: { enabled: false, apiServerPorts: [6443] },
-        rbac: { create: false, policySecrets: [{ namespace: 'demo', names: ['slack'] }], sharedGroupNamespaces: ['demo'] },
+        rbac: {
+          create: false,
+          policySecrets: [{ namespace: 'demo', names: ['slack'] }],
+          sharedGroupNamespaces: ['demo'],
+          nodeLocks: { leaseNamespace: 'leases' },
+        },
       },
       {
         'api.ingress.enabled': 'true does nothing: set api.enabled: true',
@@ -250,6 +255,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         'metrics.prometheusRule.enabled': 'true does nothing: set metrics.enabled: true',
         'metrics.reader': 'it does nothing: set api.enabled: true',
         'networkPolicy.apiServerPorts': 'it does nothing: set networkPolicy.enabled: true',
+        'rbac.nodeLocks.leaseNamespace': '"leases" does nothing: list namespaces in rbac.nodeLocks.namespaces',
         'rbac.policySecrets': 'it does nothing: set rbac.create: true',
         'rbac.sharedGroupNamespaces': 'it does nothing: set rbac.groups: true',
       },

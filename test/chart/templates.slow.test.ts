@@ -234,6 +234,23 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
+  it('let executors lock nodes only for the namespaces that the values list, with rights in the namespace of the Leases', async () => {
+    const ofLocks = (objects: readonly Rendered[]): readonly Rendered[] =>
+      objects.filter(({ metadata }) => metadata.name === 'tranche-node-locks')
+    expect(ofLocks(await render({ fullnameOverride: 'tranche' }))).toEqual([])
+    for (const name of ['two namespaces', 'all-in-one']) {
+      const nodeLocks = { namespaces: ['gpu-operator', '*'], leaseNamespace: 'leases' }
+      const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { nodeLocks } })
+      const [role, binding, ...more] = ofLocks(objects)
+      expect(role).toMatchObject({ kind: 'Role', metadata: { namespace: 'leases' }, rules: page.Role['tranche-node-locks'] })
+      expect(binding).toMatchObject({ kind: 'RoleBinding', metadata: { namespace: 'leases' }, roleRef: { kind: 'Role' } })
+      expect(more).toEqual([])
+      const text = JSON.stringify(objects)
+      const args = ['--lock-namespace=gpu-operator', '--lock-namespace=*', '--lock-lease-namespace=leases']
+      for (const argument of args) expect(text.split(argument)).toHaveLength(2)
+    }
+  })
+
   it('let the controller copy ConfigMaps, and change pods, only where the values say so', async () => {
     const named = (objects: readonly Rendered[], name: string): readonly string[] =>
       objects.filter(({ metadata }) => metadata.name === name).map(({ kind }) => kind)

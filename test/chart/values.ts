@@ -112,6 +112,7 @@ export const choices: Readonly<Record<string, Values>> = {
       sharedGroupNamespaces: ['demo', 'network'],
       prePull: true,
       drain: { namespaces: ['gpu-operator'] },
+      nodeLocks: { namespaces: ['gpu-operator'], leaseNamespace: 'medik8s-leases' },
       configPin: true,
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
     },

@@ -1,8 +1,10 @@
 import { resourcePaths } from '@tranche/kube-client'
 import { keyOf, type Node, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
+import { pickByName } from './draw.ts'
 import type { ClusterOperation } from './schedule.ts'
 import { durationText } from './words.ts'
+import { holdNode } from './node-holder.ts'
 import type { World } from './world.ts'
 
 const FINALIZER = 'example.com/stuck'
@@ -38,6 +40,8 @@ export async function changeCluster(world: World, operation: ClusterOperation): 
       return cutFromRegistry(world, operation)
     case 'consume':
       return consume(world, operation)
+    case 'holdNode':
+      return holdNode(world, operation)
     default:
       return changePod(world, operation)
   }
@@ -275,9 +279,4 @@ async function evict({ simulator }: World, { namespace, name }: ObjectKey): Prom
 
 async function nodesOf({ people }: World): Promise<readonly Node[]> {
   return (await people.list<Node>(resourcePaths.nodes)).items
-}
-
-function pickByName<T extends Node | Pod>(items: readonly T[], pick: number): T | undefined {
-  const sorted = items.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-  return sorted[pick % Math.max(1, sorted.length)]
 }

@@ -6,13 +6,17 @@ export interface Delays {
   later(ms: number, undo: () => Promise<void> | void): void
   /** Calls all delayed functions now. */
   heal(): Promise<void>
+  /** Whether all faults have ended, or end now. */
+  isHealing(): boolean
 }
 
 /** Starts without any. @param note reports a function that fails */
 export function createDelays(clock: VirtualClock, note: (text: string) => void): Delays {
   const reported = (error: unknown): void => note(`the operation failed: ${String(error)}`)
   const waiting = new Set<() => Promise<void> | void>()
+  let isHealing = false
   return {
+    isHealing: () => isHealing,
     later(ms, undo) {
       waiting.add(undo)
       if (ms === Number.POSITIVE_INFINITY) return
@@ -21,6 +25,7 @@ export function createDelays(clock: VirtualClock, note: (text: string) => void):
       })
     },
     async heal() {
+      isHealing = true
       for (const undo of waiting) {
         waiting.delete(undo)
         await (async () => undo())().catch(reported)

@@ -4,6 +4,7 @@ import {
   CORDON_ANNOTATION,
   type DaemonSet,
   daemonSetAnnotations as keys,
+  type Lease,
   type Node,
   type Pod,
   rolloutAnnotations,
@@ -40,10 +41,13 @@ export async function findUnended(world: World, tag: string, level: string): Pro
     cordoned: nodes.filter(isCordoned).map(({ metadata }) => metadata.name),
   }
   const cordons = view.cordoned.length === 0 ? [] : [`nodes are cordoned or marked: ${view.cordoned.join(', ')}`]
+  const leases = (await people.list<Lease>(resourcePaths.leases)).items.filter(({ spec }) => spec?.holderIdentity?.startsWith('tranche/'))
+  const locks = leases.map(({ metadata }) => `a release holds the Lease ${metadata.name}`)
   const { shape } = schedule
   const pins = await findUnendedPins(world, view, level)
   return [
     ...cordons,
+    ...locks,
     ...pins,
     ...unendedRollout(view),
     ...unendedPods(view, tag),

@@ -13,18 +13,19 @@ export interface Section {
   among(shape: Shape): Shape
 }
 
-/** @returns room, group, pulls and drains of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
+/** @returns room, group, pulls, drains and locks of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
 export function generateSections(seed: number, world: { readonly stormMs: number; readonly withGroup: boolean }): Section {
   const { stormMs, withGroup } = world
   const room = maybe('room', seed, 0.66, (random) => drawRoom(random, stormMs))
   const group = withGroup ? maybe('group', seed, 0.75, (random) => drawGroup(random, stormMs)) : nothing
   const pulls = maybe('pulls', seed, 0.66, (random) => drawPulls(random, stormMs))
   const drains = maybe('drain', seed, 0.66, (random) => drawDrains(random, stormMs))
+  const locks = maybe('node locks', seed, 0.66, (random) => drawLocks(random, stormMs))
   return {
-    incidents: [room, group, pulls, drains].flatMap(({ incidents }) => incidents),
+    incidents: [room, group, pulls, drains, locks].flatMap(({ incidents }) => incidents),
     among: (shape) =>
       withConfig(
-        [room, pulls, drains, group].reduce((before, { among }) => among(before), shape),
+        [room, pulls, drains, locks, group].reduce((before, { among }) => among(before), shape),
         seed,
       ),
   }
@@ -75,7 +76,7 @@ function drawGroup(random: Random, stormMs: number): Section {
   const among = (shape: Shape): Shape => ({
     ...shape,
     companion,
-    ...(isNamed && { policy: { ...shape.policy, downtime: { group: GROUP } } }),
+    ...(isNamed && { policy: { ...shape.policy, downtime: { ...shape.policy?.downtime, group: GROUP } } }),
   })
   return { incidents, among }
 }
@@ -110,4 +111,20 @@ function drawDrains(random: Random, stormMs: number): Section {
     onTimeout: pick(random, ['Hold', 'Continue'] as const),
   }
   return { incidents, among: (shape) => asking(shape, { drain }) }
+}
+
+/** Another program that takes Leases of nodes. */
+function drawLocks(random: Random, stormMs: number): Section {
+  const incidents = Array.from({ length: 1 + random.integer(8) }, (): Incident => {
+    const held = { pick: random.integer(1_000), seconds: pick(random, [10, 30, 120, 300]), crashes: random.next() < 0.3 }
+    return { atMs: random.integer(stormMs), kind: 'holdNode', ...held, forMs: duration(random, 10 * MINUTE) }
+  })
+  // Without a policy, the DaemonSet takes no Lease.
+  const isNamed = random.next() < 0.7
+  const among = (shape: Shape): Shape => {
+    const policy = shape.policy ?? (isNamed ? {} : null)
+    const locking = policy === null ? null : { ...policy, downtime: { ...policy.downtime, nodeLock: 'Take' as const } }
+    return { ...shape, nodeLocks: true, policy: locking }
+  }
+  return { incidents, among }
 }

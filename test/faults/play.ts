@@ -149,6 +149,7 @@ async function inject(
       case 'crowd':
       case 'noRegistry':
       case 'consume':
+      case 'holdNode':
         return await changeCluster(world, incident)
       case 'forgeRevision':
       case 'forgePod':

@@ -53,6 +53,8 @@ export interface Shape {
   readonly config?: WorldConfig
   /** Another DaemonSet that is released in the same group; absent: none. */
   readonly companion?: CompanionShape
+  /** Whether policies may lock nodes; absent: they may not. */
+  readonly nodeLocks?: boolean
   /** Whether executors may create helper pods; absent: they may not. */
   readonly prePull?: boolean
 }
@@ -78,6 +80,8 @@ export interface CompanionShape {
 export const COMPANION = 'company'
 /** Name of the group of both DaemonSets. */
 export const GROUP = 'agents'
+/** Namespace of the Leases of nodes. */
+export const NODE_LEASES = 'medik8s-leases'
 /** Namespace of the Leases of groups. */
 export const GROUP_LEASES = 'kube-system'
 
@@ -167,6 +171,10 @@ export type ClusterOperation =
   | { readonly kind: 'crowd'; readonly pick: number; readonly forMs: number }
   /** The node reaches no registry for a while. */
   | { readonly kind: 'noRegistry'; readonly pick: number; readonly forMs: number }
+  /**
+   * Another program takes the Lease of the node, if it is free. It renews it, and gives it back in the end, or forgets it at once (`crashes`).
+   */
+  | { readonly kind: 'holdNode'; readonly pick: number; readonly seconds: number; readonly crashes: boolean; readonly forMs: number }
   /** A pod that uses the agent runs on the node for a while. `kept`: a budget, or a finalizer, keeps it there until then. */
   | { readonly kind: 'consume'; readonly pick: number; readonly kept: 'not' | 'budget' | 'finalizer'; readonly forMs: number }
 

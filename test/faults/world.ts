@@ -21,7 +21,7 @@ import { recordTaken } from './record-taken.ts'
 import { createDelays, type Delays } from './delays.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
-import { COMPANION, GROUP_LEASES, type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
+import { COMPANION, GROUP_LEASES, NODE_LEASES, type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
 import { createFaultPhases, type FaultPhases } from './fault-phases.ts'
 
 /** One of our programs in a process of its own. */
@@ -66,6 +66,8 @@ export interface World extends Delays {
   note(text: string): void
   /** Steps the API server's clock. */
   stepServerClock(ms: number): void
+  /** Epoch milliseconds by the API server's clock. */
+  serverNowMs(): number
   /** All steps so far. */
   readonly clockSteps: readonly ClockStep[]
   /** Starts another program in this slot; a program that is still there continues. */
@@ -137,6 +139,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     noteStall,
     notes,
     note,
+    serverNowMs: () => clockSteps.reduce((sum, { ms }) => sum + ms, clock.nowMs()),
     clockSteps,
     stepServerClock(ms) {
       clockSteps.push({ atMs: clock.nowMs(), ms })
@@ -150,6 +153,8 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     await drive(clock, people.create(resourcePaths.customResourceDefinitions, definition as never))
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }
   await drive(clock, people.create(resourcePaths.namespaces, namespace as never))
+  const leases = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NODE_LEASES } }
+  if (shape.nodeLocks === true) await drive(clock, people.create(resourcePaths.namespaces, leases as never))
   await drive(clock, admission.install('present'))
   if (shape.config?.isPinned === true) await drive(clock, enforcePins(simulator))
   return world
@@ -227,6 +232,7 @@ function programsOf(
       ...queueOfItsOwn,
       prePull: shape.prePull === true,
       drainNamespaces: ['*'],
+      lockNamespaces: shape.nodeLocks === true ? ['*'] : [],
       ...portsOf(program),
       exchange: takenBy(program),
       failpoints,

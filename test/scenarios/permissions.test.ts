@@ -6,6 +6,7 @@ import { parse } from 'yaml'
 import { chartRules, type Rules, scopedRoles } from '../../scripts/chart-rules.ts'
 import { byLabel, consumerNames, DRIVER, expectNoMarks, labelled, makeConsumer, makeVolume, setDrainStage } from './drain-stage.ts'
 import { forbidPods } from './hands.ts'
+import { expectNoLocks, LEASES, setLockStage } from './lock-stage.ts'
 import { untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
@@ -93,6 +94,18 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     await expectNoMarks(stage)
     expect(await consumerNames(stage)).toEqual(['kept'])
     for (const right of rightsOf('tranche-drain')) expect(asked.executor).toContain(right)
+  })
+
+  it('nodes are locked with the role tranche-node-locks, and with no further right', async () => {
+    const asked = { controller: new Set<string>(), executor: new Set<string>() }
+    const namespaces = [stageKey.namespace]
+    const faults = enforced(asked, [...namespaces, LEASES], { executor: rightsOf('tranche-node-locks') })
+    stage = await setLockStage({ faults, namespaces })
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2')
+    await expectNoLocks(stage)
+    const used = [...rightsOf('tranche-node-locks')].filter((right) => !right.startsWith('patch'))
+    for (const right of used) expect(asked.executor).toContain(right)
   })
 
   it('helper pods are created with the role tranche-pre-pull, and with no further right', async () => {

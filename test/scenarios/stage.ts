@@ -112,6 +112,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly namespaces?: readonly string[]
   /** Where the installation keeps the Leases of groups. @default it allows no groups */
   readonly groups?: { readonly namespace: string; readonly shared: readonly string[] }
+  /** Namespaces whose policies may lock nodes. @default only if the policy asks for it: every namespace */
+  readonly lockNamespaces?: readonly string[]
   /** Whether executors may create helper pods. @default only if the policy asks for them */
   readonly prePull?: boolean
   /** Whether accepted writes and deliveries are kept in memory; without it the recordings are empty. @default true */
@@ -161,7 +163,9 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         const queue = createInProcessQueue({ ...ports, ...waiting(ports.metrics, 'jobs') })
         if (ports.metrics !== undefined) exportJobMetrics(ports.metrics, queue)
         const prePull = options.prePull ?? options.policy?.prePull !== undefined
-        return startExecutor({ ...ports, ...scope, prePull, drainNamespaces, queue: (options.queue ?? asItIs)(queue), ...shared })
+        const lockNamespaces = options.lockNamespaces ?? (options.policy?.downtime?.nodeLock === undefined ? [] : ['*'])
+        const rights = { prePull, drainNamespaces, lockNamespaces }
+        return startExecutor({ ...ports, ...scope, ...rights, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>
       start(identity, (ports) =>

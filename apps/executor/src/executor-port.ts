@@ -63,6 +63,10 @@ export function createExecutorPort({ client, cluster, preparer, uniqueValue }: P
       const target = targetOf(key)
       if (target !== null) await preparer.undo(target, prepared, signal)
     },
+    async renewNode(key, prepared, signal) {
+      const target = targetOf(key)
+      if (target !== null) await preparer.renew(target, prepared, signal)
+    },
     sweepNodes: (signal) => preparer.sweep(signal),
   }
 }

@@ -11,6 +11,8 @@ export interface NodePreparer {
   check(target: CheckTarget, question: CheckQuestion, signal: AbortSignal): Promise<NodeCheck>
   /** Undoes what one check did on a node. */
   undo(target: CheckTarget, prepared: PreparedNode, signal: AbortSignal): Promise<void>
+  /** Renews what one check did on a node. */
+  renew(target: CheckTarget, prepared: PreparedNode, signal: AbortSignal): Promise<void>
   /** Undoes what was done for releases that control no DaemonSet any more. */
   sweep(signal: AbortSignal): Promise<void>
 }
@@ -38,6 +40,9 @@ export function createNodePreparer(checks: readonly Check[]): NodePreparer {
     },
     async undo(target, { node, check }, signal) {
       await checks.find(({ name }) => name === check)?.undo(target, node, signal)
+    },
+    async renew(target, { node, check }, signal) {
+      await checks.find(({ name }) => name === check)?.renew?.(target, node, signal)
     },
     async sweep(signal) {
       await actOnEach(checks, (check) => check.sweep(signal), signal)

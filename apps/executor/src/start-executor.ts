@@ -3,11 +3,13 @@ import {
   createTouchValues,
   type HelperPods,
   isSameButForCounts,
+  type NodeLocks,
   type SharedClusterCache,
   traceWrites,
   type WatchedCluster,
   watchCluster,
   watchHelperPods,
+  watchNodeLocks,
 } from '@tranche/cluster'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, type KubeClient, onServerClock, resourcePaths, traceExchange } from '@tranche/kube-client'
@@ -21,10 +23,11 @@ import { createEventRecorder, createJobHandler, createThrottle, type EventPort, 
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
 import { createDrainCheck } from './checks/drain-check.ts'
+import { createLockCheck } from './checks/lock-check.ts'
 import { createPrePullCheck } from './checks/pre-pull-check.ts'
 import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
-import { createNodePreparer } from './node-preparer.ts'
+import { createNodePreparer, type NodePreparer } from './node-preparer.ts'
 import { tracePort } from './trace-port.ts'
 
 /** Options of an executor process. */
@@ -46,6 +49,10 @@ export interface ExecutorOptions {
   readonly workers?: number
   /** Namespaces whose policies may drain nodes, because a drain evicts pods of any namespace; `*` for all. @default none */
   readonly drainNamespaces?: readonly string[]
+  /** Namespaces whose policies may lock nodes, which keeps other programs off them; `*` for all. @default none */
+  readonly lockNamespaces?: readonly string[]
+  /** Namespace of the Leases of nodes. Without `lockNamespaces` they are not watched. @default medik8s-leases */
+  readonly lockLeaseNamespace?: string
   /** Failpoints, at which tests can crash or delay the process. @default none */
   readonly failpoints?: Failpoints
   /** Seed of the reconnect jitter. @default 0 */
@@ -74,6 +81,9 @@ export interface RunningExecutor {
 const SWEEP_MS = 30_000
 const STOP_GRACE_MS = 5_000
 
+/** Default namespace of the Leases of nodes, as in the lease library of medik8s. */
+const LOCK_LEASE_NAMESPACE = 'medik8s-leases'
+
 /** Starts the partition executor against one API server. */
 export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const options = onServerClock(given)
@@ -94,15 +104,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const helpers = options.prePull === true ? watchHelperPods({ client, clock, log, seed, ...scope }) : undefined
-  const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
-  const events = recorderFor(options, client, log)
-  const drains = { client, cluster, clock, log, events, trusted: options.drainNamespaces ?? [], watched: options.namespaces }
-  const preparer = createNodePreparer([
-    createRoomCheck(client, clock, log),
-    createPrePullCheck({ clock, helpers, controlling }),
-    createDrainCheck(drains),
-  ])
+  const { preparer, helpers, locks } = prepareNodes(options, { client, cluster, clock, log, seed })
   const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })
@@ -114,7 +116,9 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
     const enqueue = (key: ObjectKey): void => enqueuer.enqueue(keyText(key))
     wakeByWatches(cluster, clock, enqueue)
     wakeByHelpers(helpers, cluster, enqueue)
+    wakeByLocks(locks, cluster, enqueue)
     helpers?.start(ending.signal, end.reject)
+    locks?.start(ending.signal, end.reject)
     sweep(clock, ending.signal, () => enqueueAll(cluster, enqueue))
     sweep(clock, ending.signal, nodeSweeper(port, log, ending.signal))
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
@@ -132,6 +136,38 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
       end.resolve()
     },
   }
+}
+
+interface Preparing {
+  readonly client: KubeClient
+  readonly cluster: WatchedCluster
+  readonly clock: Clock
+  readonly log: Logger
+  readonly seed: number
+}
+
+interface PreparedNodes {
+  readonly preparer: NodePreparer
+  readonly helpers: HelperPods | undefined
+  readonly locks: NodeLocks | undefined
+}
+
+/** Puts the checks of nodes together. What the installation does not allow is not watched. */
+function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, seed }: Preparing): PreparedNodes {
+  const { drainNamespaces = [], lockNamespaces = [], lockLeaseNamespace = LOCK_LEASE_NAMESPACE, namespaces, prePull } = options
+  const watching = { client, clock, log, seed }
+  const helpers = prePull === true ? watchHelperPods({ ...watching, ...(namespaces && { namespaces }) }) : undefined
+  const locks = lockNamespaces.length === 0 ? undefined : watchNodeLocks({ ...watching, namespace: lockLeaseNamespace })
+  const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
+  const events = recorderFor(options, client, log)
+  // A lock keeps other programs off the node before a drain cordons it.
+  const preparer = createNodePreparer([
+    createRoomCheck(client, clock, log),
+    createPrePullCheck({ clock, helpers, controlling }),
+    createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: namespaces }),
+    createDrainCheck({ client, cluster, clock, log, events, trusted: drainNamespaces, watched: namespaces }),
+  ])
+  return { preparer, helpers, locks }
 }
 
 /**
@@ -191,6 +227,14 @@ function wakeByWatches(cluster: WatchedCluster, clock: Clock, enqueue: (key: Obj
 function wakeByHelpers(helpers: HelperPods | undefined, cluster: WatchedCluster, enqueue: (key: ObjectKey) => void): void {
   helpers?.subscribe(({ namespace, release }) => {
     const name = cluster.overlay.batchReleases.get({ namespace, name: release.name })?.spec.workloadRef?.name
+    if (name !== undefined && isControlled(cluster.daemonSets.store.get({ namespace, name }))) enqueue({ namespace, name })
+  })
+}
+
+/** Enqueues the DaemonSet of a release that holds the lock of a node, or held it before. */
+function wakeByLocks(locks: NodeLocks | undefined, cluster: WatchedCluster, enqueue: (key: ObjectKey) => void): void {
+  locks?.subscribe(({ namespace, name: release }) => {
+    const name = cluster.overlay.batchReleases.get({ namespace, name: release })?.spec.workloadRef?.name
     if (name !== undefined && isControlled(cluster.daemonSets.store.get({ namespace, name }))) enqueue({ namespace, name })
   })
 }

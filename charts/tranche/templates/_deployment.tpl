@@ -52,6 +52,14 @@
 {{- range $root.Values.rbac.drain.namespaces }}
 - {{ printf "--drain-namespace=%s" . | quote }}
 {{- end }}
+{{- with $root.Values.rbac.nodeLocks }}
+{{- range .namespaces }}
+- {{ printf "--lock-namespace=%s" . | quote }}
+{{- end }}
+{{- if .namespaces }}
+- --lock-lease-namespace={{ .leaseNamespace }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and (ne .component "api") $root.Values.rbac.prePull }}
 - --pre-pull

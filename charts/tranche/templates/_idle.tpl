@@ -82,6 +82,12 @@ values of a section that still have an effect. A value that equals the default i
   why: "policies may not name groups"
   fix: "set rbac.groups: true"
 {{- end }}
+{{- if not $values.rbac.nodeLocks.namespaces }}
+- of: [rbac.nodeLocks]
+  but: [rbac.nodeLocks.namespaces]
+  why: "no policy may lock nodes"
+  fix: "list namespaces in rbac.nodeLocks.namespaces"
+{{- end }}
 {{- if not $values.rbac.create }}
 - of: [rbac.policySecrets, api.hooks.secrets, metrics.reader]
   why: "the chart grants no permissions"

@@ -25,6 +25,7 @@ export type WorldsName =
   | 'calm'
   | 'crowded'
   | 'drained'
+  | 'locked'
   | 'pulling'
   | 'steps'
   | 'waiting'

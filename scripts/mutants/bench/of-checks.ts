@@ -1,6 +1,7 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
 const prePullCheck = 'apps/executor/src/checks/pre-pull-check.ts'
+const lockCheck = 'apps/executor/src/checks/lock-check.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 
 /** Faults in the checks of nodes before a deletion: G1, and G7 for what they leave behind. */
@@ -24,11 +25,42 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     edits: [
       {
         file: preparedNodes,
-        find: '): readonly Preparation[] {',
-        replace: '): readonly Preparation[] {\n  if (fence.record.seq > 0) return []',
+        find: 'export function preparationsToUndo(fence: FenceState): readonly Preparation[] {',
+        replace: 'export function preparationsToUndo(fence: FenceState): readonly Preparation[] {\n  if (fence.record.seq > 0) return []',
       },
     ],
     worlds: 'pulling',
+    named: ['G7', 'G6'],
+  },
+  {
+    guarantee: 'G4',
+    fault: 'a pod is deleted without the Lease of its node',
+    edits: [
+      {
+        file: lockCheck,
+        find: "return purpose === 'deletion' ? this.#take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }",
+        replace: "return { kind: 'ready', for: 'deletion' }",
+      },
+    ],
+    worlds: 'locked',
+  },
+  {
+    guarantee: 'G11',
+    fault: 'the Lease of a node is taken from another program',
+    edits: [{ file: lockCheck, find: 'if (isOfAnother) return', replace: 'if (isOfAnother && purpose === null) return' }],
+    worlds: 'locked',
+  },
+  {
+    guarantee: 'G7',
+    fault: 'Leases of nodes are never given back',
+    edits: [
+      {
+        file: 'packages/clients/cluster/src/locks/node-locks.ts',
+        find: 'await this.#client.delete(resource, this.#keyOf(node), limits)',
+        replace: 'await Promise.resolve(limits)',
+      },
+    ],
+    worlds: 'locked',
     named: ['G7', 'G6'],
   },
 ]

@@ -89,6 +89,20 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         9 * MINUTE,
       ),
   },
+  locked: {
+    text: 'another program holds the Leases of two nodes, and gives one of them back, before and while the release runs',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 6, nodeLocks: true, policy: { downtime: { nodeLock: 'Take' } } },
+        [
+          { atMs: SECOND, kind: 'holdNode', pick: 1, seconds: 120, crashes: false, forMs: 3 * MINUTE },
+          { atMs: SECOND, kind: 'holdNode', pick: 3, seconds: 300, crashes: true, forMs: 8 * MINUTE },
+          template('v2', 20),
+        ],
+        8 * MINUTE,
+      ),
+  },
   pulling: {
     text: 'images take half a minute to pull, and one node reaches no registry for a while',
     among: (drawn) =>

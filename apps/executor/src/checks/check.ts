@@ -39,6 +39,12 @@ export interface Check {
    */
   undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void>
   /**
+   * Renews what it did on a node, if that lasts only for a time.
+   *
+   * @throws if it is not sure to be renewed: it is tried again
+   */
+  renew?(target: CheckTarget, node: string, signal: AbortSignal): Promise<void>
+  /**
    * Undoes what it did for releases that control no DaemonSet any more.
    *
    * @throws if something is not sure to be undone: it is tried again

@@ -195,6 +195,8 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       identity: 'dev-executor',
       prePull: true,
       drainNamespaces: ['*'],
+      lockNamespaces: ['*'],
+      lockLeaseNamespace: LEASE_NAMESPACE,
     }),
   ]
   const changeObserver = startChangeObserver({

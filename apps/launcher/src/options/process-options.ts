@@ -3,6 +3,7 @@ import type { AdmissionMode, GroupSettings } from '@tranche/controller'
 import type { RedisOptions } from '@tranche/doctor'
 import { type ApiProcessOptions, toApiProcessOptions } from './api-process-options.ts'
 import { toGroupOptions } from './group-options.ts'
+import { type NodeLockOptions, toNodeLockOptions } from './node-lock-options.ts'
 import { type PortOptions, toHealthOptions, toMetricsOptions } from './port-options.ts'
 import { type ScopeOptions, toScopeOptions } from './scope-options.ts'
 import { toWebhookOptions, type WebhookProcessOptions } from './webhook-options.ts'
@@ -33,6 +34,8 @@ export interface ProcessOptions {
   readonly prePull: boolean
   /** Namespaces whose policies may drain nodes; `*` for all. */
   readonly drainNamespaces: readonly string[]
+  /** Undefined if policies may not lock nodes. */
+  readonly nodeLocks: NodeLockOptions | undefined
   readonly redis: RedisOptions
   /** Null if no REST API is served. */
   readonly api: ApiProcessOptions | null
@@ -67,6 +70,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     allowHosts: textsOf(values, 'allowHost'),
     readConfig: values['readConfig'] === true,
     drainNamespaces: textsOf(values, 'drainNamespace').map(parseDrainNamespace),
+    nodeLocks: toNodeLockOptions(values),
     pinConfig: values['pinConfig'] === true,
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
     prePull: values['prePull'] === true,

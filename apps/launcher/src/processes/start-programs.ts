@@ -246,8 +246,8 @@ async function startWebhooks(
 }
 
 function startExecutors({ options, common, shared, started, queue }: ProgramParts): void {
-  const { identity, workers, prePull, drainNamespaces } = options
-  const rights = { prePull, drainNamespaces }
+  const { identity, workers, prePull, drainNamespaces, nodeLocks } = options
+  const rights = { prePull, drainNamespaces, ...nodeLocks }
   started.keep('executor', startExecutor({ ...common, ...shared, ...rights, identity: `${identity}_executor`, queue, workers }))
 }
 

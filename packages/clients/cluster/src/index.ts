@@ -17,6 +17,7 @@ export {
   watchKruise,
 } from './cache/kruise-watch.ts'
 export { type HelperCreation, type HelperPods, type HelperPodsOptions, watchHelperPods } from './helper-pods.ts'
+export { type LockWrite, type NodeLocks, type NodeLocksOptions, watchNodeLocks } from './locks/node-locks.ts'
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'

@@ -43,6 +43,16 @@ describe('the permissions that doctor checks', () => {
         ...granted(ClusterRole['tranche-drain']),
       ],
     ],
+    [
+      'executor',
+      ['--lock-namespace=gpu', '--lock-lease-namespace=leases'],
+      [...granted(ClusterRole['tranche-executor']), ...granted(Role['tranche-node-locks'], 'leases')],
+    ],
+    [
+      'executor',
+      ['--lock-namespace=*'],
+      [...granted(ClusterRole['tranche-executor']), ...granted(Role['tranche-node-locks'], 'medik8s-leases')],
+    ],
     ['executor', ['--pre-pull'], [...granted(ClusterRole['tranche-executor']), ...granted(ClusterRole['tranche-pre-pull'])]],
     ['api', [], granted(ClusterRole['tranche-api'])],
     ['controller', ['--admission=none'], [...granted(ClusterRole['tranche-controller']), ...lease]],

@@ -2,3 +2,16 @@ export { type Consumer, type PodOnNode, claimsOf, consumersOf, isEvictable, need
 export { type CordonMark, cordonMarkOf, type DrainedPermit, isMarkFor, isMarkOf, isSamePermit, parseCordonMark } from './cordon-mark.ts'
 export { type CordonStep, cordonStep, type NodePatch, uncordonPatch } from './cordon-step.ts'
 export { drainText, type EvictionRefusal } from './drain-text.ts'
+export {
+  heldText,
+  isHeld,
+  isLockedBy,
+  type LockedPermit,
+  type LockWanted,
+  lockBody,
+  NODE_LOCK_SECONDS,
+  type NodeLock,
+  nodeLockName,
+  renewalDueMs,
+  toNodeLock,
+} from './node-lock.ts'

@@ -50,6 +50,7 @@ export {
   type Preparation,
   type PreparationRules,
   type Preparations,
+  preparationId,
 } from './nodes/node-check.ts'
 export { type PassPlan, passRules, type PermittedPod, planPass, type PreparedNode } from './pass/plan-pass.ts'
 export type { NodeToConfirm, PodToConfirm, Questions } from './pass/questions.ts'

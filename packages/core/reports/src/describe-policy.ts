@@ -36,7 +36,7 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     ...(spec.drain === undefined ? [] : [{ section: 'drain' as const, sentences: drainSentences(spec.drain) }]),
     { section: 'soak', sentences: soakSentences(spec.soak) },
     { section: 'analysis', sentences: orElse((spec.analysis ?? []).map(analysisSentence), 'No metric is measured.') },
-    { section: 'downtime', sentences: [groupSentence(spec.downtime)] },
+    { section: 'downtime', sentences: downtimeSentences(spec.downtime) },
     ...configSections(spec.config),
     { section: 'notify', sentences: orElse((spec.notify ?? []).map(receiverSentence), 'No receiver is notified.') },
   ]
@@ -160,10 +160,15 @@ function soakSentences({ step, final = `${FINAL_SETTLE_SECONDS}s` }: NonNullable
   ]
 }
 
-function groupSentence({ group }: NonNullable<ReleasePolicySpec['downtime']> = {}): string {
-  return group === undefined
-    ? 'Releases of other DaemonSets may run at the same time.'
-    : `Of the DaemonSets whose policies name the group ${group}, at most one is released at a time.`
+function downtimeSentences({ group, nodeLock }: NonNullable<ReleasePolicySpec['downtime']> = {}): readonly string[] {
+  return [
+    group === undefined
+      ? 'Releases of other DaemonSets may run at the same time.'
+      : `Of the DaemonSets whose policies name the group ${group}, at most one is released at a time.`,
+    ...(nodeLock === 'Take'
+      ? ['The Lease of a node is held while its pod is replaced, and a node whose Lease has another holder waits.']
+      : []),
+  ]
 }
 
 function analysisSentence(analysis: Analysis): string {

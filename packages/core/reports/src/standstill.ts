@@ -94,6 +94,9 @@ export const blockedRules: Readonly<Record<string, string>> = {
   NoRoom: 'Room',
   ImagePull: 'PrePull',
   PrePullNotAllowed: 'PrePull',
+  NodeLocked: 'Lock',
+  NodeLockFailed: 'Lock',
+  NodeLockNotAllowed: 'Lock',
   DrainBlocked: 'Drain',
   DrainNotAllowed: 'Drain',
 }
@@ -103,6 +106,9 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
   NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
   ImagePull: (nodes) => `the new images can be pulled on ${nodes}`,
   PrePullNotAllowed: () => 'the installation allows prePull (rbac.prePull: true in the chart), or the policy does not ask for it',
+  NodeLocked: (nodes) => `the Leases of ${nodes} are given back or expire`,
+  NodeLockFailed: () => 'executors can write Leases of nodes: the namespace exists, and the role tranche-node-locks is granted there',
+  NodeLockNotAllowed: () => 'the installation lists the namespace in rbac.nodeLocks.namespaces, or downtime.nodeLock is Ignore',
   DrainBlocked: (nodes) => `the pods that use the agent leave ${nodes}`,
   DrainNotAllowed: () => 'the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain',
 }

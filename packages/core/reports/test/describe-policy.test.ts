@@ -87,6 +87,11 @@ describe('a policy in words', () => {
       { downtime: { group: 'agents' } },
       'Of the DaemonSets whose policies name the group agents, at most one is released at a time.',
     ],
+    [
+      'downtime',
+      { downtime: { nodeLock: 'Take' } },
+      'The Lease of a node is held while its pod is replaced, and a node whose Lease has another holder waits.',
+    ],
     ['nodes', { nodes: { room: 'Check' } }, 'A node without room for the new pod keeps the old one and waits.'],
     ['nodes', { nodes: { notReady: { exempt: 0 } } }, 'Dead nodes count as unavailable.'],
     [

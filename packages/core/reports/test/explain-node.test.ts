@@ -128,6 +128,15 @@ describe('why a node is not updated', () => {
       },
     ],
     [
+      'another program holds its Lease',
+      { record: { blocked: [{ node: 'a', reason: 'NodeLocked', message: 'repair holds the Lease of the node until 22:00' }] } },
+      {
+        rule: 'Lock',
+        answer: 'a keeps its old pod: repair holds the Lease of the node until 22:00',
+        next: 'the Leases of a are given back or expire; executors look again by themselves',
+      },
+    ],
+    [
       'another node has no room for its new pod',
       { record: { blocked: [{ node: 'b', reason: 'NoRoom', message: 'no room' }] } },
       { rule: 'Next' },

@@ -1,4 +1,4 @@
-import type { BatchRelease, ClusterSnapshot, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, ClusterSnapshot, DowntimeRules, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { canonicalJson, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import type { ApiObject } from '@tranche/sim-api'
 import { DEAD_ANNOTATION, UNFIT_ANNOTATION } from '@tranche/sim-nodes'
@@ -133,8 +133,8 @@ function withoutNulls(value: unknown): unknown {
 }
 
 function toStoredPolicy(policy: ReleasePolicy): KubeObject {
-  const { analysis: _analysis, notify: _notify, drain: _drain, ...spec } = policy.spec
-  return { ...policy, spec } as KubeObject
+  const { analysis: _analysis, notify: _notify, drain: _drain, downtime, ...spec } = policy.spec
+  return { ...policy, spec: { ...spec, ...withoutLock(downtime) } } as KubeObject
 }
 
 function toStoredRollout(rollout: Rollout): KubeObject {
@@ -144,6 +144,14 @@ function toStoredRollout(rollout: Rollout): KubeObject {
 }
 
 function toStoredRelease(release: BatchRelease): KubeObject {
-  const { analysis: _analysis, drain: _drain, ...tranche } = release.spec.tranche ?? {}
+  const { analysis: _analysis, drain: _drain, downtime, ...others } = release.spec.tranche ?? {}
+  const tranche = { ...others, ...withoutLock(downtime) }
   return { ...release, spec: { ...release.spec, ...(release.spec.tranche && { tranche }) } } as KubeObject
+}
+
+/** No other program takes nodes down in a forecast. */
+function withoutLock(downtime: DowntimeRules | undefined): { readonly downtime?: DowntimeRules } {
+  if (downtime === undefined) return {}
+  const { nodeLock: _, ...others } = downtime
+  return { downtime: others }
 }

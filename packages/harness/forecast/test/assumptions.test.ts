@@ -17,6 +17,10 @@ it.each([
     says: 'pods that use the agent are assumed to leave each node at once (drain)',
   },
   { policy: { downtime: { group: 'agents' } }, says: 'no other release of the group agents is assumed to be in progress (downtime.group)' },
+  {
+    policy: { downtime: { nodeLock: 'Take' } },
+    says: 'no other program is assumed to hold the Lease of a node (downtime.nodeLock)',
+  },
 ])('a forecast under the policy $policy says that $says', ({ policy, says }) => {
   expect(assumed(policy)).toContain(says)
   expect(assumed({})).not.toContain(says)

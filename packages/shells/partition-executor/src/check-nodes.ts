@@ -1,13 +1,13 @@
 import type { Clock } from '@tranche/clock'
 import type { CheckPurpose, PreparedNode } from '@tranche/fence'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/telemetry'
+import type { LogFields, Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
 import type { NodeReadings } from './node-readings.ts'
 
-/** Dependencies of {@link checkNodes} and {@link undoPreparations}. */
+/** Dependencies of {@link checkNodes}, {@link undoPreparations} and {@link renewNodes}. */
 export interface CheckingParts {
-  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'undoPreparation'>
+  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'undoPreparation' | 'renewNode'>
   readonly clock: Clock
   readonly readings: NodeReadings
   readonly signal: AbortSignal
@@ -40,21 +40,38 @@ export async function checkNodes(
 /**
  * Undoes what was done on nodes, in parallel. A failure never keeps the pass from its other work: it is undone again after a while.
  */
-export async function undoPreparations(
-  daemonSet: ObjectKey,
+export function undoPreparations(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
+  return actOn(nodes, parts, async (one) => {
+    try {
+      await parts.cluster.undoPreparation(daemonSet, one, parts.signal)
+    } catch (error) {
+      if (parts.signal.aborted) throw error
+      parts.log.warn({ ...fieldsOf(daemonSet, one), err: error }, 'could not undo what was done on node')
+    }
+  })
+}
+
+/** Renews what was done on nodes, in parallel. A failure never keeps the pass from its other work. */
+export function renewNodes(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
+  return actOn(nodes, parts, async (one) => {
+    try {
+      await parts.cluster.renewNode(daemonSet, one, parts.signal)
+    } catch (error) {
+      if (parts.signal.aborted) throw error
+      parts.log.warn({ ...fieldsOf(daemonSet, one), err: error }, 'could not renew what was done on node')
+    }
+  })
+}
+
+async function actOn(
   nodes: readonly PreparedNode[],
-  { cluster, clock, readings, signal, log }: CheckingParts,
+  { readings, clock }: CheckingParts,
+  act: (node: PreparedNode) => Promise<void>,
 ): Promise<void> {
-  await Promise.all(
-    nodes.map(async (prepared) => {
-      const { node, check } = prepared
-      readings.undone(node, clock.monotonicMs())
-      try {
-        await cluster.undoPreparation(daemonSet, prepared, signal)
-      } catch (error) {
-        if (signal.aborted) throw error
-        log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, 'could not undo what was done on node')
-      }
-    }),
-  )
+  for (const one of nodes) readings.undone(one, clock.monotonicMs())
+  await Promise.all(nodes.map(act))
+}
+
+function fieldsOf(daemonSet: ObjectKey, { node, check }: PreparedNode): LogFields {
+  return { daemonSet: keyText(daemonSet), node, check }
 }

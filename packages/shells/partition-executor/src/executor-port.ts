@@ -74,6 +74,12 @@ export interface ExecutorPort {
    */
   undoPreparation(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
   /**
+   * Renews what a check did on a node for the release of the DaemonSet.
+   *
+   * @throws if it is not sure to be renewed: it is tried again
+   */
+  renewNode(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
+  /**
    * Undoes what was done on nodes for releases that control no DaemonSet any more.
    *
    * @throws if something is not sure to be undone: it is tried again

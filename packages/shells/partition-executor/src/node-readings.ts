@@ -1,4 +1,4 @@
-import type { CheckPurpose, NodeCheck, NodeReading, Preparations } from '@tranche/fence'
+import { type CheckPurpose, type NodeCheck, type NodeReading, preparationId, type Preparations, type PreparedNode } from '@tranche/fence'
 
 /** Delay before a blocked node is checked again, in milliseconds: doubles each time, so that many such nodes cost little. */
 const FIRST_AGAIN_MS = 15_000
@@ -19,14 +19,14 @@ export interface NodeReadings {
   add(node: string, purpose: CheckPurpose, check: NodeCheck, atMs: number): void
   /** The record has the words of all readings so far. */
   recorded(): void
-  /** Records that this process undoes what was done on the node. */
-  undone(node: string, atMs: number): void
+  /** Records that this process undoes or renews what was done on the node. */
+  undone(prepared: PreparedNode, atMs: number): void
   /**
    * @returns the readings made for this revision, by node name; those for another one are forgotten, and so are those that wait for something
    *   whose state has changed since
    */
   of(revision: string | undefined, prepared: Preparations | undefined): ReadonlyMap<string, NodeReading>
-  /** @returns the nodes on which something was undone a short time ago */
+  /** @returns the ids of the preparations that were undone or renewed a short time ago */
   undoing(monotonicMs: number): ReadonlySet<string>
 }
 
@@ -48,14 +48,14 @@ export function createNodeReadings(): NodeReadings {
       const isNews = check.kind === 'blocked' && (!isSame(check, before?.check) || before?.isNews === true)
       const isAgain = before?.check.kind === 'blocked' && check.kind === 'blocked'
       const waitMs = isAgain ? Math.min(LONGEST_AGAIN_MS, 2 * before.waitMs) : FIRST_AGAIN_MS
-      const againAtMs = atMs + (check.kind === 'pending' ? check.againInMs : waitMs)
+      const againAtMs = atMs + (check.kind === 'ready' ? waitMs : (check.againInMs ?? waitMs))
       known.set(node, { check, purpose, readAtMs: atMs, againAtMs, waitMs, isNews })
     },
     recorded() {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })
     },
-    undone(node, atMs) {
-      undone.set(node, atMs)
+    undone(prepared, atMs) {
+      undone.set(preparationId(prepared), atMs)
     },
     of(revision, prepared) {
       if (revision !== knownRevision) known.clear()
@@ -64,7 +64,7 @@ export function createNodeReadings(): NodeReadings {
       return known
     },
     undoing(monotonicMs) {
-      for (const [node, atMs] of undone) if (monotonicMs - atMs >= UNDO_AGAIN_MS) undone.delete(node)
+      for (const [id, atMs] of undone) if (monotonicMs - atMs >= UNDO_AGAIN_MS) undone.delete(id)
       return new Set(undone.keys())
     },
   }

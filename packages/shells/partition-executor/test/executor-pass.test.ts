@@ -297,6 +297,20 @@ describe('a pass of the executor', () => {
       expect(stage.calls).toContain('delete pod-a')
     })
 
+    it('renews it before its other work, and does that although it cannot', async () => {
+      const stage = aStage({ permits: [permitFor('a')] })
+      prepare(stage, [{ node: 'a', isAhead: false, renewAtMs: 0 }])
+      await stage.pass()
+      await stage.pass()
+      expect(stage.calls).toEqual(['renew a of pull', 'check a for deletion', 'delete pod-a'])
+      const failing = aStage({ permits: [permitFor('a')] })
+      prepare(failing, [{ node: 'a', isAhead: false, renewAtMs: 0 }])
+      failing.fails = 'a'
+      await failing.pass()
+      await failing.pass()
+      expect(failing.calls).toContain('delete pod-a')
+    })
+
     it('asks a node again once a watch shows that what it waits for has changed', async () => {
       const stage = aStage({ partition: 2, permits: [permitFor('a')] })
       prepare(stage, [{ node: 'a', state: 'begun' }])
@@ -550,6 +564,10 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
     async undoPreparation(_key, { node, check }) {
       stage.calls.push(`undo ${node} of ${check}`)
       if (stage.fails === node) throw new Error('nodes is forbidden')
+    },
+    async renewNode(_key, { node, check }) {
+      stage.calls.push(`renew ${node} of ${check}`)
+      if (stage.fails === node) throw new Error('leases is forbidden')
     },
     sweepNodes: async () => {},
   }

@@ -39,8 +39,6 @@ export {
 } from './rollout.ts'
 export {
   type Analysis,
-  type DowntimeRules,
-  downtimeSchema,
   type DrainConsumer,
   drainDefaults,
   type DrainRules,
@@ -57,6 +55,7 @@ export {
   prePullDefaults,
   type PrePullRules,
 } from './release-policy.ts'
+export { type DowntimeRules, downtimeSchema } from './downtime-rules.ts'
 export type { SecretKey } from './secret-key.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition, Waiting, WaitingFor } from './status-fields.ts'
@@ -101,6 +100,8 @@ export {
   type NotReadyAction,
   type RoomRule,
   pullFailureActions,
+  type NodeLockRule,
+  nodeLockRules,
   configRules,
   type ConfigRule,
   roomRules,

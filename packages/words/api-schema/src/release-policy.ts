@@ -1,5 +1,6 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
+import { downtimeSchema } from './downtime-rules.ts'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
 import { headerSchema, secretKeySchema } from './secret-key.ts'
 import {
@@ -158,16 +159,6 @@ export const failureRulesSchema = z.object({
 /** @see failureRulesSchema */
 export type FailureRules = Frozen<z.infer<typeof failureRulesSchema>>
 
-/** How a release limits the effect on users of several DaemonSets. */
-export const downtimeSchema = z.object({
-  group: z.string().optional().meta({
-    description:
-      'Name of a group of DaemonSets, of which at most one is released at a time: those of the namespace whose policies name the same group. Default: no group.',
-  }),
-})
-/** @see downtimeSchema */
-export type DowntimeRules = Frozen<z.infer<typeof downtimeSchema>>
-
 const prometheusSchema = z.object({
   address: z.string().meta({ description: 'URL of the server, without /api/v1.' }),
   query: z.string().meta({ description: 'PromQL query. {{canaryRevision}} and other arguments are substituted.' }),
@@ -267,7 +258,7 @@ const releasePolicySpecSchema = z.object({
     .optional()
     .meta({ description: 'How long updated nodes must stay healthy.' }),
   analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
-  downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
+  downtime: downtimeSchema.optional().meta({ description: 'DaemonSets and programs that take no node down beside the release.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
   config: known(configRules).optional().meta({
     description:
@@ -335,7 +326,7 @@ export const policyFields = {
   drain: drainRulesSchema.optional().meta({ description: 'Which pods must leave a node before its pod is deleted.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
   analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
-  downtime: downtimeSchema.optional().meta({ description: 'Which DaemonSets are never released at the same time.' }),
+  downtime: downtimeSchema.optional().meta({ description: 'DaemonSets and programs that take no node down beside the release.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted.' }),
 }
 /** @see policyFields */

@@ -208,6 +208,11 @@ export const roomRules = ['Ignore', 'Check'] as const
 /** @see roomRules */
 export type RoomRule = (typeof roomRules)[number]
 
+/** Whether executors take the Lease of a node before they delete a pod there. */
+export const nodeLockRules = ['Ignore', 'Take'] as const
+/** @see nodeLockRules */
+export type NodeLockRule = (typeof nodeLockRules)[number]
+
 /** Actions to take for a node that cannot pull the new images. */
 export const pullFailureActions = ['Hold', 'Continue'] as const
 

@@ -59,6 +59,8 @@ export const GROUP_LABEL = 'tranche.dev/group'
 export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
 /** Annotation on nodes (JSON): the permit for which an executor drains the node, and whether it cordoned the node. */
 export const CORDON_ANNOTATION = 'tranche.dev/cordon'
+/** Annotation on Leases of nodes (JSON): the permit for which an executor holds the Lease, and where it saw the permit. */
+export const NODE_LOCK_ANNOTATION = 'tranche.dev/node-lock'
 /** Label that Kubernetes sets on pods and ControllerRevisions: identity of the revision. */
 export const REVISION_HASH_LABEL = 'controller-revision-hash'
 

@@ -45,7 +45,7 @@ const sectionTitles: Readonly<Record<SectionName, string>> = {
   drain: 'Drains',
   soak: 'Soak',
   analysis: 'Analyses',
-  downtime: 'Beside other releases',
+  downtime: 'Beside other releases and programs',
   config: 'Config',
   notify: 'Notifications',
 }

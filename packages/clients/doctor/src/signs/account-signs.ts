@@ -115,6 +115,7 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
           ...ofProgram('executor'),
           ...(args.includes('--pre-pull') ? rightsOf(rulesOfPrograms.prePull, scope) : []),
           ...ofDrains(optionValues),
+          ...ofLocks(optionValues),
         ]
       : []),
     ...(component === 'api' || (isOne && optionValues('api-port').length > 0) ? ofProgram('api') : []),
@@ -149,6 +150,12 @@ function ofLeader(optionValues: (option: string) => readonly string[], scope: Pl
 /** Permissions in all namespaces, where some namespace's policies may drain nodes. */
 function ofDrains(optionValues: (option: string) => readonly string[]): readonly NeededRight[] {
   return optionValues('drain-namespace').length === 0 ? [] : rightsOf(rulesOfPrograms.drain, everywhere)
+}
+
+/** Permissions for the Leases of nodes, where some namespace's policies may lock nodes. */
+function ofLocks(optionValues: (option: string) => readonly string[]): readonly NeededRight[] {
+  const [place = 'medik8s-leases'] = optionValues('lock-lease-namespace')
+  return optionValues('lock-namespace').length === 0 ? [] : rightsOf(rulesOfPrograms.nodeLocks, { namespaces: [place] })
 }
 
 function rightsOf(rules: readonly Rule[], { namespaces, names }: Place): readonly NeededRight[] {

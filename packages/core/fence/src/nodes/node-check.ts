@@ -10,8 +10,11 @@ export type NodeCheck =
   | { readonly kind: 'ready'; readonly for: CheckPurpose }
   /** Something was begun on the node. It is asked again after `againInMs`, or when a watch shows a change of it. */
   | { readonly kind: 'pending'; readonly againInMs: number }
-  /** The pod stays. `reason` is one word, `message` says what is lacking or failed. */
-  | { readonly kind: 'blocked'; readonly reason: string; readonly message: string }
+  /**
+   * The pod stays. `reason` is one word, `message` says what is lacking or failed. It is asked again after `againInMs`; without it, after a
+   * time that grows.
+   */
+  | { readonly kind: 'blocked'; readonly reason: string; readonly message: string; readonly againInMs?: number }
 
 /** Answer for one node, as this process got it. */
 export interface NodeReading {
@@ -44,6 +47,15 @@ export interface Preparation {
   readonly isStale: boolean
   /** Monotonic time at which the clock alone changes the state; null if it does not. */
   readonly changesAtMs: number | null
+  /** Monotonic time from which it must be renewed while the permit of its node is unsettled. @default never */
+  readonly renewAtMs?: number | null
+  /** Whether it is undone only once nothing else is left on the node. @default false */
+  readonly isLast?: boolean
+}
+
+/** Identifies what one check did on one node. */
+export function preparationId({ node, check }: Pick<Preparation, 'node' | 'check'>): string {
+  return `${check}/${node}`
 }
 
 /** By node name. */

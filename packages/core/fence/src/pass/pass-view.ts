@@ -55,7 +55,7 @@ export interface PassView {
   readonly preparation?: PreparationRules | undefined
   /** Preparations of this release, by node. @default nothing */
   readonly prepared?: Preparations
-  /** Nodes on which this process undoes that, or tried to a moment ago. @default none */
+  /** Ids of those that this process undoes or renews, or tried to a moment ago. @default none */
   readonly undoing?: ReadonlySet<string>
   /** Whether the new version, or an analysis, failed and no retry has lifted that: nothing may be chosen or sent. */
   readonly isBad: boolean

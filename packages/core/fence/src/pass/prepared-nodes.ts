@@ -1,5 +1,5 @@
 import type { NodeView } from '@tranche/fleet'
-import { isBlockedUntilDue, isKeptFromPermit, type Preparation } from '../nodes/node-check.ts'
+import { isBlockedUntilDue, isKeptFromPermit, type Preparation, preparationId } from '../nodes/node-check.ts'
 import { BLOCKED_LISTED } from './blocked-nodes.ts'
 import { chooseCandidates } from './choose-candidates.ts'
 import {
@@ -72,8 +72,27 @@ export function preparationsToUndo(fence: FenceState): readonly Preparation[] {
     const { node, isAhead } = preparation
     // Preparations that begin before the permit are over when the pod is deleted. They may not take the room of the new pod.
     const hasPermit = (isAhead ? unused : unsettled).has(node)
-    return view.undoing?.has(node) !== true && !isNeeded(fence, preparation, hasPermit)
+    return (
+      view.undoing?.has(preparationId(preparation)) !== true && !isNeeded(fence, preparation, hasPermit) && mayBeUndone(fence, preparation)
+    )
   })
+}
+
+/** Preparations that are due to be renewed, because the permit of their node is unsettled, without those that this process renewed a moment ago. */
+export function nodesToRenew(fence: FenceState): readonly Preparation[] {
+  const { view, permits } = fence
+  const due = preparationsIn(view).filter((preparation) => {
+    const { renewAtMs } = preparation
+    return typeof renewAtMs === 'number' && renewAtMs <= view.monotonicMs && view.undoing?.has(preparationId(preparation)) !== true
+  })
+  if (due.length === 0) return []
+  const unsettled = nodesOf(permits.filter(isUnsettled))
+  return due.filter(({ node }) => unsettled.has(node))
+}
+
+/** The last preparation of a node keeps other programs off it until the others are undone. */
+function mayBeUndone({ view }: FenceState, { node, isLast = false }: Preparation): boolean {
+  return !isLast || (view.prepared?.get(node) ?? []).every((other) => other.isLast === true)
 }
 
 function nodesOf(permits: readonly TrackedPermit[]): ReadonlySet<string> {

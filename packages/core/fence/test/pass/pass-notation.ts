@@ -9,6 +9,7 @@ import {
   type PermitChange,
   type NodeReading,
   type Preparation,
+  preparationId,
 } from '@tranche/fence'
 import { aNode, aPod, aRecord, FLEET_OWNER } from '@tranche/testing'
 
@@ -55,11 +56,14 @@ export interface PassCase {
   readonly ahead?: number
   /**
    * Preparations of nodes, as `a=begun b=ready c=failed`. Suffixes: `!` for another revision, `?` only with a permit. `d=begun~` changes by
-   * the clock in five seconds.
+   * the clock in five seconds. `e=begun+` is due to be renewed, `f=begun-` will be in five seconds. `/lock` behind that: of a check that is
+   * undone last, and only for a node with a permit.
    */
   readonly prepared?: string
-  /** Nodes on which this process undoes that. */
+  /** Nodes on which this process undoes or renews that. */
   readonly undoing?: string
+  /** Check of `undoing`. @default pull */
+  readonly check?: string
   readonly isBad?: boolean
 }
 
@@ -86,16 +90,19 @@ export function passView(given: PassCase): PassView {
     checks: new Map(words(given.room ?? '').map((word) => readingOf(word))),
     ...(given.ahead !== undefined && { preparation: { ahead: given.ahead } }),
     prepared: Map.groupBy(words(given.prepared ?? '').map(preparationOf), ({ node }) => node),
-    undoing: new Set(words(given.undoing ?? '')),
+    undoing: new Set(words(given.undoing ?? '').map((node) => preparationId({ node, check: given.check ?? 'pull' }))),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }
 }
 
 function preparationOf(word: string): Preparation {
-  const [, node = '', state = '', flag] = /^(\w+)=(\w+)([!?~]?)$/.exec(word) ?? []
+  const [, node = '', state = '', flag, isLock] = /^(\w+)=(\w+)([!?~+-]?)(\/lock)?$/.exec(word) ?? []
   const changesAtMs = flag === '~' ? NOW_MS + 5_000 : null
-  return { node, check: 'pull', state: state as Preparation['state'], isAhead: flag !== '?', isStale: flag === '!', changesAtMs }
+  const done = { node, state: state as Preparation['state'], isStale: flag === '!', changesAtMs }
+  const renewAtMs = flag === '+' ? NOW_MS - 1 : flag === '-' ? NOW_MS + 5_000 : null
+  if (isLock !== undefined) return { ...done, check: 'lock', isAhead: false, isLast: true, renewAtMs }
+  return { ...done, check: 'pull', isAhead: flag !== '?', renewAtMs }
 }
 
 function readingOf(word: string): readonly [string, NodeReading] {
@@ -180,6 +187,8 @@ export function planText(plan: PassPlan): string {
       return `check ${plan.nodes.join(' ')} for ${plan.purpose}`
     case 'undoPreparations':
       return `undo ${plan.nodes.map(({ node }) => node).join(' ')}`
+    case 'renewNodes':
+      return `renew ${plan.nodes.map(({ node }) => node).join(' ')}`
     case 'wait':
       return `wait for ${plan.for}${plan.wakeAtMs === null ? '' : ` until ${plan.wakeAtMs}`}`
     default:

@@ -257,3 +257,63 @@ describe('planPass: what was done on a node', () => {
     expect(planText(planPass(passView(given)))).toBe(want)
   })
 })
+
+describe('what lasts only for a time on a node', () => {
+  const cases: Readonly<Record<string, PassCase & { readonly want: string }>> = {
+    'is renewed when it is due, while its permit may be used': {
+      nodes: 'a:old',
+      permits: 'a',
+      ahead: 0,
+      room: 'a=fits',
+      prepared: 'a=begun+/lock',
+      want: 'renew a',
+    },
+    'is renewed while the pod of its permit is gone': { nodes: 'a:none', permits: 'a.gone', prepared: 'a=begun+/lock', want: 'renew a' },
+    'is renewed while the record is stopped': {
+      nodes: 'a:none',
+      permits: 'a.gone',
+      record: { state: 'stopped' },
+      prepared: 'a=begun+/lock',
+      want: 'renew a',
+    },
+    'is not renewed before that': {
+      nodes: 'a:old',
+      permits: 'a',
+      ahead: 0,
+      room: 'a=fits',
+      prepared: 'a=begun-/lock',
+      want: 'execute a',
+    },
+    'is renewed once by this process': {
+      nodes: 'a:none',
+      permits: 'a.gone',
+      prepared: 'a=begun+/lock',
+      undoing: 'a',
+      check: 'lock',
+      want: 'wait for availability',
+    },
+    'is undone instead where its permit has settled': { nodes: 'a:new', prepared: 'a=begun+/lock', want: 'undo a' },
+    'is undone instead where the policy no longer asks for it': {
+      nodes: 'a:none',
+      permits: 'a.gone',
+      prepared: 'a=begun!/lock',
+      want: 'undo a',
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { want, ...given }) => {
+    expect(planText(planPass(passView(given)))).toBe(want)
+  })
+})
+
+describe('what is undone last on a node', () => {
+  it('stays until the other preparations of the node are undone', () => {
+    const given: PassCase = { nodes: 'a:new', prepared: 'a=begun/lock a=begun?' }
+    expect(planPass(passView(given))).toMatchObject({ kind: 'undoPreparations', nodes: [{ node: 'a', check: 'pull' }] })
+    expect(planText(planPass(passView({ ...given, undoing: 'a' })))).toBe('wait for batch')
+  })
+
+  it('is undone while another node still has preparations', () => {
+    const plan = planPass(passView({ nodes: 'a:new b:none', permits: 'b.gone', limit: 2, prepared: 'a=begun/lock b=begun?' }))
+    expect(plan).toMatchObject({ kind: 'undoPreparations', nodes: [{ node: 'a', check: 'lock' }] })
+  })
+})

@@ -32,6 +32,21 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'drain of the policy keeps broken pods where other pods still use them',
     fix: 'let these pods leave, or set drain.onTimeout to Continue; executors drain the nodes again by themselves',
   },
+  NodeLocked: {
+    why: 'downtime.nodeLock of the policy keeps the old pods where another holder has the Lease of the node',
+    whyBroken: 'downtime.nodeLock of the policy keeps broken pods where another holder has the Lease of the node',
+    fix: 'executors take the Lease once it is given back or expires',
+  },
+  NodeLockFailed: {
+    why: 'downtime.nodeLock of the policy keeps the old pods because the Leases of nodes cannot be used',
+    whyBroken: 'downtime.nodeLock of the policy keeps broken pods because the Leases of nodes cannot be used',
+    fix: 'create the namespace of the Leases, grant executors the role tranche-node-locks there, or set downtime.nodeLock to Ignore',
+  },
+  NodeLockNotAllowed: {
+    why: 'downtime.nodeLock of the policy keeps the old pods because the installation does not allow it',
+    whyBroken: 'downtime.nodeLock of the policy keeps broken pods because the installation does not allow it',
+    fix: 'list the namespace in rbac.nodeLocks.namespaces of the chart, or set downtime.nodeLock to Ignore',
+  },
   DrainNotAllowed: {
     why: 'drain of the policy keeps the old pods because the installation does not allow it',
     whyBroken: 'drain of the policy keeps broken pods because the installation does not allow it',

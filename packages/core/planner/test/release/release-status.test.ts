@@ -170,6 +170,22 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'waits for nodes whose Lease another program holds, and says until when': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { blocked: [{ node: 'a', reason: 'NodeLocked', message: 'repair holds the Lease of the node until 22:00' }] },
+        status: begun,
+      },
+      want: {
+        waiting: {
+          reason: 'NodeLocked',
+          message: expect.stringContaining(
+            'another holder has the Lease of the node: a (repair holds the Lease of the node until 22:00); executors take the Lease once',
+          ),
+          nodes: ['a'],
+        },
+      },
+    },
     'waits for nodes whose pods are still used, and says by which': {
       view: {
         nodes: 'a:old b:old c:old d:old e:old',

@@ -30,6 +30,28 @@ export function describePolicies(it: ConformanceTest): void {
         api.put(pathOf.leases(namespace, 'a'), { ...before, spec: { holderIdentity } })
       expect([(await take('you')).status, (await take('them')).status]).toEqual([200, 409])
     })
+
+    it('is won by the first of two patches that state its version, and keeps what they do not name', async ({ api, namespace }) => {
+      const spec = { holderIdentity: 'me', leaseDurationSeconds: 15 }
+      const { metadata } = await api.create(pathOf.leases(namespace), lease('a', spec))
+      const take = (holderIdentity: string): ReturnType<typeof api.patch> =>
+        api.patch(pathOf.leases(namespace, 'a'), 'merge', {
+          metadata: { resourceVersion: metadata.resourceVersion },
+          spec: { holderIdentity },
+        })
+      const won = await take('you')
+      expect([won.status, (await take('them')).status]).toEqual([200, 409])
+      expect(won.body['spec']).toEqual({ ...spec, holderIdentity: 'you' })
+    })
+
+    it('is deleted only in the version that the request states', async ({ api, namespace }) => {
+      const { metadata } = await api.create(pathOf.leases(namespace), lease('a', { holderIdentity: 'me' }))
+      const drop = (preconditions: object): ReturnType<typeof api.delete> =>
+        api.delete(pathOf.leases(namespace, 'a'), { body: { preconditions } })
+      await api.patch(pathOf.leases(namespace, 'a'), 'merge', { spec: { holderIdentity: 'you' } })
+      expect((await drop({ uid: metadata.uid, resourceVersion: metadata.resourceVersion })).status).toBe(409)
+      expect((await drop({ uid: metadata.uid })).status).toBe(200)
+    })
   })
 
   describe('an Event', () => {

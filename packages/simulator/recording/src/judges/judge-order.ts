@@ -39,7 +39,7 @@ class OrderJudge implements Judge {
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
-    this.#kept = followKeptNodes(parts.query.failures ?? [])
+    this.#kept = followKeptNodes(parts.query.failures ?? [], parts.query.clockSteps)
   }
 
   onWrite(write: RecordedWrite): void {

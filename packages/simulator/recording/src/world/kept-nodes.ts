@@ -4,6 +4,7 @@ import type { DaemonSetStory } from './daemon-set-story.ts'
 import { followForeignPods } from './foreign-pods.ts'
 import { followImages } from './images.ts'
 import type { Decision, FailedRequest } from './observations.ts'
+import { type ClockSet, followNodeLeases } from './node-locks.ts'
 import { millisecondsOf, type RecordedDrain, type RecordedTerms } from './terms.ts'
 
 /** Nodes that a policy allows to keep their pod for a while, although the order puts them first. */
@@ -16,6 +17,7 @@ export interface KeptNodes {
    * - room: another pod held room on the node in the last six minutes, or waited for it
    * - images to be pulled first: they are not there
    * - a drain with `Hold`: a consumer was on the node within the time for which the node rests
+   * - Leases of nodes to be taken: another holder had that of the node in the last six minutes
    * - any of them: a request for the node, or for objects of no certain node, had no answer or an error in the last six minutes
    */
   mayBeKept(node: string, revision: string, of: Keeping): boolean
@@ -28,11 +30,12 @@ export interface Keeping {
   readonly terms: RecordedTerms | undefined
 }
 
-/** @param failures in order of time */
-export function followKeptNodes(failures: readonly FailedRequest[]): KeptNodes {
+/** @param failures in order of time @param clockSteps when the API server's clock was set */
+export function followKeptNodes(failures: readonly FailedRequest[], clockSteps: readonly ClockSet[] = []): KeptNodes {
   const foreign = followForeignPods()
   const images = followImages()
   const consumers = followConsumers()
+  const leases = followNodeLeases(clockSteps)
   const left = new Map<string, Departed[]>()
   const failed = Map.groupBy(failures.filter(isOfCheck), ({ actor }) => actor)
   const nodeOf = new Map<string, string>()
@@ -57,6 +60,7 @@ export function followKeptNodes(failures: readonly FailedRequest[]): KeptNodes {
     onWrite(write) {
       foreign.onWrite(write)
       images.onWrite(write)
+      leases.onWrite(write)
       followDeparture(left, consumers, write)
       consumers.onWrite(write)
       if (write.kind === 'Pod' && write.node !== undefined) nodeOf.set(String(write.o['name']), write.node)
@@ -67,7 +71,9 @@ export function followKeptNodes(failures: readonly FailedRequest[]): KeptNodes {
       if (asksForRoom && foreign.mayHaveHeldRoom(node, atMs - READ_AGAIN_MS, story)) return true
       if (terms?.prePull !== undefined && !images.hasPulledFor(node, revision, atMs - PULL_KNOWN_MS)) return true
       if (terms?.drain !== undefined && mayRest(node, terms.drain, atMs)) return true
-      const isChecked = asksForRoom || terms?.prePull !== undefined || terms?.drain !== undefined
+      const locks = terms?.downtime?.nodeLock === 'Take'
+      if (locks && leases.mayHaveBeenHeld(node, story.namespace, atMs - READ_AGAIN_MS)) return true
+      const isChecked = asksForRoom || locks || terms?.prePull !== undefined || terms?.drain !== undefined
       return isChecked && mayHaveFailed(node, decision)
     },
   }
@@ -89,7 +95,9 @@ function followDeparture(left: Map<string, Departed[]>, consumers: Consumers, { 
 /** Whether a check sends such a request. */
 function isOfCheck({ method, path }: FailedRequest): boolean {
   if (method === 'GET') return !/[?&]watch=/.test(path)
-  return path.includes('/eviction') || path.includes('/nodes/') || (path.includes('/pods') && method !== 'DELETE')
+  return (
+    path.includes('/eviction') || path.includes('/leases') || path.includes('/nodes/') || (path.includes('/pods') && method !== 'DELETE')
+  )
 }
 
 /** @returns the node that the request is about; undefined when it does not show one */
@@ -97,6 +105,8 @@ function nodeIn(path: string, nodeOf: ReadonlyMap<string, string>): string | und
   const text = decodeURIComponent(path)
   const named = /\/nodes\/([^/?]+)|spec\.nodeName=([^&,]+)/.exec(text)
   if (named !== null) return named[1] ?? named[2]
+  const lease = /\/leases\/node-([^/?]+)/.exec(text)?.[1]
+  if (lease !== undefined) return lease
   const pod = /\/pods\/([^/?]+)/.exec(text)?.[1]
   return pod === undefined ? undefined : nodeOf.get(pod)
 }

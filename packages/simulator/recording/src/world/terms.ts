@@ -15,7 +15,7 @@ export interface RecordedTerms {
     readonly onReapply?: string
     readonly autoResume?: string
   }
-  readonly downtime?: { readonly group?: string }
+  readonly downtime?: { readonly group?: string; readonly nodeLock?: string }
   readonly retry?: string
   readonly drain?: RecordedDrain
 }

@@ -24,6 +24,11 @@ function asking(script: Script, room: string): Script {
   return script.order({ spec: { tranche: { nodes: { room } } } })
 }
 
+/** The policy says what to do about Leases of nodes, and another program holds that of a node. */
+function locking(script: Script, nodeLock: string, node: string): Script {
+  return script.order({ spec: { tranche: { downtime: { nodeLock } } } }).lease(node, 'node-maintenance')
+}
+
 const usesAgent = { matchLabels: { uses: 'agent' } }
 
 /** The policy says which pods must leave a node first. */
@@ -207,6 +212,29 @@ describe('the order', () => {
   judgeEach(
     'G5',
     [
+      [
+        'passes over a node whose Lease another program holds, where the policy takes it',
+        (s) => choose(locking(s, 'Take', 'a').seen().wait(1), 'b1'),
+        [],
+      ],
+      [
+        'passes over no node because of a Lease that the policy ignores',
+        (s) => choose(locking(s, 'Ignore', 'a').seen().wait(1), 'b1'),
+        ['G5 b'],
+      ],
+      ['passes over no node because of the Lease of another one', (s) => choose(locking(s, 'Take', 'c').seen().wait(1), 'b1'), ['G5 b']],
+      [
+        'passes over no node because of a Lease that expired long ago',
+        (s) =>
+          choose(
+            locking(s, 'Take', 'a')
+              .wait(10 * MINUTE)
+              .seen()
+              .wait(1),
+            'b1',
+          ),
+        ['G5 b'],
+      ],
       ['passes over a node on which another pod runs, where the policy asks for room', beside('Check'), []],
       ['passes over no node where the policy ignores the room', beside('Ignore'), ['G5 b']],
       ['passes over no node because of a pod on another one', beside('Check', { node: 'c' }), ['G5 b']],

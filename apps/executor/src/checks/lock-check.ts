@@ -1,0 +1,222 @@
+import type { Clock } from '@tranche/clock'
+import { cordonedNodes, type NodeLocks, type WatchedCluster } from '@tranche/cluster'
+import { heldText, isHeld, isLockedBy, isSamePermit, type LockedPermit, type NodeLock, renewalDueMs } from '@tranche/drain'
+import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
+import { type FleetNode, type NodeView, nodeInView } from '@tranche/fleet'
+import { compareResourceVersions } from '@tranche/kube-types'
+import { controlledBy } from '@tranche/planner'
+import { actOnEach } from './act-on-each.ts'
+import type { Check, CheckQuestion, CheckTarget } from './check.ts'
+
+/** Dependencies of {@link createLockCheck}. */
+export interface LockParts {
+  readonly cluster: WatchedCluster
+  readonly clock: Clock
+  /** Undefined if the installation does not allow locks. */
+  readonly locks: NodeLocks | undefined
+  /** Namespaces whose policies may lock nodes; `*` for all. */
+  readonly trusted: readonly string[]
+  /** Namespaces that this process watches; undefined for all. */
+  readonly watched: readonly string[] | undefined
+}
+
+/** Name of the check in its preparations. */
+const LOCK = 'lock'
+
+/** Delay before a node is asked again that another holder keeps, in milliseconds. That costs no request. */
+const HELD_AGAIN_MS = 15_000
+
+/** Delay if the record or the Lease has changed meanwhile, in milliseconds. */
+const CHANGED_AGAIN_MS = 1_000
+
+/** Time after which Leases that cannot be read are reported, in milliseconds. */
+const UNREAD_MS = 30_000
+
+/** Delay before a Lease that could not be written is written again, in milliseconds. */
+const FAILED_AGAIN_MS = 60_000
+
+/** Time for a renewal that is due, in milliseconds. */
+const FORGOTTEN_AFTER_MS = 60_000
+
+/**
+ * Holds the Lease of a node while its pod is replaced (`downtime.nodeLock` of the policy). Other releases and programs that respect it leave
+ * the node alone meanwhile. One request takes it before the pod is deleted, one gives it back; its state comes from a watch.
+ */
+export function createLockCheck(parts: LockParts): Check {
+  return new LockCheck(parts)
+}
+
+class LockCheck implements Check {
+  readonly name = LOCK
+  readonly #parts: LockParts
+  /** Nodes whose Lease could not be written a moment ago. */
+  readonly #failed = new Map<string, { readonly message: string; readonly untilMs: number }>()
+
+  /** Since when (monotonic) the Leases have not been read; null if they are. */
+  #unreadFromMs: number | null = null
+
+  constructor(parts: LockParts) {
+    this.#parts = parts
+  }
+
+  rules({ release }: CheckTarget): PreparationRules | undefined {
+    return asksLock(release) ? { ahead: 0 } : undefined
+  }
+
+  preparations(target: CheckTarget): readonly Preparation[] {
+    const isStale = !asksLock(target.release)
+    return this.#heldFor(target).map((lock): Preparation => {
+      const done = { node: lock.node, check: LOCK, state: 'begun', isAhead: false, isStale, changesAtMs: null } as const
+      return { ...done, isLast: true, renewAtMs: isStale ? null : this.#renewAtMs(lock) }
+    })
+  }
+
+  async check(target: CheckTarget, { node, purpose }: CheckQuestion, signal: AbortSignal): Promise<NodeCheck | null> {
+    const { locks, trusted, clock } = this.#parts
+    const { namespace = '', uid } = target.release.metadata
+    if (!asksLock(target.release) || purpose === 'ahead') return null
+    const isTrusted = trusted.includes('*') || trusted.includes(namespace)
+    if (locks === undefined || !isTrusted) return blocked('NodeLockNotAllowed', untrusted(namespace))
+    if (!locks.isSynced()) return this.#unread(locks)
+    this.#unreadFromMs = null
+    const lock = locks.get(node)
+    const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid
+    if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
+    const failure = this.#failureOn(node)
+    if (failure !== null) return blocked('NodeLockFailed', failure)
+    return purpose === 'deletion' ? this.#take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
+  }
+
+  async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
+    const lock = this.#heldFor(target).find((one) => one.node === node)
+    const isFree = lock !== undefined && (!asksLock(target.release) || isOver(lock, this.#parts.cluster, target))
+    if (isFree) await this.#parts.locks?.free(lock, signal)
+  }
+
+  async renew(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
+    const { cluster, locks } = this.#parts
+    const lock = this.#heldFor(target).find((one) => one.node === node)
+    if (lock === undefined || lock.release === null || lock.permit === null || this.#renewAtMs(lock) === null) return
+    const { permit, release } = lock
+    await locks?.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked: { release, permit, seenAt: permit.seenAt } }, signal)
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    const { cluster, locks, watched } = this.#parts
+    const left = (locks?.list() ?? []).filter((lock) => {
+      return isLeft(lock, cluster, watched) && (isOver(lock, cluster) || this.#isForgotten(lock))
+    })
+    await actOnEach(left, async (lock) => void (await locks?.free(lock, signal)), signal)
+  }
+
+  async #take(locks: NodeLocks, target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
+    const { clock, cluster } = this.#parts
+    const locked = permitOn(target, node)
+    if (locked === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    const lock = locks.get(node)
+    const isTaken = lock !== null && isLockedBy(lock, locked.release, clock.nowMs()) && isFor(lock, locked)
+    if (isTaken && !this.#isDue(lock)) return { kind: 'ready', for: 'deletion' }
+    const written = await locks.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked }, signal)
+    if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
+    const message = `the Lease of the node cannot be written in namespace ${locks.namespace}: ${written.message}`
+    this.#failed.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
+    return blocked('NodeLockFailed', message)
+  }
+
+  /** The first list takes a moment after the start of a process. */
+  #unread({ namespace }: NodeLocks): NodeCheck {
+    const nowMs = this.#parts.clock.monotonicMs()
+    this.#unreadFromMs ??= nowMs
+    if (nowMs - this.#unreadFromMs < UNREAD_MS) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    return { ...blocked('NodeLockFailed', `the Leases of namespace ${namespace} cannot be read`), againInMs: HELD_AGAIN_MS }
+  }
+
+  /** Without this, a node would get a permit for each attempt. */
+  #failureOn(node: string): string | null {
+    for (const [one, { untilMs }] of this.#failed) if (this.#parts.clock.monotonicMs() >= untilMs) this.#failed.delete(one)
+    return this.#failed.get(node)?.message ?? null
+  }
+
+  /** Its time must last until the deletion is sent, whatever the limit of renewals says. */
+  #isDue(lock: NodeLock): boolean {
+    return this.#parts.clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2
+  }
+
+  /** Whether each executor that may still need it would have renewed it: the watch of this process may not show yet what a release controls. */
+  #isForgotten(lock: NodeLock): boolean {
+    return this.#parts.clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2 + FORGOTTEN_AFTER_MS
+  }
+
+  #renewAtMs(lock: NodeLock): number | null {
+    const { clock, cluster } = this.#parts
+    const isReady = nodeOf(cluster, lock.node)?.ready === true
+    const dueMs = isReady && isHeld(lock, clock.nowMs()) ? renewalDueMs(lock) : null
+    return dueMs === null ? null : clock.monotonicMs() + dueMs - clock.nowMs()
+  }
+
+  #heldFor({ release }: CheckTarget): readonly NodeLock[] {
+    const { namespace, uid } = release.metadata
+    return (this.#parts.locks?.list(uid) ?? []).filter((lock) => lock.release?.namespace === namespace)
+  }
+}
+
+function nodeOf({ nodes }: WatchedCluster, name: string): FleetNode | undefined {
+  return nodes.store.get({ namespace: '', name })
+}
+
+function untrusted(namespace: string): string {
+  return `policies of namespace ${namespace} may not lock nodes: rbac.nodeLocks.namespaces of the chart does not list it`
+}
+
+/** A rule of a newer version, which this one does not know, takes the Lease. */
+function asksLock({ spec }: CheckTarget['release']): boolean {
+  const { nodeLock = 'Ignore' } = spec.tranche?.downtime ?? {}
+  return nodeLock !== 'Ignore'
+}
+
+/**
+ * Whether the permit of a lock is over. Not before the watch of this process has reached the version of the BatchRelease in
+ * which the holder saw the permit.
+ */
+function isOver({ release, permit }: NodeLock, cluster: WatchedCluster, target?: CheckTarget): boolean {
+  if (release === null || permit === null) return true
+  if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), permit.seenAt) < 0) return false
+  const known = cluster.overlay.batchReleases.get(release)
+  if (known?.metadata.uid !== release.uid) return true
+  const listed = known.status?.flight?.permits.find((one) => isSamePermit(one, permit))
+  if (listed === undefined) return true
+  return target !== undefined && hasSettled(nodeInView(cluster.fleet.view(target.daemonSet), listed.node), listed.podUid)
+}
+
+/** As far as the watches show: the pod is gone and the node has a Ready one, or the node is not desired any more. */
+function hasSettled(view: NodeView | undefined, podUid: string): boolean {
+  if (view === undefined || !view.desired) return true
+  return view.pods.some(({ ready }) => ready) && !view.pods.some(({ uid }) => uid === podUid)
+}
+
+/** The newest permit of the node, which is the one that is executable; null without one. */
+function permitOn({ release }: CheckTarget, node: string): LockedPermit | null {
+  const { namespace = '', name, uid, resourceVersion } = release.metadata
+  const { permits = [] } = release.status?.flight ?? {}
+  const permit = permits.filter((one) => one.node === node).at(-1)
+  return permit === undefined ? null : { release: { namespace, name, uid }, permit, seenAt: resourceVersion }
+}
+
+function isFor({ permit }: NodeLock, locked: LockedPermit): boolean {
+  return permit !== null && isSamePermit(permit, locked.permit)
+}
+
+function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
+  return { kind: 'blocked', reason, message }
+}
+
+/** A lock of a release that controls no DaemonSet, of a namespace that is watched, on a node without a cordon of that release. */
+function isLeft({ node, release }: NodeLock, cluster: WatchedCluster, watched: readonly string[] | undefined): boolean {
+  if (release === null || (watched !== undefined && !watched.includes(release.namespace))) return false
+  const { daemonSets, batchReleases } = cluster.overlay
+  const held = batchReleases.get(release)
+  const daemonSet = daemonSets.get({ namespace: release.namespace, name: held?.spec.workloadRef?.name ?? '' })
+  const isActive = held?.metadata.uid === release.uid && daemonSet !== undefined && controlledBy(daemonSet)?.uid === release.uid
+  return !isActive && !cordonedNodes(cluster, release.uid).some((one) => one.node === node)
+}

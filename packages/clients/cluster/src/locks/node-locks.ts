@@ -1,0 +1,175 @@
+import type { Clock } from '@tranche/clock'
+import { lockBody, type LockWanted, type NodeLock, nodeLockName, toNodeLock } from '@tranche/drain'
+import {
+  createReflector,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  KubeStatusError,
+  type Reflector,
+  resourcePaths,
+} from '@tranche/kube-client'
+import { compareResourceVersions, type Lease, type ObjectKey } from '@tranche/kube-types'
+import type { Logger } from '@tranche/telemetry'
+
+/** Settings of {@link watchNodeLocks}. */
+export interface NodeLocksOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  /** Seed for the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** Namespace of the Leases. */
+  readonly namespace: string
+}
+
+/** Result of a write that takes, moves or renews a lock. */
+export type LockWrite =
+  | { readonly kind: 'done' }
+  /** Another process has written the Lease meanwhile. */
+  | { readonly kind: 'changed' }
+  /** The API server does not accept it: the namespace or a right is missing, or a policy rejects it. */
+  | { readonly kind: 'rejected'; readonly message: string }
+
+/** Locks of nodes, as one process sees them: one watch for all, and its own writes at once. */
+export interface NodeLocks {
+  readonly namespace: string
+  /** Starts the watch; `failed` receives the error that ends it before `signal` does. */
+  start(signal: AbortSignal, failed: (error: unknown) => void): void
+  /** Whether the first list has arrived. */
+  isSynced(): boolean
+  /** @returns the lock of the node, held or expired; null without one */
+  get(node: string): NodeLock | null
+  /** @returns the locks that BatchReleases hold or held last, or those of one, by its uid */
+  list(releaseUid?: string): readonly NodeLock[]
+  /** One request, which rests on the lock as {@link get} shows it. @throws if there is no clear response */
+  write(wanted: LockWanted, signal: AbortSignal): Promise<LockWrite>
+  /** One request, which rests on this version of the lock. @returns whether it is free @throws if there is no clear response */
+  free(lock: NodeLock, signal: AbortSignal): Promise<boolean>
+  /** Calls back for each change of a lock that a BatchRelease holds or held before. */
+  subscribe(onChange: (release: NonNullable<NodeLock['release']>) => void): void
+}
+
+/** Creates the view of locks; nothing is watched before it is started. */
+export function watchNodeLocks(options: NodeLocksOptions): NodeLocks {
+  return new WatchedNodeLocks(options)
+}
+
+class WatchedNodeLocks implements NodeLocks {
+  readonly namespace: string
+  readonly #client: KubeClient
+  readonly #clock: Clock
+  readonly #reflector: Reflector<NodeLock>
+  /** Locks that this process wrote and its watch does not show yet, by node. */
+  readonly #written = new Map<string, NodeLock>()
+  /** Uids of Leases that this process deleted and its watch may still show. */
+  readonly #deleted = new Set<string>()
+
+  constructor({ client, clock, log, seed = 0, namespace }: NodeLocksOptions) {
+    this.namespace = namespace
+    this.#client = client
+    this.#clock = clock
+    this.#reflector = createReflector<NodeLock, Lease>({
+      ...{ client, clock, log, seed, resource, scope: { namespace } },
+      transform: toNodeLock,
+      indexers: { release: ({ release }: NodeLock) => (release === null ? [] : [EVERY, release.uid]) },
+    })
+    this.#reflector.subscribe({
+      onChange: (_key, previous, current) => {
+        if (previous !== undefined && current?.uid !== previous.uid) this.#deleted.delete(previous.uid)
+      },
+    })
+  }
+
+  start(signal: AbortSignal, failed: (error: unknown) => void): void {
+    this.#reflector.start(signal).catch(failed)
+  }
+
+  isSynced(): boolean {
+    return this.#reflector.synced
+  }
+
+  get(node: string): NodeLock | null {
+    const lock = this.#unseen().find((one) => one.node === node) ?? this.#reflector.store.get(this.#keyOf(node))
+    return lock === undefined || this.#deleted.has(lock.uid) ? null : lock
+  }
+
+  list(releaseUid = EVERY): readonly NodeLock[] {
+    const unseen = this.#unseen()
+    const own = unseen.filter(({ release }) => release !== null && (releaseUid === EVERY || release.uid === releaseUid))
+    const newer = new Set(unseen.map(({ node }) => node))
+    const shown = this.#reflector.store.byIndex('release', releaseUid).filter(({ node }) => !newer.has(node))
+    return [...shown, ...own].filter(({ uid }) => !this.#deleted.has(uid))
+  }
+
+  async write(wanted: LockWanted, signal: AbortSignal): Promise<LockWrite> {
+    try {
+      const lock = toNodeLock(await this.#send(wanted, signal))
+      if (lock !== null) this.#written.set(lock.node, lock)
+      return { kind: 'done' }
+    } catch (error) {
+      if (isAlreadyExists(error) || isConflict(error) || (isNotFound(error) && this.get(wanted.node) !== null)) return { kind: 'changed' }
+      if (error instanceof KubeStatusError && isFinal(error)) return { kind: 'rejected', message: error.serverMessage || error.message }
+      throw error
+    }
+  }
+
+  async free({ node, uid, resourceVersion }: NodeLock, signal: AbortSignal): Promise<boolean> {
+    try {
+      const limits = { preconditions: { uid, resourceVersion }, signal, deadlineMs: WRITE_DEADLINE_MS }
+      await this.#client.delete(resource, this.#keyOf(node), limits)
+    } catch (error) {
+      if (isConflict(error)) return false
+      if (!isNotFound(error)) throw error
+    }
+    const own = this.#written.get(node)?.uid === uid
+    // A watch that has shown the deletion already never shows it again.
+    if (own || this.#reflector.store.get(this.#keyOf(node))?.uid === uid) this.#deleted.add(uid)
+    if (own) this.#written.delete(node)
+    return true
+  }
+
+  subscribe(onChange: (release: NonNullable<NodeLock['release']>) => void): void {
+    this.#reflector.subscribe({
+      onChange(_key, previous, current) {
+        const releases = [previous?.release ?? null, current?.release ?? null].filter((one) => one !== null)
+        for (const release of new Map(releases.map((one) => [one.uid, one])).values()) onChange(release)
+      },
+    })
+  }
+
+  #unseen(): readonly NodeLock[] {
+    const position = this.#reflector.positionOf(this.namespace)
+    for (const [node, lock] of this.#written) if (compareResourceVersions(position, lock.resourceVersion) >= 0) this.#written.delete(node)
+    return [...this.#written.values()]
+  }
+
+  async #send(wanted: LockWanted, signal: AbortSignal): Promise<Lease> {
+    const before = this.get(wanted.node)
+    const { metadata, spec } = lockBody(before, wanted, this.#clock.nowMs())
+    const limits = { signal, deadlineMs: WRITE_DEADLINE_MS }
+    if (before !== null) {
+      return this.#client.patch<Lease>(resource, this.#keyOf(wanted.node), { type: 'merge', body: { metadata, spec } }, limits)
+    }
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...metadata, namespace: this.namespace }, spec }
+    return (await this.#client.create(resource, lease as never, limits)) as unknown as Lease
+  }
+
+  #keyOf(node: string): ObjectKey {
+    return { namespace: this.namespace, name: nodeLockName(node) }
+  }
+}
+
+const resource = resourcePaths.leases
+
+/** Deadline of a write, in milliseconds; short, because a pass that waits for it deletes no pods. */
+const WRITE_DEADLINE_MS = 5_000
+
+/** Index key of every lock of a BatchRelease. */
+const EVERY = ''
+
+/** Whether the API server would reject the same request again, for a missing right or namespace, its content or a policy. */
+function isFinal({ status }: KubeStatusError): boolean {
+  return status === 400 || status === 403 || status === 404 || status === 422
+}

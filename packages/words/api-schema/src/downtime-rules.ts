@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { type Frozen, known } from './fields.ts'
+import { nodeLockRules } from './values.ts'
+
+/** How a release keeps away from other releases, and from other programs that take nodes down. */
+export const downtimeSchema = z.object({
+  group: z.string().optional().meta({
+    description:
+      'Name of a group of DaemonSets, of which at most one is released at a time: those of the namespace whose policies name the same group. Default: no group.',
+  }),
+  nodeLock: known(nodeLockRules).optional().meta({
+    description:
+      'Whether to take the Lease of a node, which other programs that take nodes down respect as well, before its pod is deleted: Ignore or Take. With Take, a node whose Lease another program or release holds keeps its pod and waits. Default Ignore.',
+  }),
+})
+/** @see downtimeSchema */
+export type DowntimeRules = Frozen<z.infer<typeof downtimeSchema>>

@@ -1,0 +1,137 @@
+import type { Mutant } from './mutant.ts'
+
+const nodeLock = 'packages/core/drain/src/node-lock.ts'
+const nodeLocks = 'packages/clients/cluster/src/locks/node-locks.ts'
+const lockCheck = 'apps/executor/src/checks/lock-check.ts'
+const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
+
+const lockTests = 'packages/core/drain/test/node-lock.test.ts'
+const preparedTests = 'packages/core/fence/test/pass/prepared-nodes.test.ts'
+const leaseTests = 'packages/clients/cluster/test/node-locks.test.ts'
+const checkTests = 'apps/executor/test/lock-check.test.ts'
+const stories = 'test/scenarios/locks.test.ts'
+const storiesOfTwo = 'test/scenarios/locks-together.test.ts'
+
+/** Faults in the Leases of nodes. */
+export const mutantsOfNodeLocks: readonly Mutant[] = [
+  {
+    rule: 'NodeLock',
+    fault: 'an expired Lease keeps a node for ever',
+    file: nodeLock,
+    find: 'Math.abs(nowMs - renewedMs) <= durationMs',
+    replace: 'renewedMs <= nowMs + durationMs',
+    tests: [lockTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a renewal in the far future keeps a node for ever',
+    file: nodeLock,
+    find: 'Math.abs(nowMs - renewedMs) <= durationMs',
+    replace: 'nowMs - renewedMs <= durationMs',
+    tests: [lockTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a lock that another program took over counts as the own one',
+    file: nodeLock,
+    find: "program === HOLDER && namespace !== ''",
+    replace: "namespace !== ''",
+    tests: [lockTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'the Lease is taken by an old reading',
+    file: nodeLock,
+    find: '{ resourceVersion: before.resourceVersion }',
+    replace: '{}',
+    tests: [lockTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a lock is renewed without end',
+    file: nodeLock,
+    find: 'renewedMs - (acquiredMs ?? renewedMs) >= LONGEST_LOCK_MS',
+    replace: 'renewedMs - (acquiredMs ?? renewedMs) < 0',
+    tests: [lockTests, stories],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'the Lease of a removed node stays',
+    file: nodeLock,
+    find: "ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: node, uid: nodeUid }]",
+    replace: 'ownerReferences: []',
+    tests: [lockTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a lock is given back in another version than the one that was decided on',
+    file: nodeLocks,
+    find: 'preconditions: { uid, resourceVersion }',
+    replace: 'preconditions: { uid }',
+    tests: [leaseTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'an executor that is behind gives back the lock of a permit that it has not seen',
+    file: lockCheck,
+    find: 'if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), permit.seenAt) < 0) return false',
+    replace: '',
+    tests: [checkTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a new permit keeps the mark of the earlier one, so that a late undo takes its lock',
+    file: lockCheck,
+    find: 'isLockedBy(lock, locked.release, clock.nowMs()) && isFor(lock, locked)',
+    replace: 'isLockedBy(lock, locked.release, clock.nowMs())',
+    tests: [checkTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a lock is renewed on a node that is NotReady',
+    file: lockCheck,
+    find: 'isReady && isHeld(lock, clock.nowMs())',
+    replace: 'isReady !== null && isHeld(lock, clock.nowMs())',
+    tests: [checkTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'two releases take one node down at the same time',
+    file: lockCheck,
+    find: 'isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid',
+    replace: 'isHeld(lock, clock.nowMs()) && lock.release === null',
+    tests: [storiesOfTwo],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'policies of every namespace may lock nodes',
+    file: lockCheck,
+    find: "const isTrusted = trusted.includes('*') || trusted.includes(namespace)",
+    replace: 'const isTrusted = trusted.length > 0 || namespace.length < 0',
+    tests: [stories],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a node gets a permit for each attempt of a write that is rejected',
+    file: lockCheck,
+    find: "if (failure !== null) return blocked('NodeLockFailed', failure)",
+    replace: '',
+    tests: [checkTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a node is given back while a drain has it cordoned',
+    file: preparedNodes,
+    find: 'return !isLast || ',
+    replace: 'return isLast || !isLast || ',
+    tests: [preparedTests, stories],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a lock is not renewed while its permit is unsettled',
+    file: preparedNodes,
+    find: 'return due.filter(({ node }) => unsettled.has(node))',
+    replace: 'return due.filter(({ node }) => unsettled.size < 0 && unsettled.has(node))',
+    tests: [preparedTests, stories],
+  },
+]
