@@ -100,7 +100,7 @@ async function attempt(port: PinPort, on: Attempt, signal: AbortSignal, log: Log
     signal.throwIfAborted()
     if (isAppError(error) && error.code === 'WRITE_CONFLICT') return { kind: 'wrote' }
     log.warn({ err: error, rollout }, 'could not pin config')
-    // Its copies are immutable, so a release of this template may go on.
+    // Its copies are immutable, so a release of this template continues.
     if (!isRead && on.isPinned) return { kind: 'pinned', rolledBack: [], isSettled: false }
     return { kind: 'held', why: `config: Pin: ${error instanceof Error ? error.message : String(error)}; it is tried again` }
   }
