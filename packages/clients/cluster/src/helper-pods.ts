@@ -65,22 +65,14 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   const created = new Map<string, HelperPod>()
   /** Uids of pods that this process deleted and its watch may still show. */
   const deleted = new Set<string>()
-  /** Monotonic times at which the watch showed that a pod is gone, by key; the oldest first. */
-  const gone = new Map<string, number>()
+  const gone = createGoneKeys(clock)
   reflector.subscribe({
     onChange(_key, previous, current) {
       if (previous === undefined || current?.uid === previous.uid) return
       deleted.delete(previous.uid)
-      if (current === undefined) remember(keyText(previous))
+      if (current === undefined) gone.add(keyText(previous))
     },
   })
-
-  function remember(key: string): void {
-    const nowMs = clock.monotonicMs()
-    for (const [known, atMs] of gone) if (nowMs - atMs >= JUST_GONE_MS) gone.delete(known)
-    gone.delete(key)
-    gone.set(key, nowMs)
-  }
 
   function unseen(): readonly HelperPod[] {
     for (const [key, pod] of created)
@@ -91,7 +83,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   return {
     start: (signal, failed) => void reflector.start(signal).catch(failed),
     isSynced: () => reflector.synced,
-    hasJustGone: (key) => clock.monotonicMs() - (gone.get(keyText(key)) ?? Number.NEGATIVE_INFINITY) < JUST_GONE_MS,
+    hasJustGone: (key) => gone.has(keyText(key)),
     list(releaseUid) {
       const shown = releaseUid === undefined ? reflector.store.list() : reflector.store.byIndex('release', releaseUid)
       const own = unseen().filter(({ release }) => releaseUid === undefined || release.uid === releaseUid)
@@ -127,6 +119,21 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
         },
       })
     },
+  }
+}
+
+/** Keys of the last five seconds. */
+function createGoneKeys(clock: Clock): { add(key: string): void; has(key: string): boolean } {
+  /** Monotonic times, the oldest first. */
+  const gone = new Map<string, number>()
+  const isRecent = (atMs: number): boolean => clock.monotonicMs() - atMs < JUST_GONE_MS
+  return {
+    add(key) {
+      for (const [known, atMs] of gone) if (!isRecent(atMs)) gone.delete(known)
+      gone.delete(key)
+      gone.set(key, clock.monotonicMs())
+    },
+    has: (key) => isRecent(gone.get(key) ?? Number.NEGATIVE_INFINITY),
   }
 }
 
