@@ -65,12 +65,9 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   const created = new Map<string, HelperPod>()
   /** Uids of pods that this process deleted and its watch may still show. */
   const deleted = new Set<string>()
-  const gone = createGoneKeys(clock)
   reflector.subscribe({
     onChange(_key, previous, current) {
-      if (previous === undefined || current?.uid === previous.uid) return
-      deleted.delete(previous.uid)
-      if (current === undefined) gone.add(keyText(previous))
+      if (previous !== undefined && current?.uid !== previous.uid) deleted.delete(previous.uid)
     },
   })
 
@@ -83,7 +80,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   return {
     start: (signal, failed) => void reflector.start(signal).catch(failed),
     isSynced: () => reflector.synced,
-    hasJustGone: (key) => gone.has(keyText(key)),
+    hasJustGone: followGone(reflector, clock),
     list(releaseUid) {
       const shown = releaseUid === undefined ? reflector.store.list() : reflector.store.byIndex('release', releaseUid)
       const own = unseen().filter(({ release }) => releaseUid === undefined || release.uid === releaseUid)
@@ -122,19 +119,20 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   }
 }
 
-/** Keys of the last five seconds. */
-function createGoneKeys(clock: Clock): { add(key: string): void; has(key: string): boolean } {
-  /** Monotonic times, the oldest first. */
+/** @returns {@link HelperPods.hasJustGone} */
+function followGone(reflector: Reflector<HelperPod>, clock: Clock): HelperPods['hasJustGone'] {
+  /** Monotonic times, by key, the oldest first. */
   const gone = new Map<string, number>()
   const isRecent = (atMs: number): boolean => clock.monotonicMs() - atMs < JUST_GONE_MS
-  return {
-    add(key) {
+  reflector.subscribe({
+    onChange(key, _previous, current) {
+      if (current !== undefined) return
       for (const [known, atMs] of gone) if (!isRecent(atMs)) gone.delete(known)
-      gone.delete(key)
-      gone.set(key, clock.monotonicMs())
+      gone.delete(keyText(key))
+      gone.set(keyText(key), clock.monotonicMs())
     },
-    has: (key) => isRecent(gone.get(key) ?? Number.NEGATIVE_INFINITY),
-  }
+  })
+  return (key) => isRecent(gone.get(keyText(key)) ?? Number.NEGATIVE_INFINITY)
 }
 
 /** Whether the API server would reject the same request again, for its content, a missing right, a quota or a policy. */
