@@ -1,23 +1,33 @@
-import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
+import { OFFERED_CONFIG_ANNOTATION, parsePins, type Pins, pinsOf } from '@tranche/config'
+import type { HeldRevision } from '@tranche/api-schema'
+import { hashOf } from '../release/view/discover-revisions.ts'
+import { plainTemplate } from '../release/view/stable-template.ts'
 import { templateDigest } from './held/held-revisions.ts'
 import { templateToPutBack } from './held/plan-revert.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 
 /**
- * Whether the template with these pins was rolled back, and the stable template is there again, which has none. It stays then: pinned again,
- * it would be the template that was rolled back.
+ * Whether a template with these pins was rolled back, and the stable template is there again, which has none. It stays then: with pins, it
+ * would be a release that begins by itself, before the rollback has ended. A template that was rolled back and is in no history any more may
+ * have had these pins. Pins that were never offered were never rolled back.
  *
- * @param pins value of {@link PINNED_CONFIG_ANNOTATION}
+ * @param text value of the annotation that names copies
  */
-export function arePinsUndone(view: RolloutView, pins: string): boolean {
+export function arePinsUndone(view: RolloutView, text: string): boolean {
   const { daemonSet, rollout } = view
   const { heldRevisions = [], stableRevision, canaryStatus } = rollout.status ?? {}
-  if (daemonSet === undefined || heldRevisions.length === 0) return false
-  const { template } = daemonSet.spec
-  const { metadata } = template
-  const pinned = { ...template, metadata: { ...metadata, annotations: { ...metadata?.annotations, [PINNED_CONFIG_ANNOTATION]: pins } } }
-  const digest = templateDigest(pinned)
-  if (!heldRevisions.some((held) => held.digest === digest)) return false
+  const pins = parsePins(text)
+  if (daemonSet === undefined || !includes(parsePins(daemonSet.metadata.annotations?.[OFFERED_CONFIG_ANNOTATION]), pins)) return false
+  if (!heldRevisions.some((held) => mayHaveHad(view, held, pins))) return false
   const stable = templateToPutBack(view, stableRevision ?? canaryStatus?.stableRevision)
-  return stable !== null && templateDigest(stable) === templateDigest(template)
+  return stable !== null && templateDigest(stable) === templateDigest(daemonSet.spec.template)
+}
+
+function mayHaveHad({ revisions }: RolloutView, { revision, digest }: HeldRevision, pins: Pins): boolean {
+  const template = revisions.filter((one) => hashOf(one) === revision).map(plainTemplate)[0]
+  return template == null || templateDigest(template) !== digest || includes(pinsOf(template), pins)
+}
+
+function includes(all: Pins, some: Pins): boolean {
+  return [...some].every(([key, copy]) => all.get(key) === copy)
 }
