@@ -117,6 +117,14 @@ describe('config in the template', () => {
         [],
       ],
       [
+        'may come back after such a rollback with other content of another object',
+        (s) => {
+          const both = takeOut(pin(s, 'agent-1'), ours).configMap('other', '7').configMap('other-7', '7', copy, ours)
+          return pin(both, 'agent-1', { pins: 'ConfigMap/agent=agent-1,ConfigMap/other=other-7' })
+        },
+        [],
+      ],
+      [
         'may come back where a user has removed the annotation',
         (s) => pin(pin(second(s), 'agent-2').daemonSet({ template: 'template-2', unpinned: undefined, pins: undefined }), 'agent-2'),
         [],

@@ -97,10 +97,14 @@ class ConfigJudge implements Judge {
     if (write.type === 'DELETED') return void this.#daemonSets.delete(key)
     const known = this.#daemonSets.get(key) ?? { writtenMs: write.t, offered: new Map<string, string>(), takenOut: new Set<string>() }
     const isOurs = this.#parts.query.isOurs(write.actor ?? '')
-    if (before !== undefined && isOurs && pinsConfig(before, next))
-      for (const [object, copy] of copiesIn(next.pins))
-        if (copiesIn(before.pins).get(object) !== copy)
-          this.#judgePin(write, known, { object, copy, isAnew: isAnew(before, known, object), type: next.strategy?.type })
+    if (before !== undefined && isOurs && pinsConfig(before, next)) {
+      const pins = [...copiesIn(next.pins)].map(([object, copy]): Pin => {
+        return { object, copy, isAnew: isAnew(before, known, object), type: next.strategy?.type }
+      })
+      const isNews = pins.some(({ object, copy }) => known.offered.get(object) !== this.#store.content(write.namespace, copy))
+      for (const pin of pins)
+        if (copiesIn(before.pins).get(pin.object) !== pin.copy) this.#judgePin(write, known, { ...pin, isAnew: pin.isAnew || isNews })
+    }
     if (before?.template !== next.template) followTakenOut(known, { before, next, isOurs })
     this.#daemonSets.set(key, { ...known, writtenMs: write.t })
   }
@@ -127,7 +131,7 @@ class ConfigJudge implements Judge {
 interface Pin {
   readonly object: string
   readonly copy: string
-  /** Whether the template named no copy of the object before, and not because we took it out. */
+  /** Whether the template named no copy of the object before, and not because we took it out; or another object has other content. */
   readonly isAnew: boolean
   /** Update strategy since then. */
   readonly type: string | undefined
