@@ -143,7 +143,10 @@ function nameFor({ copies, template, owner }: PinView, source: ConfigSource): st
   return (alike.find(({ name }) => name === present) ?? alike[0])?.name ?? copyName(source, owner)
 }
 
-/** What counts as offered from now on. Of an object that is gone, the last offer does: it may come back with a content that was rolled back. */
+/**
+ * Copies that count as offered after this plan. An object that is gone keeps its last offer: it may come back with a content that was rolled
+ * back.
+ */
 function offerOf({ offered, sources }: PinView, wanted: Pins): Pins {
   const before = parsePins(offered)
   const isGone = (key: string): boolean => sources.get(key)?.kind !== 'found'

@@ -216,7 +216,7 @@ function undoPreparations({ view, fence }: PassFacts): PassPlan | null {
   return nodes.length > 0 ? { kind: 'undoPreparations', nodes: nodes.slice(0, NODES_AT_ONCE) } : null
 }
 
-/** What lasts only for a time is renewed while the permit of its node is unsettled, also while the record is stopped. A sweep wakes the pass. */
+/** Renews what expires, such as the Lease of a node, until the permit of its node is settled, also in a stopped record. A sweep wakes the pass. */
 function renewNodes({ view, fence }: PassFacts): PassPlan | null {
   if (view.prepared === undefined || view.prepared.size === 0) return null
   const nodes = nodesToRenew(fence)
