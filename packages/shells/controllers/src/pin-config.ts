@@ -1,7 +1,7 @@
 import { type ConfigObject, garbageOf, OFFERED_CONFIG_ANNOTATION, type PinPlan, planPins, type PinView } from '@tranche/config'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
-import { type PinLeave, type RolloutView, takeOverForPins } from '@tranche/planner'
+import { type PinLeave, plainTemplate, type RolloutView, takeOverForPins } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import type { PinPort } from './pin-port.ts'
 
@@ -117,7 +117,7 @@ async function writeOnce(
   log: Logger,
 ): Promise<Attempted> {
   const kept = of.release?.status?.stableTemplate?.template
-  const view: PinView = { ...found, revisions: [...of.revisions.map(templateIn), kept], pods: [] }
+  const view: PinView = { ...found, revisions: [...of.revisions.map(plainTemplate), kept], pods: [] }
   const plan = planPins(view)
   if (plan.kind === 'none') return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
   if (plan.kind === 'wait') return { kind: 'held', why: `config: Pin: ${plan.message}` }
@@ -125,7 +125,7 @@ async function writeOnce(
   const operations = leave.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? leave.operations : []
   const hasWritten = await carryOut(port, daemonSet, { plan, view, operations, release: of.rollout.metadata.name }, signal)
   if (!hasWritten) return { kind: 'pinned', rolledBack: [], isSettled: false }
-  log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'pinned config')
+  log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
   return { kind: 'wrote' }
 }
 
@@ -157,16 +157,12 @@ async function carryOut(port: PinPort, daemonSet: DaemonSet, planned: Planned, s
     case 'deleteCopies': {
       const live = { ...view, ...(await port.touch(daemonSet, release, signal)) }
       const marked = new Set(plan.copies.map(({ name }) => name))
-      const doomed = garbageOf(live).filter(({ name }) => marked.has(name))
-      for (const copy of doomed) await port.deleteCopy(daemonSet, copy, signal)
-      return doomed.length > 0
+      const unused = garbageOf(live).filter(({ name }) => marked.has(name))
+      for (const copy of unused) await port.deleteCopy(daemonSet, copy, signal)
+      return unused.length > 0
     }
     default:
       plan satisfies never
       return false
   }
-}
-
-function templateIn({ data }: RolloutView['revisions'][number]): unknown {
-  return (data as { readonly spec?: { readonly template?: unknown } } | undefined)?.spec?.template
 }
