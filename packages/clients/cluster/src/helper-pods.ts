@@ -6,13 +6,13 @@ import {
   isNotFound,
   joinReflectors,
   type KubeClient,
-  KubeStatusError,
   type Reflector,
   resourcePaths,
 } from '@tranche/kube-client'
 import { compareResourceVersions, keyText, type ObjectKey, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
 import { type HelperManifest, type HelperPod, toHelperPod } from '@tranche/pre-pull'
 import type { Logger } from '@tranche/telemetry'
+import { rejectionText } from './rejection-text.ts'
 
 /** Settings of {@link watchHelperPods}. */
 export interface HelperPodsOptions {
@@ -65,22 +65,14 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   const created = new Map<string, HelperPod>()
   /** Uids of pods that this process deleted and its watch may still show. */
   const deleted = new Set<string>()
-  /** Monotonic times at which the watch showed that a pod is gone, by key; the oldest first. */
-  const gone = new Map<string, number>()
+  const gone = rememberGone(clock)
   reflector.subscribe({
     onChange(_key, previous, current) {
       if (previous === undefined || current?.uid === previous.uid) return
       deleted.delete(previous.uid)
-      if (current === undefined) remember(keyText(previous))
+      if (current === undefined) gone.add(keyText(previous))
     },
   })
-
-  function remember(key: string): void {
-    const nowMs = clock.monotonicMs()
-    for (const [known, atMs] of gone) if (nowMs - atMs >= JUST_GONE_MS) gone.delete(known)
-    gone.delete(key)
-    gone.set(key, nowMs)
-  }
 
   function unseen(): readonly HelperPod[] {
     for (const [key, pod] of created)
@@ -91,7 +83,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   return {
     start: (signal, failed) => void reflector.start(signal).catch(failed),
     isSynced: () => reflector.synced,
-    hasJustGone: (key) => clock.monotonicMs() - (gone.get(keyText(key)) ?? Number.NEGATIVE_INFINITY) < JUST_GONE_MS,
+    hasJustGone: (key) => gone.has(keyText(key)),
     list(releaseUid) {
       const shown = releaseUid === undefined ? reflector.store.list() : reflector.store.byIndex('release', releaseUid)
       const own = unseen().filter(({ release }) => releaseUid === undefined || release.uid === releaseUid)
@@ -104,8 +96,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
         return { kind: 'created' }
       } catch (error) {
         if (isAlreadyExists(error)) return { kind: 'exists' }
-        if (error instanceof KubeStatusError && isFinal(error)) return { kind: 'rejected', message: error.serverMessage || error.message }
-        throw error
+        return { kind: 'rejected', message: rejectionText(error) }
       }
     },
     async delete({ namespace, name, uid }, signal) {
@@ -119,20 +110,32 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
       if (reflector.store.get(key)?.uid === uid || created.get(keyText(key))?.uid === uid) deleted.add(uid)
       created.delete(keyText(key))
     },
-    subscribe(onChange) {
-      reflector.subscribe({
-        onChange(_key, previous, current) {
-          const pod = current ?? previous
-          if (pod !== undefined && previous?.state.kind !== current?.state.kind) onChange(pod)
-        },
-      })
-    },
+    subscribe: (onChange) => subscribeToStates(reflector, onChange),
   }
 }
 
-/** Whether the API server would reject the same request again, for its content, a missing right, a quota or a policy. */
-function isFinal({ status }: KubeStatusError): boolean {
-  return status === 400 || status === 403 || status === 404 || status === 422
+function subscribeToStates(reflector: Reflector<HelperPod>, onChange: (pod: HelperPod) => void): void {
+  reflector.subscribe({
+    onChange(_key, previous, current) {
+      const pod = current ?? previous
+      if (pod !== undefined && previous?.state.kind !== current?.state.kind) onChange(pod)
+    },
+  })
+}
+
+/** Names of pods that the watch has shown to be gone in the last {@link JUST_GONE_MS}. */
+function rememberGone(clock: Clock): { add(key: string): void; has(key: string): boolean } {
+  /** Monotonic times, the oldest first. */
+  const gone = new Map<string, number>()
+  return {
+    add(key) {
+      const nowMs = clock.monotonicMs()
+      for (const [known, atMs] of gone) if (nowMs - atMs >= JUST_GONE_MS) gone.delete(known)
+      gone.delete(key)
+      gone.set(key, nowMs)
+    },
+    has: (key) => clock.monotonicMs() - (gone.get(key) ?? Number.NEGATIVE_INFINITY) < JUST_GONE_MS,
+  }
 }
 
 function reflectorOf({ client, clock, log, seed = 0, namespaces }: HelperPodsOptions): Reflector<HelperPod> {
