@@ -6,11 +6,11 @@ import { ConfigStore } from './config-store.ts'
 /**
  * Config that is pinned, judged by what users wrote and by the objects that pods read.
  *
- * - G3: we bring config into the template under OnDelete alone, and a pod reads the copies that its revision names, never the object itself. Copies are immutable and exist. So a change of config reaches
- *   a node only with a revision, which the other judges let in by batches alone.
- * - G11: we bring into a template only a content that the user's object has had since the DaemonSet was written last.
+ * - G3: Tranche brings config into the template under OnDelete alone. A pod reads the copies that its revision names, never the object itself.
+ *   Copies are immutable and exist. So a change of config reaches a node only with a revision, which the other judges let in by batches alone.
+ * - G11: Tranche brings into a template only a content that the user's object has had since the DaemonSet was written last.
  * - G12: a content that was brought in once does not come back after a rollback, unless another content came in between.
- * - G7: we delete no copy that a pod, a revision or the template names.
+ * - G7: Tranche deletes no copy that a pod, a revision or the template names.
  */
 export function createConfigJudge(parts: JudgeParts): Judge {
   return new ConfigJudge(parts)
@@ -23,7 +23,7 @@ interface Reader {
 
 interface KnownDaemonSet {
   readonly writtenMs: number
-  /** Content that we brought in last, by object. */
+  /** Content that Tranche brought in last, by object. */
   readonly offered: Map<string, string>
 }
 
@@ -94,11 +94,16 @@ class ConfigJudge implements Judge {
     if (before !== undefined && this.#parts.query.isOurs(write.actor ?? '') && pinsConfig(before, next))
       for (const [object, copy] of copiesIn(next.pins))
         if (copiesIn(before.pins).get(object) !== copy)
-          this.#judgePin(write, known, { object, copy, isAnew: copiesIn(before.pins).get(object) === undefined, type: next.strategy?.type })
+          this.#judgePin(write, known, {
+            object,
+            copy,
+            isFirst: copiesIn(before.pins).get(object) === undefined,
+            type: next.strategy?.type,
+          })
     this.#daemonSets.set(key, { ...known, writtenMs: write.t })
   }
 
-  #judgePin(write: RecordedWrite, { writtenMs, offered }: KnownDaemonSet, { object, copy, isAnew, type }: Pin): void {
+  #judgePin(write: RecordedWrite, { writtenMs, offered }: KnownDaemonSet, { object, copy, isFirst, type }: Pin): void {
     const { namespace, actor, t } = write
     const content = this.#store.content(namespace, copy)
     const breach = (guarantee: 'G3' | 'G11' | 'G12', text: string): void =>
@@ -107,7 +112,7 @@ class ConfigJudge implements Judge {
     if (!this.#store.contentsSince(namespace, object, writtenMs).has(content))
       breach('G11', `named the copy ${copy}, with a content that ConfigMap ${object} did not have`)
     if (type !== 'OnDelete') breach('G3', `named the copy ${copy} under ${type}: the native controller brings it to every node`)
-    if (!isAnew && offered.get(object) === content) breach('G12', `named the copy ${copy} again, which was rolled back`)
+    if (!isFirst && offered.get(object) === content) breach('G12', `named the copy ${copy} again, which was rolled back`)
     offered.set(object, content)
   }
 }
@@ -116,7 +121,7 @@ interface Pin {
   readonly object: string
   readonly copy: string
   /** Whether the template named no copy of the object before. */
-  readonly isAnew: boolean
+  readonly isFirst: boolean
   /** Update strategy since then. */
   readonly type: string | undefined
 }
