@@ -72,7 +72,7 @@ export { QUEUE_UNAVAILABLE } from './release/waiting-for.ts'
 export { isReleaseRevisionMissing } from './release/missing-revision.ts'
 export { isRevisionMissing } from './rollout/missing-revision.ts'
 export { planRollout } from './rollout/plan-rollout.ts'
-export { type PinLeave, takeOverForPins } from './rollout/take-over-for-pins.ts'
+export { type PinTiming, takeOverForPins } from './rollout/take-over-for-pins.ts'
 export type { PlannedEvent, RolloutPlan } from './rollout/view/rollout-plan.ts'
 export type { RolloutView, WorkloadReading } from './rollout/view/rollout-view.ts'
 
