@@ -65,12 +65,9 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   const created = new Map<string, HelperPod>()
   /** Uids of pods that this process deleted and its watch may still show. */
   const deleted = new Set<string>()
-  const gone = rememberGone(clock)
   reflector.subscribe({
     onChange(_key, previous, current) {
-      if (previous === undefined || current?.uid === previous.uid) return
-      deleted.delete(previous.uid)
-      if (current === undefined) gone.add(keyText(previous))
+      if (previous !== undefined && current?.uid !== previous.uid) deleted.delete(previous.uid)
     },
   })
 
@@ -83,7 +80,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   return {
     start: (signal, failed) => void reflector.start(signal).catch(failed),
     isSynced: () => reflector.synced,
-    hasJustGone: (key) => gone.has(keyText(key)),
+    hasJustGone: followGone(reflector, clock),
     list(releaseUid) {
       const shown = releaseUid === undefined ? reflector.store.list() : reflector.store.byIndex('release', releaseUid)
       const own = unseen().filter(({ release }) => releaseUid === undefined || release.uid === releaseUid)
@@ -110,32 +107,31 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
       if (reflector.store.get(key)?.uid === uid || created.get(keyText(key))?.uid === uid) deleted.add(uid)
       created.delete(keyText(key))
     },
-    subscribe: (onChange) => subscribeToStates(reflector, onChange),
+    subscribe(onChange) {
+      reflector.subscribe({
+        onChange(_key, previous, current) {
+          const pod = current ?? previous
+          if (pod !== undefined && previous?.state.kind !== current?.state.kind) onChange(pod)
+        },
+      })
+    },
   }
 }
 
-function subscribeToStates(reflector: Reflector<HelperPod>, onChange: (pod: HelperPod) => void): void {
+/** @returns {@link HelperPods.hasJustGone} */
+function followGone(reflector: Reflector<HelperPod>, clock: Clock): HelperPods['hasJustGone'] {
+  /** Monotonic times, by key, the oldest first. */
+  const gone = new Map<string, number>()
+  const isRecent = (atMs: number): boolean => clock.monotonicMs() - atMs < JUST_GONE_MS
   reflector.subscribe({
-    onChange(_key, previous, current) {
-      const pod = current ?? previous
-      if (pod !== undefined && previous?.state.kind !== current?.state.kind) onChange(pod)
+    onChange(key, _previous, current) {
+      if (current !== undefined) return
+      for (const [known, atMs] of gone) if (!isRecent(atMs)) gone.delete(known)
+      gone.delete(keyText(key))
+      gone.set(keyText(key), clock.monotonicMs())
     },
   })
-}
-
-/** Names of pods that the watch has shown to be gone in the last {@link JUST_GONE_MS}. */
-function rememberGone(clock: Clock): { add(key: string): void; has(key: string): boolean } {
-  /** Monotonic times, the oldest first. */
-  const gone = new Map<string, number>()
-  return {
-    add(key) {
-      const nowMs = clock.monotonicMs()
-      for (const [known, atMs] of gone) if (nowMs - atMs >= JUST_GONE_MS) gone.delete(known)
-      gone.delete(key)
-      gone.set(key, nowMs)
-    },
-    has: (key) => clock.monotonicMs() - (gone.get(key) ?? Number.NEGATIVE_INFINITY) < JUST_GONE_MS,
-  }
+  return (key) => isRecent(gone.get(keyText(key)) ?? Number.NEGATIVE_INFINITY)
 }
 
 function reflectorOf({ client, clock, log, seed = 0, namespaces }: HelperPodsOptions): Reflector<HelperPod> {
