@@ -40,9 +40,16 @@ const { values: given, positionals } = parseArgs({
     output: { type: 'string', short: 'o', default: 'table' },
   },
 })
-const options = { runs: Number(given.runs), minutes: Number(given.minutes) }
+const options = { runs: positive('--runs', given.runs), minutes: positive('--minutes', given.minutes) }
 const [first, ...rest] = positionals
 process.exitCode = (await run()) ? 0 : 1
+
+/** @throws if the option is no number above 0: the measurement would have no run, and would keep every limit */
+function positive(option: string, text: string): number {
+  const value = Number(text)
+  if (!(value > 0)) throw new Error(`${option} ${text}: use a number above 0`)
+  return value
+}
 
 async function run(): Promise<boolean> {
   if (first === 'list') return list()

@@ -14,7 +14,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
 import { describeApi } from '../apps/api/src/index.ts'
-import { admissionPolicies, admissionWebhooks, definitionsPolicy, helperPodsPolicy, podPolicy } from '../packages/core/admission/src/index.ts'
+import {
+  admissionPolicies,
+  admissionWebhooks,
+  definitionsPolicy,
+  helperPodsPolicy,
+  podPolicy,
+} from '../packages/core/admission/src/index.ts'
 import { customResourceDefinitions } from '../packages/words/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
 import { pictureFolder, writtenBenchmarks, writtenPictures } from './bench/report/page.ts'

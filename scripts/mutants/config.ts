@@ -255,7 +255,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'the native controller acts on a template with new config',
     file: pinConfig,
-    find: "leave.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? leave.operations : []",
+    find: "timing.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? timing.operations : []",
     replace: '[]',
     tests: [pinnedConfig],
   },

@@ -142,6 +142,18 @@ export const stories: Readonly<Record<string, Story>> = {
       await untilStalled(stage, 'PolicyInvalid')
     },
   },
+  'config that may not be pinned': {
+    async play(stage) {
+      await stage.patchRollout({ metadata: { annotations: goesBy('pinned') } })
+      await stage.client.create(resourcePaths.releasePolicies, {
+        apiVersion: 'tranche.dev/v1alpha1',
+        kind: 'ReleasePolicy',
+        metadata: { namespace: stageKey.namespace, name: 'pinned' },
+        spec: { config: 'Pin' },
+      } as never)
+      await untilStalled(stage, 'ConfigUnpinned')
+    },
+  },
   'another controller': {
     async play(stage) {
       const kruise = await startKruise(stage)

@@ -1,12 +1,10 @@
-import type { Exchange, WireRequest } from '@tranche/wire'
 import { expect, it } from 'vitest'
 import { byLabel, consumerNames, expectDrained, expectNoMarks, labelled, makeConsumer, setCordon, setDrainStage } from './drain-stage.ts'
 import { expectKept } from './expect-kept.ts'
+import { killAtRequest } from './kill-at-request.ts'
 import { untilReleased } from './looks.ts'
 import type { Stage } from './stage.ts'
 
-/** Time until a successor of a killed executor starts, in milliseconds. */
-const RESTART_MS = 50
 /** Node that a user has cordoned, and which stays so. */
 const CORDONED = 'node-002'
 /** Maximum number of requests of the story. */
@@ -28,28 +26,7 @@ it.each([
 
 /** Plays a release of three drained nodes; the executor is killed at that request. @returns whether it sent that many */
 async function play(when: 'before' | 'after', at: number): Promise<boolean> {
-  let sent = 0
-  let isKilled = false
-  const kill = (): void => {
-    const { kill: end, process } = stage.program('executor-1')
-    end()
-    process.cutOff()
-    isKilled = true
-    stage.clock.setTimer(RESTART_MS, () => void stage.startExecutor('executor-2'))
-  }
-  const tap = (identity: string, exchange: Exchange): Exchange => (identity === 'executor-1' ? counted(exchange) : exchange)
-  const counted =
-    (exchange: Exchange): Exchange =>
-    async (request, signal) => {
-      const isTheOne = isAction(request) && !isKilled && sent++ === at
-      if (isTheOne && when === 'before') {
-        kill()
-        throw new Error('the process is dead')
-      }
-      const answer = await exchange(request, signal)
-      if (isTheOne) kill()
-      return answer
-    }
+  const { tap, isKilled } = killAtRequest(() => stage, when, at)
   const stage: Stage = await setDrainStage(byLabel, { nodes: 3, startsWhileRunning: true, tap })
   try {
     for (const node of [1, 2, 3]) await makeConsumer(stage, `web-${node}`, `node-00${node}`, {}, { labels: labelled })
@@ -63,10 +40,5 @@ async function play(when: 'before' | 'after', at: number): Promise<boolean> {
   } finally {
     await stage.end()
   }
-  return isKilled
-}
-
-/** Requests other than the lists and watches of the cache. */
-function isAction({ method, path }: WireRequest): boolean {
-  return method !== 'GET' || path.includes('fieldSelector=spec.nodeName') || /\/(nodes|batchreleases)\/[^/?]+$/.test(path)
+  return isKilled()
 }

@@ -1,14 +1,12 @@
-import type { Exchange, WireRequest } from '@tranche/wire'
 import { expect, it } from 'vitest'
 import { byLabel, expectNoMarks, labelled, makeConsumer, TEAM } from './drain-stage.ts'
 import { expectKept } from './expect-kept.ts'
+import { killAtRequest } from './kill-at-request.ts'
 import { expectLocked, expectNoLocks, locking, setLockStage } from './lock-stage.ts'
 import { untilReleased } from './looks.ts'
 import { drive, type Stage } from './stage.ts'
 import { resourcePaths } from '@tranche/kube-client'
 
-/** Time until a successor of a killed executor starts, in milliseconds. */
-const RESTART_MS = 50
 /** Maximum number of requests of the story. */
 const MOST_REQUESTS = 400
 
@@ -30,28 +28,7 @@ it.each([
 
 /** Plays a release of three nodes; the executor is killed at that request. @returns whether it sent that many */
 async function play(when: 'before' | 'after', drains: boolean, at: number): Promise<boolean> {
-  let sent = 0
-  let isKilled = false
-  const kill = (): void => {
-    const { kill: end, process } = stage.program('executor-1')
-    end()
-    process.cutOff()
-    isKilled = true
-    stage.clock.setTimer(RESTART_MS, () => void stage.startExecutor('executor-2'))
-  }
-  const tap = (identity: string, exchange: Exchange): Exchange => (identity === 'executor-1' ? counted(exchange) : exchange)
-  const counted =
-    (exchange: Exchange): Exchange =>
-    async (request, signal) => {
-      const isTheOne = isAction(request) && !isKilled && sent++ === at
-      if (isTheOne && when === 'before') {
-        kill()
-        throw new Error('the process is dead')
-      }
-      const answer = await exchange(request, signal)
-      if (isTheOne) kill()
-      return answer
-    }
+  const { tap, isKilled } = killAtRequest(() => stage, when, at)
   const policy = drains ? { ...locking, drain: byLabel } : locking
   const stage: Stage = await setLockStage({ nodes: 3, policy, startsWhileRunning: true, tap })
   try {
@@ -69,10 +46,5 @@ async function play(when: 'before' | 'after', drains: boolean, at: number): Prom
   } finally {
     await stage.end()
   }
-  return isKilled
-}
-
-/** Requests other than the lists and watches of the cache. */
-function isAction({ method, path }: WireRequest): boolean {
-  return method !== 'GET' || path.includes('fieldSelector=spec.nodeName') || /\/(nodes|batchreleases)\/[^/?]+$/.test(path)
+  return isKilled()
 }

@@ -1,27 +1,27 @@
-import type { Rollout } from '@tranche/api-schema'
-import { resourcePaths } from '@tranche/kube-client'
-import type { DaemonSet, Lease, Pod } from '@tranche/kube-types'
+import type { Lease } from '@tranche/kube-types'
 import { afterEach, expect, it } from 'vitest'
+import { addAgent } from './group-stage.ts'
 import { expectLocked, expectNoLocks, LEASES, locking, setLockStage } from './lock-stage.ts'
-import { runs, untilReleased } from './looks.ts'
-import { drive, type Stage } from './stage.ts'
-import { daemonSetManifest, goesBy, imageOf, policyKey, rolloutManifest, stageKey } from './stage-objects.ts'
+import { untilReleased } from './looks.ts'
+import type { Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
 
-const second = { namespace: stageKey.namespace, name: 'csi-driver' }
+/** Name of another DaemonSet on the same nodes, with the same policy. */
+const SECOND = 'csi-driver'
 const steps = [{ replicas: '100%' }]
 
 it.each([1, 2, 3])('two releases with several executors take no node down at the same time, and both end, seed %i', async (seed) => {
   stage = await setLockStage({ seed, nodes: 6, maxUnavailable: 3, executors: ['executor-1', 'executor-2'] })
-  await addSecond()
-  await Promise.all([stage.setImage('v2'), setSecondImage('v2')])
-  await stage.until('the second one is released', async () => isSecondReleased('v2'))
+  const second = await addAgent(stage, SECOND, { nodes: 6, maxUnavailable: 3, steps, policy: locking })
+  await Promise.all([stage.setImage('v2'), second.setImage('v2')])
+  await second.untilReleased('v2')
   await untilReleased(stage, 'v2')
   await expectNoLocks(stage)
   expectLocked(stage)
-  expect(holders()).toEqual([second.name, stageKey.name])
+  expect(holders()).toEqual([SECOND, stageKey.name])
   expectApart()
 })
 
@@ -34,30 +34,6 @@ it('an executor that was frozen before it takes a Lease gives it back once anoth
   await stage.pass(5_000)
   await expectNoLocks(stage)
 })
-
-/** Another DaemonSet on the same nodes, with a Rollout and the same policy. */
-async function addSecond(): Promise<void> {
-  const labels = { app: second.name }
-  const { spec, ...agent } = daemonSetManifest({ maxUnavailable: 3 }) as DaemonSet
-  const template = { ...spec.template, metadata: { ...spec.template.metadata, labels } }
-  const daemonSet = { ...agent, metadata: second, spec: { ...spec, selector: { matchLabels: labels }, template } }
-  await drive(stage.clock, stage.client.create(resourcePaths.daemonSets, daemonSet))
-  const rollout = rolloutManifest({ steps, policy: locking }, second.name) as Rollout
-  const workloadRef = { ...rollout.spec.workloadRef, name: second.name }
-  const metadata = { ...second, annotations: goesBy(policyKey.name) }
-  await drive(stage.clock, stage.client.create(resourcePaths.rollouts, { ...rollout, metadata, spec: { ...rollout.spec, workloadRef } }))
-  await stage.until('it is Healthy', async () => (await stage.rollout(second.name)).status?.phase === 'Healthy')
-}
-
-async function setSecondImage(tag: string): Promise<void> {
-  const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: imageOf(tag) }] } } } }
-  await stage.client.patch(resourcePaths.daemonSets, second, { type: 'strategic', body })
-}
-
-async function isSecondReleased(tag: string): Promise<boolean> {
-  const { items } = await stage.client.list<Pod>(resourcePaths.pods, { namespace: second.namespace, labelSelector: `app=${second.name}` })
-  return items.length === 6 && items.every((pod) => runs(pod, tag)) && (await stage.rollout(second.name)).status?.phase === 'Healthy'
-}
 
 /** Names of the releases that held Leases. No holder may replace another one. */
 function holders(): readonly string[] {

@@ -1,3 +1,4 @@
+import { pinsOf } from '@tranche/config'
 import { resourcePaths } from '@tranche/kube-client'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -47,9 +48,14 @@ describe('a pinned DaemonSet whose objects users change', () => {
     await stage.patchDaemonSet({ spec: { template: { metadata: { annotations: { 'tranche.dev/pinned-config': null } } } } })
     await stage.until('it is held', async () => (await stalled(stage))?.reason === 'ConfigUnpinned', 60_000)
     expect((await stalled(stage))?.message).toContain(`ConfigMap ${metadata.name} exists, but is no copy of ConfigMap agent`)
+    expect(pinsOf((await stage.daemonSet()).spec.template)).toEqual(new Map())
+    expect(
+      (await contents(stage)).filter((one) => one === 'evil'),
+      'the pod that named the copy before',
+    ).toHaveLength(1)
   })
 
-  it('releases a content again after a rollback, once a user removes the annotation, and says that it is rolled back', async () => {
+  it('releases a content again after a rollback, once a user removes the annotation and retries, and says that it is rolled back', async () => {
     await atRest('1')
     await write(stage, '2')
     await untilPausedAt(stage, 1)
@@ -57,10 +63,10 @@ describe('a pinned DaemonSet whose objects users change', () => {
     await untilContents(stage, ['1', '1', '1', '1', '1'])
     expect(await condition(stage, 'ConfigUnversioned')).toMatchObject({ status: 'False', reason: 'RolledBack' })
     await stage.patchDaemonSet({ spec: { template: { metadata: { annotations: { 'tranche.dev/pinned-config': null } } } } })
-    await stage.until(
-      'it is offered',
-      async () => (await contents(stage)).includes('2') || (await stage.rollout()).status?.phase !== 'Healthy',
-    )
+    await stage.until('its revision is blocked', async () => (await stalled(stage))?.reason === 'RevisionHeld')
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'b', type: 'retry' }) } } })
+    await untilPausedAt(stage, 1)
+    expect(await contents(stage)).toEqual(['1', '1', '1', '1', '2'])
   })
 
   it('is rolled back to its template without copies, which stays until the content changes', async () => {

@@ -63,7 +63,7 @@ export function createExecutorPort({ client, cluster, preparer, uniqueValue }: P
       const target = targetOf(key)
       if (target !== null) await preparer.undo(target, prepared, signal)
     },
-    async renewNode(key, prepared, signal) {
+    async renewPreparation(key, prepared, signal) {
       const target = targetOf(key)
       if (target !== null) await preparer.renew(target, prepared, signal)
     },

@@ -13,7 +13,7 @@ export const executorFailpointPorts = {
     readNode: 'promise',
     checkNode: 'promise',
     undoPreparation: 'promise',
-    renewNode: 'promise',
+    renewPreparation: 'promise',
     sweepNodes: 'promise',
   },
   queue: { enqueue: 'promise', process: 'value' },

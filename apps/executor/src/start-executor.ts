@@ -13,7 +13,7 @@ import {
 } from '@tranche/cluster'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, type KubeClient, onServerClock, resourcePaths, traceExchange } from '@tranche/kube-client'
-import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
+import { fieldManagers, keyOf, keyText, NODE_LOCK_NAMESPACE, type ObjectKey, parseKey } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
 import { createExecutorPass, type ExecutorPort } from '@tranche/partition-executor'
@@ -80,9 +80,6 @@ export interface RunningExecutor {
 /** Interval at which every controlled DaemonSet is enqueued, in milliseconds; this recovers lost jobs. */
 const SWEEP_MS = 30_000
 const STOP_GRACE_MS = 5_000
-
-/** Default namespace of the Leases of nodes, as in the lease library of medik8s. */
-const LOCK_LEASE_NAMESPACE = 'medik8s-leases'
 
 /** Starts the partition executor against one API server. */
 export function startExecutor(given: ExecutorOptions): RunningExecutor {
@@ -154,7 +151,7 @@ interface PreparedNodes {
 
 /** Puts the checks of nodes together. What the installation does not allow is not watched. */
 function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, seed }: Preparing): PreparedNodes {
-  const { drainNamespaces = [], lockNamespaces = [], lockLeaseNamespace = LOCK_LEASE_NAMESPACE, namespaces, prePull } = options
+  const { drainNamespaces = [], lockNamespaces = [], lockLeaseNamespace = NODE_LOCK_NAMESPACE, namespaces, prePull } = options
   const watching = { client, clock, log, seed }
   const helpers = prePull === true ? watchHelperPods({ ...watching, ...(namespaces && { namespaces }) }) : undefined
   const locks = lockNamespaces.length === 0 ? undefined : watchNodeLocks({ ...watching, namespace: lockLeaseNamespace })

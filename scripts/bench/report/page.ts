@@ -51,7 +51,7 @@ pods, and the judge of the simulator reads the recording. *Simulated Tranche* is
 batches, and with pods that stop in 0.5 s and start in 2 to 3 s.`
 
 const toolsHead = `These figures were measured on Kubernetes 1.36.2 with simulated nodes (KWOK), and with openkruise/rollouts at commit 9dd6279. Pods
-stop in 0.5 s and start in 2 to 3 s, as in the releases above. The lower bound is the shortest time for the given pods and limit.
+stop in 0.5 s and start in 2 to 3 s. The lower bound is the shortest time for the given pods and limit.
 [Comparison](explanation/comparison.md) has the differences in what the tools do.`
 
 function repeat(data: readonly SetData[]): string {

@@ -1,10 +1,12 @@
 import {
   type ConfigCopy,
   type ConfigKind,
+  contentOf,
   COPY_LABEL,
   copyName,
   type CopyOwner,
   type ExistingCopy,
+  kindOfPin,
   OFFERED_CONFIG_ANNOTATION,
   parsePins,
   PINNED_CONFIG_ANNOTATION,
@@ -16,8 +18,17 @@ import {
 import type { BatchRelease } from '@tranche/api-schema'
 import type { PinPort, PinWrite } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
-import { isAlreadyExists, isForbidden, isNotFound, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import {
+  isAlreadyExists,
+  isForbidden,
+  isNotFound,
+  jsonPointer,
+  type JsonPatchOperation,
+  type KubeClient,
+  resourcePaths,
+} from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, isOwnedBy, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
+import { plainTemplate } from '@tranche/planner'
 import { configPath, type ConfigWatch } from './config-watch.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
@@ -102,7 +113,7 @@ class ApiPinPort implements PinPort {
     isUnused: boolean,
     signal: AbortSignal,
   ): Promise<void> {
-    const path = `/metadata/annotations/${escaped(UNUSED_ANNOTATION)}`
+    const path = jsonPointer('metadata', 'annotations', UNUSED_ANNOTATION)
     const change = isUnused ? ({ op: 'add', path, value: 'true' } as const) : ({ op: 'remove', path } as const)
     const object = { metadata: { namespace: metadata.namespace ?? '', name, uid, resourceVersion } }
     await patchOrConflict(this.#parts.client, configPath(kind), object, [...testsOf(object), change], { signal })
@@ -111,7 +122,7 @@ class ApiPinPort implements PinPort {
   async pin(daemonSet: DaemonSet, { pins, offered, operations: more }: PinWrite, signal: AbortSignal): Promise<void> {
     const { namespace = '', uid, annotations } = daemonSet.metadata
     for (const [key, name] of parsePins(pins ?? '')) {
-      const kind: ConfigKind = key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
+      const kind = kindOfPin(key)
       const object = await this.#parts.client.get<ConfigObjectOnWire>(configPath(kind), { namespace, name }, { signal })
       const copy = toExistingCopy(kind, object, uid)
       if (copy === null || copy.isUnused)
@@ -144,7 +155,7 @@ class ApiPinPort implements PinPort {
     return {
       template: touched.spec.template,
       offered: touched.metadata.annotations?.[OFFERED_CONFIG_ANNOTATION],
-      revisions: [...revisions.items.filter((one) => isOwnedBy(one, touched)).map(templateIn), kept],
+      revisions: [...revisions.items.filter((one) => isOwnedBy(one, touched)).map(plainTemplate), kept],
       pods: pods.items.filter((pod) => isOwnedBy(pod, touched)),
       isObserved: touched.status?.observedGeneration === touched.metadata.generation,
     }
@@ -165,14 +176,14 @@ class ApiPinPort implements PinPort {
 
   async #readSource(kind: ConfigKind, key: ObjectKey, signal: AbortSignal): Promise<SourceReading> {
     try {
-      const { metadata, type, data, binaryData } = await this.#parts.client.get<ConfigObjectOnWire>(configPath(kind), key, { signal })
-      const { uid, resourceVersion } = metadata
-      const content = { ...(type && { type }), ...(data && { data }), ...(binaryData && { binaryData }) }
-      return { kind: 'found', source: { kind, name: key.name, uid, resourceVersion, ...content } }
+      const object = await this.#parts.client.get<ConfigObjectOnWire>(configPath(kind), key, { signal })
+      const { uid, resourceVersion } = object.metadata
+      return { kind: 'found', source: { kind, name: key.name, uid, resourceVersion, ...contentOf(object) } }
     } catch (error) {
       signal.throwIfAborted()
       if (isNotFound(error)) return { kind: 'absent' }
-      if (isForbidden(error)) return { kind: 'unread', why: `the controller may not get ${configPath(kind).plural}` }
+      if (isForbidden(error))
+        return { kind: 'unread', why: `the controller may not get ${configPath(kind).plural}; grant it the permissions of rbac.configPin` }
       throw error
     }
   }
@@ -238,9 +249,7 @@ function orUndefined(error: unknown): undefined {
 /** The name of the copy of a ConfigMap is a digest of its content, so another client cannot offer other content by that name. */
 function isNamedByContent(copy: ExistingCopy, { namespace = '', name, uid }: DaemonSet['metadata'] | CopyOwner): boolean {
   if (copy.kind === 'Secret') return true
-  const { type, data, binaryData } = copy
-  const content = { ...(type && { type }), ...(data && { data }), ...(binaryData && { binaryData }) }
-  const source = { kind: copy.kind, name: copy.source, uid: '', resourceVersion: '', ...content }
+  const source = { kind: copy.kind, name: copy.source, uid: '', resourceVersion: '', ...contentOf(copy) }
   return copyName(source, { namespace, name, uid }) === copy.name
 }
 
@@ -251,18 +260,13 @@ function testsOf({ metadata }: Pick<KubeObject, 'metadata'>): readonly JsonPatch
   ]
 }
 
-function toExistingCopy(
-  kind: ConfigKind,
-  { metadata, immutable, type, data, binaryData }: ConfigObjectOnWire,
-  owner: string,
-): ExistingCopy | null {
-  const { name, uid, resourceVersion, annotations = {}, labels = {}, ownerReferences = [] } = metadata
+/** @returns the copy; null for an object that is no copy of the DaemonSet with the uid `owner`, or is being deleted */
+function toExistingCopy(kind: ConfigKind, object: ConfigObjectOnWire, owner: string): ExistingCopy | null {
+  const { name, uid, resourceVersion, annotations = {}, labels = {}, ownerReferences = [], deletionTimestamp } = object.metadata
   const source = annotations[SOURCE_ANNOTATION]
-  const isOurs =
-    labels[COPY_LABEL] === owner && ownerReferences.some((one) => one.uid === owner) && metadata.deletionTimestamp === undefined
-  if (!isOurs || source === undefined || immutable !== true) return null
-  const content = { ...(type && { type }), ...(data && { data }), ...(binaryData && { binaryData }) }
-  return { kind, name, uid, resourceVersion, source, isUnused: annotations[UNUSED_ANNOTATION] === 'true', ...content }
+  const isOwned = labels[COPY_LABEL] === owner && ownerReferences.some((one) => one.uid === owner)
+  if (!isOwned || source === undefined || object.immutable !== true || deletionTimestamp !== undefined) return null
+  return { kind, name, uid, resourceVersion, source, isUnused: annotations[UNUSED_ANNOTATION] === 'true', ...contentOf(object) }
 }
 
 function annotationsPatch(
@@ -271,13 +275,5 @@ function annotationsPatch(
   added: Readonly<Record<string, string>>,
 ): readonly JsonPatchOperation[] {
   if (before === undefined) return [{ op: 'add', path: `${metadata}/annotations`, value: added }]
-  return Object.entries(added).map(([key, value]) => ({ op: 'add', path: `${metadata}/annotations/${escaped(key)}`, value }) as const)
-}
-
-function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
-function templateIn({ data }: ControllerRevision): unknown {
-  return (data as { readonly spec?: { readonly template?: unknown } } | undefined)?.spec?.template
+  return Object.entries(added).map(([key, value]) => ({ op: 'add', path: `${metadata}/annotations${jsonPointer(key)}`, value }) as const)
 }

@@ -1,4 +1,5 @@
 import { invalid, misplaced, parseNamespace, textOf, textsOf, type Values } from '@tranche/cli'
+import { NODE_LOCK_NAMESPACE } from '@tranche/kube-types'
 
 /** Which policies may lock nodes, and where the Leases of nodes are. */
 export interface NodeLockOptions {
@@ -8,8 +9,6 @@ export interface NodeLockOptions {
   readonly lockLeaseNamespace: string
 }
 
-/** Default namespace, as in the lease library of medik8s. */
-const LEASES = 'medik8s-leases'
 /** Namespace of the heartbeats of all kubelets, which a watch of Leases would receive. */
 const HEARTBEATS = 'kube-node-lease'
 
@@ -27,7 +26,7 @@ export function toNodeLockOptions(values: Values): NodeLockOptions | undefined {
     if (given === undefined) return undefined
     throw misplaced('--lock-lease-namespace', 'requires --lock-namespace', 'name the namespaces whose policies may lock nodes')
   }
-  const lockLeaseNamespace = parseNamespace('--lock-lease-namespace', given ?? LEASES)
+  const lockLeaseNamespace = parseNamespace('--lock-lease-namespace', given ?? NODE_LOCK_NAMESPACE)
   if (lockLeaseNamespace === HEARTBEATS)
     throw invalid('--lock-lease-namespace', lockLeaseNamespace, 'give another namespace, in which kubelets write no heartbeats')
   return { lockNamespaces, lockLeaseNamespace }

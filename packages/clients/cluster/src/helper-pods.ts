@@ -6,13 +6,13 @@ import {
   isNotFound,
   joinReflectors,
   type KubeClient,
-  KubeStatusError,
   type Reflector,
   resourcePaths,
 } from '@tranche/kube-client'
 import { compareResourceVersions, keyText, type ObjectKey, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
 import { type HelperManifest, type HelperPod, toHelperPod } from '@tranche/pre-pull'
 import type { Logger } from '@tranche/telemetry'
+import { rejectionText } from './rejection-text.ts'
 
 /** Settings of {@link watchHelperPods}. */
 export interface HelperPodsOptions {
@@ -93,8 +93,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
         return { kind: 'created' }
       } catch (error) {
         if (isAlreadyExists(error)) return { kind: 'exists' }
-        if (error instanceof KubeStatusError && isFinal(error)) return { kind: 'rejected', message: error.serverMessage || error.message }
-        throw error
+        return { kind: 'rejected', message: rejectionText(error) }
       }
     },
     async delete({ namespace, name, uid }, signal) {
@@ -133,11 +132,6 @@ function followGone(reflector: Reflector<HelperPod>, clock: Clock): HelperPods['
     },
   })
   return (key) => isRecent(gone.get(keyText(key)) ?? Number.NEGATIVE_INFINITY)
-}
-
-/** Whether the API server would reject the same request again, for its content, a missing right, a quota or a policy. */
-function isFinal({ status }: KubeStatusError): boolean {
-  return status === 400 || status === 403 || status === 404 || status === 422
 }
 
 function reflectorOf({ client, clock, log, seed = 0, namespaces }: HelperPodsOptions): Reflector<HelperPod> {

@@ -42,12 +42,13 @@ it('what may not be read is unknown', () => {
   expect(found.filter(({ check }) => check === 'left').map(({ state }) => state)).toEqual(['unknown', 'unknown', 'unknown'])
 })
 
-it('a command covers the nodes of a whole fleet by fifties, and several namespaces', () => {
+it('a command covers fifty nodes and says so, and several namespaces', () => {
   const nodes = Array.from({ length: 60 }, (_, at) => ({ name: `n${at}`, isCordoned: true }))
   const helpers = ['demo', 'other'].map((namespace) => ({ namespace, name: 'helper' }))
   const found = checkFindings({ ...well, leftWork: { nodes, helpers, leases: [] } }, command).filter(({ check }) => check === 'left')
   expect(found[0]?.message).toContain('60 nodes, such as n0')
   expect(found[0]?.command?.split('&&')[0]?.trim().split(' ')).toHaveLength(2 + 50)
+  expect(found[0]?.fix).toMatch(/, 50 at a time; run doctor again for the others:$/)
   expect(found[1]?.command).toBe('kubectl delete pods -A -l tranche.dev/pre-pull')
 })
 

@@ -8,6 +8,7 @@ export {
   type ConfigContent,
   type ConfigCopy,
   type ConfigSource,
+  contentOf,
   COPY_LABEL,
   copyName,
   type CopyOwner,
@@ -17,6 +18,6 @@ export {
 } from './pin/config-copy.ts'
 export { type PinOperation, pinPatch } from './pin/pin-patch.ts'
 export { OFFERED_CONFIG_ANNOTATION, PINNED_CONFIG_ANNOTATION, pinnedObjects, pinsOf } from './pin/pinned-objects.ts'
-export { parsePins, pinKey, type Pins, pinsText } from './pin/pins.ts'
+export { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pin/pins.ts'
 export { type ExistingCopy, garbageOf, type PinPlan, planPins, type PinView, type SourceReading } from './pin/plan-pins.ts'
 export { fieldBeyondLimits, PIN_LIMITS } from './pin/pin-limits.ts'

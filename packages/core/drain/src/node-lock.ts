@@ -35,7 +35,7 @@ export type LockedPermit = DrainedPermit & {
   readonly seenAt: string
 }
 
-/** What a process asks for: the lock of this node, for this permit. */
+/** Request of a process for the lock of a node. */
 export interface LockWanted {
   readonly node: string
   /** UID of the Node, which owns the Lease; undefined for a node that is gone. */
@@ -86,7 +86,7 @@ export function renewalDueMs({ acquiredMs, renewedMs, durationMs }: NodeLock): n
   return renewedMs + durationMs / 2
 }
 
-/** What the message about a node says whose lock another holder has. */
+/** @returns the text about a node whose lock another holder has: the holder, and the end of its time in ISO 8601 */
 export function heldText({ holder, release, renewedMs, durationMs }: NodeLock): string {
   const who = release === null ? (holder === '' ? 'a program without a name' : holder) : `BatchRelease ${release.namespace}/${release.name}`
   const until = new Date((renewedMs ?? 0) + durationMs).toISOString()

@@ -1,7 +1,7 @@
 import { type ConfigObject, garbageOf, OFFERED_CONFIG_ANNOTATION, type PinPlan, planPins, type PinView } from '@tranche/config'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
-import { arePinsUndone, type PinLeave, type RolloutView, takeOverForPins } from '@tranche/planner'
+import { arePinsUndone, type PinTiming, plainTemplate, type RolloutView, takeOverForPins } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import type { PinPort } from './pin-port.ts'
 
@@ -46,19 +46,19 @@ export function createPinner(port: PinPort | undefined): Pinner {
   const known = new Map<string, Known>()
   return {
     async pin(view, signal, log) {
-      const leave = takeOverForPins(view)
+      const timing = takeOverForPins(view)
       const { rollout, daemonSet, monotonicMs } = view
-      if (leave.kind === 'none' || daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
+      if (timing.kind === 'none' || daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
       if (port === undefined) return { kind: 'held', why: NOT_ALLOWED }
       const key = keyText(keyOf(rollout))
       const versions = port.versions(daemonSet)
-      const basis = basisOf(view, daemonSet, [versions, leave.kind])
+      const basis = basisOf(view, daemonSet, [versions, timing.kind])
       const last = known.get(key)
       if (last?.basis === basis && (last.untilMs === null || last.untilMs > monotonicMs))
         return { ...last.result, recheckAfterMs: last.untilMs === null ? undefined : last.untilMs - monotonicMs }
       const { generation } = daemonSet.metadata
       const isPinned = last?.generation === generation && last?.result.kind === 'pinned'
-      const result = await attempt(port, { view, daemonSet, leave, isPinned }, signal, log)
+      const result = await attempt(port, { view, daemonSet, timing, isPinned }, signal, log)
       if (result.kind === 'wrote') return result
       const isSettled = result.kind === 'pinned' && result.isSettled && versions !== null
       known.set(key, { basis, generation, result, untilMs: isSettled ? null : monotonicMs + PIN_RECHECK_MS })
@@ -83,7 +83,7 @@ function basisOf({ revisions, release, rollout }: RolloutView, { metadata, statu
 interface Attempt {
   readonly view: RolloutView
   readonly daemonSet: DaemonSet
-  readonly leave: PinLeave
+  readonly timing: PinTiming
   /** Whether this template was found pinned before. */
   readonly isPinned: boolean
 }
@@ -113,21 +113,21 @@ interface Found extends Attempt {
 
 async function writeOnce(
   port: PinPort,
-  { view: of, daemonSet, leave, found }: Found,
+  { view: of, daemonSet, timing, found }: Found,
   signal: AbortSignal,
   log: Logger,
 ): Promise<Attempted> {
   const kept = of.release?.status?.stableTemplate?.template
-  const view: PinView = { ...found, revisions: [...of.revisions.map(templateIn), kept], pods: [] }
+  const view: PinView = { ...found, revisions: [...of.revisions.map(plainTemplate), kept], pods: [] }
   const plan = planPins(view)
   if (plan.kind === 'none') return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
   if (plan.kind === 'wait') return { kind: 'held', why: `config: Pin: ${plan.message}` }
   if (plan.kind === 'pin' && plan.pins !== null && arePinsUndone(of, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
-  if (plan.kind === 'pin' && plan.pins !== null && leave.kind !== 'now') return { kind: 'held', why: NOT_NOW }
-  const operations = leave.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? leave.operations : []
+  if (plan.kind === 'pin' && plan.pins !== null && timing.kind !== 'now') return { kind: 'held', why: NOT_NOW }
+  const operations = timing.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? timing.operations : []
   const hasWritten = await carryOut(port, daemonSet, { plan, view, operations, release: of.rollout.metadata.name }, signal)
   if (!hasWritten) return { kind: 'pinned', rolledBack: [], isSettled: false }
-  log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'pinned config')
+  log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
   return { kind: 'wrote' }
 }
 
@@ -159,16 +159,12 @@ async function carryOut(port: PinPort, daemonSet: DaemonSet, planned: Planned, s
     case 'deleteCopies': {
       const live = { ...view, ...(await port.touch(daemonSet, release, signal)) }
       const marked = new Set(plan.copies.map(({ name }) => name))
-      const doomed = garbageOf(live).filter(({ name }) => marked.has(name))
-      for (const copy of doomed) await port.deleteCopy(daemonSet, copy, signal)
-      return doomed.length > 0
+      const unused = garbageOf(live).filter(({ name }) => marked.has(name))
+      for (const copy of unused) await port.deleteCopy(daemonSet, copy, signal)
+      return unused.length > 0
     }
     default:
       plan satisfies never
       return false
   }
-}
-
-function templateIn({ data }: RolloutView['revisions'][number]): unknown {
-  return (data as { readonly spec?: { readonly template?: unknown } } | undefined)?.spec?.template
 }

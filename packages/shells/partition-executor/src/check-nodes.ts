@@ -5,9 +5,9 @@ import type { Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
 import type { NodeReadings } from './node-readings.ts'
 
-/** Dependencies of {@link checkNodes}, {@link undoPreparations} and {@link renewNodes}. */
+/** Dependencies of {@link checkNodes}, {@link undoPreparations} and {@link renewPreparations}. */
 export interface CheckingParts {
-  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'undoPreparation' | 'renewNode'>
+  readonly cluster: Pick<ExecutorPort, 'checkNode' | 'undoPreparation' | 'renewPreparation'>
   readonly clock: Clock
   readonly readings: NodeReadings
   readonly signal: AbortSignal
@@ -53,11 +53,11 @@ export function undoPreparations(daemonSet: ObjectKey, nodes: readonly PreparedN
 }
 
 /** Renews what was done on nodes, in parallel. A failure never keeps the pass from its other work. */
-export function renewNodes(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
+export function renewPreparations(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
   return actOn(nodes, parts, async (one) => {
     const { node, check } = one
     try {
-      await parts.cluster.renewNode(daemonSet, one, parts.signal)
+      await parts.cluster.renewPreparation(daemonSet, one, parts.signal)
     } catch (error) {
       if (parts.signal.aborted) throw error
       parts.log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, 'could not renew what was done on node')
@@ -70,6 +70,6 @@ async function actOn(
   { readings, clock }: CheckingParts,
   act: (node: PreparedNode) => Promise<void>,
 ): Promise<void> {
-  for (const one of nodes) readings.undone(one, clock.monotonicMs())
+  for (const one of nodes) readings.attempted(one, clock.monotonicMs())
   await Promise.all(nodes.map(act))
 }

@@ -19,7 +19,7 @@ import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
-import { checkNodes, renewNodes, undoPreparations } from './check-nodes.ts'
+import { checkNodes, renewPreparations, undoPreparations } from './check-nodes.ts'
 import { createNodeReadings, type NodeReadings } from './node-readings.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
 
@@ -75,7 +75,8 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
     else if (first.plan.kind === 'checkNodes') await checkNodes(key, first.plan, { ...doing, readings: first.memory.readings })
     else if (first.plan.kind === 'undoPreparations')
       await undoPreparations(key, first.plan.nodes, { ...doing, readings: first.memory.readings })
-    else if (first.plan.kind === 'renewNodes') await renewNodes(key, first.plan.nodes, { ...doing, readings: first.memory.readings })
+    else if (first.plan.kind === 'renewPreparations')
+      await renewPreparations(key, first.plan.nodes, { ...doing, readings: first.memory.readings })
     else return apply(first, doing)
     const second = decide(key, log)
     return second === null ? awaitChange : apply(second, doing)
@@ -109,7 +110,7 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
     case 'confirm':
     case 'checkNodes':
     case 'undoPreparations':
-    case 'renewNodes':
+    case 'renewPreparations':
       return recheckAfter(0)
     case 'changePermits': {
       const record = recordOf(reading)
@@ -223,7 +224,7 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     confirmations: confirmations.of(release.status?.flight),
     checks: readings.of(release.status?.flight?.revision, prepared),
     preparation,
-    ...(prepared !== undefined && { prepared, undoing: readings.undoing(monotonicMs) }),
+    ...(prepared !== undefined && { prepared, attempted: readings.attemptedLately(monotonicMs) }),
     isBad: isBad(reading, times),
     monotonicMs,
   }
@@ -279,7 +280,7 @@ function fieldsOf({ release }: ExecutorReading): LogFields {
 
 function podsOf(plan: PassPlan): number {
   if (plan.kind === 'changePermits') return plan.change.append.length + plan.change.remove.length
-  if (plan.kind === 'checkNodes' || plan.kind === 'undoPreparations' || plan.kind === 'renewNodes') return plan.nodes.length
+  if (plan.kind === 'checkNodes' || plan.kind === 'undoPreparations' || plan.kind === 'renewPreparations') return plan.nodes.length
   if (plan.kind === 'confirm') return plan.pods.length + plan.nodes.length
   return plan.kind === 'wait' ? 0 : plan.pods.length
 }

@@ -78,7 +78,7 @@ export interface ExecutorPort {
    *
    * @throws if it is not sure to be renewed: it is tried again
    */
-  renewNode(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
+  renewPreparation(daemonSet: ObjectKey, node: PreparedNode, signal: AbortSignal): Promise<void>
   /**
    * Undoes what was done on nodes for releases that control no DaemonSet any more.
    *

@@ -4,8 +4,8 @@ import { type CheckPurpose, type NodeCheck, type NodeReading, preparationId, typ
 const FIRST_AGAIN_MS = 15_000
 const LONGEST_AGAIN_MS = 300_000
 
-/** Time after which something on a node is undone again if a watch still shows it, in milliseconds. */
-const UNDO_AGAIN_MS = 10_000
+/** Time after which something on a node is undone or renewed again if a watch still shows it as before, in milliseconds. */
+const ATTEMPT_AGAIN_MS = 10_000
 
 /** Maximum length of the words about a node: errors of proxies are pages, and the record has ten of them. */
 const WORDS_MAX = 512
@@ -20,14 +20,14 @@ export interface NodeReadings {
   /** The record has the words of all readings so far. */
   recorded(): void
   /** Records that this process undoes or renews what was done on the node. */
-  undone(prepared: PreparedNode, atMs: number): void
+  attempted(prepared: PreparedNode, atMs: number): void
   /**
    * @returns the readings made for this revision, by node name; those for another one are forgotten, and so are those that wait for something
    *   whose state has changed since
    */
   of(revision: string | undefined, prepared: Preparations | undefined): ReadonlyMap<string, NodeReading>
   /** @returns the ids of the preparations that were undone or renewed a short time ago */
-  undoing(monotonicMs: number): ReadonlySet<string>
+  attemptedLately(monotonicMs: number): ReadonlySet<string>
 }
 
 type Known = NodeReading & {
@@ -39,7 +39,7 @@ type Known = NodeReading & {
 /** Creates an empty memory of readings. */
 export function createNodeReadings(): NodeReadings {
   const known = new Map<string, Known>()
-  const undone = new Map<string, number>()
+  const attempts = new Map<string, number>()
   let knownRevision: string | undefined
   return {
     add(node, purpose, found, atMs) {
@@ -54,8 +54,8 @@ export function createNodeReadings(): NodeReadings {
     recorded() {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })
     },
-    undone(prepared, atMs) {
-      undone.set(preparationId(prepared), atMs)
+    attempted(prepared, atMs) {
+      attempts.set(preparationId(prepared), atMs)
     },
     of(revision, prepared) {
       if (revision !== knownRevision) known.clear()
@@ -63,9 +63,9 @@ export function createNodeReadings(): NodeReadings {
       if (prepared !== undefined) forgetChanged(known, prepared)
       return known
     },
-    undoing(monotonicMs) {
-      for (const [id, atMs] of undone) if (monotonicMs - atMs >= UNDO_AGAIN_MS) undone.delete(id)
-      return new Set(undone.keys())
+    attemptedLately(monotonicMs) {
+      for (const [id, atMs] of attempts) if (monotonicMs - atMs >= ATTEMPT_AGAIN_MS) attempts.delete(id)
+      return new Set(attempts.keys())
     },
   }
 }

@@ -565,7 +565,7 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       stage.calls.push(`undo ${node} of ${check}`)
       if (stage.fails === node) throw new Error('nodes is forbidden')
     },
-    async renewNode(_key, { node, check }) {
+    async renewPreparation(_key, { node, check }) {
       stage.calls.push(`renew ${node} of ${check}`)
       if (stage.fails === node) throw new Error('leases is forbidden')
     },

@@ -64,6 +64,8 @@ export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
 export const CORDON_ANNOTATION = 'tranche.dev/cordon'
 /** Annotation on Leases of nodes (JSON): the permit for which an executor holds the Lease, and where it saw the permit. */
 export const NODE_LOCK_ANNOTATION = 'tranche.dev/node-lock'
+/** Default namespace of the Leases of nodes, as in the lease library of medik8s. */
+export const NODE_LOCK_NAMESPACE = 'medik8s-leases'
 /** Label that Kubernetes sets on pods and ControllerRevisions: identity of the revision. */
 export const REVISION_HASH_LABEL = 'controller-revision-hash'
 

@@ -6,12 +6,12 @@ import {
   isConflict,
   isNotFound,
   type KubeClient,
-  KubeStatusError,
   type Reflector,
   resourcePaths,
 } from '@tranche/kube-client'
 import { compareResourceVersions, type Lease, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
+import { rejectionText } from '../rejection-text.ts'
 
 /** Settings of {@link watchNodeLocks}. */
 export interface NodeLocksOptions {
@@ -110,8 +110,7 @@ class WatchedNodeLocks implements NodeLocks {
       return { kind: 'done' }
     } catch (error) {
       if (isAlreadyExists(error) || isConflict(error) || (isNotFound(error) && this.get(wanted.node) !== null)) return { kind: 'changed' }
-      if (error instanceof KubeStatusError && isFinal(error)) return { kind: 'rejected', message: error.serverMessage || error.message }
-      throw error
+      return { kind: 'rejected', message: rejectionText(error) }
     }
   }
 
@@ -168,8 +167,3 @@ const WRITE_DEADLINE_MS = 5_000
 
 /** Index key of every lock of a BatchRelease. */
 const EVERY = ''
-
-/** Whether the API server would reject the same request again, for a missing right or namespace, its content or a policy. */
-function isFinal({ status }: KubeStatusError): boolean {
-  return status === 400 || status === 403 || status === 404 || status === 422
-}

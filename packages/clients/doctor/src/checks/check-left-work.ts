@@ -23,7 +23,7 @@ function nodeFindings({ nodes }: LeftWork): readonly DoctorFinding[] {
       ? [
           {
             ...left(`no executor runs to end the drain of ${nodesText(cordoned)}, which no pod is scheduled to`),
-            fix: 'Start the executors again; or make the nodes schedulable, and remove the marks:',
+            fix: `Start the executors again; or make the nodes schedulable, and remove the marks${partText(cordoned)}:`,
             command: `kubectl uncordon ${argumentsOf(cordoned)} && ${unmark(cordoned)}`,
           },
         ]
@@ -32,7 +32,7 @@ function nodeFindings({ nodes }: LeftWork): readonly DoctorFinding[] {
       ? [
           {
             ...left(`no executor runs to remove its mark from ${nodesText(marked)}`),
-            fix: 'Start the executors again; or remove the marks, which leaves the nodes as schedulable as they are:',
+            fix: `Start the executors again; or remove the marks, which leaves the nodes as schedulable as they are${partText(marked)}:`,
             command: unmark(marked),
           },
         ]
@@ -83,6 +83,11 @@ function argumentsOf(nodes: readonly MarkedNode[]): string {
     .slice(0, MOST_NODES)
     .map(({ name }) => name)
     .join(' ')
+}
+
+/** A command for every node of a large fleet would be too long to copy. */
+function partText(nodes: readonly MarkedNode[]): string {
+  return nodes.length > MOST_NODES ? `, ${MOST_NODES} at a time; run doctor again for the others` : ''
 }
 
 function unmark(nodes: readonly MarkedNode[]): string {

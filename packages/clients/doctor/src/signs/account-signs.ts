@@ -1,4 +1,4 @@
-import { sha256Hex } from '@tranche/kube-types'
+import { NODE_LOCK_NAMESPACE, sha256Hex } from '@tranche/kube-types'
 import type { NeededRight } from './access-right.ts'
 import type { GuardedReads } from './guarded-reads.ts'
 import type { Component, InstalledPod } from './installed-signs.ts'
@@ -154,7 +154,7 @@ function ofDrains(optionValues: (option: string) => readonly string[]): readonly
 
 /** Permissions for the Leases of nodes, where some namespace's policies may lock nodes. */
 function ofLocks(optionValues: (option: string) => readonly string[]): readonly NeededRight[] {
-  const [place = 'medik8s-leases'] = optionValues('lock-lease-namespace')
+  const [place = NODE_LOCK_NAMESPACE] = optionValues('lock-lease-namespace')
   return optionValues('lock-namespace').length === 0 ? [] : rightsOf(rulesOfPrograms.nodeLocks, { namespaces: [place] })
 }
 

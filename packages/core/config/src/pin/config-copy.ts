@@ -80,7 +80,8 @@ export function isSameContent(one: ConfigContent, other: ConfigContent): boolean
   return isSameJson(contentOf(one), contentOf(other))
 }
 
-function contentOf({ type, data = {}, binaryData = {} }: ConfigContent): ConfigContent {
+/** @returns the content alone, without empty members */
+export function contentOf({ type, data = {}, binaryData = {} }: ConfigContent): ConfigContent {
   return {
     ...(type !== undefined && { type }),
     ...(Object.keys(data).length > 0 && { data }),

@@ -1,3 +1,4 @@
+import type { ConfigKind } from '../config-fields.ts'
 import type { ConfigObject } from '../judge-config.ts'
 
 /** Names of the copies that pods read in place of the objects that their template names, by object: `ConfigMap/agent`. */
@@ -6,6 +7,11 @@ export type Pins = ReadonlyMap<string, string>
 /** @returns the key of an object among {@link Pins} */
 export function pinKey({ kind, name }: ConfigObject): string {
   return `${kind}/${name}`
+}
+
+/** @returns the kind of an object, from its {@link pinKey} */
+export function kindOfPin(key: string): ConfigKind {
+  return key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ConfigKind } from '../config-fields.ts'
 import type { ConfigObject } from '../judge-config.ts'
 import { fieldBeyondLimits } from './pin-limits.ts'
 import { pinnedObjects, pinsOf } from './pinned-objects.ts'
-import { parsePins, pinKey, type Pins, pinsText } from './pins.ts'
+import { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pins.ts'
 
 /** Result of reading an object that a template names; `unread`: it could not be read, with the reason. */
 export type SourceReading =
@@ -86,9 +86,9 @@ export function planPins(view: PinView): PinPlan {
   const beyond = fieldBeyondLimits((view.template as { readonly spec?: unknown } | null)?.spec, wanted)
   if (beyond !== null) return beyondPlan(beyond)
   const offer = offerOf(view, wanted)
-  const target = isNews(view, offer) ? wanted : new Map([...wanted].map(([key, copy]) => [key, standing(view, present, key) ?? copy]))
+  const target = isNews(view, offer) ? wanted : new Map([...wanted].map(([key, copy]) => [key, keptName(view, present, key) ?? copy]))
   for (const [key, copy] of [...target, ...wanted]) {
-    if (view.taken.has(`${kindOf(key)}/${copy}`)) return takenPlan(key, copy)
+    if (view.taken.has(`${kindOfPin(key)}/${copy}`)) return takenPlan(key, copy)
     const existing = copyOf(view, key, copy)
     if (existing?.isUnused === true) return { kind: 'keepCopy', copy: existing }
     if (existing !== undefined) continue
@@ -115,7 +115,7 @@ export function garbageOf(view: PinView): readonly ExistingCopy[] {
   if (!view.isObserved) return []
   const wanted = wantedPins(view, objectsOf(view))
   const naming = [...[view.template, ...view.revisions, ...view.pods].map(pinsOf), wanted, parsePins(view.offered)]
-  const named = new Set(naming.flatMap((pins) => [...pins].map(([key, copy]) => `${kindOf(key)}/${copy}`)))
+  const named = new Set(naming.flatMap((pins) => [...pins].map(([key, copy]) => `${kindOfPin(key)}/${copy}`)))
   return view.copies.filter((copy) => !named.has(pinKey(copy)))
 }
 
@@ -130,7 +130,7 @@ function wantedPins(view: PinView, objects: readonly ConfigObject[]): Pins {
     objects.flatMap((object) => {
       const key = pinKey(object)
       const found = view.sources.get(key)
-      const name = found?.kind === 'found' ? nameFor(view, found.source) : standing(view, present, key)
+      const name = found?.kind === 'found' ? nameFor(view, found.source) : keptName(view, present, key)
       return name === undefined ? [] : [[key, name] as const]
     }),
   )
@@ -143,7 +143,10 @@ function nameFor({ copies, template, owner }: PinView, source: ConfigSource): st
   return (alike.find(({ name }) => name === present) ?? alike[0])?.name ?? copyName(source, owner)
 }
 
-/** What counts as offered from now on. Of an object that is gone, the last offer does: it may come back with a content that was rolled back. */
+/**
+ * Copies that count as offered after this plan. An object that is gone keeps its last offer: it may come back with a content that was rolled
+ * back.
+ */
 function offerOf({ offered, sources }: PinView, wanted: Pins): Pins {
   const before = parsePins(offered)
   const isGone = (key: string): boolean => sources.get(key)?.kind !== 'found'
@@ -156,18 +159,14 @@ function isNews({ offered }: PinView, offer: Pins): boolean {
   return [...offer].some(([key, copy]) => before.has(key) && before.get(key) !== copy)
 }
 
-/** The copy of the present template, if it exists. */
-function standing(view: PinView, present: Pins, key: string): string | undefined {
+/** Name of the copy that the present template names, if that copy exists. */
+function keptName(view: PinView, present: Pins, key: string): string | undefined {
   const name = present.get(key)
   return name === undefined || copyOf(view, key, name) === undefined ? undefined : name
 }
 
 function copyOf({ copies }: PinView, key: string, name: string): ExistingCopy | undefined {
-  return copies.find((copy) => copy.kind === kindOf(key) && copy.name === name)
-}
-
-function kindOf(key: string): ConfigKind {
-  return key.startsWith('Secret/') ? 'Secret' : 'ConfigMap'
+  return copies.find((copy) => copy.kind === kindOfPin(key) && copy.name === name)
 }
 
 function unreadText({ sources }: PinView, object: ConfigObject): readonly string[] {

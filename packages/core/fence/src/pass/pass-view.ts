@@ -56,7 +56,7 @@ export interface PassView {
   /** Preparations of this release, by node. @default nothing */
   readonly prepared?: Preparations
   /** Ids of those that this process undoes or renews, or tried to a moment ago. @default none */
-  readonly undoing?: ReadonlySet<string>
+  readonly attempted?: ReadonlySet<string>
   /** Whether the new version, or an analysis, failed and no retry has lifted that: nothing may be chosen or sent. */
   readonly isBad: boolean
   /** Now, on the monotonic clock that stamped the pods: the only time of a pass (L27). */

@@ -23,7 +23,7 @@ import {
 } from './fence-state.ts'
 import { type CheckPurpose, isBlockedNow, isAskedAlready, isReadyNow, isUnknownForPermit, type Preparation } from '../nodes/node-check.ts'
 import { nextCheckMs } from './blocked-nodes.ts'
-import { nodesToPrepare, nodesToRenew, preparationsToUndo } from './prepared-nodes.ts'
+import { nodesToPrepare, preparationsToRenew, preparationsToUndo } from './prepared-nodes.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit and its pod. */
@@ -45,7 +45,7 @@ export type PassPlan =
   /** Undo what these checks did on these nodes, and pass again. */
   | { readonly kind: 'undoPreparations'; readonly nodes: readonly PreparedNode[] }
   /** Renew what these checks did on these nodes, and pass again. */
-  | { readonly kind: 'renewNodes'; readonly nodes: readonly PreparedNode[] }
+  | { readonly kind: 'renewPreparations'; readonly nodes: readonly PreparedNode[] }
   /** One write of the record (F3, F5, F6). */
   | { readonly kind: 'changePermits'; readonly change: PermitChange }
   /** Read these pods and nodes from the API server, keep the results, and pass again (F6). */
@@ -63,7 +63,7 @@ export type PassRuleId =
   | 'awaitRecord'
   | 'awaitPods'
   | 'undoPreparations'
-  | 'renewNodes'
+  | 'renewPreparations'
   | 'settleOnly'
   | 'awaitAgreement'
   | 'withdrawUnwanted'
@@ -87,7 +87,7 @@ export const passRules: readonly PassRule[] = [
   { id: 'awaitRecord', decide: awaitRecord },
   { id: 'awaitPods', decide: awaitPods },
   { id: 'undoPreparations', decide: undoPreparations },
-  { id: 'renewNodes', decide: renewNodes },
+  { id: 'renewPreparations', decide: renewPreparations },
   { id: 'settleOnly', decide: settleOnly },
   { id: 'awaitAgreement', decide: awaitAgreement },
   { id: 'withdrawUnwanted', decide: withdrawUnwanted },
@@ -216,11 +216,11 @@ function undoPreparations({ view, fence }: PassFacts): PassPlan | null {
   return nodes.length > 0 ? { kind: 'undoPreparations', nodes: nodes.slice(0, NODES_AT_ONCE) } : null
 }
 
-/** What lasts only for a time is renewed while the permit of its node is unsettled, also while the record is stopped. A sweep wakes the pass. */
-function renewNodes({ view, fence }: PassFacts): PassPlan | null {
+/** Renews what expires, such as the Lease of a node, until the permit of its node is settled, also in a stopped record. A sweep wakes the pass. */
+function renewPreparations({ view, fence }: PassFacts): PassPlan | null {
   if (view.prepared === undefined || view.prepared.size === 0) return null
-  const nodes = nodesToRenew(fence)
-  return nodes.length > 0 ? { kind: 'renewNodes', nodes: nodes.slice(0, NODES_AT_ONCE) } : null
+  const nodes = preparationsToRenew(fence)
+  return nodes.length > 0 ? { kind: 'renewPreparations', nodes: nodes.slice(0, NODES_AT_ONCE) } : null
 }
 
 /** F1: the record permits, the DaemonSet publishes; executors act only where both agree. See L12. */

@@ -73,17 +73,19 @@ export function preparationsToUndo(fence: FenceState): readonly Preparation[] {
     // Preparations that begin before the permit are over when the pod is deleted. They may not take the room of the new pod.
     const hasPermit = (isAhead ? unused : unsettled).has(node)
     return (
-      view.undoing?.has(preparationId(preparation)) !== true && !isNeeded(fence, preparation, hasPermit) && mayBeUndone(fence, preparation)
+      view.attempted?.has(preparationId(preparation)) !== true &&
+      !isNeeded(fence, preparation, hasPermit) &&
+      mayBeUndone(fence, preparation)
     )
   })
 }
 
 /** Preparations that are due to be renewed, because the permit of their node is unsettled, without those that this process renewed a moment ago. */
-export function nodesToRenew(fence: FenceState): readonly Preparation[] {
+export function preparationsToRenew(fence: FenceState): readonly Preparation[] {
   const { view, permits } = fence
   const due = preparationsIn(view).filter((preparation) => {
     const { renewAtMs } = preparation
-    return typeof renewAtMs === 'number' && renewAtMs <= view.monotonicMs && view.undoing?.has(preparationId(preparation)) !== true
+    return typeof renewAtMs === 'number' && renewAtMs <= view.monotonicMs && view.attempted?.has(preparationId(preparation)) !== true
   })
   if (due.length === 0) return []
   const unsettled = nodesOf(permits.filter(isUnsettled))

@@ -61,8 +61,8 @@ export interface PassCase {
    */
   readonly prepared?: string
   /** Nodes on which this process undoes or renews that. */
-  readonly undoing?: string
-  /** Check of `undoing`. @default pull */
+  readonly attempted?: string
+  /** Check of `attempted`. @default pull */
   readonly check?: string
   readonly isBad?: boolean
 }
@@ -90,7 +90,7 @@ export function passView(given: PassCase): PassView {
     checks: new Map(words(given.room ?? '').map((word) => readingOf(word))),
     ...(given.ahead !== undefined && { preparation: { ahead: given.ahead } }),
     prepared: Map.groupBy(words(given.prepared ?? '').map(preparationOf), ({ node }) => node),
-    undoing: new Set(words(given.undoing ?? '').map((node) => preparationId({ node, check: given.check ?? 'pull' }))),
+    attempted: new Set(words(given.attempted ?? '').map((node) => preparationId({ node, check: given.check ?? 'pull' }))),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }
@@ -187,7 +187,7 @@ export function planText(plan: PassPlan): string {
       return `check ${plan.nodes.join(' ')} for ${plan.purpose}`
     case 'undoPreparations':
       return `undo ${plan.nodes.map(({ node }) => node).join(' ')}`
-    case 'renewNodes':
+    case 'renewPreparations':
       return `renew ${plan.nodes.map(({ node }) => node).join(' ')}`
     case 'wait':
       return `wait for ${plan.for}${plan.wakeAtMs === null ? '' : ` until ${plan.wakeAtMs}`}`

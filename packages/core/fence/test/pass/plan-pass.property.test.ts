@@ -358,7 +358,7 @@ function answer({ cluster, view }: Standing, plan: Exclude<PassPlan, { kind: 'wa
     )
     return { cluster, view: { ...view, confirmations: new Map([...view.confirmations, ...confirmed]) } }
   }
-  if (plan.kind === 'checkNodes' || plan.kind === 'undoPreparations' || plan.kind === 'renewNodes')
+  if (plan.kind === 'checkNodes' || plan.kind === 'undoPreparations' || plan.kind === 'renewPreparations')
     throw new Error('these rules ask for no check')
   if (plan.kind === 'changePermits') return withRecord(cluster, view, changePermits(cluster.record, plan.change))
   const touched = plan.pods.map(({ permit }) => ({ permit, resourceVersion: String(Number(permit.podResourceVersion) + 1_500) }))

@@ -6,8 +6,8 @@ import { isMidSurge } from '../release/progress/strategy-drift.ts'
 import { obstacleOf } from './states/obstacle-of.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 
-/** Whether a Rollout may change the template of its DaemonSet for the sake of its config. */
-export type PinLeave =
+/** When a Rollout may change the template of its DaemonSet to pin config. */
+export type PinTiming =
   /** Not at all: another controller is in charge, or something prevents acting on the Rollout. */
   | { readonly kind: 'none' }
   /** Not now: the strategy has to change first. */
@@ -19,7 +19,7 @@ export type PinLeave =
  * Decides whether config may be pinned. The native controller must not act on the new template, so the strategy becomes `OnDelete` in the same
  * write, as admission does it for a user's template.
  */
-export function takeOverForPins(view: RolloutView): PinLeave {
+export function takeOverForPins(view: RolloutView): PinTiming {
   const { rollout, daemonSet, fleet, strategyScope } = view
   if (rollout.spec.disabled === true || rollout.metadata.deletionTimestamp !== undefined) return { kind: 'none' }
   if (daemonSet === undefined || obstacleOf(view) !== null) return { kind: 'none' }

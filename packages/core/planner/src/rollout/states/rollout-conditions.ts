@@ -121,7 +121,7 @@ function keptCopies({ policy, rolledBackConfig = [] }: RolloutView, pins: Pins):
     return [{ ...said, reason: 'PinnedBefore', message }]
   }
   if (rolledBackConfig.length === 0) return []
-  const message = `pods read an earlier content of ${namesText(rolledBackConfig.map(pinKey))}, because of a rollback; the present content is not released again until it changes`
+  const message = `pods read an earlier content of ${namesText(rolledBackConfig.map(pinKey))}, because of a rollback; the present content is not released again until it changes, or the annotation ${PINNED_CONFIG_ANNOTATION} is removed from the template`
   return [{ ...said, reason: 'RolledBack', message }]
 }
 

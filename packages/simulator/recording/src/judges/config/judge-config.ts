@@ -10,8 +10,8 @@ import { ConfigStore } from './config-store.ts'
  * - G3: we bring config into the template under OnDelete alone, and a pod reads the copies that its revision names, never the object itself. Copies are immutable and exist. So a change of config reaches
  *   a node only with a revision, which the other judges let in by batches alone.
  * - G11: we bring into a template only a content that the user's object has had since the DaemonSet was written last.
- * - G12: a content that was brought in once does not come back after a rollback, unless another content came in between, or a user wrote the
- *   template or the Rollout meanwhile.
+ * - G12: a content that was brought in once does not come back after a rollback. Another content, or a user's write of the template or the
+ *   Rollout, ends that.
  * - G7: we delete no copy that a pod, a revision or the template names.
  */
 export function createConfigJudge(parts: JudgeParts): Judge {
@@ -25,7 +25,7 @@ interface Reader {
 
 interface KnownDaemonSet {
   readonly writtenMs: number
-  /** Content that we brought in last, by object. */
+  /** Content that Tranche brought in last, by object. */
   readonly offered: Map<string, string>
   /** Objects of which we took the copy out of the template, and no user has written the template or the Rollout since. */
   readonly takenOut: Set<string>
@@ -99,11 +99,11 @@ class ConfigJudge implements Judge {
     const isOurs = this.#parts.query.isOurs(write.actor ?? '')
     if (before !== undefined && isOurs && pinsConfig(before, next)) {
       const pins = [...copiesIn(next.pins)].map(([object, copy]): Pin => {
-        return { object, copy, isAnew: isAnew(before, known, object), type: next.strategy?.type }
+        return { object, copy, mayReturn: mayComeBack(before, known, object), type: next.strategy?.type }
       })
       const isNews = pins.some(({ object, copy }) => known.offered.get(object) !== this.#store.content(write.namespace, copy))
       for (const pin of pins)
-        if (copiesIn(before.pins).get(pin.object) !== pin.copy) this.#judgePin(write, known, { ...pin, isAnew: pin.isAnew || isNews })
+        if (copiesIn(before.pins).get(pin.object) !== pin.copy) this.#judgePin(write, known, { ...pin, mayReturn: pin.mayReturn || isNews })
     }
     if (before?.template !== next.template) followTakenOut(known, { before, next, isOurs })
     this.#daemonSets.set(key, { ...known, writtenMs: write.t })
@@ -114,7 +114,7 @@ class ConfigJudge implements Judge {
     if (!this.#parts.query.isOurs(actor ?? '')) this.#daemonSets.get(`${namespace}/${spec.workloadRef?.name}`)?.takenOut.clear()
   }
 
-  #judgePin(write: RecordedWrite, { writtenMs, offered }: KnownDaemonSet, { object, copy, isAnew, type }: Pin): void {
+  #judgePin(write: RecordedWrite, { writtenMs, offered }: KnownDaemonSet, { object, copy, mayReturn, type }: Pin): void {
     const { namespace, actor, t } = write
     const content = this.#store.content(namespace, copy)
     const breach = (guarantee: 'G3' | 'G11' | 'G12', text: string): void =>
@@ -123,7 +123,7 @@ class ConfigJudge implements Judge {
     if (!this.#store.contentsSince(namespace, object, writtenMs).has(content))
       breach('G11', `named the copy ${copy}, with a content that ConfigMap ${object} did not have`)
     if (type !== 'OnDelete') breach('G3', `named the copy ${copy} under ${type}: the native controller brings it to every node`)
-    if (!isAnew && offered.get(object) === content) breach('G12', `named the copy ${copy} again, which was rolled back`)
+    if (!mayReturn && offered.get(object) === content) breach('G12', `named the copy ${copy} again, which was rolled back`)
     offered.set(object, content)
   }
 }
@@ -132,12 +132,12 @@ interface Pin {
   readonly object: string
   readonly copy: string
   /** Whether the template named no copy of the object before, and not because we took it out; or another object has other content. */
-  readonly isAnew: boolean
+  readonly mayReturn: boolean
   /** Update strategy since then. */
   readonly type: string | undefined
 }
 
-function isAnew({ pins }: RecordedDaemonSet, { takenOut }: KnownDaemonSet, object: string): boolean {
+function mayComeBack({ pins }: RecordedDaemonSet, { takenOut }: KnownDaemonSet, object: string): boolean {
   return copiesIn(pins).get(object) === undefined && !takenOut.has(object)
 }
 
