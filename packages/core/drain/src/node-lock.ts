@@ -9,7 +9,7 @@ export const LONGEST_LOCK_MS = 3_600_000
 
 /** Characters of a foreign holder that are kept. */
 const MOST_HOLDER = 128
-/** Most transitions that a Lease can count: another program may have written so many, and the API server rejects more. */
+/** Most transitions that a Lease can count: the API server rejects more, also where another program wrote that many. */
 const MOST_TRANSITIONS = 2_147_483_647
 
 /** The lock of a node: a Lease that programs which take nodes down hold meanwhile. */
