@@ -20,6 +20,7 @@ const pinnedConfig = 'test/scenarios/pinned-config.test.ts'
 const pinnedChanges = 'test/scenarios/pinned-changes.test.ts'
 const pinConfig = 'packages/shells/controllers/src/pin-config.ts'
 const pinPort = 'apps/controller/src/ports/pin-port.ts'
+const pinPortTests = 'apps/controller/test/pin-port.test.ts'
 const takeOver = 'packages/core/planner/src/rollout/take-over-for-pins.ts'
 const takeOverTests = 'packages/core/planner/test/rollout/take-over-for-pins.test.ts'
 const wake = 'apps/controller/src/wake.ts'
@@ -282,6 +283,30 @@ export const mutantsOfConfig: readonly Mutant[] = [
     find: 'if (!isRead && on.isPinned) return',
     replace: 'if (isRead && on.isPinned) return',
     tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a lost race for a DaemonSet is repeated until an old watch has caught up',
+    file: 'apps/controller/src/ports/patch-daemon-set.ts',
+    find: "error.code === 'WRITE_CONFLICT') await",
+    replace: "error.code === 'API_REFUSED') await",
+    tests: [pinPortTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy that was deleted meanwhile holds the release',
+    file: pinPort,
+    find: '{ namespace, name }, { signal }).catch(orUndefined)\n      const copy',
+    replace: '{ namespace, name }, { signal })\n      const copy',
+    tests: [pinPortTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'any number of names is left to the policy for pods, which the API server stops at a cost limit',
+    file: 'packages/core/config/src/pin/pin-limits.ts',
+    find: 'const MOST_WORK = 300_000',
+    replace: 'const MOST_WORK = 30_000_000',
+    tests: [planPinsTests],
   },
   {
     rule: 'Pin',

@@ -17,6 +17,14 @@ const groupScenarios = 'test/scenarios/groups.test.ts'
 /** Faults in the rules of groups. */
 export const mutantsOfGroups: readonly Mutant[] = [
   {
+    rule: 'G6',
+    fault: 'a status that names the group of another namespace as its Lease delays that group',
+    file: 'packages/clients/cluster/src/cache/releases-of-group.ts',
+    find: "lease === undefined || lease.includes('/')",
+    replace: 'lease === undefined',
+    tests: ['packages/clients/cluster/test/cluster-cache.test.ts'],
+  },
+  {
     rule: 'G13',
     fault: 'a sweep takes the Lease of a release that exists',
     file: sweepGroups,

@@ -16,6 +16,14 @@ const storiesOfTwo = 'test/scenarios/locks-together.test.ts'
 export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
+    fault: 'a release holds the Lease of a node for ever whose pod cannot be deleted',
+    file: 'apps/executor/src/checks/lock-check.ts',
+    find: 'nowMs - fromMs >= LONGEST_LOCK_MS + drainMs',
+    replace: 'nowMs - fromMs < 0 && drainMs > LONGEST_LOCK_MS',
+    tests: ['apps/executor/test/lock-check.test.ts'],
+  },
+  {
+    rule: 'NodeLock',
     fault: 'an expired Lease keeps a node for ever',
     file: nodeLock,
     find: 'Math.abs(nowMs - renewedMs) <= durationMs',

@@ -23,6 +23,14 @@ const judgeTests = 'packages/simulator/recording/test/judges/pre-pull.test.ts'
 export const mutantsOfPrePull: readonly Mutant[] = [
   {
     rule: 'prePull',
+    fault: 'a helper pod may run a program of its image on Windows',
+    file: helperPodsPolicy,
+    find: 'container.?command.orValue([]).size() == 1 &&',
+    replace: 'container.?command.orValue([]).size() <= 1 ||',
+    tests: [policyTests],
+  },
+  {
+    rule: 'prePull',
     fault: 'executors may create pods with containers that run',
     file: helperPodsPolicy,
     find: '.orValue(1) == 0 && ',
@@ -121,7 +129,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'G11',
     fault: 'a helper pod runs the command of the agent',
     file: helperManifest,
-    find: 'command: [NO_PROGRAM],',
+    find: 'command: [PRE_PULL_PROGRAM],',
     replace: '',
     tests: [manifestTests],
   },

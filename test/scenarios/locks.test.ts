@@ -115,6 +115,24 @@ describe('a release with downtime.nodeLock: Take', () => {
 })
 
 describe('the Lease of a node', () => {
+  it('is given back for a moment each hour while a webhook denies the deletion of the pod', async () => {
+    stage = await setLockStage({ nodes: 1 })
+    const allow = stage.disturb({
+      onRequest: ({ actor, verb, resource }) => {
+        if (!actor.startsWith('executor') || verb !== 'delete' || resource.resource !== 'pods') return undefined
+        return { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'admission webhook "freeze.example.com" denied the request') }
+      },
+    })
+    await stage.setImage('v2')
+    await untilLocked(stage)
+    await stage.until('it is given back', async () => (await heldByReleases(stage)).length === 0, 4_500_000)
+    await untilBlocked('DeletionRefused')
+    await untilLocked(stage)
+    allow()
+    await untilReleased(stage, 'v2')
+    await expectNoLocks(stage)
+  })
+
   it('is given back when the release is paused before the pod is deleted', async () => {
     stage = await setLockStage({ policy: { ...locking, drain: byLabel } })
     await holdByConsumer()

@@ -15,7 +15,6 @@ import { noFailpoints } from '@tranche/failpoints'
 import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
 import type { EgressClient } from '@tranche/egress'
-import type { DaemonSet } from '@tranche/kube-types'
 import { groupLeaseName, type StrategyScope } from '@tranche/planner'
 import { noTracer } from '@tranche/telemetry'
 import {
@@ -227,8 +226,8 @@ function pinningOf(
   const kinds = ['ConfigMap'] as const
   const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
   const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
-  const learn = (daemonSet: DaemonSet): void => cluster.overlay.daemonSets.learn(daemonSet)
-  return { watch, port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), learn }) }
+  const { overlay } = cluster
+  return { watch, port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), overlay }) }
 }
 
 function releasesOf(options: ControllerOptions, parts: TermParts, strategyScope: StrategyScope): ReturnType<typeof createReleasePort> {

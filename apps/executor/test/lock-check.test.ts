@@ -193,6 +193,29 @@ describe('a node whose Lease is held', () => {
     expect(world.calls).toEqual(['write a'])
   })
 
+  it.each<[sentence: string, drain: object | undefined, forMs: number]>([
+    ['after an hour', undefined, 60 * MINUTE],
+    ['after an hour and the time limit of a drain', { timeout: '2h' }, 180 * MINUTE],
+    ['after an hour and the usual time limit of a drain', {}, 70 * MINUTE],
+  ])('by the release is given up for a moment if the pod could not be deleted %s', async (_sentence, drain, forMs) => {
+    const world = aWorld()
+    const ask = (resourceVersion = permit.podResourceVersion): ReturnType<Check['check']> => {
+      const { release, ...target } = aTarget('Take', [{ ...permit, podResourceVersion: resourceVersion }])
+      const tranche = { ...release.spec.tranche, ...(drain !== undefined && { drain }) } as typeof release.spec.tranche
+      world.locks = [aLock(world, { permit: { podUid: 'p1', podResourceVersion: resourceVersion, seenAt: '40' } })]
+      return world.check.check({ ...target, release: { ...release, spec: { ...release.spec, tranche } } }, deletion, signal)
+    }
+    const ready = { kind: 'ready', for: 'deletion' }
+    expect(await ask()).toEqual(ready)
+    world.clock.advance(forMs - 1)
+    expect(await ask()).toEqual(ready)
+    world.clock.advance(1)
+    expect(await ask()).toMatchObject({ kind: 'blocked', reason: 'DeletionRefused', againInMs: 5 * MINUTE })
+    expect(await ask()).toEqual(ready)
+    world.clock.advance(forMs)
+    expect(await ask('8')).toEqual(ready)
+  })
+
   it('is no matter where the policy ignores it, or the node is prepared ahead', async () => {
     const world = aWorld()
     world.locks = [aLock(world, foreign)]

@@ -16,6 +16,7 @@ import {
   type SourceReading,
 } from '@tranche/config'
 import type { BatchRelease } from '@tranche/api-schema'
+import type { WatchedCluster } from '@tranche/cluster'
 import type { PinPort, PinWrite } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import {
@@ -30,6 +31,7 @@ import {
 import { type ControllerRevision, type DaemonSet, isOwnedBy, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { plainTemplate } from '@tranche/planner'
 import { configPath, type ConfigWatch } from './config-watch.ts'
+import { patchDaemonSet } from './patch-daemon-set.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
 /** Annotation on a copy that nothing names: its value is `true`. */
@@ -45,8 +47,8 @@ export interface PinPortParts {
   readonly kinds: readonly ConfigKind[]
   /** A value that no process of this controller has given before. */
   readonly uniqueValue: () => string
-  /** Takes over the answer to a write of a DaemonSet. */
-  readonly learn: (daemonSet: DaemonSet) => void
+  /** Learns the answers to writes of a DaemonSet, and the present one after a lost race. */
+  readonly overlay: WatchedCluster['overlay']
 }
 
 /** A ConfigMap or Secret as the API server answers. */
@@ -123,10 +125,10 @@ class ApiPinPort implements PinPort {
     const { namespace = '', uid, annotations } = daemonSet.metadata
     for (const [key, name] of parsePins(pins ?? '')) {
       const kind = kindOfPin(key)
-      const object = await this.#parts.client.get<ConfigObjectOnWire>(configPath(kind), { namespace, name }, { signal })
-      const copy = toExistingCopy(kind, object, uid)
+      const object = await this.#parts.client.get<ConfigObjectOnWire>(configPath(kind), { namespace, name }, { signal }).catch(orUndefined)
+      const copy = object === undefined ? null : toExistingCopy(kind, object, uid)
       if (copy === null || copy.isUnused)
-        throw new AppError('WRITE_CONFLICT', `${kind} ${name} is about to be deleted, or is no copy of this DaemonSet`)
+        throw new AppError('WRITE_CONFLICT', `${kind} ${name} is gone or about to go, or is no copy of this DaemonSet`)
       if (!isNamedByContent(copy, daemonSet.metadata)) {
         const address = { kind, namespace, name, owner: uid } as const
         this.#taken.set(addressText(address), address)
@@ -163,15 +165,16 @@ class ApiPinPort implements PinPort {
 
   async deleteCopy({ metadata }: DaemonSet, { kind, name, uid, resourceVersion }: ExistingCopy, signal: AbortSignal): Promise<void> {
     const key = { namespace: metadata.namespace ?? '', name }
-    await this.#parts.client.delete(configPath(kind), key, { preconditions: { uid, resourceVersion }, signal })
+    try {
+      await this.#parts.client.delete(configPath(kind), key, { preconditions: { uid, resourceVersion }, signal })
+    } catch (error) {
+      if (isNotFound(error)) throw new AppError('WRITE_CONFLICT', `${kind} ${name} was deleted meanwhile`, { cause: error })
+      throw error
+    }
   }
 
-  async #patch(daemonSet: DaemonSet, operations: readonly JsonPatchOperation[], signal: AbortSignal): Promise<DaemonSet> {
-    const { client, learn } = this.#parts
-    const patch = [...testsOf(daemonSet), ...operations]
-    const written = await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal })
-    learn(written)
-    return written
+  #patch(daemonSet: DaemonSet, operations: readonly JsonPatchOperation[], signal: AbortSignal): Promise<DaemonSet> {
+    return patchDaemonSet(this.#parts, daemonSet, [...testsOf(daemonSet), ...operations], signal)
   }
 
   async #readSource(kind: ConfigKind, key: ObjectKey, signal: AbortSignal): Promise<SourceReading> {

@@ -1,6 +1,7 @@
+import { drainDefaults, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { cordonedNodes, type NodeLocks, type WatchedCluster } from '@tranche/cluster'
-import { heldText, isHeld, isLockedBy, isSamePermit, type LockedPermit, type NodeLock, renewalDueMs } from '@tranche/drain'
+import { heldText, isHeld, isLockedBy, isSamePermit, type LockedPermit, LONGEST_LOCK_MS, type NodeLock, renewalDueMs } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import { type FleetNode, type NodeView, nodeInView } from '@tranche/fleet'
 import { compareResourceVersions } from '@tranche/kube-types'
@@ -35,6 +36,9 @@ const UNREAD_MS = 30_000
 /** Delay before a Lease that could not be written is written again, in milliseconds. */
 const FAILED_AGAIN_MS = 60_000
 
+/** Delay before a node is locked again whose pod could not be deleted, in milliseconds: other programs have the time to take its Lease. */
+const REFUSED_AGAIN_MS = 300_000
+
 /** Time for a renewal that is due, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 60_000
 
@@ -51,6 +55,9 @@ class LockCheck implements Check {
   readonly #parts: LockParts
   /** Nodes whose Lease could not be written a moment ago. */
   readonly #failed = new Map<string, { readonly message: string; readonly untilMs: number }>()
+
+  /** Permits whose deletion was asked about, by node, and since when (monotonic). */
+  readonly #asked = new Map<string, { readonly permit: LockedPermit['permit']; readonly fromMs: number }>()
 
   /** Since when (monotonic) the Leases have not been read; null if they are. */
   #unreadFromMs: number | null = null
@@ -90,7 +97,9 @@ class LockCheck implements Check {
   async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
     const lock = this.#heldFor(target).find((one) => one.node === node)
     const isFree = lock !== undefined && (!asksLock(target.release) || isOver(lock, this.#parts.cluster, target))
-    if (isFree) await this.#parts.locks?.free(lock, signal)
+    if (!isFree) return
+    this.#asked.delete(node)
+    await this.#parts.locks?.free(lock, signal)
   }
 
   async renew(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
@@ -115,6 +124,7 @@ class LockCheck implements Check {
     if (locked === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     const lock = locks.get(node)
     const isTaken = lock !== null && isLockedBy(lock, locked.release, clock.nowMs()) && isFor(lock, locked)
+    if (this.#isAskedTooLong(target, locked, node)) return { ...blocked('DeletionRefused', TOO_LONG), againInMs: REFUSED_AGAIN_MS }
     if (isTaken && !this.#isDue(lock)) return { kind: 'ready', for: 'deletion' }
     const written = await locks.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked }, signal)
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
@@ -122,6 +132,22 @@ class LockCheck implements Check {
     const message = `the Lease of the node cannot be written in namespace ${locks.namespace}: ${written.message}`
     this.#failed.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
     return blocked('NodeLockFailed', message)
+  }
+
+  /**
+   * Whether the pod should have been deleted long ago. Something refuses that, such as a webhook: other programs get the Lease for a moment. Only
+   * time depends on this memory.
+   */
+  #isAskedTooLong({ release }: CheckTarget, { permit }: LockedPermit, node: string): boolean {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const before = this.#asked.get(node)
+    const fromMs = before !== undefined && isSamePermit(before.permit, permit) ? before.fromMs : nowMs
+    const { drain } = release.spec.tranche ?? {}
+    const drainMs = drain === undefined ? 0 : durationMs(drain.timeout ?? drainDefaults.timeout)
+    const isTooLong = nowMs - fromMs >= LONGEST_LOCK_MS + drainMs
+    if (isTooLong) this.#asked.delete(node)
+    else this.#asked.set(node, { permit, fromMs })
+    return isTooLong
   }
 
   /** The first list takes a moment after the start of a process. */
@@ -202,6 +228,8 @@ function permitOn({ release }: CheckTarget, node: string): LockedPermit | null {
   const permit = permits.filter((one) => one.node === node).at(-1)
   return permit === undefined ? null : { release: { namespace, name, uid }, permit, seenAt: resourceVersion }
 }
+
+const TOO_LONG = 'its pod was not deleted within an hour of taking the Lease of the node, which is given back for now'
 
 function isFor({ permit }: NodeLock, locked: LockedPermit): boolean {
   return permit !== null && isSamePermit(permit, locked.permit)

@@ -87,6 +87,10 @@ describe('a watched cluster', () => {
     expect(found({ namespace: 'demo', group: 'agents' })).toEqual(['one'])
     expect(found({ namespace: 'other', group: 'agents' })).toEqual([])
     expect(found({ lease: 'lease' })).toEqual(['three'])
+    // A user who writes only the status of releases cannot make one a member of a group, which would delay it.
+    await patch('three', { status: { groupLease: 'demo/agents' } }, { subresource: 'status' })
+    await pass(1_000)
+    expect(found({ namespace: 'demo', group: 'agents' })).toEqual(['one'])
     await patch('one', { spec: { tranche: { downtime: { group: 'others' } } } })
     await pass(1_000)
     expect(found({ namespace: 'demo', group: 'agents' })).toEqual([])

@@ -9,6 +9,7 @@ export {
   type LockedPermit,
   type LockWanted,
   lockBody,
+  LONGEST_LOCK_MS,
   NODE_LOCK_SECONDS,
   type NodeLock,
   nodeLockName,

@@ -9,6 +9,8 @@ export const LONGEST_LOCK_MS = 3_600_000
 
 /** Characters of a foreign holder that are kept. */
 const MOST_HOLDER = 128
+/** Most transitions that a Lease can count: the API server rejects more, also where another program wrote that many. */
+const MOST_TRANSITIONS = 2_147_483_647
 
 /** The lock of a node: a Lease that programs which take nodes down hold meanwhile. */
 export interface NodeLock {
@@ -112,7 +114,7 @@ export interface LockBody {
 export function lockBody(before: NodeLock | null, { node, nodeUid, locked }: LockWanted, nowMs: number): LockBody {
   const { release, permit, seenAt } = locked
   const keeps = before !== null && isLockedBy(before, release, nowMs)
-  const transitions = before === null ? 0 : before.transitions + (keeps ? 0 : 1)
+  const transitions = before === null ? 0 : Math.min(MOST_TRANSITIONS, before.transitions + (keeps ? 0 : 1))
   const { podUid, podResourceVersion } = permit
   return {
     metadata: {

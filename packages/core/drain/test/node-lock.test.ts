@@ -74,6 +74,12 @@ describe('the body that takes a lock', () => {
     expect(body.spec).toMatchObject({ holderIdentity: HOLDER, acquireTime: at(0), leaseTransitions: 4 })
   })
 
+  it('counts no more transitions than the API server accepts, whatever another program wrote', () => {
+    const most = 2_147_483_647
+    const before = lockOf({ ...spec('other', -120_000, 60), leaseTransitions: most })
+    expect(lockBody(before, wanted, NOW_MS).spec).toMatchObject({ holderIdentity: HOLDER, leaseTransitions: most })
+  })
+
   it('keeps the time of the first permit when a lock moves to the next one', () => {
     const before = lockOf({ ...spec(HOLDER, -MINUTE, 600), acquireTime: at(-5 * MINUTE) })
     expect(lockBody(before, wanted, NOW_MS).spec).toMatchObject({ acquireTime: at(-5 * MINUTE), renewTime: at(0), leaseTransitions: 0 })

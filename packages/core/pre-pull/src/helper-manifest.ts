@@ -1,4 +1,4 @@
-import { type OwnerReference, PRE_PULL_LABEL, PRE_PULL_SEEN, sha256Hex } from '@tranche/kube-types'
+import { type OwnerReference, PRE_PULL_LABEL, PRE_PULL_PROGRAM, PRE_PULL_SEEN, sha256Hex } from '@tranche/kube-types'
 
 /** An image of a template, and when the kubelet pulls it. */
 export interface PulledImage {
@@ -52,9 +52,6 @@ export interface HelperManifest {
 
 /** Length of names that leaves room for the suffix: a name has at most 63 characters where it becomes a host name. */
 const NAME_MAX = 45
-
-/** Path that no image has: a container of a helper pod could not run even if its kubelet tried. */
-const NO_PROGRAM = '/tranche.dev/only-pulls-images'
 
 /** Fits every node, and is stated for quotas that ask for it. */
 const NOTHING = { cpu: '0', memory: '0' }
@@ -130,7 +127,7 @@ function toContainer({ image, policy }: PulledImage, at: number): object {
     name,
     image,
     imagePullPolicy: policy,
-    command: [NO_PROGRAM],
+    command: [PRE_PULL_PROGRAM],
     resources: { requests: NOTHING, limits: NOTHING },
     securityContext: NEVER_CREATED,
   }

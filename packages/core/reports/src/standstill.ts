@@ -97,6 +97,7 @@ export const blockedRules: Readonly<Record<string, string>> = {
   NodeLocked: 'Lock',
   NodeLockFailed: 'Lock',
   NodeLockNotAllowed: 'Lock',
+  DeletionRefused: 'Lock',
   DrainBlocked: 'Drain',
   DrainNotAllowed: 'Drain',
 }
@@ -109,6 +110,7 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
   NodeLocked: (nodes) => `the Leases of ${nodes} are given back or expire`,
   NodeLockFailed: () => 'executors can write Leases of nodes: the namespace exists, and the role tranche-node-locks is granted there',
   NodeLockNotAllowed: () => 'the installation lists the namespace in rbac.nodeLocks.namespaces, or downtime.nodeLock is Ignore',
+  DeletionRefused: (nodes) => `no webhook or policy denies the deletion of the pods on ${nodes}`,
   DrainBlocked: (nodes) => `the pods that use the agent leave ${nodes}`,
   DrainNotAllowed: () => 'the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain',
 }

@@ -7,8 +7,8 @@ import type { PinPort } from './pin-port.ts'
 
 /** What a pass did for the config of its DaemonSet. */
 export type PinResult =
-  /** It wrote something, or lost a race: the template may change next, so no release may begin before it is read again. */
-  | { readonly kind: 'wrote' }
+  /** It wrote something, or lost a race: the template may change next, so no release may begin before it is read again, after this delay. */
+  | { readonly kind: 'wrote'; readonly againInMs: number }
   /** Config cannot be pinned: the release holds. */
   | { readonly kind: 'held'; readonly why: string }
   /** The template names copies of all its config, or a rollback took them away, or there is no release to pin it for. */
@@ -30,6 +30,8 @@ export interface Pinner {
 
 /** Interval (ms) of attempts that nothing else causes: while objects cannot be watched, copied or deleted. */
 const PIN_RECHECK_MS = 30_000
+/** Delay (ms) after a lost race: an old watch of a DaemonSet that is gone would repeat it without end. */
+const LOST_RECHECK_MS = 200
 
 /** Result of the last call for a Rollout. */
 interface Known {
@@ -99,7 +101,7 @@ async function attempt(port: PinPort, on: Attempt, signal: AbortSignal, log: Log
     return await writeOnce(port, { ...on, found }, signal, log)
   } catch (error) {
     signal.throwIfAborted()
-    if (isAppError(error) && error.code === 'WRITE_CONFLICT') return { kind: 'wrote' }
+    if (isAppError(error) && error.code === 'WRITE_CONFLICT') return { kind: 'wrote', againInMs: LOST_RECHECK_MS }
     log.warn({ err: error, rollout }, 'could not pin config')
     // Its copies are immutable, so a release of this template continues.
     if (!isRead && on.isPinned) return { kind: 'pinned', rolledBack: [], isSettled: false }
@@ -128,7 +130,7 @@ async function writeOnce(
   const hasWritten = await carryOut(port, daemonSet, { plan, view, operations, release: of.rollout.metadata.name }, signal)
   if (!hasWritten) return { kind: 'pinned', rolledBack: [], isSettled: false }
   log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
-  return { kind: 'wrote' }
+  return { kind: 'wrote', againInMs: 0 }
 }
 
 const NOT_NOW = 'config: Pin: the update strategy has to be OnDelete, and no node may have two pods, before the template changes'

@@ -48,7 +48,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     }
     // No release begins between a template and its pins.
     const pinning = asksForPins(reading) ? await pinner.pin(read, signal, log) : null
-    if (pinning?.kind === 'wrote') return recheckAfter(0)
+    if (pinning?.kind === 'wrote') return recheckAfter(pinning.againInMs)
     const view = { ...read, ...pinnedIn(pinning) }
     const plan = planRollout(view)
     if (plan.kind !== 'wait') log.debug({ rollout: keyText(key), plan: plan.kind }, 'planned rollout')

@@ -219,7 +219,7 @@ export class GroupWorld {
         const release = known?.release ?? (await call(() => this.stored.get(name)?.release))
         return call(() => {
           const reading = release === undefined ? null : this.#readingOf({ namespace: NAMESPACE, name }, this, release)
-          return reading === null ? null : { ...reading, stopAsked: false }
+          return reading === null ? null : { ...reading, daemonSet: known?.daemonSet ?? reading.daemonSet, stopAsked: false }
         })
       },
       setFinalizer: (release, present) => call(() => this.#setFinalizer(release, present)),
@@ -282,9 +282,9 @@ export class GroupWorld {
     const known = this.stored.get(name)
     const patched = known === undefined ? null : applyPatch(known.daemonSet, patch)
     if (known === undefined || patched === null) throw conflict()
-    known.daemonSet = patched
+    known.daemonSet = { ...patched, metadata: { ...patched.metadata, resourceVersion: String(++this.#version) } }
     this.#remember()
-    return patched
+    return known.daemonSet
   }
 
   #writeRecord(read: BatchRelease, record: FlightRecord, exact?: readonly PatchOperation[]): boolean {

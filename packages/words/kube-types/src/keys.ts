@@ -55,6 +55,9 @@ export const PRE_PULL_LABEL = 'tranche.dev/pre-pull'
 /** Annotation of a helper pod: version of its BatchRelease in which its creator saw that the node needs it. */
 export const PRE_PULL_SEEN = 'tranche.dev/pre-pull-seen'
 
+/** Path that no image has: a container of a helper pod could not run even if its kubelet tried, as those of Windows do. */
+export const PRE_PULL_PROGRAM = '/tranche.dev/only-pulls-images'
+
 /** Label on the Lease of a group: its name. */
 export const GROUP_LABEL = 'tranche.dev/group'
 

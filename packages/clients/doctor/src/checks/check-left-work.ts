@@ -58,7 +58,8 @@ function leaseFindings({ leases }: LeftWork): readonly DoctorFinding[] {
   return [
     {
       ...left(`no controller runs to give groups up: Lease ${namesText(leases)}`),
-      fix: 'Start a controller again; or delete them:',
+      // G13: without its Lease, a release that is still open and another one of the group run together.
+      fix: 'Start a controller again, which gives them up in time; or delete them, if none is to run here any more:',
       command: `kubectl delete leases ${placeOf(leases)} -l ${GROUP_LABEL}`,
     },
   ]

@@ -1,4 +1,4 @@
-import { PRE_PULL_LABEL } from '@tranche/kube-types'
+import { PRE_PULL_LABEL, PRE_PULL_PROGRAM } from '@tranche/kube-types'
 import { type PolicyObject, validatingPolicy, type Validation } from './policy-objects.ts'
 
 /** User name in the policy for the account of the executors: the chart writes the name of its own there. */
@@ -41,6 +41,13 @@ export const helperPodsPolicy: readonly PolicyObject[] = validatingPolicy(
         'container.?securityContext.?runAsNonRoot.orValue(false) && container.?securityContext.?runAsUser.orValue(1) == 0 && !container.?securityContext.?privileged.orValue(false)',
       ),
       'a container lacks runAsNonRoot: true with runAsUser: 0, or is privileged',
+    ),
+    // Kubelets of Windows do not know user 0, and would run what an image offers. A port of the node would be taken even by a pod that never runs.
+    only(
+      eachContainer(
+        `container.?command.orValue([]).size() == 1 && container.?command.orValue([''])[0] == '${PRE_PULL_PROGRAM}' && container.?args.orValue([]).size() == 0 && container.?ports.orValue([]).size() == 0`,
+      ),
+      'a container has another command, or ports',
     ),
     only(
       `!object.spec.?securityContext.?windowsOptions.hasValue() && ${eachContainer('!container.?securityContext.?windowsOptions.hasValue()')}`,

@@ -1,7 +1,7 @@
 import { type ConfigContent, type ConfigCopy, type ConfigSource, copyName, type CopyOwner, isSameContent, toCopy } from './config-copy.ts'
 import type { ConfigKind } from '../config-fields.ts'
 import type { ConfigObject } from '../judge-config.ts'
-import { fieldBeyondLimits } from './pin-limits.ts'
+import { fieldBeyondLimits, placesBeyondWork } from './pin-limits.ts'
 import { pinnedObjects, pinsOf } from './pinned-objects.ts'
 import { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pins.ts'
 
@@ -83,8 +83,8 @@ export function planPins(view: PinView): PinPlan {
   if (unread.length > 0) return { kind: 'wait', reason: 'ConfigUnread', message: unread.join('; ') }
   const present = pinsOf(view.template)
   const wanted = wantedPins(view, objects)
-  const beyond = fieldBeyondLimits((view.template as { readonly spec?: unknown } | null)?.spec, wanted)
-  if (beyond !== null) return beyondPlan(beyond)
+  const beyond = beyondPlan(view, wanted)
+  if (beyond !== null) return beyond
   const offer = offerOf(view, wanted)
   const target = isNews(view, offer) ? wanted : new Map([...wanted].map(([key, copy]) => [key, keptName(view, present, key) ?? copy]))
   for (const [key, copy] of [...target, ...wanted]) {
@@ -175,8 +175,15 @@ function unreadText({ sources }: PinView, object: ConfigObject): readonly string
   return reading.kind === 'unread' ? [`${object.kind} ${object.name} cannot be read: ${reading.why}`] : []
 }
 
-function beyondPlan(field: string): PinPlan {
-  const message = `${field} names config at a place in which no copy can be named: move it to the front of its list, or name the object by a hash`
+function beyondPlan({ template }: PinView, wanted: Pins): PinPlan | null {
+  const spec = (template as { readonly spec?: unknown } | null)?.spec
+  const field = fieldBeyondLimits(spec, wanted)
+  const places = placesBeyondWork(spec, wanted)
+  if (field === null && places === null) return null
+  const message =
+    field === null
+      ? `${places} fields name config, too many for the ${wanted.size} copies that can be named there: use fewer objects, or name some by a hash`
+      : `${field} names config at a place in which no copy can be named: move it to the front of its list, or name the object by a hash`
   return { kind: 'wait', reason: 'BeyondLimits', message }
 }
 

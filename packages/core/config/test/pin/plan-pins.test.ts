@@ -32,6 +32,11 @@ const pinned = (text: string, reads: readonly string[] = ['ConfigMap/a']) => tem
 const found = (...sources: readonly ConfigSource[]): PinView['sources'] =>
   new Map(sources.map((source) => [`${source.kind}/${source.name}`, { kind: 'found', source }]))
 
+/** Keys of ConfigMaps with names of a length. */
+const manyOf = (count: number, length: number): string[] =>
+  Array.from({ length: count }, (_, at) => `ConfigMap/${String(at).padStart(length, 'c')}`)
+const sourceOf = (key: string): ConfigSource => ({ ...a('1'), name: key.slice('ConfigMap/'.length) })
+
 const unpinned: PinView = {
   owner,
   kinds: ['ConfigMap', 'Secret'],
@@ -135,6 +140,16 @@ describe('a pass over the config of a DaemonSet', () => {
         template: { spec: { containers: Array.from({ length: 9 }, () => ({ envFrom: [{ configMapRef: { name: 'a' } }] })) } },
       },
       { kind: 'wait', reason: 'BeyondLimits', message: expect.stringMatching(/^spec\.containers\[8\]\.envFrom\[0\]\.configMapRef\.name /) },
+    ],
+    [
+      'waits where the API server would stop the policy: it rejects pods of 64 fields with as many copies of long names',
+      { ...unpinned, template: templateOf(manyOf(64, 200), 1), sources: found(...manyOf(64, 200).map(sourceOf)) },
+      { kind: 'wait', reason: 'BeyondLimits', message: expect.stringMatching(/^64 fields name config, too many for the 64 copies /) },
+    ],
+    [
+      'pins all that 64 fields of one container name',
+      { ...unpinned, template: templateOf(manyOf(64, 4), 1), sources: found(...manyOf(64, 4).map(sourceOf)) },
+      { kind: 'createCopy' },
     ],
     ['leaves objects of a kind that the installation does not let it copy', { ...unpinned, kinds: ['Secret'] }, { kind: 'none' }],
     ['waits until an object is read', { ...unpinned, sources: new Map() }, { kind: 'wait', reason: 'ConfigUnread' }],

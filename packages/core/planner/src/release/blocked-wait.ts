@@ -47,6 +47,11 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'downtime.nodeLock of the policy keeps broken pods because the installation does not allow it',
     fix: 'list the namespace in rbac.nodeLocks.namespaces of the chart, or set downtime.nodeLock to Ignore',
   },
+  DeletionRefused: {
+    why: 'the old pods stay because the API server refuses to delete them',
+    whyBroken: 'broken pods stay because the API server refuses to delete them',
+    fix: 'look for a webhook or policy that denies it, and for errors in the log of executors',
+  },
   DrainNotAllowed: {
     why: 'drain of the policy keeps the old pods because the installation does not allow it',
     whyBroken: 'drain of the policy keeps broken pods because the installation does not allow it',
