@@ -31,6 +31,8 @@ it.each<[sentence: string, signs: Partial<RunningSigns>, leases: number]>([
       { name: 'freed', isCordoned: false },
       { name: 'forged', isCordoned: false },
       { name: 'cordoned again', isCordoned: false },
+      { name: 'shown', isCordoned: true, condition: 'marked' },
+      { name: 'shown still', isCordoned: false, condition: 'alone' },
     ],
     helpers: [{ namespace: 'demo', name: 'helper' }],
     leases: Array(leases).fill({ namespace: 'tranche-system', name: 'group' }),
@@ -42,6 +44,18 @@ it('what may not be read is unknown', () => {
   expect(found.filter(({ check }) => check === 'left').map(({ state }) => state)).toEqual(['unknown', 'unknown', 'unknown'])
 })
 
+it('a condition that is left is removed by a command, and a node without a mark has no other', () => {
+  const nodes = [
+    { name: 'a', isCordoned: true, condition: 'marked' },
+    { name: 'b', isCordoned: false, condition: 'alone' },
+  ] as const
+  const found = checkFindings({ ...well, leftWork: { nodes, helpers: [], leases: [] } }, command).filter(({ check }) => check === 'left')
+  expect(found.map((one) => one.command)).toEqual([
+    'kubectl uncordon a && kubectl annotate nodes a tranche.dev/cordon-',
+    `kubectl patch nodes a b --subresource=status -p '{"status":{"conditions":[{"type":"DrainInProgress","$patch":"delete"}]}}'`,
+  ])
+})
+
 it('a command covers the nodes of a whole fleet by fifties, and several namespaces', () => {
   const nodes = Array.from({ length: 60 }, (_, at) => ({ name: `n${at}`, isCordoned: true }))
   const helpers = ['demo', 'other'].map((namespace) => ({ namespace, name: 'helper' }))
@@ -51,6 +65,7 @@ it('a command covers the nodes of a whole fleet by fifties, and several namespac
   expect(found[1]?.command).toBe('kubectl delete pods -A -l tranche.dev/pre-pull')
 })
 
+const shows = (reason: string): object => ({ conditions: [{ type: 'DrainInProgress', status: 'True', reason }] })
 const byUser = { manager: 'kubectl', fieldsV1: { 'f:spec': { 'f:unschedulable': {} } } }
 
 /** A cluster with a node that an executor cordoned, some that a user has changed since, and one whose mark is forged. */
@@ -65,6 +80,13 @@ function reader(asked: string[]): { readonly reads: GuardedReads; readonly names
         metadata: { name: 'cordoned again', annotations: { 'tranche.dev/cordon': mark }, managedFields: [byUser] },
         spec: { unschedulable: true },
       },
+      {
+        metadata: { name: 'shown', annotations: { 'tranche.dev/cordon': mark } },
+        spec: { unschedulable: true },
+        status: shows('TrancheDrain'),
+      },
+      { metadata: { name: 'shown still' }, spec: {}, status: shows('TrancheDrain') },
+      { metadata: { name: 'of another' }, spec: {}, status: shows('NodeMaintenance') },
     ],
     pods: [{ metadata: { namespace: 'demo', name: 'helper' } }],
     leases: [{ metadata: { namespace: 'tranche-system', name: 'group' } }],
