@@ -6,7 +6,7 @@ const page = readFileSync('docs/contribute/fault-bench.md', 'utf8')
 const [, ...numbers] = /\*\*The fault phase\*\*: (\d+) to (\d+) minutes, with (\d+) to (\d+) faults\./.exec(page) ?? []
 const [shortest, longest, fewest, most] = numbers.map(Number)
 /** Faults that the page lists as drawn separately. Schedules with wrong clocks, whose leaders are killed for them, are left out instead. */
-const apart = /^(?:zoneOutage|taintPool|crowd|consume|holdNode|companion|noRegistry|forge|copyAgent|swapDefinitions)/
+const apart = /^(?:zoneOutage|taintPool|crowd|consume|drainByOther|holdNode|companion|noRegistry|forge|copyAgent|swapDefinitions)/
 
 it('docs/contribute/fault-bench.md states the length of the fault phase and the number of its faults', () => {
   const schedules = Array.from({ length: 2_000 }, (_, seed) => generateSchedule(seed)).filter(({ aheadMs }) => aheadMs.length === 1)

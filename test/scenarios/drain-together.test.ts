@@ -2,7 +2,7 @@ import type { DrainRules, Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, Pod } from '@tranche/kube-types'
 import { afterEach, expect, it } from 'vitest'
-import { byLabel, consumerNames, expectNoMarks, labelled, makeConsumer, setDrainStage } from './drain-stage.ts'
+import { byLabel, consumerNames, drainConditionOf, expectNoMarks, labelled, makeConsumer, nodesOf, setDrainStage } from './drain-stage.ts'
 import { runs, untilReleased } from './looks.ts'
 import { drive, type Stage } from './stage.ts'
 import { daemonSetManifest, goesBy, imageOf, policyKey, rolloutManifest, stageKey } from './stage-objects.ts'
@@ -14,7 +14,7 @@ const second = { namespace: stageKey.namespace, name: 'csi-driver' }
 const steps = [{ replicas: '100%' }]
 
 it.each([1, 2, 3])('two releases drain the same nodes one after the other, and leave no cordon, seed %i', async (seed) => {
-  stage = await setDrainStage(byLabel, { seed, nodes: 3, maxUnavailable: 3 })
+  stage = await setDrainStage(byLabel, { seed, nodes: 3, maxUnavailable: 3, drainConditions: seed > 1 })
   for (const node of [1, 2, 3]) await makeConsumer(stage, `web-${node}`, `node-00${node}`, {}, { labels: labelled })
   await addSecond(byLabel)
   await Promise.all([stage.setImage('v2'), setSecondImage('v2')])
@@ -22,6 +22,7 @@ it.each([1, 2, 3])('two releases drain the same nodes one after the other, and l
   await untilReleased(stage, 'v2')
   expect(await consumerNames(stage)).toEqual([])
   await expectNoMarks(stage)
+  expect((await drive(stage.clock, nodesOf(stage))).map(drainConditionOf)).toEqual([undefined, undefined, undefined])
   expect(ownersOfMarks()).toEqual([second.name, stageKey.name])
 })
 
