@@ -1,6 +1,6 @@
 /**
- * Releases many DaemonSets at once with several executors on a real Redis. Every request of an executor takes 300 ms, so the processors of
- * this machine do not limit the executors. Prints one JSON object, {@link ScaleOut}.
+ * Releases many DaemonSets at once with several executors on a real Redis. Every request of an executor takes 500 ms, so the processors of
+ * this machine do not limit the executors. They start when the controller has opened all releases. Prints one JSON object, {@link ScaleOut}.
  *
  * ```text
  * node scripts/bench/scale-out.ts 4               4 executors, 200 DaemonSets on four nodes each
@@ -10,6 +10,7 @@
  * ```
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { BatchRelease } from '../../packages/words/api-schema/src/index.ts'
 import type { DaemonSet } from '../../packages/words/kube-types/src/index.ts'
 import { type KubeClient, resourcePaths } from '../../packages/adapters/kube-client/src/index.ts'
 import { findRedis } from '../redis-server.ts'
@@ -17,8 +18,9 @@ import type { MeasuredProcess } from './measured-process.ts'
 import { leaderOf } from './hand-over.ts'
 import { openMemoryStage, startOne } from './memory-run.ts'
 import { startWatchedRedis } from './sentinel.ts'
+import { until } from './until.ts'
 
-/** Result of one run. Times are seconds from the first change. */
+/** Result of one run. Times are seconds from the start of the executors. */
 export interface ScaleOut {
   readonly executors: number
   readonly seconds: number
@@ -36,8 +38,8 @@ export interface ScaleOut {
 
 const NODES_EACH = 4
 const GROUPS = 10
-const LATENCY = '300ms'
-const POLL_MS = 250
+const LATENCY = '500ms'
+const POLL_MS = 1_000
 const HOT_EVERY_MS = 20
 const HOT = 'agent-0'
 const AT_ONCE = 16
@@ -61,19 +63,17 @@ async function measure(executors: number, daemonSets: number): Promise<ScaleOut>
     cleanup.adopt(await startOne(stage, component, name), (started) => started.stop())
   const controller = await start('controller', 'controller')
   await leaderOf(client, [{ name: 'controller', process: controller }])
-  const running: MeasuredProcess[] = []
-  for (let index = 1; index <= executors; index++) running.push(await start('executor', `executor-${index}`))
-  await sleep(5_000)
-
-  const before = running.map((executor) => executor.busySeconds())
+  await forEach(daemonSets, (name) => change(client, name))
+  await until('all releases to be open', () => areOpen(client, daemonSets), { withinSeconds: 900, everyMs: 1_000 })
   const isOver = new AbortController()
   const heat = mode === 'hot' ? keepHot(client, isOver.signal) : Promise.resolve()
   const startMs = performance.now()
-  await forEach(daemonSets, (name) => change(client, name))
+  const names = Array.from({ length: executors }, (_none, index) => `executor-${index + 1}`)
+  const running = await Promise.all(names.map((name) => start('executor', name)))
   const progress = await follow(client, daemonSets, startMs, async () => watched?.master.kill())
   isOver.abort()
   await heat
-  const executorSeconds = running.map((executor, at) => executor.busySeconds() - before[at]!)
+  const executorSeconds = running.map((executor) => executor.busySeconds())
   return { executors, ...progress, executorSeconds }
 }
 
@@ -97,6 +97,12 @@ async function prepare(client: KubeClient, name: string): Promise<void> {
 async function change(client: KubeClient, name: string): Promise<void> {
   const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: 'registry.example/agent:v2' }] } } } }
   await client.patch(resourcePaths.daemonSets, { namespace: 'bench', name }, { type: 'strategic', body })
+}
+
+async function areOpen(client: KubeClient, count: number): Promise<true | string> {
+  const { items } = await client.list<BatchRelease>(resourcePaths.batchReleases, { namespace: 'bench' })
+  const open = items.filter(({ status }) => status?.flight?.state === 'open').length
+  return open === count || `${open} of ${count} are`
 }
 
 async function keepHot(client: KubeClient, signal: AbortSignal): Promise<void> {

@@ -195,7 +195,7 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G6',
     fault: 'an executor that cannot undo what was done on a node does nothing else',
     file: checkNodes,
-    find: "      if (parts.signal.aborted) throw error\n      parts.log.warn({ ...fieldsOf(daemonSet, one), err: error }, 'could not undo what was done on node')",
+    find: "      if (parts.signal.aborted) throw error\n      parts.log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, 'could not undo what was done on node')",
     replace: '      throw error',
     tests: [executorTests],
   },

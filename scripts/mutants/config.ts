@@ -285,14 +285,6 @@ export const mutantsOfConfig: readonly Mutant[] = [
   },
   {
     rule: 'Pin',
-    fault: 'a copy is deleted that only a kept template names',
-    file: pinPort,
-    find: '.map(templateIn), kept]',
-    replace: '.map(templateIn), kept].slice(0, -1)',
-    tests: [pinnedChanges],
-  },
-  {
-    rule: 'Pin',
     fault: 'an object of the name of a copy is followed whatever it holds',
     file: pinPort,
     find: "if (copy.kind === 'Secret') return true",

@@ -39,10 +39,10 @@ export function generatePins(seed: number, stormMs: number, { config }: Shape): 
   })
   // The first pinning is a release too: it begins in the storm, while the first release is in progress or when it has ended.
   const start: Incident = { atMs: random.integer(Math.min(stormMs, MINUTE)), kind: 'pinConfig' }
-  // A policy has to exist to pin config; this one says nothing else than the default.
+  // A policy has to exist to pin config; this is what it says by default.
   const among = (shape: Shape): Shape => ({
     ...shape,
-    policy: shape.policy ?? { soak: { final: '10s' } },
+    policy: { soak: { final: '10s' }, ...shape.policy },
     config: { ...config, isPinned: true },
   })
   return { incidents: [start, ...writes, ...removals, ...traps, ...late], among }

@@ -76,7 +76,7 @@ const template = {
 function helper(spec: object = template): HelperManifest {
   const release = { name: 'agent', uid: '5b1f6a52-7a0e-4f3e-9f1f-3a2f5a2c9b11' }
   const daemonSet = { namespace: cluster.namespace, name: 'agent' }
-  return helperManifest({ daemonSet, template: { spec }, revision: 'abc', release, node: 'node-1' })!
+  return helperManifest({ daemonSet, template: { spec }, revision: 'abc', release, seenAt: '1', node: 'node-1' })!
 }
 
 function inSpec(pod: Loose, fields: object): Loose {

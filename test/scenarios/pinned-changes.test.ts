@@ -63,6 +63,32 @@ describe('a pinned DaemonSet whose objects users change', () => {
     )
   })
 
+  it('is rolled back to its template without copies, which stays until the content changes', async () => {
+    stage = await setPinnedStage()
+    await write(stage, '1')
+    await untilPausedAt(stage, 1)
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'a', type: 'abort' }) } } })
+    await untilContents(stage, ['live', 'live', 'live', 'live', 'live'])
+    await stage.until('it is at rest', async () => (await stage.rollout()).status?.phase === 'Healthy', 120_000)
+    await stage.pass(300_000)
+    expect(await contents(stage)).toEqual(['live', 'live', 'live', 'live', 'live'])
+    expect(await condition(stage, 'ConfigUnversioned')).toMatchObject({ status: 'True', reason: 'NamesWithoutHash' })
+    await write(stage, '2')
+    await untilPausedAt(stage, 1)
+    expect(await contents(stage)).toEqual(['2', 'live', 'live', 'live', 'live'])
+  })
+
+  it('is rolled back from a new image to its template without copies, on every node at once', async () => {
+    stage = await setPinnedStage()
+    await stage.setImage('v2')
+    await write(stage, '1')
+    await untilPausedAt(stage, 1)
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'a', type: 'abort' }) } } })
+    await stage.until('it is at rest', async () => (await stage.rollout()).status?.phase === 'Healthy', 300_000)
+    expect(await contents(stage)).toEqual(['live', 'live', 'live', 'live', 'live'])
+    expect((await stage.daemonSet()).spec.template.spec?.containers?.[0]).toMatchObject({ image: expect.stringContaining('v1') as string })
+  })
+
   it('starts pods with their copies while no controller runs, and pods of nodes that join', async () => {
     await atRest('1')
     stage.program('controller-1').kill()

@@ -240,7 +240,7 @@ describe('helper pods are gone', () => {
     }
     const { metadata } = (await drive(stage.clock, stage.client.create(resourcePaths.batchReleases, byHand as never))) as KubeObject
     const manifest = helperManifest({
-      ...{ daemonSet: { namespace: stageKey.namespace, name: 'gone' }, revision: 'any', node: 'node-001' },
+      ...{ daemonSet: { namespace: stageKey.namespace, name: 'gone' }, revision: 'any', seenAt: '1', node: 'node-001' },
       ...{ template: { spec: { containers: [{ image: 'a:1' }] } }, release: { name: metadata.name, uid: metadata.uid } },
     })
     await drive(stage.clock, stage.client.create(resourcePaths.pods, manifest as never))
@@ -260,9 +260,9 @@ describe('helper pods are gone', () => {
   })
 })
 
-it('two executors create one helper pod for each node (G8)', async () => {
+it.each([1, 2, 3])('two executors create one helper pod for each node (G8), seed %i', async (seed) => {
   const log = createRequestLog()
-  stage = await setStage({ ...slow, policy: { prePull: {} }, executors: ['executor-1', 'executor-2'], tap: log.tap, seed: 2 })
+  stage = await setStage({ ...slow, policy: { prePull: {} }, executors: ['executor-1', 'executor-2'], tap: log.tap, seed })
   await stage.setImage('v2-pull60s')
   await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
   expect(stage.recording().filter(({ type, kind, o }) => type === 'ADDED' && kind === 'Pod' && isHelper(o))).toHaveLength(6)

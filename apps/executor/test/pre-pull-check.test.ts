@@ -16,6 +16,7 @@ interface World {
   pods: HelperPod[]
   creation: HelperCreation
   isSynced: boolean
+  hasJustGone: boolean
   controlling: ReadonlySet<string>
 }
 
@@ -23,11 +24,12 @@ interface World {
 function aWorld(isAllowed = true): World {
   const clock = new FakeClock()
   const world: Omit<World, 'check'> = {
-    ...{ clock, calls: [], pods: [], creation: { kind: 'created' }, isSynced: true, controlling: new Set(['release']) },
+    ...{ clock, calls: [], pods: [], creation: { kind: 'created' }, isSynced: true, hasJustGone: false, controlling: new Set(['release']) },
   }
   const helpers: HelperPods = {
     start: () => {},
     isSynced: () => world.isSynced,
+    hasJustGone: () => world.hasJustGone,
     list: (uid) => world.pods.filter(({ release }) => uid === undefined || release.uid === uid),
     async create({ spec }) {
       world.calls.push(`create on ${String(spec['nodeName'])}`)
@@ -47,7 +49,7 @@ function aTarget(prePull: PrePullRules | undefined = {}, images: readonly object
   return {
     daemonSet: { metadata: { namespace: 'demo', name: 'agent' }, spec: { template: { spec: { containers: images } } } },
     release: {
-      metadata: { namespace: 'demo', name: 'agent', uid: 'release' },
+      metadata: { namespace: 'demo', name: 'agent', uid: 'release', resourceVersion: '50' },
       spec: { tranche: { prePull } },
       status: { flight: { revision: 'new', limit: 3 } },
     },
@@ -57,7 +59,7 @@ function aTarget(prePull: PrePullRules | undefined = {}, images: readonly object
 function aPod({ clock }: World, state: PullState, fields: Partial<HelperPod> = {}): HelperPod {
   return {
     ...{ namespace: 'demo', name: 'helper-a', uid: 'pod-a', resourceVersion: '1', node: 'a', revision: 'new' },
-    ...{ release: { name: 'agent', uid: 'release' }, createdMs: clock.nowMs(), state, ...fields },
+    ...{ release: { name: 'agent', uid: 'release' }, seenAt: '50', createdMs: clock.nowMs(), state, ...fields },
   }
 }
 
@@ -89,6 +91,13 @@ describe('a node whose images are pulled first', () => {
     const world = aWorld()
     world.isSynced = false
     expect(await world.check.check(aTarget(), ahead, signal)).toMatchObject({ kind: 'pending' })
+    expect(world.calls).toEqual([])
+  })
+
+  it('gets none right after its last one has gone: another executor may have updated it', async () => {
+    const world = aWorld()
+    world.hasJustGone = true
+    expect(await world.check.check(aTarget(), ahead, signal)).toEqual({ kind: 'pending', againInMs: 5_000 })
     expect(world.calls).toEqual([])
   })
 
@@ -207,6 +216,16 @@ describe('a helper pod', () => {
   it('is deleted with its node alone', async () => {
     const world = aWorld()
     world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulled' }, { name: 'helper-b', node: 'b' })]
+    await world.check.undo(aTarget(), 'a', signal)
+    expect(world.calls).toEqual(['delete helper-a'])
+  })
+
+  it('is not deleted by a process whose BatchRelease is older than that of its creator, for a minute', async () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulling' }, { seenAt: '51' })]
+    await world.check.undo(aTarget(), 'a', signal)
+    expect(world.calls).toEqual([])
+    world.clock.advance(60_001)
     await world.check.undo(aTarget(), 'a', signal)
     expect(world.calls).toEqual(['delete helper-a'])
   })

@@ -7,7 +7,7 @@ import type { ScaleOut } from '../scale-out.ts'
 /** Several executors on a real Redis. */
 export const scaleOutSet: BenchSet = {
   about:
-    '200 DaemonSets with four nodes each are released at once, by 1, 2 and 4 executors on a real Redis. Each request of an executor takes 300 ms, so that the executors wait for the API server and not for the processors of this machine. Then the same with a DaemonSet that changes fifty times a second, and with a fail-over of Redis under Sentinel in the middle.',
+    '200 DaemonSets with four nodes each are released by 1, 2 and 4 executors on a real Redis, which start when the controller has opened all releases. Each request of an executor takes 500 ms, so that the executors wait for the API server and not for the processors of this machine. Then the same with a DaemonSet that changes fifty times a second, and with a fail-over of Redis under Sentinel in the middle.',
   minutes: 12,
   isDefault: false,
   isReported: true,

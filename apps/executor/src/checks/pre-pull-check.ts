@@ -2,6 +2,7 @@ import { durationMs, prePullDefaults, type PrePullRules } from '@tranche/api-sch
 import type { Clock } from '@tranche/clock'
 import type { HelperPods } from '@tranche/cluster'
 import type { NodeCheck, Preparation } from '@tranche/fence'
+import { compareResourceVersions } from '@tranche/kube-types'
 import { helperManifest, type HelperPod, pulledImages } from '@tranche/pre-pull'
 import { actOnEach } from './act-on-each.ts'
 import type { Check, CheckTarget } from './check.ts'
@@ -28,8 +29,11 @@ const NOT_ALLOWED: NodeCheck = {
 /** Time after which a helper pod is looked for again if no watch event comes, in milliseconds. */
 const AGAIN_MS = 10_000
 
-/** Minimum age of a helper pod without a release, in milliseconds: the watch of DaemonSets may be behind that of pods. */
-const SWEPT_AFTER_MS = 60_000
+/** Time after which a node is asked again whose helper pod has just gone, in milliseconds. */
+const GONE_AGAIN_MS = 5_000
+
+/** Age of a helper pod in milliseconds by which the watches of DaemonSets and BatchReleases are no longer behind that of pods. */
+const KNOWN_AFTER_MS = 60_000
 
 /**
  * Pulls the new images to a node before its pod is deleted (`prePull`), with a helper pod in which nothing runs. One request creates it and
@@ -58,11 +62,12 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
       const here = helpers === undefined ? [] : podsOf(helpers, target).filter((pod) => pod.node === node)
       // A pod of another revision goes alone: the one of this revision may still be needed.
       const stale = here.filter((pod) => isStale(pod, target))
-      for (const pod of stale.length > 0 ? stale : here) await helpers?.delete(pod, signal)
+      const undone = stale.length > 0 ? stale : here.filter((pod) => hasCaughtUp(target, pod, clock))
+      for (const pod of undone) await helpers?.delete(pod, signal)
     },
     async sweep(signal) {
       const uids = controlling()
-      const isLeft = ({ release, createdMs }: HelperPod): boolean => !uids.has(release.uid) && clock.nowMs() - createdMs > SWEPT_AFTER_MS
+      const isLeft = ({ release, createdMs }: HelperPod): boolean => !uids.has(release.uid) && clock.nowMs() - createdMs > KNOWN_AFTER_MS
       await actOnEach(helpers?.list().filter(isLeft) ?? [], async (pod) => helpers?.delete(pod, signal), signal)
     },
   }
@@ -74,6 +79,7 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     if (!pods.isSynced()) return { kind: 'pending', againInMs: 1_000 }
     const manifest = manifestFor(target, node, revision)
     if (manifest === null) return { kind: 'ready', for: 'deletion' }
+    if (pods.hasJustGone(manifest.metadata)) return { kind: 'pending', againInMs: GONE_AGAIN_MS }
     const creation = await pods.create(manifest, signal)
     if (creation.kind === 'rejected') return blocked(`the helper pod was rejected: ${creation.message}`)
     if (creation.kind === 'created') taken.forget(manifest.metadata.name)
@@ -119,6 +125,14 @@ function isStale({ revision }: HelperPod, target: CheckTarget): boolean {
   return rulesOf(target) === undefined || revision !== target.release.status?.flight?.revision
 }
 
+/**
+ * Whether this process knows the BatchRelease as the creator of the pod did, or had a minute for it. Before that, it cannot say that no node
+ * needs the pod.
+ */
+function hasCaughtUp({ release }: CheckTarget, { seenAt, createdMs }: HelperPod, clock: Clock): boolean {
+  return compareResourceVersions(release.metadata.resourceVersion, seenAt) >= 0 || clock.nowMs() - createdMs > KNOWN_AFTER_MS
+}
+
 function toPreparation(pod: HelperPod, target: CheckTarget, clock: Clock): Preparation {
   const rules = rulesOf(target)
   const leftMs = leftMsOf(pod, target, clock)
@@ -153,5 +167,6 @@ function blocked(message: string): NodeCheck {
 function manifestFor({ daemonSet, release }: CheckTarget, node: string, revision: string): ReturnType<typeof helperManifest> {
   const { namespace = '', name } = daemonSet.metadata
   const owner = { name: release.metadata.name, uid: release.metadata.uid }
-  return helperManifest({ daemonSet: { namespace, name }, template: daemonSet.spec.template, revision, release: owner, node })
+  const seenAt = release.metadata.resourceVersion
+  return helperManifest({ daemonSet: { namespace, name }, template: daemonSet.spec.template, revision, release: owner, seenAt, node })
 }

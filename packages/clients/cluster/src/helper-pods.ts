@@ -10,7 +10,7 @@ import {
   type Reflector,
   resourcePaths,
 } from '@tranche/kube-client'
-import { compareResourceVersions, keyText, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
+import { compareResourceVersions, keyText, type ObjectKey, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
 import { type HelperManifest, type HelperPod, toHelperPod } from '@tranche/pre-pull'
 import type { Logger } from '@tranche/telemetry'
 
@@ -45,13 +45,21 @@ export interface HelperPods {
   create(manifest: HelperManifest, signal: AbortSignal): Promise<HelperCreation>
   /** One request, guarded by the uid. @throws if it is not sure to be gone */
   delete(pod: HelperPod, signal: AbortSignal): Promise<void>
+  /**
+   * Whether the watch has shown the end of a pod of this name in the last five seconds. Its node may have been updated: the watch of the record
+   * may be behind.
+   */
+  hasJustGone(key: ObjectKey): boolean
   /** Calls back for each change of the state of a pod. */
   subscribe(onChange: (pod: HelperPod) => void): void
 }
 
+/** Time for which {@link HelperPods.hasJustGone} remembers a pod, in milliseconds. */
+const JUST_GONE_MS = 5_000
+
 /** Creates the view of helper pods; nothing is watched before it is started. */
 export function watchHelperPods(options: HelperPodsOptions): HelperPods {
-  const { client } = options
+  const { client, clock } = options
   const reflector = reflectorOf(options)
   /** Pods that this process created and its watch does not show yet, by key. */
   const created = new Map<string, HelperPod>()
@@ -72,6 +80,7 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   return {
     start: (signal, failed) => void reflector.start(signal).catch(failed),
     isSynced: () => reflector.synced,
+    hasJustGone: followGone(reflector, clock),
     list(releaseUid) {
       const shown = releaseUid === undefined ? reflector.store.list() : reflector.store.byIndex('release', releaseUid)
       const own = unseen().filter(({ release }) => releaseUid === undefined || release.uid === releaseUid)
@@ -108,6 +117,22 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
       })
     },
   }
+}
+
+/** @returns {@link HelperPods.hasJustGone} */
+function followGone(reflector: Reflector<HelperPod>, clock: Clock): HelperPods['hasJustGone'] {
+  /** Monotonic times, by key, the oldest first. */
+  const gone = new Map<string, number>()
+  const isRecent = (atMs: number): boolean => clock.monotonicMs() - atMs < JUST_GONE_MS
+  reflector.subscribe({
+    onChange(key, _previous, current) {
+      if (current !== undefined) return
+      for (const [known, atMs] of gone) if (!isRecent(atMs)) gone.delete(known)
+      gone.delete(keyText(key))
+      gone.set(keyText(key), clock.monotonicMs())
+    },
+  })
+  return (key) => isRecent(gone.get(keyText(key)) ?? Number.NEGATIVE_INFINITY)
 }
 
 /** Whether the API server would reject the same request again, for its content, a missing right, a quota or a policy. */

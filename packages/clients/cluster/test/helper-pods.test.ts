@@ -68,6 +68,18 @@ it('a helper pod costs one request to create and one to delete, and is gone at o
   expect(helpers.list()).toEqual([])
 })
 
+it('a helper pod has just gone for five seconds after the watch has shown it', async () => {
+  await create('node-001')
+  const [pod] = helpers.list(release.uid)
+  await drive(client.delete(resourcePaths.pods, pod!))
+  expect(helpers.hasJustGone(pod!)).toBe(false)
+  await drive(sleep(clock, 1_000))
+  expect(helpers.hasJustGone(pod!)).toBe(true)
+  expect(helpers.hasJustGone({ ...pod!, name: 'another' })).toBe(false)
+  await drive(sleep(clock, 5_000))
+  expect(helpers.hasJustGone(pod!)).toBe(false)
+})
+
 it('a helper pod that exists already is no error', async () => {
   expect(await create('node-001')).toEqual({ kind: 'created' })
   expect(await create('node-001')).toEqual({ kind: 'exists' })
@@ -110,7 +122,7 @@ function create(node: string): ReturnType<HelperPods['create']> {
 
 function manifest(node: string): HelperManifest {
   const template = { spec: { containers: [{ image: 'registry.example/agent:v2' }] } }
-  return helperManifest({ daemonSet: { namespace: 'demo', name: 'agent' }, template, revision: 'v2', release, node })!
+  return helperManifest({ daemonSet: { namespace: 'demo', name: 'agent' }, template, revision: 'v2', release, seenAt: '1', node })!
 }
 
 /** The simulator collects pods whose owner does not exist. */

@@ -73,6 +73,7 @@ export { isReleaseRevisionMissing } from './release/missing-revision.ts'
 export { isRevisionMissing } from './rollout/missing-revision.ts'
 export { planRollout } from './rollout/plan-rollout.ts'
 export { type PinLeave, takeOverForPins } from './rollout/take-over-for-pins.ts'
+export { arePinsUndone } from './rollout/undone-pins.ts'
 export type { PlannedEvent, RolloutPlan } from './rollout/view/rollout-plan.ts'
 export type { RolloutView, WorkloadReading } from './rollout/view/rollout-view.ts'
 

@@ -1,4 +1,4 @@
-import { type OwnerReference, PRE_PULL_LABEL, sha256Hex } from '@tranche/kube-types'
+import { type OwnerReference, PRE_PULL_LABEL, PRE_PULL_SEEN, sha256Hex } from '@tranche/kube-types'
 
 /** An image of a template, and when the kubelet pulls it. */
 export interface PulledImage {
@@ -31,6 +31,8 @@ export interface HelperTarget {
   readonly revision: string
   /** BatchRelease that owns the pod: the garbage collector deletes the pod with it. */
   readonly release: { readonly name: string; readonly uid: string }
+  /** Version of the BatchRelease in which its creator saw that the node needs it. */
+  readonly seenAt: string
   readonly node: string
 }
 
@@ -42,6 +44,7 @@ export interface HelperManifest {
     readonly namespace: string
     readonly name: string
     readonly labels: Readonly<Record<string, string>>
+    readonly annotations: Readonly<Record<string, string>>
     readonly ownerReferences: readonly OwnerReference[]
   }
   readonly spec: Readonly<Record<string, unknown>>
@@ -84,7 +87,7 @@ export function pulledImages(template: { readonly spec?: unknown }): readonly Pu
  * @returns null if there is nothing to pull
  */
 export function helperManifest(target: HelperTarget): HelperManifest | null {
-  const { daemonSet, template, revision, release, node } = target
+  const { daemonSet, template, revision, release, seenAt, node } = target
   const images = pulledImages(template)
   if (images.length === 0) return null
   const spec = (template.spec ?? {}) as PullingSpec
@@ -96,6 +99,7 @@ export function helperManifest(target: HelperTarget): HelperManifest | null {
       namespace: daemonSet.namespace,
       name: `${daemonSet.name.slice(0, NAME_MAX).replace(/[-.]+$/, '')}-pull-${id}`,
       labels: { [PRE_PULL_LABEL]: revision, 'app.kubernetes.io/managed-by': 'tranche' },
+      annotations: { [PRE_PULL_SEEN]: seenAt },
       ownerReferences: [ownerOf(release)],
     },
     spec: {

@@ -1,4 +1,4 @@
-import { type ContainerStatus, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
+import { type ContainerStatus, type Pod, PRE_PULL_LABEL, PRE_PULL_SEEN } from '@tranche/kube-types'
 
 /** What the status of a helper pod says about its images. */
 export type PullState =
@@ -19,6 +19,8 @@ export interface HelperPod {
   readonly revision: string
   /** BatchRelease that owns it. */
   readonly release: { readonly name: string; readonly uid: string }
+  /** Version of the BatchRelease in which its creator saw that the node needs it; empty for a pod of an older version. */
+  readonly seenAt: string
   /** Time of its creation by the clock of the API server, in epoch milliseconds. */
   readonly createdMs: number
   readonly state: PullState
@@ -63,6 +65,7 @@ export function toHelperPod(pod: Pod, previous: HelperPod | undefined): HelperPo
     uid,
     resourceVersion,
     labels,
+    annotations,
     ownerReferences = [],
     creationTimestamp = '',
     deletionTimestamp,
@@ -72,8 +75,9 @@ export function toHelperPod(pod: Pod, previous: HelperPod | undefined): HelperPo
   const node = pod.spec?.nodeName
   if (revision === undefined || owner === undefined || node === undefined || deletionTimestamp !== undefined) return null
   const release = { name: owner.name, uid: owner.uid }
+  const seenAt = annotations?.[PRE_PULL_SEEN] ?? ''
   const createdMs = Date.parse(creationTimestamp)
-  return { namespace, name, uid, resourceVersion, node, revision, release, createdMs, state: stateOf(pod, previous?.state) }
+  return { namespace, name, uid, resourceVersion, node, revision, release, seenAt, createdMs, state: stateOf(pod, previous?.state) }
 }
 
 function stateOf({ status, spec }: Pod, previous: PullState | undefined): PullState {

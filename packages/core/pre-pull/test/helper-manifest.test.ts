@@ -6,7 +6,7 @@ const agent = { name: 'agent', image: 'registry.example/agent:v2', imagePullPoli
 function manifestOf(spec: object, fields: object = {}): NonNullable<ReturnType<typeof helperManifest>> {
   const target = {
     ...{ daemonSet: { namespace: 'demo', name: 'node-agent' }, template: { spec }, revision: 'abc' },
-    ...{ release: { name: 'node-agent', uid: 'release-1' }, node: 'node-7', ...fields },
+    ...{ release: { name: 'node-agent', uid: 'release-1' }, seenAt: '7', node: 'node-7', ...fields },
   }
   const manifest = helperManifest(target)
   if (manifest === null) throw new Error('there is nothing to pull')
@@ -94,7 +94,14 @@ describe('a helper pod', () => {
   })
 
   it('does not exist where there is nothing to pull', () => {
-    const target = { daemonSet: { namespace: 'demo', name: 'a' }, template: {}, revision: 'a', release: { name: 'a', uid: 'b' }, node: 'c' }
+    const target = {
+      daemonSet: { namespace: 'demo', name: 'a' },
+      template: {},
+      revision: 'a',
+      release: { name: 'a', uid: 'b' },
+      seenAt: '',
+      node: 'c',
+    }
     expect(helperManifest(target)).toBeNull()
   })
 })

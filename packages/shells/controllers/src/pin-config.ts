@@ -1,7 +1,7 @@
 import { type ConfigObject, garbageOf, OFFERED_CONFIG_ANNOTATION, type PinPlan, planPins, type PinView } from '@tranche/config'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
-import { type PinLeave, type RolloutView, takeOverForPins } from '@tranche/planner'
+import { arePinsUndone, type PinLeave, type RolloutView, takeOverForPins } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import type { PinPort } from './pin-port.ts'
 
@@ -11,7 +11,7 @@ export type PinResult =
   | { readonly kind: 'wrote' }
   /** Config cannot be pinned: the release holds. */
   | { readonly kind: 'held'; readonly why: string }
-  /** The template names copies of all its config, or there is no release to pin it for. */
+  /** The template names copies of all its config, or a rollback took them away, or there is no release to pin it for. */
   | { readonly kind: 'pinned'; readonly rolledBack: readonly ConfigObject[] }
 
 /** Pins config for the Rollouts of a process. */
@@ -72,11 +72,12 @@ const NOT_ALLOWED =
   'config: Pin: this installation does not allow it; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy'
 
 /** Everything that a decision rests on, but for the content of the objects, which `versions` stands for. */
-function basisOf({ revisions, release }: RolloutView, { metadata, status }: DaemonSet, more: readonly (string | null)[]): string {
+function basisOf({ revisions, release, rollout }: RolloutView, { metadata, status }: DaemonSet, more: readonly (string | null)[]): string {
   const { uid, generation, annotations } = metadata
   const kept = release?.status?.stableTemplate?.revision
   const names = revisions.map((one) => one.metadata.name)
-  return JSON.stringify([uid, generation, status?.observedGeneration, annotations?.[OFFERED_CONFIG_ANNOTATION], kept, names, more])
+  const held = rollout.status?.heldRevisions?.map(({ digest }) => digest)
+  return JSON.stringify([uid, generation, status?.observedGeneration, annotations?.[OFFERED_CONFIG_ANNOTATION], kept, names, held, more])
 }
 
 interface Attempt {
@@ -100,7 +101,7 @@ async function attempt(port: PinPort, on: Attempt, signal: AbortSignal, log: Log
     signal.throwIfAborted()
     if (isAppError(error) && error.code === 'WRITE_CONFLICT') return { kind: 'wrote' }
     log.warn({ err: error, rollout }, 'could not pin config')
-    // Its copies are immutable, so a release of this template may go on.
+    // Its copies are immutable, so a release of this template continues.
     if (!isRead && on.isPinned) return { kind: 'pinned', rolledBack: [], isSettled: false }
     return { kind: 'held', why: `config: Pin: ${error instanceof Error ? error.message : String(error)}; it is tried again` }
   }
@@ -121,6 +122,7 @@ async function writeOnce(
   const plan = planPins(view)
   if (plan.kind === 'none') return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
   if (plan.kind === 'wait') return { kind: 'held', why: `config: Pin: ${plan.message}` }
+  if (plan.kind === 'pin' && plan.pins !== null && arePinsUndone(of, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
   if (plan.kind === 'pin' && plan.pins !== null && leave.kind !== 'now') return { kind: 'held', why: NOT_NOW }
   const operations = leave.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? leave.operations : []
   const hasWritten = await carryOut(port, daemonSet, { plan, view, operations, release: of.rollout.metadata.name }, signal)

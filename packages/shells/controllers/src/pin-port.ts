@@ -8,7 +8,7 @@ export interface PinWrite extends Extract<PinPlan, { readonly kind: 'pin' }> {
   readonly operations: readonly PatchOperation[]
 }
 
-/** What may name a copy, read from the API server after the DaemonSet was touched. */
+/** Objects that may name a copy, read from the API server after the DaemonSet was touched. */
 export type LiveNames = Pick<PinView, 'template' | 'offered' | 'revisions' | 'pods' | 'isObserved'>
 
 /** Cluster access for copies of config. Writes throw WRITE_CONFLICT if another write came first. */

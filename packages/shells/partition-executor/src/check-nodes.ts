@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import type { CheckPurpose, PreparedNode } from '@tranche/fence'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import type { LogFields, Logger } from '@tranche/telemetry'
+import type { Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
 import type { NodeReadings } from './node-readings.ts'
 
@@ -42,11 +42,12 @@ export async function checkNodes(
  */
 export function undoPreparations(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
   return actOn(nodes, parts, async (one) => {
+    const { node, check } = one
     try {
       await parts.cluster.undoPreparation(daemonSet, one, parts.signal)
     } catch (error) {
       if (parts.signal.aborted) throw error
-      parts.log.warn({ ...fieldsOf(daemonSet, one), err: error }, 'could not undo what was done on node')
+      parts.log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, 'could not undo what was done on node')
     }
   })
 }
@@ -54,11 +55,12 @@ export function undoPreparations(daemonSet: ObjectKey, nodes: readonly PreparedN
 /** Renews what was done on nodes, in parallel. A failure never keeps the pass from its other work. */
 export function renewNodes(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
   return actOn(nodes, parts, async (one) => {
+    const { node, check } = one
     try {
       await parts.cluster.renewNode(daemonSet, one, parts.signal)
     } catch (error) {
       if (parts.signal.aborted) throw error
-      parts.log.warn({ ...fieldsOf(daemonSet, one), err: error }, 'could not renew what was done on node')
+      parts.log.warn({ daemonSet: keyText(daemonSet), node, check, err: error }, 'could not renew what was done on node')
     }
   })
 }
@@ -70,8 +72,4 @@ async function actOn(
 ): Promise<void> {
   for (const one of nodes) readings.undone(one, clock.monotonicMs())
   await Promise.all(nodes.map(act))
-}
-
-function fieldsOf(daemonSet: ObjectKey, { node, check }: PreparedNode): LogFields {
-  return { daemonSet: keyText(daemonSet), node, check }
 }

@@ -62,6 +62,9 @@ function projectPod(pod: Pod): Projection {
   }
 }
 
+/** ConfigMap that the cluster writes into every namespace, and mounts into every pod. */
+const ROOT_CERTIFICATES = 'kube-root-ca.crt'
+
 /** Names of the ConfigMaps that a pod of a DaemonSet reads; nothing without one. */
 function configOf(pod: Pod): { readonly config?: readonly string[] } {
   if (controllerOf(pod)?.kind !== 'DaemonSet') return {}
@@ -74,7 +77,7 @@ function configOf(pod: Pod): { readonly config?: readonly string[] } {
     configMap?.name,
     ...(projected?.sources ?? []).map((source) => source.configMap?.name),
   ])
-  const config = [...new Set([...variables, ...files])].filter((name) => name !== undefined)
+  const config = [...new Set([...variables, ...files])].flatMap((name) => (name === undefined || name === ROOT_CERTIFICATES ? [] : [name]))
   return config.length === 0 ? {} : { config }
 }
 

@@ -52,6 +52,9 @@ export const ALLOW_DELETE_ANNOTATION = 'tranche.dev/allow-delete'
 /** Label on helper pods, which pull the images of a release: `controller-revision-hash` being released. */
 export const PRE_PULL_LABEL = 'tranche.dev/pre-pull'
 
+/** Annotation of a helper pod: version of its BatchRelease in which its creator saw that the node needs it. */
+export const PRE_PULL_SEEN = 'tranche.dev/pre-pull-seen'
+
 /** Label on the Lease of a group: its name. */
 export const GROUP_LABEL = 'tranche.dev/group'
 

@@ -12,7 +12,7 @@ export function copiesIn(pins: string | undefined): ReadonlyMap<string, string> 
 }
 
 /**
- * Whether a write of ours brings config into the template: only the copies differ, and they are a new offer, or those of the last one, or an
+ * Whether a write by Tranche brings config into the template: only the copies differ. They are a new offer, or those of the last one, or an
  * object was not pinned before. Otherwise, it puts an earlier template back.
  */
 export function pinsConfig(before: RecordedDaemonSet, next: RecordedDaemonSet): boolean {

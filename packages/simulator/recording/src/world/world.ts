@@ -120,10 +120,12 @@ class RecordedWorld implements World {
   }
 
   #applyPod(write: RecordedWrite): void {
-    const { uid, owner, ownerUid } = write.o as unknown as RecordedPod
+    const { uid, owner, ownerUid, helper } = write.o as unknown as RecordedPod
     const home = this.#homes.get(uid)
     const story = owner === undefined ? undefined : this.#storyOf(write.namespace, owner)
-    const isHis = story !== undefined && (ownerUid === undefined || story.latest?.uid === undefined || story.latest.uid === ownerUid)
+    // A helper pod has an owner of the same name, a BatchRelease, also while there is no DaemonSet.
+    const isUnknown = ownerUid === undefined || (story?.latest?.uid === undefined && helper === undefined)
+    const isHis = story !== undefined && (isUnknown || story.latest?.uid === ownerUid)
     if (home !== undefined && (home.story !== story || !isHis)) {
       const pod = home.story.pod(uid, home.node)
       if (pod !== undefined) home.story.forgetPod(pod, { t: write.t, rv: write.rv, of: 'pods' })

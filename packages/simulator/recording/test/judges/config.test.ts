@@ -47,6 +47,11 @@ describe('a pod of a revision without copies', () => {
   judgeEach('G3', [['may read the object itself', (s) => s.pod('e1', { hash: 'v2', node: 'e', config: ['agent'] }), []]])
 })
 
+/** The template names no copy any more. */
+function takeOut(s: Script, actor: string): Script {
+  return s.daemonSet({ template: 'template-2', unpinned: undefined, pins: undefined }, actor)
+}
+
 describe('config in the template', () => {
   const rolling = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }
   judgeEach(
@@ -96,6 +101,21 @@ describe('config in the template', () => {
         [],
       ],
       ['must not come back after a rollback', (s) => pin(undo(pin(second(s), 'agent-2')), 'agent-2'), ['G12']],
+      [
+        'must not come back where the rollback took every copy out of the template',
+        (s) => pin(takeOut(pin(s, 'agent-1'), ours), 'agent-1'),
+        ['G12'],
+      ],
+      [
+        'may come back after such a rollback where a user has written the Rollout',
+        (s) => pin(takeOut(pin(s, 'agent-1'), ours).rollout({ metadata: { annotations: { action: 'retry' } } }), 'agent-1'),
+        [],
+      ],
+      [
+        'may come back after such a rollback where a user has written the template',
+        (s) => pin(takeOut(takeOut(pin(s, 'agent-1'), ours).daemonSet({ template: 'template-3' }), 'user'), 'agent-1'),
+        [],
+      ],
       [
         'may come back where a user has removed the annotation',
         (s) => pin(pin(second(s), 'agent-2').daemonSet({ template: 'template-2', unpinned: undefined, pins: undefined }), 'agent-2'),

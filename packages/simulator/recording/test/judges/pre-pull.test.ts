@@ -74,9 +74,23 @@ describe('the images of the new pod, where the policy asks for them to be pulled
 })
 
 describe('the deletion of a helper pod', () => {
-  judgeEach('G4', [['is none of a pod of the DaemonSet', (s) => s.pod('a-helper', helper(PULLED)).del('a-helper'), []]], {
-    begin: under({}),
-  })
+  judgeEach(
+    'G4',
+    [
+      ['is none of a pod of the DaemonSet', (s) => s.pod('a-helper', helper(PULLED)).del('a-helper'), []],
+      [
+        'is none of a pod of a DaemonSet that was deleted meanwhile, and created again',
+        (s) =>
+          s
+            .daemonSet({}, 'user', { verb: 'delete', type: 'DELETED' })
+            .pod('a-helper', helper(PULLED))
+            .daemonSet({ uid: 'ds-2', strategy: { type: 'OnDelete' } })
+            .del('a-helper'),
+        [],
+      ],
+    ],
+    { begin: under({}) },
+  )
   judgeEach(
     'G4',
     [

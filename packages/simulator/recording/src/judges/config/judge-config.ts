@@ -1,5 +1,6 @@
 import type { RecordedDaemonSet, RecordedPod, RecordedRevision, RecordedWrite } from '../../record/recorded-write.ts'
 import { copiesIn, pinsConfig } from '../../world/pins.ts'
+import type { RecordedRollout } from '../../world/stops.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
 import { ConfigStore } from './config-store.ts'
 
@@ -9,7 +10,8 @@ import { ConfigStore } from './config-store.ts'
  * - G3: we bring config into the template under OnDelete alone, and a pod reads the copies that its revision names, never the object itself. Copies are immutable and exist. So a change of config reaches
  *   a node only with a revision, which the other judges let in by batches alone.
  * - G11: we bring into a template only a content that the user's object has had since the DaemonSet was written last.
- * - G12: a content that was brought in once does not come back after a rollback, unless another content came in between.
+ * - G12: a content that was brought in once does not come back after a rollback, unless another content came in between, or a user wrote the
+ *   template or the Rollout meanwhile.
  * - G7: we delete no copy that a pod, a revision or the template names.
  */
 export function createConfigJudge(parts: JudgeParts): Judge {
@@ -25,6 +27,8 @@ interface KnownDaemonSet {
   readonly writtenMs: number
   /** Content that we brought in last, by object. */
   readonly offered: Map<string, string>
+  /** Objects of which we took the copy out of the template, and no user has written the template or the Rollout since. */
+  readonly takenOut: Set<string>
 }
 
 class ConfigJudge implements Judge {
@@ -47,6 +51,7 @@ class ConfigJudge implements Judge {
     else if (write.kind === 'ControllerRevision') this.#followRevision(write)
     else if (write.kind === 'Pod') this.#followPod(write)
     else if (write.kind === 'DaemonSet') this.#followDaemonSet(write, before as unknown as RecordedDaemonSet | undefined)
+    else if (write.kind === 'Rollout') this.#followRollout(write)
   }
 
   #followConfig(write: RecordedWrite): void {
@@ -90,12 +95,19 @@ class ConfigJudge implements Judge {
     const next = write.o as unknown as RecordedDaemonSet
     const key = `${write.namespace}/${next.name}`
     if (write.type === 'DELETED') return void this.#daemonSets.delete(key)
-    const known = this.#daemonSets.get(key) ?? { writtenMs: write.t, offered: new Map<string, string>() }
-    if (before !== undefined && this.#parts.query.isOurs(write.actor ?? '') && pinsConfig(before, next))
+    const known = this.#daemonSets.get(key) ?? { writtenMs: write.t, offered: new Map<string, string>(), takenOut: new Set<string>() }
+    const isOurs = this.#parts.query.isOurs(write.actor ?? '')
+    if (before !== undefined && isOurs && pinsConfig(before, next))
       for (const [object, copy] of copiesIn(next.pins))
         if (copiesIn(before.pins).get(object) !== copy)
-          this.#judgePin(write, known, { object, copy, isAnew: copiesIn(before.pins).get(object) === undefined, type: next.strategy?.type })
+          this.#judgePin(write, known, { object, copy, isAnew: isAnew(before, known, object), type: next.strategy?.type })
+    if (before?.template !== next.template) followTakenOut(known, { before, next, isOurs })
     this.#daemonSets.set(key, { ...known, writtenMs: write.t })
+  }
+
+  #followRollout({ namespace, actor, o }: RecordedWrite): void {
+    const { spec } = o as unknown as RecordedRollout
+    if (!this.#parts.query.isOurs(actor ?? '')) this.#daemonSets.get(`${namespace}/${spec.workloadRef?.name}`)?.takenOut.clear()
   }
 
   #judgePin(write: RecordedWrite, { writtenMs, offered }: KnownDaemonSet, { object, copy, isAnew, type }: Pin): void {
@@ -115,8 +127,24 @@ class ConfigJudge implements Judge {
 interface Pin {
   readonly object: string
   readonly copy: string
-  /** Whether the template named no copy of the object before. */
+  /** Whether the template named no copy of the object before, and not because we took it out. */
   readonly isAnew: boolean
   /** Update strategy since then. */
   readonly type: string | undefined
+}
+
+function isAnew({ pins }: RecordedDaemonSet, { takenOut }: KnownDaemonSet, object: string): boolean {
+  return copiesIn(pins).get(object) === undefined && !takenOut.has(object)
+}
+
+interface TemplateChange {
+  readonly before: RecordedDaemonSet | undefined
+  readonly next: RecordedDaemonSet
+  readonly isOurs: boolean
+}
+
+function followTakenOut({ takenOut }: KnownDaemonSet, { before, next, isOurs }: TemplateChange): void {
+  if (!isOurs) return takenOut.clear()
+  const named = copiesIn(next.pins)
+  for (const object of copiesIn(before?.pins).keys()) if (!named.has(object)) takenOut.add(object)
 }
