@@ -61,6 +61,7 @@ export function processRules(): object {
     config: ClusterRole['tranche-config'],
     prePull: ClusterRole['tranche-pre-pull'],
     drain: ClusterRole['tranche-drain'],
+    drainConditions: ClusterRole['tranche-drain-conditions'],
     nodeLocks: Role['tranche-node-locks'],
     configPin: ClusterRole['tranche-config-pin'],
     webhookConfigurations: ClusterRole['tranche-webhook'],

@@ -18,6 +18,7 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-room': 'executor, with `rbac.room`',
   'tranche-pre-pull': 'executor, with `--pre-pull`',
   'tranche-drain': 'executor, with `--drain-namespace`',
+  'tranche-drain-conditions': 'executor, with `--drain-conditions`',
   'tranche-node-locks': 'executor, with `--lock-namespace`',
   'tranche-config-pin': 'controller, with `--pin-config`',
   'tranche-test': '`helm test`, while it runs',

@@ -4,6 +4,7 @@ import { mutantsOfDrain } from './drain.ts'
 import { mutantsOfFlight } from './flight.ts'
 import { mutantsOfGroups } from './groups.ts'
 import type { Mutant } from './mutant.ts'
+import { mutantsOfDrainConditions } from './drain-condition.ts'
 import { mutantsOfNodeLocks } from './node-lock.ts'
 import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
@@ -17,6 +18,7 @@ import { mutantsOfVerdict } from './verdict.ts'
 /** Every fault, package by package in reading order. */
 export const mutants: readonly Mutant[] = [
   ...mutantsOfDrain,
+  ...mutantsOfDrainConditions,
   ...mutantsOfNodeLocks,
   ...mutantsOfFlight,
   ...mutantsOfConfig,

@@ -4,6 +4,7 @@ const cordonStep = 'packages/core/drain/src/cordon-step.ts'
 const consumers = 'packages/core/drain/src/consumers.ts'
 const cordonMark = 'packages/core/drain/src/cordon-mark.ts'
 const cordons = 'packages/clients/cluster/src/cordons.ts'
+const nodeWrites = 'packages/clients/cluster/src/node-writes.ts'
 const drainNode = 'packages/clients/cluster/src/drain-node.ts'
 const evictPod = 'packages/clients/cluster/src/evict-pod.ts'
 const evictPodTests = 'packages/clients/cluster/test/evict-pod.test.ts'
@@ -119,9 +120,9 @@ export const mutantsOfDrain: readonly Mutant[] = [
   {
     rule: 'Drain',
     fault: 'a process that was frozen cordons a node by an old reading',
-    file: cordons,
-    find: 'if (isConflict(error)) return false',
-    replace: 'if (isConflict(error)) return true',
+    file: nodeWrites,
+    find: "if (isConflict(error)) return 'changed'",
+    replace: 'if (isConflict(error)) return null',
     tests: [drainNodeTests],
   },
   {

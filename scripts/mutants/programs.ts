@@ -29,8 +29,8 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'Doctor',
     fault: 'a node that a user has cordoned or made schedulable counts as cordoned by an executor',
     file: 'packages/clients/doctor/src/signs/left-work-signs.ts',
-    find: 'isCordoned: undo.spec !== undefined',
-    replace: 'isCordoned: undo.metadata !== undefined',
+    find: 'isCordoned: undo?.spec !== undefined',
+    replace: 'isCordoned: undo?.metadata !== undefined',
     tests: ['packages/clients/doctor/test/left-work.test.ts'],
   },
   {

@@ -234,6 +234,21 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
+  it('let executors set conditions of drained nodes only if the values say so, and some policy may drain nodes', async () => {
+    const ofConditions = (objects: readonly Rendered[]): readonly Rendered[] =>
+      objects.filter(({ metadata }) => metadata.name === 'tranche-drain-conditions')
+    const namespaces = ['gpu-operator']
+    expect(ofConditions(await render({ fullnameOverride: 'tranche', rbac: { drain: { namespaces } } }))).toEqual([])
+    for (const name of ['two namespaces', 'all-in-one']) {
+      const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { drain: { namespaces, conditions: true } } })
+      const [role, binding, ...more] = ofConditions(objects)
+      expect(role).toMatchObject({ kind: 'ClusterRole', rules: page.ClusterRole['tranche-drain-conditions'] })
+      expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', roleRef: { kind: 'ClusterRole', name: 'tranche-drain-conditions' } })
+      expect(more).toEqual([])
+      expect(JSON.stringify(objects).split('--drain-conditions')).toHaveLength(2)
+    }
+  })
+
   it('let executors lock nodes only for the namespaces that the values list, with rights in the namespace of the Leases', async () => {
     const ofLocks = (objects: readonly Rendered[]): readonly Rendered[] =>
       objects.filter(({ metadata }) => metadata.name === 'tranche-node-locks')

@@ -111,7 +111,7 @@ export const choices: Readonly<Record<string, Values>> = {
       groups: true,
       sharedGroupNamespaces: ['demo', 'network'],
       prePull: true,
-      drain: { namespaces: ['gpu-operator'] },
+      drain: { namespaces: ['gpu-operator'], conditions: true },
       nodeLocks: { namespaces: ['gpu-operator'], leaseNamespace: 'medik8s-leases' },
       configPin: true,
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],

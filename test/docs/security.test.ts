@@ -46,6 +46,7 @@ describe('docs/operations/security.md is right about all Tranche accounts:', () 
     expect(forbidden.map(({ account, verb, resource }) => `${account}: ${verb} ${resource}`)).toEqual([
       'executor, with `--drain-namespace`: patch nodes',
       'executor, with `--drain-namespace`: create pods/eviction',
+      'executor, with `--drain-conditions`: patch nodes/status',
     ])
   })
 

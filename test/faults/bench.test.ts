@@ -104,6 +104,7 @@ describe('a schedule', () => {
         "deletePolicy",
         "deleteRollout",
         "disable",
+        "drainByOther",
         "failPod",
         "faultPhase",
         "forgePod",

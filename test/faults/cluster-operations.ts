@@ -5,6 +5,7 @@ import { pickByName } from './draw.ts'
 import type { ClusterOperation } from './schedule.ts'
 import { durationText } from './words.ts'
 import { holdNode } from './node-holder.ts'
+import { drainByOther, OTHER_REASON } from './other-drain.ts'
 import type { World } from './world.ts'
 
 const FINALIZER = 'example.com/stuck'
@@ -25,6 +26,8 @@ export async function changeCluster(world: World, operation: ClusterOperation): 
       return changeMachines(world, operation)
     case 'maintain':
       return maintain(world, operation)
+    case 'drainByOther':
+      return drainByOther(world, operation)
     case 'cordon':
     case 'taint':
       return markNode(world, operation)
@@ -76,7 +79,7 @@ async function maintain(world: World, operation: Extract<ClusterOperation, { rea
   const { condition, isSilent, forMs } = operation
   const { nodes } = world.simulator
   const set = (status: 'True' | 'False'): Promise<unknown> => {
-    const body = { status: { conditions: [{ type: condition, status }] } }
+    const body = { status: { conditions: [{ type: condition, status, reason: OTHER_REASON }] } }
     return world.people.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'strategic', body }, { subresource: 'status' })
   }
   world.note(`node ${name} has ${condition} for ${durationText(forMs)}, and its ${isSilent ? 'kubelet is silent' : 'pods are not Ready'}`)

@@ -4,6 +4,7 @@ import {
   CORDON_ANNOTATION,
   type DaemonSet,
   daemonSetAnnotations as keys,
+  DRAIN_REASON,
   type Lease,
   type Node,
   type Pod,
@@ -23,7 +24,7 @@ interface EndView {
   readonly pods: readonly Pod[]
   /** Names. */
   readonly nodes: ReadonlySet<string>
-  /** Names of nodes that take no new pods, or that have a mark of a drain. */
+  /** Names of nodes that take no new pods, or that have a mark or our condition of a drain. */
   readonly cordoned: readonly string[]
 }
 
@@ -71,8 +72,9 @@ export async function standsStill(world: World): Promise<boolean> {
   return nodes.some(({ metadata }) => !served.has(metadata.name))
 }
 
-function isCordoned({ metadata, spec }: Node): boolean {
-  return spec?.unschedulable === true || metadata.annotations?.[CORDON_ANNOTATION] !== undefined
+function isCordoned({ metadata, spec, status }: Node): boolean {
+  const hasCondition = status?.conditions?.some(({ reason }) => reason === DRAIN_REASON) === true
+  return hasCondition || spec?.unschedulable === true || metadata.annotations?.[CORDON_ANNOTATION] !== undefined
 }
 
 function unendedRollout({ rollout, releases }: EndView): readonly string[] {

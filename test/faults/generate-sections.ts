@@ -13,19 +13,23 @@ export interface Section {
   among(shape: Shape): Shape
 }
 
-/** @returns room, group, pulls, drains and locks of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
+/** @returns room, group, pulls, drains, their conditions and locks of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
 export function generateSections(seed: number, world: { readonly stormMs: number; readonly withGroup: boolean }): Section {
   const { stormMs, withGroup } = world
   const room = maybe('room', seed, 0.66, (random) => drawRoom(random, stormMs))
   const group = withGroup ? maybe('group', seed, 0.75, (random) => drawGroup(random, stormMs)) : nothing
   const pulls = maybe('pulls', seed, 0.66, (random) => drawPulls(random, stormMs))
   const drains = maybe('drain', seed, 0.66, (random) => drawDrains(random, stormMs))
+  const conditions = maybe('drain conditions', seed, 0.4, (random) => drawConditions(random, stormMs))
   const locks = maybe('node locks', seed, 0.66, (random) => drawLocks(random, stormMs))
   return {
-    incidents: [room, group, pulls, drains, locks].flatMap(({ incidents }) => incidents),
+    incidents: [room, group, pulls, drains, locks, ...(drains === nothing ? [] : [conditions])].flatMap(({ incidents }) => incidents),
     among: (shape) =>
       withConfig(
-        [room, pulls, drains, locks, group].reduce((before, { among }) => among(before), shape),
+        [room, pulls, drains, ...(drains === nothing ? [] : [conditions]), locks, group].reduce(
+          (before, { among }) => among(before),
+          shape,
+        ),
         seed,
       ),
   }
@@ -111,6 +115,15 @@ function drawDrains(random: Random, stormMs: number): Section {
     onTimeout: pick(random, ['Hold', 'Continue'] as const),
   }
   return { incidents, among: (shape) => asking(shape, { drain }) }
+}
+
+/** Another program that sets the condition of a drain, where executors set it as well. */
+function drawConditions(random: Random, stormMs: number): Section {
+  const incidents = Array.from({ length: random.integer(4) }, (): Incident => {
+    const leaves = pick(random, ['False', 'nothing'] as const)
+    return { atMs: random.integer(stormMs), kind: 'drainByOther', pick: random.integer(1_000), leaves, forMs: duration(random, 5 * MINUTE) }
+  })
+  return { incidents, among: (shape) => ({ ...shape, drainConditions: true }) }
 }
 
 /** Another program that takes Leases of nodes. */

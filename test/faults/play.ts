@@ -138,6 +138,7 @@ async function inject(
       case 'removeNode':
       case 'silenceNode':
       case 'maintain':
+      case 'drainByOther':
       case 'cordon':
       case 'taint':
       case 'zoneOutage':

@@ -53,6 +53,8 @@ export interface Shape {
   readonly config?: WorldConfig
   /** Another DaemonSet that is released in the same group; absent: none. */
   readonly companion?: CompanionShape
+  /** Whether drained nodes get the condition `DrainInProgress`; absent: they do not. */
+  readonly drainConditions?: boolean
   /** Whether policies may lock nodes; absent: they may not. */
   readonly nodeLocks?: boolean
   /** Whether executors may create helper pods; absent: they may not. */
@@ -150,6 +152,7 @@ export type ClusterOperation =
   | { readonly kind: 'removeNode'; readonly pick: number }
   | { readonly kind: 'silenceNode'; readonly pick: number; readonly forMs: number }
   /** A condition takes the node out of service; `isSilent`: its kubelet is silent as well, as while its machine restarts. */
+  | { readonly kind: 'drainByOther'; readonly pick: number; readonly leaves: 'False' | 'nothing'; readonly forMs: number }
   | { readonly kind: 'maintain'; readonly pick: number; readonly condition: string; readonly isSilent: boolean; readonly forMs: number }
   | { readonly kind: 'cordon'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'taint'; readonly pick: number; readonly effect: 'NoSchedule' | 'NoExecute'; readonly forMs: number }

@@ -232,6 +232,7 @@ function programsOf(
       ...queueOfItsOwn,
       prePull: shape.prePull === true,
       drainNamespaces: ['*'],
+      drainConditions: shape.drainConditions === true,
       lockNamespaces: shape.nodeLocks === true ? ['*'] : [],
       ...portsOf(program),
       exchange: takenBy(program),

@@ -1,6 +1,6 @@
 import type { DrainRules } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
-import type { Node } from '@tranche/kube-types'
+import type { Condition, Node } from '@tranche/kube-types'
 import { expect } from 'vitest'
 import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
@@ -77,6 +77,18 @@ export async function setCordon(stage: Stage, name: string, unschedulable: boole
     stage.clock,
     stage.client.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body: { spec: { unschedulable } } }),
   )
+}
+
+/** @returns the condition `DrainInProgress` of the node */
+export function drainConditionOf({ status }: Node): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'DrainInProgress')
+}
+
+/** Sets the condition `DrainInProgress` of a node, as another program. */
+export async function setOtherDrain(stage: Stage, name: string, status: 'True' | 'False'): Promise<void> {
+  const body = { status: { conditions: [{ type: 'DrainInProgress', status, reason: 'NodeMaintenance', message: 'broken fan' }] } }
+  const patch = { type: 'strategic', body } as const
+  await drive(stage.clock, stage.client.patch(resourcePaths.nodes, { namespace: '', name }, patch, { subresource: 'status' }))
 }
 
 /** Waits until the node is unschedulable with a mark of a drain. */

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
-import { byLabel, consumerNames, expectNoMarks, labelled, makeConsumer, setDrainStage } from './drain-stage.ts'
+import { byLabel, consumerNames, drainConditionOf, expectNoMarks, labelled, makeConsumer, nodesOf, setDrainStage } from './drain-stage.ts'
 import { addAgent } from './group-stage.ts'
 import { untilReleased } from './looks.ts'
-import type { Stage } from './stage.ts'
+import { drive, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
@@ -13,7 +13,7 @@ const SECOND = 'csi-driver'
 const steps = [{ replicas: '100%' }]
 
 it.each([1, 2, 3])('two releases drain the same nodes one after the other, and leave no cordon, seed %i', async (seed) => {
-  stage = await setDrainStage(byLabel, { seed, nodes: 3, maxUnavailable: 3 })
+  stage = await setDrainStage(byLabel, { seed, nodes: 3, maxUnavailable: 3, drainConditions: seed > 1 })
   for (const node of [1, 2, 3]) await makeConsumer(stage, `web-${node}`, `node-00${node}`, {}, { labels: labelled })
   const second = await addAgent(stage, SECOND, { nodes: 3, maxUnavailable: 3, steps, policy: { drain: byLabel } })
   await Promise.all([stage.setImage('v2'), second.setImage('v2')])
@@ -21,6 +21,7 @@ it.each([1, 2, 3])('two releases drain the same nodes one after the other, and l
   await untilReleased(stage, 'v2')
   expect(await consumerNames(stage)).toEqual([])
   await expectNoMarks(stage)
+  expect((await drive(stage.clock, nodesOf(stage))).map(drainConditionOf)).toEqual([undefined, undefined, undefined])
   expect(ownersOfMarks()).toEqual([SECOND, stageKey.name])
 })
 

@@ -96,6 +96,17 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     for (const right of rightsOf('tranche-drain')) expect(asked.executor).toContain(right)
   })
 
+  it('conditions of drained nodes are written with the role tranche-drain-conditions, and with no further right', async () => {
+    const asked = { controller: new Set<string>(), executor: new Set<string>() }
+    const namespaces = [stageKey.namespace]
+    const both = new Set([...rightsOf('tranche-drain'), ...rightsOf('tranche-drain-conditions')])
+    stage = await setDrainStage({}, { faults: enforced(asked, namespaces, { executor: both }), namespaces, drainConditions: true })
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2')
+    await expectNoMarks(stage)
+    expect([...asked.executor].filter((right) => right.includes('nodes/status'))).toEqual([...rightsOf('tranche-drain-conditions')])
+  })
+
   it('nodes are locked with the role tranche-node-locks, and with no further right', async () => {
     const asked = { controller: new Set<string>(), executor: new Set<string>() }
     const namespaces = [stageKey.namespace]

@@ -106,6 +106,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly readConfig?: boolean
   /** Namespaces whose policies may drain nodes. @default every namespace */
   readonly drainNamespaces?: readonly string[]
+  /** Whether drained nodes get the condition `DrainInProgress`. @default false */
+  readonly drainConditions?: boolean
   /** Controllers pin config, and the API server has the policy for pods. @default false */
   readonly pinConfig?: boolean
   /** Namespaces that the programs watch. @default every namespace */
@@ -148,7 +150,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
   const counted = new Map<string, Metrics>()
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
-  const { drainNamespaces = ['*'] } = options
+  const { drainNamespaces = ['*'], drainConditions = false } = options
   const shared = options.sharesQueue === true ? { queue: (options.queue ?? asItIs)(createInProcessQueue({ clock })) } : {}
   const stage: Stage = {
     ...readingsOf(client),
@@ -164,7 +166,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         if (ports.metrics !== undefined) exportJobMetrics(ports.metrics, queue)
         const prePull = options.prePull ?? options.policy?.prePull !== undefined
         const lockNamespaces = options.lockNamespaces ?? (options.policy?.downtime?.nodeLock === undefined ? [] : ['*'])
-        const rights = { prePull, drainNamespaces, lockNamespaces }
+        const rights = { prePull, drainNamespaces, drainConditions, lockNamespaces }
         return startExecutor({ ...ports, ...scope, ...rights, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>

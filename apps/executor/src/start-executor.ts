@@ -49,6 +49,8 @@ export interface ExecutorOptions {
   readonly workers?: number
   /** Namespaces whose policies may drain nodes, because a drain evicts pods of any namespace; `*` for all. @default none */
   readonly drainNamespaces?: readonly string[]
+  /** Whether nodes have the condition `DrainInProgress` while they are drained. @default false */
+  readonly drainConditions?: boolean
   /** Namespaces whose policies may lock nodes, which keeps other programs off them; `*` for all. @default none */
   readonly lockNamespaces?: readonly string[]
   /** Namespace of the Leases of nodes. Without `lockNamespaces` they are not watched. @default medik8s-leases */
@@ -151,7 +153,13 @@ interface PreparedNodes {
 
 /** Puts the checks of nodes together. What the installation does not allow is not watched. */
 function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, seed }: Preparing): PreparedNodes {
-  const { drainNamespaces = [], lockNamespaces = [], lockLeaseNamespace = NODE_LOCK_NAMESPACE, namespaces, prePull } = options
+  const {
+    drainConditions: setsConditions = false,
+    drainNamespaces = [],
+    lockNamespaces = [],
+    lockLeaseNamespace = NODE_LOCK_NAMESPACE,
+  } = options
+  const { namespaces, prePull } = options
   const watching = { client, clock, log, seed }
   const helpers = prePull === true ? watchHelperPods({ ...watching, ...(namespaces && { namespaces }) }) : undefined
   const locks = lockNamespaces.length === 0 ? undefined : watchNodeLocks({ ...watching, namespace: lockLeaseNamespace })
@@ -162,7 +170,7 @@ function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, s
     createRoomCheck(client, clock, log),
     createPrePullCheck({ clock, helpers, controlling }),
     createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: namespaces }),
-    createDrainCheck({ client, cluster, clock, log, events, trusted: drainNamespaces, watched: namespaces }),
+    createDrainCheck({ client, cluster, clock, log, events, trusted: drainNamespaces, watched: namespaces, setsConditions }),
   ])
   return { preparer, helpers, locks }
 }

@@ -52,6 +52,9 @@
 {{- range $root.Values.rbac.drain.namespaces }}
 - {{ printf "--drain-namespace=%s" . | quote }}
 {{- end }}
+{{- if and $root.Values.rbac.drain.namespaces $root.Values.rbac.drain.conditions }}
+- --drain-conditions
+{{- end }}
 {{- with $root.Values.rbac.nodeLocks }}
 {{- range .namespaces }}
 - {{ printf "--lock-namespace=%s" . | quote }}

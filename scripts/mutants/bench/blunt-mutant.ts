@@ -25,6 +25,7 @@ export type WorldsName =
   | 'calm'
   | 'crowded'
   | 'drained'
+  | 'shown'
   | 'locked'
   | 'pulling'
   | 'steps'

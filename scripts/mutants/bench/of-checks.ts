@@ -2,6 +2,7 @@ import type { BluntMutant } from './blunt-mutant.ts'
 
 const prePullCheck = 'apps/executor/src/checks/pre-pull-check.ts'
 const lockCheck = 'apps/executor/src/checks/lock-check.ts'
+const drainCondition = 'packages/core/drain/src/drain-condition.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 
 /** Faults in the checks of nodes before a deletion: G1, and G7 for what they leave behind. */
@@ -62,5 +63,29 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     ],
     worlds: 'locked',
     named: ['G7', 'G6'],
+  },
+  {
+    guarantee: 'G7',
+    fault: 'nodes keep the condition of a drain that has ended',
+    edits: [
+      {
+        file: 'packages/clients/cluster/src/cordons.ts',
+        find: 'return await clearCondition(client, node, signal)',
+        replace: 'return await Promise.resolve(clearCondition === undefined ? null : node)',
+      },
+      {
+        file: 'apps/executor/src/checks/drain-check.ts',
+        find: 'const left = setsConditions ? leftConditions(cluster) : []',
+        replace: 'const left = setsConditions ? leftConditions(cluster).slice(0, 0) : []',
+      },
+    ],
+    worlds: 'shown',
+    named: ['G7', 'G6'],
+  },
+  {
+    guarantee: 'G11',
+    fault: 'the condition of a drain by another program is replaced',
+    edits: [{ file: drainCondition, find: 'if (present !== undefined && present.reason !== DRAIN_REASON) return null', replace: '' }],
+    worlds: 'shown',
   },
 ]

@@ -89,6 +89,20 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         9 * MINUTE,
       ),
   },
+  shown: {
+    text: 'pods on three nodes use the agent, executors show drains by a condition, and another program has done so before the release starts',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 6, drainConditions: true, policy: { drain: { consumers: usingPods } } },
+        [
+          ...[1, 2, 3].map((pick): Incident => ({ atMs: SECOND, kind: 'consume', pick, kept: 'not', forMs: 8 * MINUTE })),
+          { atMs: 2 * SECOND, kind: 'drainByOther', pick: 4, leaves: 'False', forMs: 10 * SECOND },
+          template('v2', 60),
+        ],
+        9 * MINUTE,
+      ),
+  },
   locked: {
     text: 'another program holds the Leases of two nodes, and gives one of them back, before and while the release runs',
     among: (drawn) =>

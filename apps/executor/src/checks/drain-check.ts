@@ -1,5 +1,15 @@
 import type { DrainRules, Permit } from '@tranche/api-schema'
-import { type CordonedNode, cordonedNodes, createNodeDrainer, type DrainReading, uncordonNode, type WatchedCluster } from '@tranche/cluster'
+import {
+  type CordonedNode,
+  cordonedNodes,
+  createNodeDrainer,
+  type DrainConditions,
+  type DrainReading,
+  leftConditions,
+  removeLeftCondition,
+  uncordonNode,
+  type WatchedCluster,
+} from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
 import type { NodeCheck } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
@@ -23,14 +33,16 @@ export interface DrainParts {
   readonly trusted: readonly string[]
   /** Namespaces that this process watches; undefined for all. */
   readonly watched: readonly string[] | undefined
+  /** Whether drained nodes get the condition `DrainInProgress`. */
+  readonly setsConditions: boolean
 }
 
 /**
  * Drains a node before the pod of its permit is deleted (`drain` of the policy): it cordons the node and evicts the consumers. A drain evicts
  * pods of any namespace, so only policies of trusted namespaces may ask for it.
  */
-export function createDrainCheck({ client, cluster, clock, log, events, trusted, watched }: DrainParts): Check {
-  const drainer = createNodeDrainer(client, clock)
+export function createDrainCheck({ client, cluster, clock, log, events, trusted, watched, setsConditions }: DrainParts): Check {
+  const drainer = createNodeDrainer(client, clock, setsConditions ? loggedConditions(clock, log) : undefined)
 
   async function drain({ daemonSet, release }: CheckTarget, rules: DrainRules, node: string, signal: AbortSignal): Promise<NodeCheck> {
     const { name, namespace = '', uid } = release.metadata
@@ -67,13 +79,30 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
       await uncordonNode(client, node, settled, signal)
     },
     async sweep(signal) {
-      const marked = cordonedNodes(cluster).filter((one) => isWatched(one, watched))
       async function uncordon(one: CordonedNode): Promise<void> {
         const { permits, isActive } = stateOf(one, cluster)
         // A pass decides about the permits of a release that controls its DaemonSet.
         if (!isActive || permits.length === 0) await uncordonNode(client, one.node, permits, signal)
       }
-      await actOnEach(marked, uncordon, signal)
+      const marked = cordonedNodes(cluster).filter((one) => isWatched(one, watched))
+      const left = setsConditions ? leftConditions(cluster) : []
+      const acts = [...marked.map((one) => () => uncordon(one)), ...left.map((node) => () => removeLeftCondition(client, node, signal))]
+      await actOnEach(acts, (act) => act(), signal)
+    },
+  }
+}
+
+/** Minimum interval between two log lines about conditions, in milliseconds. */
+const REPORT_EVERY_MS = 60_000
+
+function loggedConditions(clock: Clock, log: Logger): DrainConditions {
+  let reportedMs = Number.NEGATIVE_INFINITY
+  return {
+    onFailure(node, error) {
+      const nowMs = clock.monotonicMs()
+      if (nowMs - reportedMs < REPORT_EVERY_MS) return
+      reportedMs = nowMs
+      log.warn({ err: error, node }, 'could not set the condition of a drain')
     },
   }
 }

@@ -58,6 +58,7 @@ function addExecutorOptions(command: Command): void {
   command
     .option('--workers <n>', 'number of DaemonSets processed concurrently', '4')
     .option('--drain-namespace <name>', 'namespace whose policies may drain nodes; * for all; repeatable; defaults to none', collect)
+    .option('--drain-conditions', 'set the condition DrainInProgress on nodes while they are drained; requires --drain-namespace')
     .option('--lock-namespace <name>', 'namespace whose policies may lock nodes; * for all; repeatable; defaults to none', collect)
     .option('--lock-lease-namespace <name>', 'namespace of the Leases of nodes; defaults to medik8s-leases')
 }

@@ -1,7 +1,8 @@
-import { invalid, misplaced, parseChoice, parseNamespace, parseWhole, pathOf, textOf, textsOf, type Values } from '@tranche/cli'
+import { invalid, misplaced, parseChoice, parseWhole, pathOf, textOf, textsOf, type Values } from '@tranche/cli'
 import type { AdmissionMode, GroupSettings } from '@tranche/controller'
 import type { RedisOptions } from '@tranche/doctor'
 import { type ApiProcessOptions, toApiProcessOptions } from './api-process-options.ts'
+import { type DrainOptions, toDrainOptions } from './drain-options.ts'
 import { toGroupOptions } from './group-options.ts'
 import { type NodeLockOptions, toNodeLockOptions } from './node-lock-options.ts'
 import { type PortOptions, toHealthOptions, toMetricsOptions } from './port-options.ts'
@@ -9,7 +10,7 @@ import { type ScopeOptions, toScopeOptions } from './scope-options.ts'
 import { toWebhookOptions, type WebhookProcessOptions } from './webhook-options.ts'
 
 /** Options of `all-in-one`, `controller`, `executor` and `api`. */
-export interface ProcessOptions {
+export interface ProcessOptions extends DrainOptions {
   readonly command: 'all-in-one' | 'controller' | 'executor' | 'api'
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
@@ -32,8 +33,6 @@ export interface ProcessOptions {
   readonly workers: number
   /** Whether executors may create helper pods that pull images. */
   readonly prePull: boolean
-  /** Namespaces whose policies may drain nodes; `*` for all. */
-  readonly drainNamespaces: readonly string[]
   /** Undefined if policies may not lock nodes. */
   readonly nodeLocks: NodeLockOptions | undefined
   readonly redis: RedisOptions
@@ -69,7 +68,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     groups: toGroupOptions(values),
     allowHosts: textsOf(values, 'allowHost'),
     readConfig: values['readConfig'] === true,
-    drainNamespaces: textsOf(values, 'drainNamespace').map(parseDrainNamespace),
+    ...toDrainOptions(values),
     nodeLocks: toNodeLockOptions(values),
     pinConfig: values['pinConfig'] === true,
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
@@ -84,10 +83,6 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     health: toHealthOptions(values),
     metrics: toMetricsOptions(values),
   }
-}
-
-function parseDrainNamespace(value: string): string {
-  return value === '*' ? value : parseNamespace('--drain-namespace', value)
 }
 
 function parsePrefix(value: string | undefined): string | undefined {

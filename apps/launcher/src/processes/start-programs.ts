@@ -246,8 +246,8 @@ async function startWebhooks(
 }
 
 function startExecutors({ options, common, shared, started, queue }: ProgramParts): void {
-  const { identity, workers, prePull, drainNamespaces, nodeLocks } = options
-  const rights = { prePull, drainNamespaces, ...nodeLocks }
+  const { identity, workers, prePull, drainNamespaces, drainConditions, nodeLocks } = options
+  const rights = { prePull, drainNamespaces, drainConditions, ...nodeLocks }
   started.keep('executor', startExecutor({ ...common, ...shared, ...rights, identity: `${identity}_executor`, queue, workers }))
 }
 

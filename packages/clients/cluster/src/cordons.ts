@@ -9,14 +9,16 @@ import {
   type NodePatch,
   uncordonPatch,
 } from '@tranche/drain'
-import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { fieldManagers, type Node } from '@tranche/kube-types'
+import { clearCondition } from './drain-conditions.ts'
+import { type NodeWrite, readNodeOrNull, writtenNode } from './node-writes.ts'
 import { READ_DEADLINE_MS, readOrNull } from './read-pod.ts'
 
 /** Result of an attempt to cordon a node. */
 export type CordonResult =
-  /** The node is marked for the permit, or is gone. */
-  | { readonly kind: 'done' }
+  /** The node is marked for the permit. `node`: as it is now; null if it is gone. */
+  | { readonly kind: 'done'; readonly node: Node | null }
   /** Another release drains the node. */
   | { readonly kind: 'taken'; readonly by: CordonMark }
   /** The node has changed since it was read. */
@@ -32,11 +34,13 @@ export type CordonResult =
  */
 export async function cordonNode(client: KubeClient, name: string, drained: DrainedPermit, signal: AbortSignal): Promise<CordonResult> {
   const node = await readNodeOrNull(client, name, signal)
-  if (node === null) return { kind: 'done' }
+  if (node === null) return { kind: 'done', node }
   const step: CordonStep = cordonStep(node, drained)
-  if (step.kind !== 'mark') return step
+  if (step.kind === 'taken') return step
+  if (step.kind === 'done') return { kind: 'done', node }
   if (!(await isPermitted(client, drained, signal))) return { kind: 'over' }
-  return (await patchNode(client, name, step.patch, signal)) ? { kind: 'done' } : { kind: 'changed' }
+  const marked = await patchNode(client, name, step.patch, signal)
+  return marked === 'changed' ? { kind: 'changed' } : { kind: 'done', node: marked }
 }
 
 /**
@@ -60,6 +64,7 @@ export type SettledPermits = readonly Pick<Permit, 'podUid' | 'podResourceVersio
 /**
  * Removes the mark of a node whose permit is over, and makes the node schedulable if an executor had cordoned it. It reads the record of
  * the mark live, so a permit that the caller has not seen yet keeps its cordon. A later permit has another mark, on which this write fails.
+ * The condition of the drain is removed before the mark, which leads the next attempt to it. A condition that cannot be removed keeps no cordon.
  *
  * @param settled permits of the node that are over, though the record may still have them
  * @returns whether the node has no mark any more
@@ -69,10 +74,12 @@ export async function uncordonNode(client: KubeClient, name: string, settled: Se
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const node = await readNodeOrNull(client, name, signal)
     const mark = node === null ? null : cordonMarkOf(node)
-    const patch = node === null ? null : uncordonPatch(node)
-    if (mark === null || mark === undefined || patch === null) return true
+    if (node === null || mark === null || mark === undefined) return true
     if (!(await isOver(client, mark, settled, signal))) return false
-    if (await patchNode(client, name, patch, signal)) return true
+    const cleared = await tryToClear(client, node, signal)
+    if (cleared === 'changed') continue
+    const patch = cleared === null ? null : uncordonPatch(cleared)
+    if (patch === null || (await patchNode(client, name, patch, signal)) !== 'changed') return true
   }
   return false
 }
@@ -84,20 +91,18 @@ async function isOver(client: KubeClient, mark: CordonMark, settled: SettledPerm
   return settled.some(isMarked) || !(release.status?.flight?.permits ?? []).some(isMarked)
 }
 
-/** @returns false if the node has changed since the patch was made */
-async function patchNode(client: KubeClient, name: string, body: NodePatch, signal: AbortSignal): Promise<boolean> {
+/** @returns the node without a condition of an executor, or as it is if that cannot be removed */
+async function tryToClear(client: KubeClient, node: Node, signal: AbortSignal): Promise<NodeWrite> {
   try {
-    // The manager distinguishes this cordon from that of a user.
-    const options = { signal, deadlineMs: READ_DEADLINE_MS, fieldManager: fieldManagers.executor }
-    await client.patch<Node>(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body }, options)
-    return true
+    return await clearCondition(client, node, signal)
   } catch (error) {
-    if (isNotFound(error)) return true
-    if (isConflict(error)) return false
-    throw error
+    if (signal.aborted) throw error
+    return node
   }
 }
 
-function readNodeOrNull(client: KubeClient, name: string, signal: AbortSignal): Promise<Node | null> {
-  return readOrNull(client.get(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }))
+function patchNode(client: KubeClient, name: string, body: NodePatch, signal: AbortSignal): Promise<NodeWrite> {
+  // The manager distinguishes this cordon from that of a user.
+  const options = { signal, deadlineMs: READ_DEADLINE_MS, fieldManager: fieldManagers.executor }
+  return writtenNode(client.patch<Node>(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body }, options))
 }

@@ -2,8 +2,9 @@ import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { type Consumer, type DrainedPermit, drainText, type EvictionRefusal } from '@tranche/drain'
 import type { KubeClient } from '@tranche/kube-client'
-import type { OwnerOfObjects } from '@tranche/kube-types'
+import type { Node, OwnerOfObjects } from '@tranche/kube-types'
 import { cordonNode, type CordonResult, isPermitted } from './cordons.ts'
+import { setCondition } from './drain-conditions.ts'
 import { createDrainMemory, type DrainProgress } from './drain-memory.ts'
 import { createEvictionRights, evictPod } from './evict-pod.ts'
 import { createConsumerReader } from './read-consumers.ts'
@@ -48,21 +49,39 @@ export interface NodeDrainer {
 /** Maximum number of evictions at once. */
 const EVICTIONS_AT_ONCE = 16
 
-/** Creates a drainer, for one process. */
-export function createNodeDrainer(client: KubeClient, clock: Clock): NodeDrainer {
+/** The condition `DrainInProgress` of nodes that are cordoned and drained. */
+export interface DrainConditions {
+  /** Reports that a condition could not be set. The drain continues, and its next look tries again. */
+  onFailure(node: string, error: unknown): void
+}
+
+/** Creates a drainer, for one process. @param conditions undefined: it sets none */
+export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?: DrainConditions): NodeDrainer {
   const consumers = createConsumerReader(client)
   const memory = createDrainMemory(clock)
 
   async function step(job: NodeToDrain, { spentMs, refusals }: DrainProgress, signal: AbortSignal): Promise<Step> {
     const { cordon = drainDefaults.cordon, consumers: rules = [], timeout = drainDefaults.timeout } = job.rules
     const isTimeOver = spentMs >= durationMs(timeout)
-    const why = cordon ? whyNot(await cordonNode(client, job.node, job.drained, signal)) : null
+    const cordoned = cordon ? await cordonNode(client, job.node, job.drained, signal) : null
+    const why = cordoned === null ? null : whyNot(cordoned)
+    if (cordoned?.kind === 'done' && cordoned.node !== null) await showDrain(cordoned.node, job.drained, signal)
     if (why !== null) return { kind: 'waiting', isTimeOver, refusals, message: why }
     if (!cordon && !(await isPermitted(client, job.drained, signal))) return { kind: 'waiting', isTimeOver, refusals, message: OVER }
     const present = await consumers.read({ ...job, rules }, signal)
     if (present.length === 0) return { kind: 'drained' }
     const answers = isTimeOver ? refusals : await evictFirst(client, present, refusals, signal)
     return { kind: 'waiting', isTimeOver, refusals: answers, message: drainText(present, answers) }
+  }
+
+  async function showDrain(node: Node, drained: DrainedPermit, signal: AbortSignal): Promise<void> {
+    if (conditions === undefined) return
+    try {
+      await setCondition(client, node, drained, { nowMs: clock.nowMs(), signal })
+    } catch (error) {
+      if (signal.aborted) throw error
+      conditions.onFailure(node.metadata.name, error)
+    }
   }
 
   return {

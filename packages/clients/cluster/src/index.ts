@@ -2,9 +2,10 @@ export { type ClusterCacheOptions, type SharedClusterCache, createSharedClusterC
 export { traceWrites } from './trace-writes.ts'
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { keptNode } from './cache/kept-node.ts'
-export { type CordonedNode, cordonedNodes } from './cache/cordoned-nodes.ts'
+export { type CordonedNode, cordonedNodes, leftConditions } from './cache/cordoned-nodes.ts'
 export { cordonNode, type CordonResult, type SettledPermits, uncordonNode } from './cordons.ts'
-export { createNodeDrainer, type DrainReading, type NodeDrainer, type NodeToDrain } from './drain-node.ts'
+export { removeLeftCondition } from './drain-conditions.ts'
+export { createNodeDrainer, type DrainConditions, type DrainReading, type NodeDrainer, type NodeToDrain } from './drain-node.ts'
 export { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 export {
   KRUISE_LEASE_NAME,

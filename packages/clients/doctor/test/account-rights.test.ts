@@ -45,6 +45,15 @@ describe('the permissions that doctor checks', () => {
     ],
     [
       'executor',
+      ['--drain-namespace=*', '--drain-conditions'],
+      [
+        ...granted(ClusterRole['tranche-executor']),
+        ...granted(ClusterRole['tranche-drain']),
+        ...granted(ClusterRole['tranche-drain-conditions']),
+      ],
+    ],
+    [
+      'executor',
       ['--lock-namespace=gpu', '--lock-lease-namespace=leases'],
       [...granted(ClusterRole['tranche-executor']), ...granted(Role['tranche-node-locks'], 'leases')],
     ],

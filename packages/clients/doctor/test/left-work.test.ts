@@ -31,6 +31,8 @@ it.each<[sentence: string, signs: Partial<RunningSigns>, leases: number]>([
       { name: 'freed', isCordoned: false },
       { name: 'forged', isCordoned: false },
       { name: 'cordoned again', isCordoned: false },
+      { name: 'shown', isCordoned: true, condition: 'marked' },
+      { name: 'shown still', isCordoned: false, condition: 'alone' },
     ],
     helpers: [{ namespace: 'demo', name: 'helper' }],
     leases: Array(leases).fill({ namespace: 'tranche-system', name: 'group' }),
@@ -40,6 +42,18 @@ it.each<[sentence: string, signs: Partial<RunningSigns>, leases: number]>([
 it('what may not be read is unknown', () => {
   const found = checkFindings({ ...well, leftWork: { nodes: denied, helpers: denied, leases: denied } }, command)
   expect(found.filter(({ check }) => check === 'left').map(({ state }) => state)).toEqual(['unknown', 'unknown', 'unknown'])
+})
+
+it('a condition that is left is removed by a command, and a node without a mark has no other', () => {
+  const nodes = [
+    { name: 'a', isCordoned: true, condition: 'marked' },
+    { name: 'b', isCordoned: false, condition: 'alone' },
+  ] as const
+  const found = checkFindings({ ...well, leftWork: { nodes, helpers: [], leases: [] } }, command).filter(({ check }) => check === 'left')
+  expect(found.map((one) => one.command)).toEqual([
+    'kubectl uncordon a && kubectl annotate nodes a tranche.dev/cordon-',
+    `kubectl patch nodes a b --subresource=status -p '{"status":{"conditions":[{"type":"DrainInProgress","$patch":"delete"}]}}'`,
+  ])
 })
 
 it('a command covers fifty nodes and says so, and several namespaces', () => {
@@ -52,6 +66,7 @@ it('a command covers fifty nodes and says so, and several namespaces', () => {
   expect(found[1]?.command).toBe('kubectl delete pods -A -l tranche.dev/pre-pull')
 })
 
+const shows = (reason: string): object => ({ conditions: [{ type: 'DrainInProgress', status: 'True', reason }] })
 const byUser = { manager: 'kubectl', fieldsV1: { 'f:spec': { 'f:unschedulable': {} } } }
 
 /** A cluster with a node that an executor cordoned, some that a user has changed since, and one whose mark is forged. */
@@ -66,6 +81,13 @@ function reader(asked: string[]): { readonly reads: GuardedReads; readonly names
         metadata: { name: 'cordoned again', annotations: { 'tranche.dev/cordon': mark }, managedFields: [byUser] },
         spec: { unschedulable: true },
       },
+      {
+        metadata: { name: 'shown', annotations: { 'tranche.dev/cordon': mark } },
+        spec: { unschedulable: true },
+        status: shows('TrancheDrain'),
+      },
+      { metadata: { name: 'shown still' }, spec: {}, status: shows('TrancheDrain') },
+      { metadata: { name: 'of another' }, spec: {}, status: shows('NodeMaintenance') },
     ],
     pods: [{ metadata: { namespace: 'demo', name: 'helper' } }],
     leases: [{ metadata: { namespace: 'tranche-system', name: 'group' } }],

@@ -1,4 +1,4 @@
-import { CORDON_ANNOTATION, type Labels, type Node } from '@tranche/kube-types'
+import { type Condition, CORDON_ANNOTATION, DRAIN_CONDITION, DRAIN_REASON, type Labels, type Node } from '@tranche/kube-types'
 import { type FleetPod, type ObservationTime, observedFromMs } from './fleet-pod.ts'
 import { keptPerBlock } from './kept-per-block.ts'
 import { toBlocks } from './node-blocks.ts'
@@ -24,6 +24,8 @@ export interface FleetNode {
   readonly maintenance?: string
   /** Annotation `tranche.dev/cordon`; absent without it. */
   readonly cordonMark?: string
+  /** Whether an executor set the condition `DrainInProgress`; absent otherwise. */
+  readonly drainCondition?: true
 }
 
 /** A node in the view of one DaemonSet. */
@@ -114,7 +116,9 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
   const { uid } = node.metadata
   const conditions = node.status?.conditions ?? []
   const { status, lastTransitionTime } = conditions.find(({ type }) => type === 'Ready') ?? {}
-  const isTrue = (wanted: string): boolean => conditions.some((condition) => condition.type === wanted && condition.status === 'True')
+  const isOwn = ({ type, reason }: Condition): boolean => type === DRAIN_CONDITION && reason === DRAIN_REASON
+  // A node that a release drains, of this installation or another, is in service: its agent runs, and counts.
+  const isTrue = (wanted: string): boolean => conditions.some((one) => one.type === wanted && one.status === 'True' && !isOwn(one))
   const maintenance = MAINTENANCE_CONDITIONS.find(isTrue)
   const cordonMark = node.metadata.annotations?.[CORDON_ANNOTATION]
   return {
@@ -128,6 +132,7 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
     ...(status === 'False' && { notReadyFromMs: notReadyFrom(uid, lastTransitionTime, previous, observedAt) }),
     ...(maintenance !== undefined && { maintenance }),
     ...(cordonMark !== undefined && { cordonMark }),
+    ...(conditions.some(isOwn) && { drainCondition: true as const }),
   }
 }
 

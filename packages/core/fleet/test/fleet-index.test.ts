@@ -1,5 +1,5 @@
 import { BY_STAMPS, FleetIndex, type FleetNode, type FleetPod, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import type { PodPlacement } from '@tranche/kube-types'
+import type { Condition, PodPlacement } from '@tranche/kube-types'
 import { aNode, aPod, FLEET_OWNER, type NodeFields, type PodFields } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -135,6 +135,18 @@ describe('toFleetNode', () => {
       ready: false,
       answers: false,
     })
+  })
+
+  it.each<[sentence: string, condition: Condition, want: object]>([
+    ['a drain by an executor', { type: 'DrainInProgress', status: 'True', reason: 'TrancheDrain' }, { drainCondition: true }],
+    ['its drain that is over', { type: 'DrainInProgress', status: 'False', reason: 'TrancheDrain' }, { drainCondition: true }],
+    ['a drain by another program', { type: 'DrainInProgress', status: 'True', reason: 'Draino' }, { maintenance: 'DrainInProgress' }],
+    ['a drain without a reason', { type: 'DrainInProgress', status: 'True' }, { maintenance: 'DrainInProgress' }],
+    ['another condition', { type: 'Drained', status: 'True', reason: 'TrancheDrain' }, { maintenance: 'Drained' }],
+  ])('counts as in maintenance only by other programs: %s', (_sentence, condition, want) => {
+    const metadata = { name: 'a', uid: 'u', resourceVersion: '1' }
+    const { maintenance, drainCondition } = toFleetNode({ metadata, status: { conditions: [condition] } }, undefined, BY_STAMPS)
+    expect({ maintenance, drainCondition }).toEqual({ maintenance: undefined, drainCondition: undefined, ...want })
   })
 })
 

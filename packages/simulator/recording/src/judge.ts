@@ -4,6 +4,7 @@ import { createAimJudge } from './judges/judge-aim.ts'
 import { createBatchJudge } from './judges/judge-batch.ts'
 import { createBudgetJudge } from './judges/judge-budget.ts'
 import { createDrainJudge } from './judges/nodes/judge-drain.ts'
+import { createDrainConditionJudge } from './judges/nodes/judge-drain-condition.ts'
 import { createNodeLockJudge } from './judges/nodes/judge-node-lock.ts'
 import { createFailureJudge } from './judges/judge-failure.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
@@ -81,6 +82,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createRoomJudge,
   createPrePullJudge,
   createDrainJudge,
+  createDrainConditionJudge,
   createNodeLockJudge,
   createOrderJudge,
   createGroupJudge,

@@ -44,8 +44,8 @@ export function createSimClient(server: ClientPort, actor: Actor): SimClient {
         subresource,
         patchType: Array.isArray(body) ? 'json-patch' : 'merge-patch',
       }),
-    strategicPatch: (resource, name, namespace, body) =>
-      object({ verb: 'patch', resource, name, namespace, body, patchType: 'strategic-merge-patch' }),
+    strategicPatch: (resource, name, namespace, body, subresource) =>
+      object({ verb: 'patch', resource, name, namespace, body, subresource, patchType: 'strategic-merge-patch' }),
     async list(resource, scope = {}) {
       const list = await readList(server, actor, resource, scope)
       return { items: list.items, resourceVersion: list.metadata.resourceVersion }

@@ -51,6 +51,9 @@ export function buildNode(name: string, number: number, nowMs: number, { labels,
   }
 }
 
+/** Conditions that kubelets write, and the node controller sets to Unknown. Those of other programs stay as they are. */
+export const kubeletConditions: ReadonlySet<string> = new Set(['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'])
+
 /** @returns conditions of a node; `isFit` false: as with a broken pod network */
 export function nodeConditions(nowMs: number, isFit = true): readonly Condition[] {
   const atText = timestamp(nowMs)

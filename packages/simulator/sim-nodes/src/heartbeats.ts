@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Node } from '@tranche/kube-types'
 import { isStatus, resources, type SimClient, timestamp } from '@tranche/sim-api'
+import { kubeletConditions } from './build-node.ts'
 
 /** Kubelet that renews its Lease. */
 export interface Beating {
@@ -60,7 +61,7 @@ export function startHeartbeats({ clock, beating, onError }: HeartbeatOptions): 
     const nowMs = clock.monotonicMs()
     if (nowMs - (postedMs.get(uid) ?? postedMs.set(uid, nowMs).get(uid)!) < STATUS_MS) return
     postedMs.set(uid, nowMs)
-    await client.patch(
+    await client.strategicPatch(
       resources.nodes,
       name,
       undefined,
@@ -74,5 +75,6 @@ export function startHeartbeats({ clock, beating, onError }: HeartbeatOptions): 
 }
 
 function withHeartbeat({ status }: Node, lastHeartbeatTime: string): readonly Condition[] {
-  return (status?.conditions ?? []).map((condition) => ({ ...condition, lastHeartbeatTime }))
+  const own = (status?.conditions ?? []).filter(({ type }) => kubeletConditions.has(type))
+  return own.map((condition) => ({ ...condition, lastHeartbeatTime }))
 }

@@ -201,7 +201,7 @@ export class Kubelet {
 
   #patchReady(): Promise<ApiObject> {
     const status = { conditions: nodeConditions(this.#ports.clock.nowMs(), this.#isFit()) }
-    return this.client.patch(resources.nodes, this.#name(), undefined, { status }, 'status')
+    return this.client.strategicPatch(resources.nodes, this.#name(), undefined, { status }, 'status')
   }
 
   #isFit(): boolean {

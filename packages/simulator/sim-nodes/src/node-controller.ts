@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Node, Pod } from '@tranche/kube-types'
 import { isStatus, resources, type SimClient, timestamp, type Watching } from '@tranche/sim-api'
+import { kubeletConditions } from './build-node.ts'
 import { planTaints, readyStatus } from './node-taints.ts'
 
 /** Derives conditions and taints from the silence of kubelets. */
@@ -98,8 +99,10 @@ class NodeLifecycleController implements NodeController {
     const { name, resourceVersion } = node.metadata
     const unknown = { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
     const lastTransitionTime = timestamp(this.#clock.nowMs())
-    const conditions = (node.status?.conditions ?? []).map((condition) => ({ ...condition, ...unknown, lastTransitionTime }))
-    await this.#client.patch(resources.nodes, name, undefined, { metadata: { resourceVersion }, status: { conditions } }, 'status')
+    const own = (node.status?.conditions ?? []).filter(({ type }) => kubeletConditions.has(type))
+    const conditions = own.map((condition) => ({ ...condition, ...unknown, lastTransitionTime }))
+    const body = { metadata: { resourceVersion }, status: { conditions } }
+    await this.#client.strategicPatch(resources.nodes, name, undefined, body, 'status')
   }
 
   async #markPodsNotReady(name: string): Promise<void> {

@@ -1,4 +1,12 @@
-import { controllerOf, type ControllerRevision, type DaemonSet, type Node, type Pod, type PodTemplate } from '@tranche/kube-types'
+import {
+  type Condition,
+  controllerOf,
+  type ControllerRevision,
+  type DaemonSet,
+  type Node,
+  type Pod,
+  type PodTemplate,
+} from '@tranche/kube-types'
 import type { ApiObject } from '@tranche/sim-api'
 import { digest } from './digest.ts'
 
@@ -205,6 +213,7 @@ function projectNode(node: Node): Projection {
     ...markOf(node),
     ready: readyCondition(node)?.status,
     ...trueConditions(node),
+    ...drainOf(node),
     deleting: node.metadata.deletionTimestamp !== undefined,
   }
 }
@@ -215,8 +224,15 @@ function markOf({ metadata }: Node): Projection {
 }
 
 function trueConditions({ status }: Node): { readonly conditions?: readonly string[] } {
-  const conditions = (status?.conditions ?? []).filter((condition) => condition.type !== 'Ready' && condition.status === 'True')
+  const isOther = ({ type, reason }: Condition): boolean => type !== 'Ready' && (type !== 'DrainInProgress' || reason !== 'TrancheDrain')
+  const conditions = (status?.conditions ?? []).filter((condition) => isOther(condition) && condition.status === 'True')
   return conditions.length === 0 ? {} : { conditions: conditions.map(({ type }) => type) }
+}
+
+/** Status and reason of the condition `DrainInProgress`, if the node has it. */
+function drainOf({ status }: Node): Projection {
+  const condition = status?.conditions?.find(({ type }) => type === 'DrainInProgress')
+  return condition === undefined ? {} : { drain: { status: condition.status, reason: condition.reason, message: condition.message } }
 }
 
 function projectRevision(revision: ControllerRevision): Projection {

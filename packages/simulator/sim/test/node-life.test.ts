@@ -152,6 +152,26 @@ describe('a kubelet', () => {
     world.sim.stop()
   })
 
+  it('and the node controller leave the conditions of other programs as they are', async () => {
+    const world = await createWorld({ nodes: 1, heartbeats: true })
+    await world.sim.start()
+    const condition = { type: 'DrainInProgress', status: 'True', reason: 'NodeMaintenance', lastHeartbeatTime: '2023-01-01T00:00:00Z' }
+    await world.admin.patch(resources.nodes, 'node-001', undefined, { status: { conditions: [condition] } }, 'status')
+    const drain = async (): Promise<unknown> => {
+      const { status } = (await world.get(resources.nodes, 'node-001')) as { readonly status?: { readonly conditions?: readonly object[] } }
+      return status?.conditions?.find((one) => (one as typeof condition).type === condition.type)
+    }
+    await world.pass(700_000)
+    expect(await drain()).toEqual(condition)
+    await world.sim.nodes.kill('node-001')
+    await world.pass(60_000)
+    expect(await drain()).toEqual(condition)
+    await world.sim.nodes.revive('node-001')
+    await world.pass(10_000)
+    expect(await drain()).toEqual(condition)
+    world.sim.stop()
+  })
+
   it('costs at most fifty renewals a second, however many nodes there are', async () => {
     const world = await createWorld({ nodes: 1000, heartbeats: true })
     await world.sim.start()

@@ -65,6 +65,10 @@ export const GROUP_LABEL = 'tranche.dev/group'
 export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
 /** Annotation on nodes (JSON): the permit for which an executor drains the node, and whether it cordoned the node. */
 export const CORDON_ANNOTATION = 'tranche.dev/cordon'
+/** Node condition of a drain. @see KEP-5683, specialized lifecycle management */
+export const DRAIN_CONDITION = 'DrainInProgress'
+/** Reason of that condition where an executor set it. Conditions with another reason belong to other programs. */
+export const DRAIN_REASON = 'TrancheDrain'
 /** Annotation on Leases of nodes (JSON): the permit for which an executor holds the Lease, and where it saw the permit. */
 export const NODE_LOCK_ANNOTATION = 'tranche.dev/node-lock'
 /** Default namespace of the Leases of nodes, as in the lease library of medik8s. */

@@ -10,11 +10,19 @@ export interface CordonedNode {
 
 /** Index key of every marked node. */
 const EVERY = ''
+/** Index key of every node with a condition of a drain, and without a mark. */
+const LEFT = 'condition'
 
-/** @returns keys of a node in the index `cordon`: the uid of the BatchRelease of its mark */
-export function cordonKeys({ cordonMark }: FleetNode): readonly string[] {
+/** @returns keys of a node in the index `cordon`: the uid of the BatchRelease of its mark, or the key of conditions without a mark */
+export function cordonKeys({ cordonMark, drainCondition }: FleetNode): readonly string[] {
   const mark = cordonMark === undefined ? undefined : parseCordonMark(cordonMark)
-  return mark === undefined ? [] : [EVERY, mark.uid]
+  if (mark === undefined) return drainCondition === true ? [LEFT] : []
+  return [EVERY, mark.uid]
+}
+
+/** @returns names of the nodes with a condition of a drain that has ended, as the watch shows them, without a request */
+export function leftConditions({ nodes }: Pick<ClusterCache, 'nodes'>): readonly string[] {
+  return nodes.store.byIndex('cordon', LEFT).map(({ name }) => name)
 }
 
 /**

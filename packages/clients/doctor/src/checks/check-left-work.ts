@@ -1,5 +1,5 @@
 import type { DoctorFinding } from '@tranche/api-schema'
-import { CORDON_ANNOTATION, GROUP_LABEL, type ObjectKey, PRE_PULL_LABEL } from '@tranche/kube-types'
+import { CORDON_ANNOTATION, DRAIN_CONDITION, GROUP_LABEL, type ObjectKey, PRE_PULL_LABEL } from '@tranche/kube-types'
 import type { ClusterSigns } from '../signs/cluster-signs.ts'
 import { isDenied } from '../signs/guarded-reads.ts'
 import type { LeftWork, MarkedNode } from '../signs/left-work-signs.ts'
@@ -9,6 +9,8 @@ import { notLookedAt } from './not-looked-at.ts'
 /** Maximum number of nodes in a command. */
 const MOST_NODES = 50
 
+const WITHOUT_CONDITION = JSON.stringify({ status: { conditions: [{ type: DRAIN_CONDITION, $patch: 'delete' }] } })
+
 /** Reports what programs that do not run any more did on nodes and for groups, with the command that removes each. Pure. */
 export function leftWorkFindings({ leftWork }: Pick<ClusterSigns, 'leftWork'>): readonly DoctorFinding[] {
   return leftWork === null ? [] : [...nodeFindings(leftWork), ...helperFindings(leftWork), ...leaseFindings(leftWork)]
@@ -17,7 +19,8 @@ export function leftWorkFindings({ leftWork }: Pick<ClusterSigns, 'leftWork'>): 
 function nodeFindings({ nodes }: LeftWork): readonly DoctorFinding[] {
   if (isDenied(nodes)) return [notLookedAt('left', nodes)]
   const cordoned = nodes.filter(({ isCordoned }) => isCordoned)
-  const marked = nodes.filter(({ isCordoned }) => !isCordoned)
+  const marked = nodes.filter(({ isCordoned, condition }) => !isCordoned && condition !== 'alone')
+  const shown = nodes.filter(({ condition }) => condition !== undefined)
   return [
     ...(cordoned.length > 0
       ? [
@@ -34,6 +37,15 @@ function nodeFindings({ nodes }: LeftWork): readonly DoctorFinding[] {
             ...left(`no executor runs to remove its mark from ${nodesText(marked)}`),
             fix: `Start the executors again; or remove the marks, which leaves the nodes as schedulable as they are${partText(marked)}:`,
             command: unmark(marked),
+          },
+        ]
+      : []),
+    ...(shown.length > 0
+      ? [
+          {
+            ...left(`no executor runs to remove its condition ${DRAIN_CONDITION} from ${nodesText(shown)}`),
+            fix: 'Start the executors again; or remove the condition:',
+            command: `kubectl patch nodes ${argumentsOf(shown)} --subresource=status -p '${WITHOUT_CONDITION}'`,
           },
         ]
       : []),

@@ -115,6 +115,7 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
           ...ofProgram('executor'),
           ...(args.includes('--pre-pull') ? rightsOf(rulesOfPrograms.prePull, scope) : []),
           ...ofDrains(optionValues),
+          ...(args.includes('--drain-conditions') ? rightsOf(rulesOfPrograms.drainConditions, everywhere) : []),
           ...ofLocks(optionValues),
         ]
       : []),

@@ -1,15 +1,17 @@
-import { uncordonPatch } from '@tranche/drain'
+import { hasDrainCondition, uncordonPatch } from '@tranche/drain'
 import { resourcePaths } from '@tranche/kube-client'
 import { GROUP_LABEL, keyOf, type KubeObject, type Node, type ObjectKey, PRE_PULL_LABEL } from '@tranche/kube-types'
 import type { ClusterSigns } from './cluster-signs.ts'
 import { type Denied, isDenied, unlessDenied } from './guarded-reads.ts'
 import { listWide, type WideReader } from './list-wide.ts'
 
-/** Node with the mark of a drain. */
+/** Node with the mark of a drain, or with its condition. */
 export interface MarkedNode {
   readonly name: string
   /** Whether an executor has cordoned it, and not a user. */
   readonly isCordoned: boolean
+  /** Whether an executor has set its condition `DrainInProgress`, with the mark or without; absent if not. */
+  readonly condition?: 'marked' | 'alone'
 }
 
 /** What programs did for releases in progress, which only they undo. */
@@ -60,7 +62,10 @@ function lacksExecutor({ installed }: RunningSigns): boolean {
 /** By the rule of executors, which never undo the cordon of a user. */
 function toMarkedNode(object: KubeObject): MarkedNode | null {
   const undo = uncordonPatch(object as Node)
-  return undo === null ? null : { name: object.metadata.name, isCordoned: undo.spec !== undefined }
+  const hasCondition = hasDrainCondition(object as Node)
+  if (undo === null && !hasCondition) return null
+  const condition = undo === null ? 'alone' : 'marked'
+  return { name: object.metadata.name, isCordoned: undo?.spec !== undefined, ...(hasCondition && { condition }) }
 }
 
 function itemsOf<T>(list: { readonly items: readonly T[] } | Denied): readonly T[] | Denied {

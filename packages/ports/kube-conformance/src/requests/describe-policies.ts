@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { causesOf, namesOf, valueAt } from '../fixtures/body.ts'
+import { type Answer, causesOf, namesOf, valueAt } from '../fixtures/body.ts'
 import type { ConformanceTest } from '../fixtures/fixtures.ts'
 import { lease } from '../fixtures/objects.ts'
 import { pathOf } from '../fixtures/paths.ts'
@@ -195,6 +195,25 @@ export function describePolicies(it: ConformanceTest): void {
   })
 
   describe('a Node', () => {
+    it('has one condition set and removed in the version that is stated, and keeps the others', async ({ api, uniqueName }) => {
+      const path = pathOf.nodes(uniqueName, 'status')
+      const other = { type: 'Other', status: 'True', reason: 'Test', message: 'a' }
+      const patch = (resourceVersion: string, condition: object): ReturnType<typeof api.patch> =>
+        api.patch(path, 'strategic', { metadata: { resourceVersion }, status: { conditions: [condition] } })
+      const { metadata } = await api.create(pathOf.nodes(), { metadata: { name: uniqueName } })
+      try {
+        const first = await patch(metadata.resourceVersion, other)
+        const second = await patch(first.body.metadata.resourceVersion, { type: 'DrainInProgress', status: 'True', reason: 'Test' })
+        const late = await patch(metadata.resourceVersion, { type: 'DrainInProgress', $patch: 'delete' })
+        const removed = await patch(second.body.metadata.resourceVersion, { type: 'DrainInProgress', $patch: 'delete' })
+        expect([first, second, late, removed].map(({ status }) => status)).toEqual([200, 200, 409, 200])
+        expect(typesOf(second)).toEqual(['DrainInProgress', 'Other'])
+        expect(typesOf(removed)).toEqual(['Other'])
+      } finally {
+        await api.delete(pathOf.nodes(uniqueName))
+      }
+    })
+
     it('is refused for a taint with an unknown effect', async ({ api, uniqueName }) => {
       const node = { metadata: { name: uniqueName }, spec: { taints: [{ key: 'a', effect: 'Never' }] } }
       const answer = await api.post(pathOf.nodes(), node, { query: { dryRun: 'All' } })
@@ -208,4 +227,10 @@ export function describePolicies(it: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueDuplicate metadata.taints[1]']])
     })
   })
+}
+
+/** @returns types of the conditions of a node that no kubelet writes */
+function typesOf({ body }: Answer): readonly string[] {
+  const conditions = valueAt(body, 'status.conditions') as readonly { readonly type: string }[]
+  return conditions.map(({ type }) => type).toSorted()
 }

@@ -86,8 +86,10 @@ export interface RecordedNode {
   readonly cordonMark?: string
   /** Status of the Ready condition. */
   readonly ready?: string
-  /** Types of the other conditions that are True; absent when none is. */
+  /** Types of the other conditions that are True, without that of a drain by Tranche; absent when none is. */
   readonly conditions?: readonly string[]
+  /** The condition `DrainInProgress`, of Tranche or another program; absent without it. */
+  readonly drain?: { readonly status: string; readonly reason?: string; readonly message?: string }
 }
 
 /** Recorded fields of a DaemonSet. */

@@ -104,7 +104,7 @@ export interface SimClient {
   /** Merge patch (`body` an object) or JSON Patch (`body` an array). */
   patch(id: ResourceId, name: string, namespace: string | undefined, body: unknown, subresource?: string): Promise<ApiObject>
   /** Strategic merge patch: lists of a built-in kind merge by their merge key. */
-  strategicPatch(id: ResourceId, name: string, namespace: string | undefined, body: object): Promise<ApiObject>
+  strategicPatch(id: ResourceId, name: string, namespace: string | undefined, body: object, subresource?: string): Promise<ApiObject>
   delete(id: ResourceId, name: string, namespace: string | undefined, options?: DeleteOptions): Promise<void>
   /** POST pods/binding: puts a pod on a node. */
   bind(podName: string, namespace: string, nodeName: string): Promise<void>
