@@ -5,6 +5,7 @@ import type { Story } from './failpoint-story.ts'
 import { deletions } from './expect-kept.ts'
 import { addAgent, GROUP, groupLeases, LEASES } from './group-stage.ts'
 import { breakPod } from './hands.ts'
+import { expectNoLocks, locking, makeLeaseNamespace } from './lock-stage.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { drive, type Stage, type StageOptions } from './stage.ts'
 import { contents, copies, untilContents, write } from './pinned-stage.ts'
@@ -161,6 +162,17 @@ export const pullsFirst: Story = {
     await stage.setImage('v3-pull10s')
     await untilReleased(stage, 'v3-pull10s', LONG_MS)
     await stage.until('no helper pod is left', async () => (await stage.helperPods()).length === 0, LONG_MS)
+  },
+}
+
+/** The Leases of nodes are held while new pods take so long that they are renewed. */
+export const locksNodes: Story = {
+  setting: { nodes: 2, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy: locking },
+  async play(stage) {
+    await makeLeaseNamespace(stage)
+    await stage.setImage('v2-pull360s')
+    await untilReleased(stage, 'v2-pull360s', LONG_MS)
+    await expectNoLocks(stage)
   },
 }
 

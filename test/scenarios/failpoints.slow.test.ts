@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { type FailpointMode, failpoints, playStory, type Story } from './failpoint-story.ts'
-import { changeOfMind, configChanges, deletion, lostRecord, pullsFirst, rollback, twoOfAGroup, withdrawal } from './failpoint-stories.ts'
+import {
+  changeOfMind,
+  configChanges,
+  deletion,
+  locksNodes,
+  lostRecord,
+  pullsFirst,
+  rollback,
+  twoOfAGroup,
+  withdrawal,
+} from './failpoint-stories.ts'
 import { expectKept } from './expect-kept.ts'
 
 const modes = [
@@ -15,6 +25,7 @@ const stories = [
   ['a withdrawal because an old pod breaks behind the head', withdrawal],
   ['a release whose permit record is lost and restored', lostRecord],
   ['a release that pulls images before it deletes pods', pullsFirst],
+  ['a release that holds the Leases of its nodes, and renews them', locksNodes],
   ['config that changes in mid-release and is rolled back, and whose copies are then deleted', configChanges],
   ['two releases of one group, of which the first is paused', twoOfAGroup],
 ] as const
