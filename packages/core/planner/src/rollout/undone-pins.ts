@@ -17,7 +17,8 @@ export function arePinsUndone(view: RolloutView, text: string): boolean {
   const { daemonSet, rollout } = view
   const { heldRevisions = [], stableRevision, canaryStatus } = rollout.status ?? {}
   const pins = parsePins(text)
-  if (daemonSet === undefined || !includes(parsePins(daemonSet.metadata.annotations?.[OFFERED_CONFIG_ANNOTATION]), pins)) return false
+  if (daemonSet === undefined || pinsOf(daemonSet.spec.template).size > 0) return false
+  if (!includes(parsePins(daemonSet.metadata.annotations?.[OFFERED_CONFIG_ANNOTATION]), pins)) return false
   if (!heldRevisions.some((held) => mayHaveHad(view, held, pins))) return false
   const stable = templateToPutBack(view, stableRevision ?? canaryStatus?.stableRevision)
   return stable !== null && templateDigest(stable) === templateDigest(daemonSet.spec.template)
