@@ -23,6 +23,7 @@ const pinPort = 'apps/controller/src/ports/pin-port.ts'
 const pinPortTests = 'apps/controller/test/pin-port.test.ts'
 const takeOver = 'packages/core/planner/src/rollout/take-over-for-pins.ts'
 const takeOverTests = 'packages/core/planner/test/rollout/take-over-for-pins.test.ts'
+const undonePins = 'packages/core/planner/src/rollout/undone-pins.ts'
 const wake = 'apps/controller/src/wake.ts'
 
 const referencesTests = 'packages/core/config/test/config-references.test.ts'
@@ -331,5 +332,13 @@ export const mutantsOfConfig: readonly Mutant[] = [
     find: 'if (isReader || daemonSet.metadata.uid === copyOf) wake(',
     replace: 'if (isReader && daemonSet.metadata.uid === copyOf) wake(',
     tests: [pinnedConfig],
+  },
+  {
+    rule: 'Pin',
+    fault: 'copies that a rollback took out of the template are put back',
+    file: undonePins,
+    find: 'if (!heldRevisions.some((held) => mayHaveHad(view, held, pins))) return false',
+    replace: 'return false',
+    tests: [pinnedChanges],
   },
 ]

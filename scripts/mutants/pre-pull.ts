@@ -285,4 +285,20 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     replace: 'first.set(key + pod.name, pod)',
     tests: [checkTests],
   },
+  {
+    rule: 'prePull',
+    fault: 'an executor that is behind deletes the helper pod of another one',
+    file: prePullCheck,
+    find: 'stale.length > 0 ? stale : here.filter((pod) => hasCaughtUp(target, pod, clock))',
+    replace: 'stale.length > 0 || !hasCaughtUp ? stale : here',
+    tests: [checkTests],
+  },
+  {
+    rule: 'prePull',
+    fault: 'a helper pod that has just gone is created again',
+    file: prePullCheck,
+    find: 'if (pods.hasJustGone(manifest.metadata)) return',
+    replace: "if (pods.hasJustGone(manifest.metadata) && node === '') return",
+    tests: [checkTests],
+  },
 ]
