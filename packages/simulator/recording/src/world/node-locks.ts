@@ -21,8 +21,8 @@ export interface NodeLeases {
   hadIn(node: string, namespace: string | undefined, fromMs: number, toMs: number): boolean
   /** Whether another holder than the BatchReleases of the namespace may have had the node at a moment since `sinceMs` (epoch). */
   mayHaveBeenHeld(node: string, namespace: string | undefined, sinceMs: number): boolean
-  /** Whether the Lease was certainly held at that moment, by any clock of a client. */
-  isHeld(lease: HeldLease, atMs: number): boolean
+  /** Whether the Lease was certainly held at that moment, by the clock of the client. */
+  isHeld(lease: HeldLease, atMs: number, client: string): boolean
   /** @returns the Leases that exist, by node */
   now(): Iterable<readonly [string, HeldLease]>
 }
@@ -31,7 +31,7 @@ export interface NodeLeases {
 const LEASES = 'medik8s-leases'
 const PREFIX = 'node-'
 
-/** Clients read the clock of the API server to a second, and it was set for them once they have had an answer. */
+/** Clients read the clock of the API server to a second, and it was set for them once they have had answers for a while. */
 const ROUNDED_MS = 5_000
 const ANSWERED_MS = 60_000
 
@@ -45,11 +45,21 @@ export interface ClockSet {
 export function followNodeLeases(clockSteps: readonly ClockSet[] = []): NodeLeases {
   const leases = new Map<string, (HeldLease | { readonly sinceMs: number; readonly holder: null })[]>()
   const serverMs = (atMs: number): number => clockSteps.filter((step) => step.atMs <= atMs).reduce((sum, { ms }) => sum + ms, atMs)
+  /** When each client has had its first answer since each step, by client. */
+  const answered = new Map<string, Map<ClockSet, number>>()
+  const mayNotKnow = (client: string, atMs: number): boolean =>
+    clockSteps.some((step) => step.atMs <= atMs && atMs - (answered.get(client)?.get(step) ?? Number.POSITIVE_INFINITY) < ANSWERED_MS)
   const wasSet = (atMs: number): boolean => clockSteps.some((step) => step.atMs <= atMs && atMs - step.atMs < ANSWERED_MS)
 
   function at(node: string, atMs: number): HeldLease | undefined {
     const found = leases.get(node)?.findLast(({ sinceMs }) => sinceMs <= atMs)
     return found === undefined || found.holder === null ? undefined : found
+  }
+
+  function followAnswers(client: string, atMs: number): void {
+    const known = answered.get(client) ?? new Map<ClockSet, number>()
+    answered.set(client, known)
+    for (const step of clockSteps) if (step.atMs <= atMs && !known.has(step)) known.set(step, atMs)
   }
 
   /** Whether a state of the Lease lasted into this time, of which this is true. */
@@ -62,7 +72,8 @@ export function followNodeLeases(clockSteps: readonly ClockSet[] = []): NodeLeas
   }
 
   return {
-    onWrite({ kind, namespace, o, type, t }) {
+    onWrite({ kind, namespace, o, type, t, actor = '' }) {
+      if (clockSteps.length > 0) followAnswers(actor, t)
       const { metadata, spec } = o as unknown as StoredLease
       if (kind !== 'Lease' || namespace !== LEASES || !metadata.name.startsWith(PREFIX)) return
       const node = metadata.name.slice(PREFIX.length)
@@ -76,9 +87,9 @@ export function followNodeLeases(clockSteps: readonly ClockSet[] = []): NodeLeas
       some(node, sinceMs, Number.POSITIVE_INFINITY, (lease) => {
         return lease.namespace !== namespace && (wasSet(sinceMs) || lease.dueMs + ANSWERED_MS >= serverMs(sinceMs))
       }),
-    isHeld({ renewedMs, dueMs }, atMs) {
+    isHeld({ renewedMs, dueMs }, atMs, client) {
       const nowMs = serverMs(atMs)
-      return !wasSet(atMs) && renewedMs - ROUNDED_MS <= nowMs && nowMs + ROUNDED_MS <= dueMs
+      return !mayNotKnow(client, atMs) && renewedMs - ROUNDED_MS <= nowMs && nowMs + ROUNDED_MS <= dueMs
     },
     *now() {
       for (const [node, known] of leases) {

@@ -74,6 +74,22 @@ describe('the Lease of a node', () => {
     { query: (s) => ({ clockSteps: [{ atMs: s.nowMs - 20_000, ms: 3_600_000 }] }) },
   )
   judgeEach(
+    'G11',
+    [
+      [
+        'may be taken by a process that has had no answer since the clock of the server was set',
+        (s) => s.wait(MINUTE).lease('a', OTHER).lease('a', OURS),
+        [],
+      ],
+      [
+        'stays with its holder once the process has had answers for a while',
+        (s) => s.lease('b', OURS).wait(MINUTE).lease('a', OTHER).lease('a', OURS),
+        ['G11 a'],
+      ],
+    ],
+    { query: () => ({ clockSteps: [{ atMs: 0, ms: 1 }] }) },
+  )
+  judgeEach(
     'G7',
     [
       [

@@ -52,7 +52,7 @@ class NodeLockJudge implements Judge {
     const before = this.#leases.at(node, t)
     if (before === undefined || namespace !== 'medik8s-leases' || before.holder === spec?.holderIdentity) return
     // Renewed after it was sent: the write would have been refused.
-    if (this.#leases.isHeld(before, sent ?? t)) this.#breach('G11', t, node, `we take its Lease, which ${before.holder} holds`)
+    if (this.#leases.isHeld(before, sent ?? t, actor)) this.#breach('G11', t, node, `we take its Lease, which ${before.holder} holds`)
   }
 
   #hasPermit(node: string): boolean {
