@@ -100,6 +100,17 @@ describe('config in the template', () => {
           ),
         [],
       ],
+      [
+        'may come back after a rollback where a user has changed the object, and then back',
+        (s) =>
+          pin(
+            undo(pin(second(s), 'agent-2'))
+              .configMap('agent', '1')
+              .configMap('agent', '2'),
+            'agent-2',
+          ),
+        [],
+      ],
       ['must not come back after a rollback', (s) => pin(undo(pin(second(s), 'agent-2')), 'agent-2'), ['G12']],
       [
         'must not come back where the rollback took every copy out of the template',

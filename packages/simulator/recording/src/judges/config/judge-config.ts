@@ -10,8 +10,8 @@ import { ConfigStore } from './config-store.ts'
  * - G3: we bring config into the template under OnDelete alone, and a pod reads the copies that its revision names, never the object itself. Copies are immutable and exist. So a change of config reaches
  *   a node only with a revision, which the other judges let in by batches alone.
  * - G11: we bring into a template only a content that the user's object has had since the DaemonSet was written last.
- * - G12: a content that was brought in once does not come back after a rollback. Another content, or a user's write of the template or the
- *   Rollout, ends that.
+ * - G12: a content that was brought in once does not come back after a rollback. Another content of the user's object, or a user's write of
+ *   the template or the Rollout, ends that.
  * - G7: we delete no copy that a pod, a revision or the template names.
  */
 export function createConfigJudge(parts: JudgeParts): Judge {
@@ -23,10 +23,15 @@ interface Reader {
   readonly names: readonly string[]
 }
 
+interface Offered {
+  readonly content: string
+  readonly atMs: number
+}
+
 interface KnownDaemonSet {
   readonly writtenMs: number
   /** Content that Tranche brought in last, by object. */
-  readonly offered: Map<string, string>
+  readonly offered: Map<string, Offered>
   /** Objects of which we took the copy out of the template, and no user has written the template or the Rollout since. */
   readonly takenOut: Set<string>
 }
@@ -95,13 +100,13 @@ class ConfigJudge implements Judge {
     const next = write.o as unknown as RecordedDaemonSet
     const key = `${write.namespace}/${next.name}`
     if (write.type === 'DELETED') return void this.#daemonSets.delete(key)
-    const known = this.#daemonSets.get(key) ?? { writtenMs: write.t, offered: new Map<string, string>(), takenOut: new Set<string>() }
+    const known = this.#daemonSets.get(key) ?? { writtenMs: write.t, offered: new Map<string, Offered>(), takenOut: new Set<string>() }
     const isOurs = this.#parts.query.isOurs(write.actor ?? '')
     if (before !== undefined && isOurs && pinsConfig(before, next)) {
       const pins = [...copiesIn(next.pins)].map(([object, copy]): Pin => {
         return { object, copy, mayReturn: mayComeBack(before, known, object), type: next.strategy?.type }
       })
-      const isNews = pins.some(({ object, copy }) => known.offered.get(object) !== this.#store.content(write.namespace, copy))
+      const isNews = pins.some(({ object, copy }) => known.offered.get(object)?.content !== this.#store.content(write.namespace, copy))
       for (const pin of pins)
         if (copiesIn(before.pins).get(pin.object) !== pin.copy) this.#judgePin(write, known, { ...pin, mayReturn: pin.mayReturn || isNews })
     }
@@ -123,8 +128,11 @@ class ConfigJudge implements Judge {
     if (!this.#store.contentsSince(namespace, object, writtenMs).has(content))
       breach('G11', `named the copy ${copy}, with a content that ConfigMap ${object} did not have`)
     if (type !== 'OnDelete') breach('G3', `named the copy ${copy} under ${type}: the native controller brings it to every node`)
-    if (!mayReturn && offered.get(object) === content) breach('G12', `named the copy ${copy} again, which was rolled back`)
-    offered.set(object, content)
+    const last = offered.get(object)
+    // A user who changes the object and then back asks for its content again.
+    const wasKept = last?.content === content && this.#store.contentsSince(namespace, object, last.atMs).size === 1
+    if (!mayReturn && wasKept) breach('G12', `named the copy ${copy} again, which was rolled back`)
+    offered.set(object, { content, atMs: t })
   }
 }
 
