@@ -235,6 +235,17 @@ describe('planBatchRelease with a group (G13)', () => {
     expect(planBatchRelease(inGroupView(settling, 'other'))).not.toMatchObject(open)
   })
 
+  it('takes the group for a release that was paused before its last batch was ready, although nothing is left to delete', () => {
+    const paused: ViewFields = {
+      nodes: 'a:new b:new c:new d:new e:new',
+      spec: { batchPartition: undefined },
+      record: { ...stopped, partition: 0, size: 5, holds: [{ reason: 'Paused', id: '3' }] },
+      annotations: { 'rollouts.kruise.io/daemonset-partition': '0', 'tranche.dev/paused': 'true' },
+      status: { groupLease: NAME, phase: 'Finalizing', canaryStatus: { batchState: 'Upgrading', currentBatch: 1 } },
+    }
+    expect(planBatchRelease(inGroupView(paused, 'none'))).toEqual({ kind: 'takeGroup', lease: NAME })
+  })
+
   it('opens nothing where the group was not read', () => {
     const view = aView({ record: stopped, tranche: inGroup })
     expect(planBatchRelease(view)).not.toMatchObject(open)

@@ -14,11 +14,14 @@ export function needsGroup(view: ReleaseView, progress: BatchProgress): boolean 
   return !isEnding(view, progress)
 }
 
-/** Nothing is left to delete, and the record is stopped: the DaemonSet is given back without the group. */
+/**
+ * Nothing is left to delete, the last batch was ready, and the record is stopped: the DaemonSet is given back without the group. A batch becomes
+ * ready only while the record is open.
+ */
 function isEnding({ release }: ReleaseView, progress: BatchProgress): boolean {
   const { spec, status } = release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(release)) return false
-  return progress.old.length === 0 && isQuiet(release) && status.flight !== undefined
+  return progress.old.length === 0 && status.canaryStatus?.batchState === 'Ready' && isQuiet(release) && status.flight !== undefined
 }
 
 /** Whether only nodes are left that cannot be updated now: the release needs no group until they return. */
