@@ -82,8 +82,12 @@ function print(measured: readonly Titled[]): boolean {
   return rows.every(isKept)
 }
 
+/** One line for each set, with the first sentence about it. */
 function list(): true {
-  for (const [name, { about, minutes }] of Object.entries(benchSets))
-    console.log(`${name.padEnd(12)} ${`${minutes}`.padStart(3)} min  ${about}`)
+  const width = Math.max(...Object.keys(benchSets).map((name) => name.length))
+  for (const [name, { about, minutes }] of Object.entries(benchSets)) {
+    const [sentence = about] = about.split(/(?<=\.) /)
+    console.log(`${name.padEnd(width)} ${`${minutes}`.padStart(3)} min  ${sentence}`)
+  }
   return true
 }

@@ -2,6 +2,7 @@ import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, type KubeObject, type Pod, rolloutAnnotations } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
+import type { Schedule } from './schedule.ts'
 import type { World } from './world.ts'
 
 interface ConfigMap extends KubeObject {
@@ -18,8 +19,8 @@ export interface ConfigEnd {
 
 /**
  * @param level content that the owners want
- * @returns what differs: every pod reads an immutable copy, all of them the same content, which is the owners' unless it was rolled back. No
- *   copy is left that nothing names
+ * @returns what differs. Every pod reads an immutable copy, all of them the same content. It is the owners', unless it was rolled back, as an
+ *   owner or a policy asked for. No copy is left that nothing names
  */
 export async function findUnendedPins({ people, schedule }: World, end: ConfigEnd, level: string): Promise<readonly string[]> {
   const { rollout, daemonSet, pods } = end
@@ -32,7 +33,7 @@ export async function findUnendedPins({ people, schedule }: World, end: ConfigEn
   const revisions = (await people.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace })).items
   const copies = new Map(configMaps.flatMap((one) => (one.immutable === true ? [[one.metadata.name, one.data?.['level']] as const] : [])))
   const read = new Set(pods.map((pod) => copies.get(configOf(pod)) ?? `config ${configOf(pod)}, which is no copy`))
-  const isRolledBack = rollout?.status?.conditions?.some(({ reason }) => reason === 'RolledBack') === true
+  const isRolledBack = mayBeRolledBack(schedule) && rollout?.status?.conditions?.some(({ reason }) => reason === 'RolledBack') === true
   const naming = JSON.stringify([daemonSet, pods, revisions])
   const left = configMaps.filter(
     ({ metadata }) => metadata.labels?.['tranche.dev/config-of'] !== undefined && !naming.includes(metadata.name),
@@ -42,6 +43,13 @@ export async function findUnendedPins({ people, schedule }: World, end: ConfigEn
     ...(isRolledBack || [...read].every((one) => one === level) ? [] : [`pods read ${[...read].join(', ')}, and the owners want ${level}`]),
     ...(left.length > 0 ? [`copies are left that nothing names: ${left.map(({ metadata }) => metadata.name).join(', ')}`] : []),
   ]
+}
+
+/** Whether a person may have asked for a rollback, or a policy for one after a failure. */
+function mayBeRolledBack({ shape, incidents }: Schedule): boolean {
+  const asks = incidents.some((one) => one.kind === 'ask' || (one.kind === 'act' && one.type === 'abort'))
+  const policies = [shape.policy, ...incidents.map((one) => (one.kind === 'policy' ? one.spec : null))]
+  return asks || policies.some((policy) => policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert')
 }
 
 /** Name of the first ConfigMap that a pod reads: the plain one, or its copy. */

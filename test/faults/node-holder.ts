@@ -26,10 +26,10 @@ export async function holdNode(world: World, operation: Hold): Promise<void> {
     })
   }
   async function giveBack(): Promise<void> {
-    const lease = await people.get<Lease>(resourcePaths.leases, key).catch(() => null)
+    const lease = await leaseAt(world, key)
     if (lease?.spec?.holderIdentity !== holder) return
     const { uid, resourceVersion } = lease.metadata
-    await people.delete(resourcePaths.leases, key, { preconditions: { uid, resourceVersion } }).catch(() => {})
+    await people.delete(resourcePaths.leases, key, { preconditions: { uid, resourceVersion } }).catch(unlessLost)
   }
   renew(operation.forMs)
 }
@@ -43,10 +43,7 @@ interface Holding {
 /** @returns whether the Lease is the holder's */
 async function writeLease(world: World, { key, holder, seconds }: Holding): Promise<boolean> {
   const { people } = world
-  const lease = await people.get<Lease>(resourcePaths.leases, key).catch((error: unknown) => {
-    if (isNotFound(error)) return null
-    throw error
-  })
+  const lease = await leaseAt(world, key)
   const nowMs = world.serverNowMs()
   const now = new Date(nowMs).toISOString().replace('Z', '000Z')
   const { renewTime = '', leaseDurationSeconds = 0, holderIdentity } = lease?.spec ?? {}
@@ -61,7 +58,22 @@ async function writeLease(world: World, { key, holder, seconds }: Holding): Prom
     else await people.update(resourcePaths.leases, { ...lease, spec })
     return true
   } catch (error) {
-    if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return false
+    unlessLost(error)
+    return false
+  }
+}
+
+/** @returns null without a Lease */
+async function leaseAt({ people }: World, key: Holding['key']): Promise<Lease | null> {
+  try {
+    return await people.get<Lease>(resourcePaths.leases, key)
+  } catch (error) {
+    if (isNotFound(error)) return null
     throw error
   }
+}
+
+/** @throws the error, unless another program has written or deleted the Lease meanwhile */
+function unlessLost(error: unknown): void {
+  if (!isAlreadyExists(error) && !isConflict(error) && !isNotFound(error)) throw error
 }

@@ -24,6 +24,6 @@ export async function drainByOther(world: World, operation: Extract<ClusterOpera
     const { status } = await people.get<Node>(resourcePaths.nodes, key)
     if (status?.conditions?.find(({ type }) => type === DRAIN_CONDITION)?.reason !== OTHER_REASON) return
     world.note(`the other program has drained node ${name}`)
-    await write(operation.leaves === 'nothing' ? { $patch: 'delete' } : { status: 'False' }).catch(() => {})
+    await write(operation.leaves === 'nothing' ? { $patch: 'delete' } : { status: 'False' })
   })
 }
