@@ -48,6 +48,9 @@ export interface OpenedStepsOptions {
  * An approval counts in the status or by an action, while the status says that the step waits, and for the step that the action names. A
  * Rollout that is enabled or created again resumes the release at the last step that has no more nodes than were open. All nodes follow the
  * last step.
+ *
+ * The template is the stable one, which no step limits, when a user creates a Rollout while nodes run the template, and most nodes run it
+ * before the Rollout first reports a release (docs/explanation/concepts.md).
  */
 export function createOpenedSteps(options: OpenedStepsOptions): OpenedSteps {
   return new ReleaseSteps(options)
@@ -66,6 +69,8 @@ class ReleaseSteps implements OpenedSteps {
   #isPromoted = false
   /** The user accepts failing nodes. */
   #isTolerant = false
+  /** Nodes ran the template when the user created the Rollout, which has reported no release yet. */
+  #mayBeStable = false
   #granted: readonly Step['replicas'][] = []
   #steps: readonly Step[] = []
   #fewestWanted = Number.POSITIVE_INFINITY
@@ -94,6 +99,7 @@ class ReleaseSteps implements OpenedSteps {
     this.#steps = steps
     story.advance(nowMs)
     this.#noteNodes(story)
+    if (this.#mayBeStable && this.#isOnMost(story)) this.#isFree = true
     for (let step = steps[this.#opened - 1]; step !== undefined; step = steps[this.#opened - 1]) {
       this.#readyMs ??= this.#readySince(story, step)
       if (this.#readyMs === null || !this.#isPauseOver(step, this.#readyMs, nowMs)) return
@@ -106,6 +112,8 @@ class ReleaseSteps implements OpenedSteps {
     const story = this.#options.story()
     if (story === undefined) return
     this.look(nowMs, stepsOf(before ?? next))
+    if (before === undefined) this.#mayBeStable = (this.#countNodes(story).get(this.#options.template) ?? 0) > 0
+    else if (stepOf(next).index !== undefined) this.#mayBeStable = false
     const planned = stepsOf(next)
     if (!isOurs) {
       if (before !== undefined && JSON.stringify(this.#steps) !== JSON.stringify(planned)) this.#replaceSteps(story, planned)
@@ -131,6 +139,24 @@ class ReleaseSteps implements OpenedSteps {
     if (this.#notReady.size >= story.wanted) return
     for (const { name, node, wanted } of story.nodes())
       if (wanted && node?.ready !== undefined && (node.ready !== 'True' || isInMaintenance(node))) this.#notReady.add(name)
+  }
+
+  #isOnMost(story: DaemonSetStory): boolean {
+    const counts = this.#countNodes(story)
+    const own = counts.get(this.#options.template) ?? 0
+    return own > 0 && [...counts].every(([template, count]) => template === this.#options.template || count < own)
+  }
+
+  /** Counts wanted nodes by the template of their oldest pod that is not terminating. */
+  #countNodes(story: DaemonSetStory): ReadonlyMap<string | undefined, number> {
+    const counts = new Map<string | undefined, number>()
+    for (const { wanted, pods } of story.nodes()) {
+      const oldest = [...pods.values()].find(({ ended }) => ended === null)
+      if (!wanted || oldest === undefined) continue
+      const template = this.#options.world.templateOf(oldest.last.hash ?? '')
+      counts.set(template, (counts.get(template) ?? 0) + 1)
+    }
+    return counts
   }
 
   /** @returns since when as many nodes as the step has are updated and have an available pod; null while they do not */

@@ -284,6 +284,61 @@ function taken(script: Script, ...uids: readonly string[]): Script {
   return script
 }
 
+/** A user deletes the Rollout, the native controller updates these nodes, and the user creates the Rollout again. */
+function createdAgain(script: Script, ...updated: readonly string[]): Script {
+  const without = updatedNatively(script.rollout({}, 'user', { type: 'DELETED', verb: 'delete' }), ...updated)
+  return without.rollout({ spec: { strategy: { canary: { steps: [wait, half] } } } })
+}
+
+function enabledAgain(script: Script, ...updated: readonly string[]): Script {
+  return reported(updatedNatively(script.rollout({ spec: { disabled: true } }), ...updated).rollout({ spec: { disabled: false } }))
+}
+
+function updatedNatively(script: Script, ...uids: readonly string[]): Script {
+  for (const uid of uids) script.gone(uid, 'daemonset-controller').pod(`${uid}'`, { hash: 'v3' })
+  return script.seen().wait(1)
+}
+
+function withNodes(script: Script): Script {
+  return script.node('e').node('f').pod('e1').pod('f1').record({}, 'a1 b1 c1 d1 e1 f1').seen().wait(1)
+}
+
+/** The status of the Rollout first reports a release. */
+function reported(script: Script): Script {
+  return at(script, 1, 'BeforeStepUpgrade').seen().wait(1)
+}
+
+describe('the template that most nodes run when a Rollout is created', () => {
+  judgeEach(
+    'G3',
+    [
+      ['is stable, and no step limits it', (s) => deletes(reported(createdAgain(s, 'c1', 'd1', 'b1')), 'a1'), []],
+      [
+        'is stable if it is on most nodes only when the Rollout first reports',
+        (s) => deletes(reported(updatedNatively(createdAgain(s, 'a1'), 'b1', 'c1')), 'd1'),
+        [],
+      ],
+      ['is released in steps if as many nodes run another', (s) => deletes(reported(createdAgain(s, 'a1', 'b1')), 'c1', 'd1'), ['G3 d']],
+      [
+        'is released in steps if no node ran it when the Rollout was created',
+        (s) => deletes(reported(updatedNatively(createdAgain(withNodes(s)), 'a1', 'b1', 'e1', 'f1')), 'c1', 'd1'),
+        ['G3 d'],
+      ],
+      [
+        'is released in steps if it came to most nodes after the first report',
+        (s) => deletes(updatedNatively(reported(createdAgain(withNodes(s), 'a1')), 'b1', 'e1', 'f1'), 'c1', 'd1'),
+        ['G3 d'],
+      ],
+      [
+        'is released in steps if the Rollout is enabled again, not created',
+        (s) => deletes(enabledAgain(withNodes(s), 'a1', 'b1', 'e1', 'f1'), 'c1', 'd1'),
+        ['G3 d'],
+      ],
+    ],
+    { begin: () => released([wait, half]) },
+  )
+})
+
 describe('the batches of a BatchRelease written by hand', () => {
   judgeEach(
     'G3',
