@@ -72,6 +72,7 @@ export const progressingTransitions = transitions<ProgressingReason>([
   ['Cancelling', 'Finalising', 'newer template, no step is left'],
   ['Cancelling', 'Completed', 'release ended'],
   ['Completed', 'Initializing', 'new template'],
+  ['Completed', 'Finalising', 'new template while on-delete Complete ends the release'],
 ])
 
 /** `status.canaryStatus.currentStepState` of a Rollout. */

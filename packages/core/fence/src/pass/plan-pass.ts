@@ -5,7 +5,7 @@ import { compareResourceVersions } from '@tranche/kube-types'
 import { scopeInRecord } from '../nodes/batch-scope.ts'
 import { executablePermits, isReadyToGo } from './executable-permits.ts'
 import type { PassView } from './pass-view.ts'
-import { nodesToTakeAgain } from './nodes-to-take-again.ts'
+import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange, restsOn } from './permit-change.ts'
 import { sizeWithout } from './budget.ts'
 import { nextReadMs, type Questions, questionsOf } from './questions.ts'
@@ -120,6 +120,7 @@ export function planPass(view: PassView): PassPlan {
 class PassFacts {
   readonly view: PassView
   #fence: FenceState | undefined
+  #due: readonly NodeView[] | null | undefined
   #again: readonly NodeView[] | null | undefined
 
   constructor(view: PassView) {
@@ -138,9 +139,15 @@ class PassFacts {
     return this.#fence
   }
 
-  /** Nodes to delete on again; null without any. */
+  /** Nodes to delete on again, prepared or not; null without any. */
+  get due(): readonly NodeView[] | null {
+    if (this.#due === undefined) this.#due = nodesDueAgain(this.fence)
+    return this.#due
+  }
+
+  /** Nodes to delete on again now; null without any. */
   get again(): readonly NodeView[] | null {
-    if (this.#again === undefined) this.#again = nodesToTakeAgain(this.fence)
+    if (this.#again === undefined) this.#again = nodesToTakeAgain(this.fence, this.due)
     return this.#again
   }
 }
@@ -202,8 +209,8 @@ function changePermits({ fence, again }: PassFacts): PassPlan | null {
 }
 
 /** Where the policy asks for it, the nodes that come next are prepared while others are in flight. */
-function prepareAhead({ fence, again }: PassFacts): PassPlan | null {
-  return toCheckNodes(nodesToPrepare(fence, again), 'ahead')
+function prepareAhead({ fence, due }: PassFacts): PassPlan | null {
+  return toCheckNodes(nodesToPrepare(fence, due), 'ahead')
 }
 
 /**

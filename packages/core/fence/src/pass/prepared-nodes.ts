@@ -19,11 +19,11 @@ import {
  * and no more than the batch lacks. Nodes whose preparation has failed are asked why. While ten nodes are blocked, only these are tried again: the
  * fault is likely not theirs.
  *
- * @param again nodes to delete on again; null without any
+ * @param due nodes to delete on again, which are prepared first; null without any
  */
-export function nodesToPrepare(fence: FenceState, again: readonly NodeView[] | null): readonly string[] {
+export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | null): readonly string[] {
   const { view, permits, lack } = fence
-  const most = Math.min(view.preparation?.ahead ?? 0, Math.max(lack, again === null ? 0 : 1))
+  const most = Math.min(view.preparation?.ahead ?? 0, Math.max(lack, due === null ? 0 : 1))
   if (most <= 0) return []
   const permitted = permittedNodes(permits)
   const waiting = preparationsIn(view).filter(({ node, isAhead, isStale }) => {
@@ -31,22 +31,30 @@ export function nodesToPrepare(fence: FenceState, again: readonly NodeView[] | n
   })
   const failed = waiting.filter(({ state }) => state === 'failed')
   if (failed.length > 0) return failed.map(({ node }) => node)
-  const candidates = (again ?? fence.tally.old).filter(({ name }) => !permitted.has(name))
-  const count = most - countPrepared(fence, waiting, candidates)
+  const candidates = (due ?? fence.tally.old).filter(({ name }) => !permitted.has(name))
+  const isAnyNext = due === null
+  const count = most - countPrepared(fence, waiting, { candidates, isAnyNext })
   if (count <= 0) return []
   const begun = new Set(waiting.map(({ node }) => node))
   const free = candidates.filter(({ name }) => !begun.has(name) && mayBePrepared(fence, name))
   const blocked = blockedAhead(fence)
-  const tried = blocked.size < BLOCKED_LISTED ? free : free.filter(({ name }) => blocked.has(name))
+  const tried = isAnyNext && blocked.size >= BLOCKED_LISTED ? free.filter(({ name }) => blocked.has(name)) : free
   return chooseCandidates(fence, { free: tried, stay: permits, count }).map(({ node }) => node.name)
 }
 
+/** Nodes that may get the next permits. */
+interface NextNodes {
+  readonly candidates: readonly NodeView[]
+  /** Whether they are all old nodes without a permit, not only those to delete on again. */
+  readonly isAnyNext: boolean
+}
+
 /**
- * Number of nodes that are being prepared, or are prepared and would get a permit. A prepared node that a spread rule holds back keeps no
- * place from nodes of other values.
+ * Number of nodes that are being prepared, or are prepared and would get a permit. A prepared node keeps no place from others while it can get
+ * no permit: a spread rule holds it back, or pods on other nodes are to be deleted again first.
  */
-function countPrepared(fence: FenceState, waiting: readonly Preparation[], candidates: readonly NodeView[]): number {
-  if (fence.scope.rules.spread.length === 0) return waiting.length
+function countPrepared(fence: FenceState, waiting: readonly Preparation[], { candidates, isAnyNext }: NextNodes): number {
+  if (isAnyNext && fence.scope.rules.spread.length === 0) return waiting.length
   const names = new Set(waiting.map(({ node }) => node))
   const free = candidates.filter(({ name }) => names.has(name))
   const chosen = chooseCandidates(fence, { free, stay: fence.permits, count: free.length })

@@ -1,6 +1,6 @@
 import { changePermits } from '../record/flight-record.ts'
 import { executablePermits } from './executable-permits.ts'
-import { nodesToTakeAgain } from './nodes-to-take-again.ts'
+import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange } from './permit-change.ts'
 import { budgetIn } from './budget.ts'
 import { type TrackedPermit, toFenceState, type FenceState } from './fence-state.ts'
@@ -29,7 +29,7 @@ export function wouldGoOn(fence: FenceState, without: readonly TrackedPermit[]):
   if (fence.scope.rules.spread.length === 0) return true
   const rest = changed(fence, { remove: without.map(({ permit }) => permit), append: [], restsOn: [] })
   if (executablePermits(rest).length > 0) return true
-  const change = permitChange(rest, nodesToTakeAgain(rest))
+  const change = permitChange(rest, nodesToTakeAgain(rest, nodesDueAgain(rest)))
   return change !== null && change.append.length > 0 && executablePermits(changed(rest, change)).length > 0
 }
 

@@ -4,6 +4,8 @@ import { NOW_MS, type PassCase, passView, planText } from './pass-notation.ts'
 
 type Case = PassCase & { readonly want: string }
 
+/** As many as a record with limit 1 has room for. */
+const IN_FLIGHT = [...'abcdefghi']
 const TEN = [...'abcdefghij']
 const failed = (names: readonly string[]): string => names.map((node) => `${node}=failed`).join(' ')
 const old = (names: readonly string[]): string => names.map((node) => `${node}:old`).join(' ')
@@ -97,6 +99,42 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       room: 'c=short?',
       record: { blocked: [{ node: 'c', reason: 'NoRoom', message: 'no room' }] },
       want: `wait for batch until ${NOW_MS + 3_000}`,
+    },
+    'come after a node on which a pod is to be deleted again': {
+      nodes: 'a:bad! b:bad! c:old',
+      permits: 'a.gone b.gone',
+      ahead: 1,
+      want: 'check b for ahead',
+    },
+    'are such a node, also where others are prepared and the record has no room for their permits': {
+      nodes: `${IN_FLIGHT.map((node) => `${node}:bad!`).join(' ')} z:old`,
+      permits: IN_FLIGHT.map((node) => `${node}.gone`).join(' '),
+      ahead: 1,
+      prepared: 'z=ready',
+      want: 'check i for ahead',
+    },
+    'are no such node while others are not finished': {
+      nodes: 'a:bad! b:bad! c:old',
+      permits: 'a.gone b.gone',
+      ahead: 1,
+      prepared: 'c=begun',
+      want: 'wait for availability',
+    },
+    'get their permits until that node is prepared': {
+      nodes: 'a:bad! b:bad! c:old',
+      permits: 'a.gone b.gone',
+      ahead: 2,
+      prepared: 'a=ready',
+      room: 'a=fits',
+      want: 'append a',
+    },
+    'are such a node, although ten others failed': {
+      nodes: `${old(TEN)} y:bad! z:bad!`,
+      permits: 'y.gone z.gone',
+      ahead: 1,
+      room: TEN.map((node) => `${node}=failed?`).join(' '),
+      record: { blocked: TEN.map((node) => ({ node, reason: 'NoRoom', message: 'no room' })) },
+      want: 'check z for ahead',
     },
     'are followed by others once they failed': {
       nodes: 'a:old b:old',
