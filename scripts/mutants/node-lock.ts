@@ -4,10 +4,12 @@ const nodeLock = 'packages/core/drain/src/node-lock.ts'
 const nodeLocks = 'packages/clients/cluster/src/locks/node-locks.ts'
 const lockCheck = 'apps/executor/src/checks/lock-check.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
+const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
 
 const lockTests = 'packages/core/drain/test/node-lock.test.ts'
 const preparedTests = 'packages/core/fence/test/pass/prepared-nodes.test.ts'
 const leaseTests = 'packages/clients/cluster/test/node-locks.test.ts'
+const passTests = 'packages/shells/partition-executor/test/executor-pass.test.ts'
 const checkTests = 'apps/executor/test/lock-check.test.ts'
 const stories = 'test/scenarios/locks.test.ts'
 const storiesOfTwo = 'test/scenarios/locks-together.test.ts'
@@ -141,5 +143,13 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     find: 'return due.filter(({ node }) => unsettled.has(node))',
     replace: 'return due.filter(({ node }) => unsettled.size < 0 && unsettled.has(node))',
     tests: [preparedTests, stories],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a renewal delays an undo of the same node',
+    file: checkNodes,
+    find: 'parts.readings.renewed',
+    replace: 'parts.readings.undone',
+    tests: [passTests],
   },
 ]
