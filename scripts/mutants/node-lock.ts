@@ -108,7 +108,7 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     rule: 'NodeLock',
     fault: 'two releases take one node down at the same time',
     file: lockCheck,
-    find: 'isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid',
+    find: 'isHeld(lock, clock.nowMs()) && !isLockedBy(lock, { namespace, name, uid }, clock.nowMs())',
     replace: 'isHeld(lock, clock.nowMs()) && lock.release === null',
     tests: [storiesOfTwo],
   },
@@ -151,5 +151,13 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     find: 'parts.readings.renewed',
     replace: 'parts.readings.undone',
     tests: [passTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a Lease of another namespace counts as that of the release by its uid',
+    file: nodeLock,
+    find: ' && lock.release.namespace === release.namespace',
+    replace: '',
+    tests: [leaseTests, checkTests],
   },
 ]
