@@ -221,4 +221,12 @@ export const mutantsOfDrain: readonly Mutant[] = [
     replace: 'if (permits.length === 0) await',
     tests: [changeStories],
   },
+  {
+    rule: 'Drain',
+    fault: 'a mark of another namespace counts as that of the release by its uid',
+    file: cordonMark,
+    find: ' && mark.namespace === release.namespace',
+    replace: '',
+    tests: [cordonTests],
+  },
 ]

@@ -4,10 +4,12 @@ const nodeLock = 'packages/core/drain/src/node-lock.ts'
 const nodeLocks = 'packages/clients/cluster/src/locks/node-locks.ts'
 const lockCheck = 'apps/executor/src/checks/lock-check.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
+const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
 
 const lockTests = 'packages/core/drain/test/node-lock.test.ts'
 const preparedTests = 'packages/core/fence/test/pass/prepared-nodes.test.ts'
 const leaseTests = 'packages/clients/cluster/test/node-locks.test.ts'
+const passTests = 'packages/shells/partition-executor/test/executor-pass.test.ts'
 const checkTests = 'apps/executor/test/lock-check.test.ts'
 const stories = 'test/scenarios/locks.test.ts'
 const storiesOfTwo = 'test/scenarios/locks-together.test.ts'
@@ -106,7 +108,7 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     rule: 'NodeLock',
     fault: 'two releases take one node down at the same time',
     file: lockCheck,
-    find: 'isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid',
+    find: 'isHeld(lock, clock.nowMs()) && !isLockedBy(lock, { namespace, name, uid }, clock.nowMs())',
     replace: 'isHeld(lock, clock.nowMs()) && lock.release === null',
     tests: [storiesOfTwo],
   },
@@ -141,5 +143,21 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     find: 'return due.filter(({ node }) => unsettled.has(node))',
     replace: 'return due.filter(({ node }) => unsettled.size < 0 && unsettled.has(node))',
     tests: [preparedTests, stories],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a renewal delays an undo of the same node',
+    file: checkNodes,
+    find: 'parts.readings.renewed',
+    replace: 'parts.readings.undone',
+    tests: [passTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a Lease of another namespace counts as that of the release by its uid',
+    file: nodeLock,
+    find: ' && lock.release.namespace === release.namespace',
+    replace: '',
+    tests: [leaseTests, checkTests],
   },
 ]

@@ -27,14 +27,15 @@ interface World {
   pods: { readonly uid: string; readonly ready: boolean }[]
   known: CheckTarget['release'] | undefined
   isControlling: boolean
-  cordoned: boolean
+  /** Namespace of the mark on node a; null without one. */
+  cordoned: string | null
 }
 
 function aWorld(given: { readonly trusted?: readonly string[]; readonly isAllowed?: boolean } = {}): World {
   const clock = new FakeClock()
   const world: Omit<World, 'check'> = {
     ...{ clock, calls: [], wanted: [], locks: [], answer: { kind: 'done' }, isSynced: true, position: '50', isReady: true },
-    ...{ pods: [{ uid: 'p1', ready: true }], known: aTarget().release, isControlling: true, cordoned: false },
+    ...{ pods: [{ uid: 'p1', ready: true }], known: aTarget().release, isControlling: true, cordoned: null },
   }
   const locks: NodeLocks = {
     namespace: 'leases',
@@ -57,7 +58,7 @@ function aWorld(given: { readonly trusted?: readonly string[]; readonly isAllowe
     nodes: {
       store: {
         get: () => ({ name: 'a', uid: 'n1', ready: world.isReady }),
-        byIndex: () => (world.cordoned ? [{ name: 'a', cordonMark: JSON.stringify({ ...own, ...permit, cordoned: true }) }] : []),
+        byIndex: () => (world.cordoned === null ? [] : [{ name: 'a', cordonMark: markOf(world.cordoned) }]),
       },
     },
     batchReleases: { positionOf: () => world.position },
@@ -103,6 +104,10 @@ function aLock({ clock }: World, fields: Partial<NodeLock> = {}): NodeLock {
     ...{ permit: { podUid: 'p1', podResourceVersion: '7', seenAt: '40' }, acquiredMs: nowMs, renewedMs: nowMs, durationMs: 10 * MINUTE },
     ...fields,
   }
+}
+
+function markOf(namespace: string): string {
+  return JSON.stringify({ ...own, namespace, ...permit, cordoned: true })
 }
 
 const foreign = { holder: 'node-maintenance', release: null, permit: null } as const
@@ -169,6 +174,15 @@ describe('a node whose Lease is held', () => {
     const world = aWorld()
     world.locks = [aLock(world, { release: { ...own, uid: 'u2' } })]
     expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'NodeLocked' })
+  })
+
+  it('by a holder of another namespace with the uid of the release gets no permit, and its Lease is left to it', async () => {
+    const world = aWorld()
+    world.locks = [aLock(world, { release: { ...own, namespace: 'other' } })]
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'NodeLocked' })
+    expect(await world.check.check(aTarget(), deletion, signal)).toMatchObject({ kind: 'blocked', reason: 'NodeLocked' })
+    await world.check.undo(aTarget('Ignore'), 'a', signal)
+    expect(world.calls).toEqual([])
   })
 
   it('by the release for this permit is ready, without a request', async () => {
@@ -329,7 +343,12 @@ describe('the sweep', () => {
       },
       true,
     ],
-    ['keeps it while the node is cordoned for the release', (world) => Object.assign(world, { known: undefined, cordoned: true }), false],
+    ['keeps it while the node is cordoned for the release', (world) => Object.assign(world, { known: undefined, cordoned: own.namespace }), false],
+    [
+      'frees it while the node has a mark with the uid of the release and another namespace',
+      (world) => Object.assign(world, { known: undefined, cordoned: 'other' }),
+      true,
+    ],
     ['keeps one that it may know too little of', (world) => Object.assign(world, { known: undefined, position: '39' }), false],
     ['keeps that of another program', (world) => Object.assign(world, { known: undefined, locks: [aLock(world, foreign)] }), false],
   ])('%s', async (_name, change, isFreed) => {

@@ -61,7 +61,7 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
   return {
     name: 'drain',
     rules: ({ release }) => (release.spec.tranche?.drain === undefined ? undefined : { ahead: 0 }),
-    preparations: ({ release }) => cordonedNodes(cluster, release.metadata.uid).map(toPreparation),
+    preparations: ({ release }) => cordonedNodes(cluster, release.metadata).map(toPreparation),
     async check(target, { node, purpose }, signal) {
       const { namespace = '', uid } = target.release.metadata
       const rules = target.release.spec.tranche?.drain

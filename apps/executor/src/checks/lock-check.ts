@@ -80,14 +80,14 @@ class LockCheck implements Check {
 
   async check(target: CheckTarget, { node, purpose }: CheckQuestion, signal: AbortSignal): Promise<NodeCheck | null> {
     const { locks, trusted, clock } = this.#parts
-    const { namespace = '', uid } = target.release.metadata
+    const { namespace = '', name, uid } = target.release.metadata
     if (!asksLock(target.release) || purpose === 'ahead') return null
     const isTrusted = trusted.includes('*') || trusted.includes(namespace)
     if (locks === undefined || !isTrusted) return blocked('NodeLockNotAllowed', untrusted(namespace))
     if (!locks.isSynced()) return this.#unread(locks)
     this.#unreadFromMs = null
     const lock = locks.get(node)
-    const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && lock.release?.uid !== uid
+    const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && !isLockedBy(lock, { namespace, name, uid }, clock.nowMs())
     if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
     const failure = this.#failureOn(node)
     if (failure !== null) return blocked('NodeLockFailed', failure)
@@ -246,5 +246,5 @@ function isLeft({ node, release }: NodeLock, cluster: WatchedCluster, watched: r
   const held = batchReleases.get(release)
   const daemonSet = daemonSets.get({ namespace: release.namespace, name: held?.spec.workloadRef?.name ?? '' })
   const isActive = held?.metadata.uid === release.uid && daemonSet !== undefined && controlledBy(daemonSet)?.uid === release.uid
-  return !isActive && !cordonedNodes(cluster, release.uid).some((one) => one.node === node)
+  return !isActive && !cordonedNodes(cluster, release).some((one) => one.node === node)
 }

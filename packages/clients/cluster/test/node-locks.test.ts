@@ -43,7 +43,7 @@ beforeEach(async () => {
   await drive(simulator.start())
   await drive(client.create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'leases' } } as never))
   locks = watchNodeLocks({ client: clientOf('executor'), clock, log: silentLogger, namespace: 'leases' })
-  locks.subscribe(({ name }) => changes.push(name))
+  locks.subscribe(({ namespace, name }) => changes.push(`${namespace}/${name}`))
   locks.start(ending.signal, () => {})
   await drive(sleep(clock, 1_000))
   asked = []
@@ -62,7 +62,17 @@ it('a lock is known at once to the process that takes it, costs one request, and
   await drive(sleep(clock, 1_000))
   expect(locks.list()).toHaveLength(1)
   expect(asked).toEqual(['create'])
-  expect(changes).toEqual(['agent'])
+  expect(changes).toEqual(['demo/agent'])
+})
+
+it('a lock that goes to a holder of another namespace with the same uid is reported to both', async () => {
+  await write()
+  await drive(sleep(clock, 1_000))
+  changes = []
+  const body = { spec: { holderIdentity: 'tranche/other/agent/u1' } }
+  await drive(client.patch(resourcePaths.leases, key, { type: 'merge', body }))
+  await drive(sleep(clock, 1_000))
+  expect(changes).toEqual(['demo/agent', 'other/agent'])
 })
 
 it('a lock that is given back is gone at once, and costs one request', async () => {

@@ -31,9 +31,9 @@ export function toMark({ release, permit }: DrainedPermit, cordoned: boolean): C
   return { namespace: release.namespace, name: release.name, uid: release.uid, podUid, podResourceVersion, cordoned }
 }
 
-/** Whether the mark belongs to the BatchRelease. */
-export function isMarkOf(mark: Pick<CordonMark, 'uid'>, release: DrainedPermit['release']): boolean {
-  return mark.uid === release.uid
+/** Whether the mark belongs to the BatchRelease. One of another namespace with its uid does not (F15). */
+export function isMarkOf(mark: CordonMark, release: { readonly namespace?: string; readonly uid: string }): boolean {
+  return mark.uid === release.uid && mark.namespace === release.namespace
 }
 
 /** Whether the mark was made for exactly this permit. */

@@ -60,6 +60,11 @@ describe('a node', () => {
     expect(cordonStep(patched(node(), ofOther), drained)).toMatchObject({ kind: 'taken', by: { name: 'csi' } })
   })
 
+  it('with the mark of another namespace is left to it, also if the mark has the uid of the release', () => {
+    const marked = patched(node(), { ...drained, release: { ...release, namespace: 'other' } })
+    expect(cordonStep(marked, drained)).toMatchObject({ kind: 'taken', by: { namespace: 'other' } })
+  })
+
   it.each(['', 'yes', 'null', '{}', '{"uid":"br-1"}', '[]'])('with the unreadable mark %j counts as cordoned by a user', (mark) => {
     const spoilt = node({ unschedulable: true }, mark)
     expect(cordonMarkOf(spoilt)).toBeUndefined()

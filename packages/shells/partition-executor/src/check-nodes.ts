@@ -3,7 +3,7 @@ import type { CheckPurpose, PreparedNode } from '@tranche/fence'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
-import type { NodeReadings } from './node-readings.ts'
+import type { Attempts, NodeReadings } from './node-readings.ts'
 
 /** Dependencies of {@link checkNodes}, {@link undoPreparations} and {@link renewPreparations}. */
 export interface CheckingParts {
@@ -41,7 +41,7 @@ export async function checkNodes(
  * Undoes what was done on nodes, in parallel. A failure never keeps the pass from its other work: it is undone again after a while.
  */
 export function undoPreparations(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
-  return actOn(nodes, parts, async (one) => {
+  return actOn(nodes, parts.readings.undone, parts, async (one) => {
     const { node, check } = one
     try {
       await parts.cluster.undoPreparation(daemonSet, one, parts.signal)
@@ -54,7 +54,7 @@ export function undoPreparations(daemonSet: ObjectKey, nodes: readonly PreparedN
 
 /** Renews what was done on nodes, in parallel. A failure never keeps the pass from its other work. */
 export function renewPreparations(daemonSet: ObjectKey, nodes: readonly PreparedNode[], parts: CheckingParts): Promise<void> {
-  return actOn(nodes, parts, async (one) => {
+  return actOn(nodes, parts.readings.renewed, parts, async (one) => {
     const { node, check } = one
     try {
       await parts.cluster.renewPreparation(daemonSet, one, parts.signal)
@@ -67,9 +67,10 @@ export function renewPreparations(daemonSet: ObjectKey, nodes: readonly Prepared
 
 async function actOn(
   nodes: readonly PreparedNode[],
-  { readings, clock }: CheckingParts,
+  attempts: Attempts,
+  { clock }: CheckingParts,
   act: (node: PreparedNode) => Promise<void>,
 ): Promise<void> {
-  for (const one of nodes) readings.attempted(one, clock.monotonicMs())
+  for (const one of nodes) attempts.add(one, clock.monotonicMs())
   await Promise.all(nodes.map(act))
 }

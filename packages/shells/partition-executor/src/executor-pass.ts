@@ -224,7 +224,9 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     confirmations: confirmations.of(release.status?.flight),
     checks: readings.of(release.status?.flight?.revision, prepared),
     preparation,
-    ...(prepared !== undefined && { prepared, attempted: readings.attemptedLately(monotonicMs) }),
+    ...(prepared !== undefined && {
+      ...{ prepared, undoneLately: readings.undone.lately(monotonicMs), renewedLately: readings.renewed.lately(monotonicMs) },
+    }),
     isBad: isBad(reading, times),
     monotonicMs,
   }

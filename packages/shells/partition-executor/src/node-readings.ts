@@ -19,15 +19,23 @@ export interface NodeReadings {
   add(node: string, purpose: CheckPurpose, check: NodeCheck, atMs: number): void
   /** The record has the words of all readings so far. */
   recorded(): void
-  /** Records that this process undoes or renews what was done on the node. */
-  attempted(prepared: PreparedNode, atMs: number): void
+  /** What this process undoes. A renewal of it a moment ago delays no undo. */
+  readonly undone: Attempts
+  /** What this process renews. */
+  readonly renewed: Attempts
   /**
    * @returns the readings made for this revision, by node name; those for another one are forgotten, and so are those that wait for something
    *   whose state has changed since
    */
   of(revision: string | undefined, prepared: Preparations | undefined): ReadonlyMap<string, NodeReading>
-  /** @returns the ids of the preparations that were undone or renewed a short time ago */
-  attemptedLately(monotonicMs: number): ReadonlySet<string>
+}
+
+/** Attempts of one kind on preparations. */
+export interface Attempts {
+  /** Records an attempt at `atMs` (monotonic). */
+  add(prepared: PreparedNode, atMs: number): void
+  /** @returns the ids of the preparations with an attempt a short time ago */
+  lately(monotonicMs: number): ReadonlySet<string>
 }
 
 type Known = NodeReading & {
@@ -39,9 +47,10 @@ type Known = NodeReading & {
 /** Creates an empty memory of readings. */
 export function createNodeReadings(): NodeReadings {
   const known = new Map<string, Known>()
-  const attempts = new Map<string, number>()
   let knownRevision: string | undefined
   return {
+    undone: createAttempts(),
+    renewed: createAttempts(),
     add(node, purpose, found, atMs) {
       const before = known.get(node)
       const check = shortened(found)
@@ -54,16 +63,22 @@ export function createNodeReadings(): NodeReadings {
     recorded() {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })
     },
-    attempted(prepared, atMs) {
-      attempts.set(preparationId(prepared), atMs)
-    },
     of(revision, prepared) {
       if (revision !== knownRevision) known.clear()
       knownRevision = revision
       if (prepared !== undefined) forgetChanged(known, prepared)
       return known
     },
-    attemptedLately(monotonicMs) {
+  }
+}
+
+function createAttempts(): Attempts {
+  const attempts = new Map<string, number>()
+  return {
+    add(prepared, atMs) {
+      attempts.set(preparationId(prepared), atMs)
+    },
+    lately(monotonicMs) {
       for (const [id, atMs] of attempts) if (monotonicMs - atMs >= ATTEMPT_AGAIN_MS) attempts.delete(id)
       return new Set(attempts.keys())
     },

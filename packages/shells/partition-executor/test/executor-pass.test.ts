@@ -311,6 +311,15 @@ describe('a pass of the executor', () => {
       expect(failing.calls).toContain('delete pod-a')
     })
 
+    it('undoes at once what it renewed a moment ago', async () => {
+      const stage = aStage({ permits: [permitFor('a')] })
+      prepare(stage, [{ node: 'a', isAhead: false, renewAtMs: 0 }])
+      await stage.pass()
+      prepare(stage, [{ node: 'a', isAhead: false, isStale: true, renewAtMs: null }])
+      await stage.pass()
+      expect(stage.calls.filter((call) => /^(renew|undo)/.test(call))).toEqual(['renew a of pull', 'undo a of pull'])
+    })
+
     it('asks a node again once a watch shows that what it waits for has changed', async () => {
       const stage = aStage({ partition: 2, permits: [permitFor('a')] })
       prepare(stage, [{ node: 'a', state: 'begun' }])

@@ -1,4 +1,4 @@
-import { type CordonMark, parseCordonMark } from '@tranche/drain'
+import { type CordonMark, isMarkOf, parseCordonMark } from '@tranche/drain'
 import type { FleetNode } from '@tranche/fleet'
 import type { ClusterCache } from './cluster-cache.ts'
 
@@ -28,11 +28,12 @@ export function leftConditions({ nodes }: Pick<ClusterCache, 'nodes'>): readonly
 /**
  * Marked nodes as the watch shows them, without a request.
  *
- * @param releaseUid uid of the BatchRelease of the mark; without it, of any
+ * @param release BatchRelease of the mark; without it, any
  */
-export function cordonedNodes({ nodes }: Pick<ClusterCache, 'nodes'>, releaseUid: string = EVERY): readonly CordonedNode[] {
-  return nodes.store.byIndex('cordon', releaseUid).flatMap(({ name, cordonMark = '' }) => {
+export function cordonedNodes({ nodes }: Pick<ClusterCache, 'nodes'>, release?: Parameters<typeof isMarkOf>[1]): readonly CordonedNode[] {
+  return nodes.store.byIndex('cordon', release?.uid ?? EVERY).flatMap(({ name, cordonMark = '' }) => {
     const mark = parseCordonMark(cordonMark)
-    return mark === undefined ? [] : [{ node: name, mark }]
+    const isWanted = mark !== undefined && (release === undefined || isMarkOf(mark, release))
+    return isWanted ? [{ node: name, mark }] : []
   })
 }

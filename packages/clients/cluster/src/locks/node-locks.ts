@@ -133,7 +133,7 @@ class WatchedNodeLocks implements NodeLocks {
     this.#reflector.subscribe({
       onChange(_key, previous, current) {
         const releases = [previous?.release ?? null, current?.release ?? null].filter((one) => one !== null)
-        for (const release of new Map(releases.map((one) => [one.uid, one])).values()) onChange(release)
+        for (const release of new Map(releases.map((one) => [`${one.namespace}/${one.uid}`, one])).values()) onChange(release)
       },
     })
   }

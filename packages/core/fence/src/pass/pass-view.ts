@@ -55,8 +55,10 @@ export interface PassView {
   readonly preparation?: PreparationRules | undefined
   /** Preparations of this release, by node. @default nothing */
   readonly prepared?: Preparations
-  /** Ids of those that this process undoes or renews, or tried to a moment ago. @default none */
-  readonly attempted?: ReadonlySet<string>
+  /** Ids of those that this process undoes, or tried to a moment ago. @default none */
+  readonly undoneLately?: ReadonlySet<string>
+  /** Ids of those that this process renews, or tried to a moment ago. @default none */
+  readonly renewedLately?: ReadonlySet<string>
   /** Whether the new version, or an analysis, failed and no retry has lifted that: nothing may be chosen or sent. */
   readonly isBad: boolean
   /** Now, on the monotonic clock that stamped the pods: the only time of a pass (L27). */

@@ -81,7 +81,7 @@ export function preparationsToUndo(fence: FenceState): readonly Preparation[] {
     // Preparations that begin before the permit are over when the pod is deleted. They may not take the room of the new pod.
     const hasPermit = (isAhead ? unused : unsettled).has(node)
     return (
-      view.attempted?.has(preparationId(preparation)) !== true &&
+      view.undoneLately?.has(preparationId(preparation)) !== true &&
       !isNeeded(fence, preparation, hasPermit) &&
       mayBeUndone(fence, preparation)
     )
@@ -93,7 +93,7 @@ export function preparationsToRenew(fence: FenceState): readonly Preparation[] {
   const { view, permits } = fence
   const due = preparationsIn(view).filter((preparation) => {
     const { renewAtMs } = preparation
-    return typeof renewAtMs === 'number' && renewAtMs <= view.monotonicMs && view.attempted?.has(preparationId(preparation)) !== true
+    return typeof renewAtMs === 'number' && renewAtMs <= view.monotonicMs && view.renewedLately?.has(preparationId(preparation)) !== true
   })
   if (due.length === 0) return []
   const unsettled = nodesOf(permits.filter(isUnsettled))

@@ -60,10 +60,10 @@ export interface PassCase {
    * undone last, and only for a node with a permit.
    */
   readonly prepared?: string
-  /** Nodes on which this process undoes or renews that. */
-  readonly attempted?: string
-  /** Check of `attempted`. @default pull */
-  readonly check?: string
+  /** Nodes on which this process undoes, by the check `pull`. */
+  readonly undone?: string
+  /** Nodes on which this process renews, by the check `lock`. */
+  readonly renewed?: string
   readonly isBad?: boolean
 }
 
@@ -90,7 +90,8 @@ export function passView(given: PassCase): PassView {
     checks: new Map(words(given.room ?? '').map((word) => readingOf(word))),
     ...(given.ahead !== undefined && { preparation: { ahead: given.ahead } }),
     prepared: Map.groupBy(words(given.prepared ?? '').map(preparationOf), ({ node }) => node),
-    attempted: new Set(words(given.attempted ?? '').map((node) => preparationId({ node, check: given.check ?? 'pull' }))),
+    undoneLately: new Set(words(given.undone ?? '').map((node) => preparationId({ node, check: 'pull' }))),
+    renewedLately: new Set(words(given.renewed ?? '').map((node) => preparationId({ node, check: 'lock' }))),
     isBad: given.isBad ?? false,
     monotonicMs: NOW_MS,
   }

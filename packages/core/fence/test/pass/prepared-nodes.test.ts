@@ -37,7 +37,7 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       nodes: 'a:old',
       ahead: 1,
       prepared: 'a=ready!',
-      attempted: 'a',
+      undone: 'a',
       want: 'check a for ahead',
     },
     'leave their places to others once they have a permit': {
@@ -73,7 +73,7 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       nodes: 'a:old b:old',
       ahead: 1,
       prepared: 'a=ready',
-      attempted: 'a',
+      undone: 'a',
       room: 'a=short?',
       record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
       want: 'check b for ahead',
@@ -275,7 +275,7 @@ describe('planPass: what was done on a node', () => {
       want: 'undo a',
     },
     'is undone on a node that is gone': { nodes: 'b:old', partition: 1, ahead: 1, prepared: 'z=begun', want: 'undo z' },
-    'is undone once by this process': { nodes: 'a:new', ahead: 1, prepared: 'a=ready', attempted: 'a', want: 'wait for batch' },
+    'is undone once by this process': { nodes: 'a:new', ahead: 1, prepared: 'a=ready', undone: 'a', want: 'wait for batch' },
     'is undone on at most 16 nodes at once': {
       nodes: 'a:new',
       ahead: 1,
@@ -326,11 +326,11 @@ describe('what lasts only for a time on a node', () => {
       nodes: 'a:none',
       permits: 'a.gone',
       prepared: 'a=begun+/lock',
-      attempted: 'a',
-      check: 'lock',
+      renewed: 'a',
       want: 'wait for availability',
     },
     'is undone instead where its permit has settled': { nodes: 'a:new', prepared: 'a=begun+/lock', want: 'undo a' },
+    'is undone although this process renewed it a moment ago': { nodes: 'a:new', prepared: 'a=begun+/lock', renewed: 'a', want: 'undo a' },
     'is undone instead where the policy no longer asks for it': {
       nodes: 'a:none',
       permits: 'a.gone',
@@ -347,7 +347,7 @@ describe('what is undone last on a node', () => {
   it('stays until the other preparations of the node are undone', () => {
     const given: PassCase = { nodes: 'a:new', prepared: 'a=begun/lock a=begun?' }
     expect(planPass(passView(given))).toMatchObject({ kind: 'undoPreparations', nodes: [{ node: 'a', check: 'pull' }] })
-    expect(planText(planPass(passView({ ...given, attempted: 'a' })))).toBe('wait for batch')
+    expect(planText(planPass(passView({ ...given, undone: 'a' })))).toBe('wait for batch')
   })
 
   it('is undone while another node still has preparations', () => {
