@@ -104,6 +104,22 @@ export const mutantsOfChecks: readonly Mutant[] = [
     tests: [roomTests],
   },
   {
+    rule: 'G6',
+    fault: 'nodes that are prepared keep their places from one on which a pod is to be deleted again',
+    file: preparedNodes,
+    find: 'if (isAnyNext && fence.scope.rules.spread.length === 0) return waiting.length',
+    replace: 'if (isAnyNext || fence.scope.rules.spread.length === 0) return waiting.length',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a node on which a pod is to be deleted again is not prepared',
+    file: 'packages/core/fence/src/pass/plan-pass.ts',
+    find: 'nodesToPrepare(fence, due)',
+    replace: 'nodesToPrepare(fence, due === null ? null : [])',
+    tests: [preparedTests],
+  },
+  {
     rule: 'F3',
     fault: 'a node gets a permit before it is prepared',
     file: fence,

@@ -6,6 +6,10 @@ const lockCheck = 'apps/executor/src/checks/lock-check.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
 
+const nodeCheck = 'packages/core/fence/src/nodes/node-check.ts'
+const nodeReadings = 'packages/shells/partition-executor/src/node-readings.ts'
+const roomTests = 'packages/core/fence/test/pass/room.test.ts'
+
 const lockTests = 'packages/core/drain/test/node-lock.test.ts'
 const preparedTests = 'packages/core/fence/test/pass/prepared-nodes.test.ts'
 const leaseTests = 'packages/clients/cluster/test/node-locks.test.ts'
@@ -143,6 +147,22 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     find: 'return due.filter(({ node }) => unsettled.has(node))',
     replace: 'return due.filter(({ node }) => unsettled.size < 0 && unsettled.has(node))',
     tests: [preparedTests, stories],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'what was done on a node for an earlier permit lets the pod of the next one be deleted',
+    file: nodeCheck,
+    find: 'if (reading.permit !== undefined && reading.permit !== permitId(permit)) return false',
+    replace: '',
+    tests: [roomTests, passTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a process forgets for which permit it has checked a node',
+    file: nodeReadings,
+    find: 'permit !== undefined && { permit',
+    replace: 'permit === null && { permit',
+    tests: [passTests],
   },
   {
     rule: 'NodeLock',

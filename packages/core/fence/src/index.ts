@@ -46,6 +46,7 @@ export {
   CHECK_CURRENT_MS,
   type CheckPurpose,
   type NodeCheck,
+  type NodeQuestion,
   type NodeReading,
   type Preparation,
   type PreparationRules,

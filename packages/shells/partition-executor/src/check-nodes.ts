@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import type { CheckPurpose, PreparedNode } from '@tranche/fence'
+import type { CheckPurpose, NodeQuestion, PreparedNode } from '@tranche/fence'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import type { ExecutorPort } from './executor-port.ts'
@@ -20,17 +20,18 @@ const CHECK_FAILED = 'CheckFailed'
 /** Checks nodes, in parallel. A node that cannot be checked keeps its pod, and the record says why, as for one that is blocked. */
 export async function checkNodes(
   daemonSet: ObjectKey,
-  { nodes, purpose }: { readonly nodes: readonly string[]; readonly purpose: CheckPurpose },
+  { nodes, purpose }: { readonly nodes: readonly NodeQuestion[]; readonly purpose: CheckPurpose },
   { cluster, clock, readings, signal, log }: CheckingParts,
 ): Promise<void> {
   await Promise.all(
-    nodes.map(async (node) => {
+    nodes.map(async (question) => {
+      const { node } = question
       try {
-        readings.add(node, purpose, await cluster.checkNode(daemonSet, node, purpose, signal), clock.monotonicMs())
+        readings.add(question, purpose, await cluster.checkNode(daemonSet, node, purpose, signal), clock.monotonicMs())
       } catch (error) {
         if (signal.aborted) throw error
         const message = `cannot check the node: ${error instanceof Error ? error.message : String(error)}`
-        readings.add(node, purpose, { kind: 'blocked', reason: CHECK_FAILED, message }, clock.monotonicMs())
+        readings.add(question, purpose, { kind: 'blocked', reason: CHECK_FAILED, message }, clock.monotonicMs())
         log.warn({ daemonSet: keyText(daemonSet), node, err: error }, 'could not check node')
       }
     }),

@@ -1,4 +1,13 @@
-import { type CheckPurpose, type NodeCheck, type NodeReading, preparationId, type Preparations, type PreparedNode } from '@tranche/fence'
+import {
+  type CheckPurpose,
+  type NodeCheck,
+  type NodeQuestion,
+  type NodeReading,
+  permitId,
+  preparationId,
+  type Preparations,
+  type PreparedNode,
+} from '@tranche/fence'
 
 /** Delay before a blocked node is checked again, in milliseconds: doubles each time, so that many such nodes cost little. */
 const FIRST_AGAIN_MS = 15_000
@@ -16,7 +25,7 @@ const WORDS_MAX = 512
  */
 export interface NodeReadings {
   /** Records what a check of a node answered at `atMs` (monotonic). */
-  add(node: string, purpose: CheckPurpose, check: NodeCheck, atMs: number): void
+  add(question: NodeQuestion, purpose: CheckPurpose, check: NodeCheck, atMs: number): void
   /** The record has the words of all readings so far. */
   recorded(): void
   /** What this process undoes. A renewal of it a moment ago delays no undo. */
@@ -51,14 +60,22 @@ export function createNodeReadings(): NodeReadings {
   return {
     undone: createAttempts(),
     renewed: createAttempts(),
-    add(node, purpose, found, atMs) {
+    add({ node, permit }, purpose, found, atMs) {
       const before = known.get(node)
       const check = shortened(found)
       const isNews = check.kind === 'blocked' && (!isSame(check, before?.check) || before?.isNews === true)
       const isAgain = before?.check.kind === 'blocked' && check.kind === 'blocked'
       const waitMs = isAgain ? Math.min(LONGEST_AGAIN_MS, 2 * before.waitMs) : FIRST_AGAIN_MS
       const againAtMs = atMs + (check.kind === 'ready' ? waitMs : (check.againInMs ?? waitMs))
-      known.set(node, { check, purpose, readAtMs: atMs, againAtMs, waitMs, isNews })
+      known.set(node, {
+        check,
+        purpose,
+        ...(permit !== undefined && { permit: permitId(permit) }),
+        readAtMs: atMs,
+        againAtMs,
+        waitMs,
+        isNews,
+      })
     },
     recorded() {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })

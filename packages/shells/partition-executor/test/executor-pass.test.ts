@@ -226,6 +226,17 @@ describe('a pass of the executor', () => {
       expect(stage.written[1]?.blocked).toEqual([{ node: 'a', reason: 'NoRoom', message: 'no room for the new pod: cpu' }])
     })
 
+    it('checks a node again for each permit: what was done for an earlier one may be undone', async () => {
+      const stage = aRoomStage({ permits: [permitFor('a')] })
+      stage.refuses = true
+      await stage.pass()
+      const next = { ...permitFor('a'), podResourceVersion: '12' }
+      stage.set({ ...stage.record, seq: 3, permits: [next] }, { a: { resourceVersion: '12' } })
+      stage.refuses = false
+      await stage.pass()
+      expect(stage.calls).toEqual(['check a for deletion', 'delete pod-a', 'check a for deletion', 'delete pod-a'])
+    })
+
     it('keeps the pod of a node whose room it cannot read, and records why', async () => {
       const stage = aRoomStage({})
       stage.shortages = { a: 'fails' }

@@ -1,3 +1,6 @@
+import type { Permit } from '@tranche/api-schema'
+import { permitId } from '../record/flight-record.ts'
+
 /**
  * Question that a check of a node answers, from the weakest to the strongest. `ahead`: is the node prepared before it gets a permit? `permit`:
  * may it get one? `deletion`: may the pod of its permit be deleted?
@@ -16,10 +19,21 @@ export type NodeCheck =
    */
   | { readonly kind: 'blocked'; readonly reason: string; readonly message: string; readonly againInMs?: number }
 
+/** A node, and the permit whose pod is to be deleted there; undefined for another purpose than `deletion`. */
+export interface NodeQuestion {
+  readonly node: string
+  readonly permit?: Permit | undefined
+}
+
 /** Answer for one node, as this process got it. */
 export interface NodeReading {
   readonly check: NodeCheck
   readonly purpose: CheckPurpose
+  /**
+   * Id of the permit for which the node was asked, for the purpose `deletion`. What was done on the node for one permit may be undone before
+   * the next one comes, also by another process. Undefined: nothing was done for a permit, and the answer counts for any.
+   */
+  readonly permit?: string | undefined
   /** Monotonic time of the answer. */
   readonly readAtMs: number
   /** Monotonic time from which a node that is not ready is asked again. */
@@ -94,10 +108,11 @@ export function isBlockedNow({ isAsked, readings, monotonicMs }: KnownChecks, no
 }
 
 /** Whether the pod of a permit may be deleted as far as the checks of its node are concerned. */
-export function isReadyNow({ isAsked, readings, monotonicMs }: KnownChecks, node: string): boolean {
+export function isReadyNow({ isAsked, readings, monotonicMs }: KnownChecks, permit: Permit): boolean {
   if (!isAsked) return true
-  const reading = readings.get(node)
+  const reading = readings.get(permit.node)
   if (reading?.check.kind !== 'ready' || reading.check.for !== 'deletion') return false
+  if (reading.permit !== undefined && reading.permit !== permitId(permit)) return false
   return monotonicMs - reading.readAtMs < CHECK_CURRENT_MS
 }
 

@@ -21,7 +21,15 @@ import {
   type FenceState,
   standingPermits,
 } from './fence-state.ts'
-import { type CheckPurpose, isBlockedNow, isAskedAlready, isReadyNow, isUnknownForPermit, type Preparation } from '../nodes/node-check.ts'
+import {
+  type CheckPurpose,
+  isBlockedNow,
+  isAskedAlready,
+  isReadyNow,
+  isUnknownForPermit,
+  type NodeQuestion,
+  type Preparation,
+} from '../nodes/node-check.ts'
 import { nextCheckMs } from './blocked-nodes.ts'
 import { nodesToPrepare, preparationsToRenew, preparationsToUndo } from './prepared-nodes.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
@@ -41,7 +49,7 @@ export type PassPlan =
   /** Delete these pods, each with its permit's preconditions; the deletes are independent (F4). */
   | { readonly kind: 'execute'; readonly pods: readonly PermittedPod[] }
   /** Check these nodes for that purpose, keep the answers, and pass again. */
-  | { readonly kind: 'checkNodes'; readonly purpose: CheckPurpose; readonly nodes: readonly string[] }
+  | { readonly kind: 'checkNodes'; readonly purpose: CheckPurpose; readonly nodes: readonly NodeQuestion[] }
   /** Undo what these checks did on these nodes, and pass again. */
   | { readonly kind: 'undoPreparations'; readonly nodes: readonly PreparedNode[] }
   /** Renew what these checks did on these nodes, and pass again. */
@@ -175,7 +183,7 @@ function stopOnVerdict({ view, fence }: PassFacts): PassPlan | null {
 
 function executePermits({ fence }: PassFacts): PassPlan | null {
   const checks = knownChecks(fence)
-  const executable = executablePermits(fence).filter(({ permit }) => isReadyNow(checks, permit.node))
+  const executable = executablePermits(fence).filter(({ permit }) => isReadyNow(checks, permit))
   return executable.length > 0 ? { kind: 'execute', pods: executable.map(toPermittedPod) } : null
 }
 
@@ -183,11 +191,9 @@ function executePermits({ fence }: PassFacts): PassPlan | null {
 function checkNodes({ fence }: PassFacts): PassPlan | null {
   const checks = knownChecks(fence)
   if (!checks.isAsked) return null
-  const nodes = executablePermits(fence).map(({ permit }) => permit.node)
-  return toCheckNodes(
-    nodes.filter((node) => !isAskedAlready(checks, node)),
-    'deletion',
-  )
+  const permits = executablePermits(fence).map(({ permit }) => permit)
+  const questions = permits.filter(({ node }) => !isAskedAlready(checks, node)).map((permit) => ({ node: permit.node, permit }))
+  return toCheckNodes(questions, 'deletion')
 }
 
 function confirmChanges({ fence }: PassFacts): PassPlan | null {
@@ -204,13 +210,16 @@ function changePermits({ fence, again }: PassFacts): PassPlan | null {
   const change = permitChange(fence, again)
   if (change === null) return null
   const checks = knownChecks(fence)
-  const unknown = change.append.map(({ node }) => node).filter((node) => isUnknownForPermit(checks, node))
+  const unknown = change.append.filter(({ node }) => isUnknownForPermit(checks, node)).map(({ node }) => ({ node }))
   return toCheckNodes(unknown, 'permit') ?? { kind: 'changePermits', change }
 }
 
 /** Where the policy asks for it, the nodes that come next are prepared while others are in flight. */
 function prepareAhead({ fence, due }: PassFacts): PassPlan | null {
-  return toCheckNodes(nodesToPrepare(fence, due), 'ahead')
+  return toCheckNodes(
+    nodesToPrepare(fence, due).map((node) => ({ node })),
+    'ahead',
+  )
 }
 
 /**
@@ -316,7 +325,7 @@ function wakeMs(fence: FenceState): number | null {
 /** Maximum number of nodes that a pass checks or releases at once. */
 const NODES_AT_ONCE = 16
 
-function toCheckNodes(nodes: readonly string[], purpose: CheckPurpose): PassPlan | null {
+function toCheckNodes(nodes: readonly NodeQuestion[], purpose: CheckPurpose): PassPlan | null {
   return nodes.length > 0 ? { kind: 'checkNodes', purpose, nodes: nodes.slice(0, NODES_AT_ONCE) } : null
 }
 

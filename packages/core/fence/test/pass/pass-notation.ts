@@ -49,7 +49,7 @@ export interface PassCase {
   /**
    * Nodes whose room was read, as `a=fits b=short c=short! d=short?`: b was read a second ago. c was read a minute ago, and is due
    * again. d was read twelve seconds ago, is not due yet, and was recorded. `e=pending` and `f=failed` are answers to the purposes
-   * deletion and ahead, `g=permit` is ready for a permit only.
+   * deletion and ahead, `g=permit` is ready for a permit only. `h=fits'` was read for an earlier permit of the node.
    */
   readonly room?: string
   /** Number of nodes that the policy lets be prepared ahead; undefined if it asks for no preparation. */
@@ -110,8 +110,9 @@ function readingOf(word: string): readonly [string, NodeReading] {
   const [node = '', state = ''] = word.split('=')
   const check = checkOf(state)
   const purpose = state.startsWith('failed') ? 'ahead' : 'deletion'
+  const permit = purpose === 'deletion' ? `uid-pod-${node}@${state.endsWith("'") ? '9' : '10'}` : undefined
   const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : state.endsWith('?') ? 12_000 : 1_000)
-  return [node, { check, purpose, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
+  return [node, { check, purpose, permit, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
 }
 
 function checkOf(state: string): NodeReading['check'] {
@@ -185,7 +186,7 @@ export function planText(plan: PassPlan): string {
         .filter((part) => part !== '')
         .join(', ')
     case 'checkNodes':
-      return `check ${plan.nodes.join(' ')} for ${plan.purpose}`
+      return `check ${plan.nodes.map(({ node }) => node).join(' ')} for ${plan.purpose}`
     case 'undoPreparations':
       return `undo ${plan.nodes.map(({ node }) => node).join(' ')}`
     case 'renewPreparations':

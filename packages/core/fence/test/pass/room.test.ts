@@ -18,6 +18,13 @@ describe('planPass: room for the new pod, where the policy asks for it', () => {
     'is read again for a permit after a minute': { nodes: 'a:old', rules, room: 'a=fits!', want: 'check a for permit' },
     'is read only for the nodes that come next': { nodes: 'a:old b:old c:old', partition: 2, rules, want: 'check a for permit' },
     'is read again before a pod is deleted': { nodes: 'a:old', permits: 'a', rules, room: 'a=fits!', want: 'check a for deletion' },
+    'is read again where it was read for an earlier permit of the node': {
+      nodes: 'a:old',
+      permits: 'a',
+      rules,
+      room: "a=fits'",
+      want: 'check a for deletion',
+    },
     'lets a pod be deleted': { nodes: 'a:old', permits: 'a', rules, room: 'a=fits', want: 'execute a' },
     'lets some pods be deleted before others are read': {
       nodes: 'a:old b:old',
