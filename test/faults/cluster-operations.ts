@@ -93,12 +93,13 @@ async function maintain(world: World, operation: Extract<ClusterOperation, { rea
   })
 }
 
-/** As by a readiness probe that the maintenance disturbs. */
-async function setPodsReady({ people }: World, node: string, status: 'True' | 'False'): Promise<void> {
+/** As a kubelet does it whose readiness probe the maintenance disturbs. */
+async function setPodsReady({ people, serverNowMs }: World, node: string, status: 'True' | 'False'): Promise<void> {
   const { items } = await people.list<Pod>(resourcePaths.pods, { namespace: stageKey.namespace })
+  const lastTransitionTime = new Date(serverNowMs()).toISOString().replace(/\.\d+/, '')
   for (const pod of items.filter(({ spec }) => spec?.nodeName === node)) {
     if (pod.status?.startTime === undefined) continue
-    const body = { status: { conditions: [{ type: 'Ready', status }] } }
+    const body = { status: { conditions: [{ type: 'Ready', status, lastTransitionTime }] } }
     await people.patch(resourcePaths.pods, keyOf(pod), { type: 'strategic', body }, { subresource: 'status' }).catch(() => {})
   }
 }
