@@ -25,6 +25,12 @@ describe('a recorded delivery', () => {
     expect(taken.map(({ rv }) => rv)).toEqual([first])
   })
 
+  it.each(['labelSelector=app%3Dagent', 'fieldSelector=metadata.name%3Da'])('is no list of a part of the resource: %s', async (part) => {
+    const { get, taken } = setUp()
+    await get(`/api/v1/namespaces/default/configmaps?${part}`)
+    expect(taken).toEqual([])
+  })
+
   it('is neither a single object nor a refused request', async () => {
     const { get, taken, create } = setUp()
     await create('a')

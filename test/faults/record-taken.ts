@@ -35,9 +35,9 @@ function isWatch({ path }: WireRequest): boolean {
   return /[?&]watch=(1|true)/.test(path)
 }
 
-/** Objects that labels select say nothing about how much of the resource the process knows. */
+/** Objects that labels or fields select say nothing about how much of the resource the process knows. */
 function isPartial({ path }: WireRequest): boolean {
-  return /[?&]labelSelector=/.test(path)
+  return /[?&](label|field)Selector=/.test(path)
 }
 
 /** Plural: the last part of the path of a list or a watch. */

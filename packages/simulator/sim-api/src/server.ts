@@ -23,6 +23,7 @@ import { timestamp } from './model/timestamp.ts'
 import { createFaultGate, type FaultGate } from './faults/fault-gate.ts'
 import type { FaultInjector } from './faults/faults.ts'
 import { createNameRandom } from './model/names.ts'
+import { isOfWholeResource } from './model/selectors.ts'
 import { Registry } from './resources/registry.ts'
 import type { ApiList, ApiRequest, ApiResult, Verb, WatchRequest, WatchSink } from './model/request.ts'
 import { idOf, type ResourceDefinition, type SchemaSource } from './model/resource-definition.ts'
@@ -165,9 +166,7 @@ class InProcessApiServer implements ApiServer {
   async handle(request: ApiRequest): Promise<ApiResult> {
     const received = { ...request, receivedMs: this.clock.monotonicMs() }
     const result = await this.#gate(received, () => answerRequest(this.#engine, received))
-    // Objects that labels select are only a part of the resource.
-    const isWhole = request.options?.labelSelector === undefined
-    const revision = result.kind === 'list' && isWhole ? completeUpTo(result.list) : undefined
+    const revision = result.kind === 'list' && isOfWholeResource(request.options ?? {}) ? completeUpTo(result.list) : undefined
     if (revision !== undefined) this.#deliver({ actor: request.actor, resource: request.resource, revision })
     return result
   }

@@ -14,6 +14,11 @@ export interface Selection {
   readonly fieldSelector?: string | undefined
 }
 
+/** Whether a list or watch shows every object of a resource; labels and fields select only a part of them. */
+export function isOfWholeResource({ labelSelector = '', fieldSelector = '' }: Selection): boolean {
+  return labelSelector === '' && fieldSelector === ''
+}
+
 /**
  * Parses the selectors once.
  *

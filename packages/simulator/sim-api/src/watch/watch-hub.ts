@@ -10,7 +10,7 @@ import { notAllowed, notSupported } from '../model/field-errors.ts'
 import { apiVersionOf, parseRevision, whyNoRevision } from '../requests/list.ts'
 import type { Served } from '../resources/registry.ts'
 import type { RequestOptions, WatchRequest, WatchSink } from '../model/request.ts'
-import { parseSelection } from '../model/selectors.ts'
+import { isOfWholeResource, parseSelection } from '../model/selectors.ts'
 import { Watcher } from './watcher.ts'
 
 /** Delay of events from the store to a watcher: drawn per event between these bounds, in milliseconds. */
@@ -67,9 +67,8 @@ export class WatchHub {
       revision: () => store.revision,
       bookmarks: options.allowWatchBookmarks === true,
       timeoutSeconds: options.timeoutSeconds || undefined,
-      // Objects that labels select are only a part of the resource.
       onDelivered: (revision) => {
-        if (!options.labelSelector) deliver({ actor: request.actor, resource: served.id, revision })
+        if (isOfWholeResource(options)) deliver({ actor: request.actor, resource: served.id, revision })
       },
       onClosed: () => this.#watchersOf(served.id).delete(watcher),
     })

@@ -22,6 +22,19 @@ describe('a delivery', () => {
     expect(reported).toEqual([])
   })
 
+  it.each([{ labelSelector: 'app=agent' }, { fieldSelector: 'metadata.name=a' }])(
+    'is not a list or an event of a part: %j',
+    async (part) => {
+      const { create, list, watch, clock, reported } = setUp()
+      await create('a')
+      await list(part)
+      await watch({ ...part, resourceVersion: '0', sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan' })
+      await create('b')
+      clock.advance(30)
+      expect(reported).toEqual([])
+    },
+  )
+
   it('is an event when it arrives, not when it is sent', async () => {
     const { create, watch, clock, reported } = setUp()
     await watch({ resourceVersion: '0', sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan' })
