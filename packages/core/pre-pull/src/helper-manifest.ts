@@ -53,8 +53,11 @@ export interface HelperManifest {
 /** Length of names that leaves room for the suffix: a name has at most 63 characters where it becomes a host name. */
 const NAME_MAX = 45
 
-/** Fits every node, and is stated for quotas that ask for it. */
-const NOTHING = { cpu: '0', memory: '0' }
+/** Fits every node. It is stated for quotas that ask for it, and where a LimitRange would request something else. */
+const NOTHING = {
+  requests: { cpu: '0', memory: '0', 'ephemeral-storage': '0' },
+  limits: { cpu: '0', memory: '0' },
+}
 
 /** Linux kubelets refuse to create these containers after they have pulled the image: user 0 is root. */
 const NEVER_CREATED = {
@@ -128,7 +131,7 @@ function toContainer({ image, policy }: PulledImage, at: number): object {
     image,
     imagePullPolicy: policy,
     command: [PRE_PULL_PROGRAM],
-    resources: { requests: NOTHING, limits: NOTHING },
+    resources: NOTHING,
     securityContext: NEVER_CREATED,
   }
 }

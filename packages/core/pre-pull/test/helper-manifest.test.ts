@@ -89,8 +89,9 @@ describe('a helper pod', () => {
   })
 
   it('requests nothing, and says so for quotas', () => {
-    const nothing = { cpu: '0', memory: '0' }
-    expect(manifestOf({ containers: [agent] }).spec['containers']).toMatchObject([{ resources: { requests: nothing, limits: nothing } }])
+    const limits = { cpu: '0', memory: '0' }
+    const requests = { ...limits, 'ephemeral-storage': '0' }
+    expect(manifestOf({ containers: [agent] }).spec['containers']).toMatchObject([{ resources: { requests, limits } }])
   })
 
   it('does not exist where there is nothing to pull', () => {
