@@ -476,4 +476,12 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     replace: '',
     tests: ['packages/shells/reconcile/test/leader-elector.test.ts'],
   },
+  {
+    rule: 'F9',
+    fault: 'a DaemonSet that was patched long ago counts as read live',
+    file: confirmRecord,
+    find: ' && monotonicMs - patched.sentMs < PATCHED_CURRENT_MS',
+    replace: '',
+    tests: [releasePassTests],
+  },
 ]

@@ -17,6 +17,13 @@ import { outcomeOfRecord, type RecordWriter, writeAndLog, writeReleaseRecord } f
 /** Recheck delay in milliseconds where live reads or responses gave no clear answer. */
 export const UNCLEAR_RECHECK_MS = 500
 
+/**
+ * Time in milliseconds for which the response to a patch counts as a live read: about as long as a read may take. A process that was frozen, or
+ * whose watches are stalled, would otherwise decide by a DaemonSet of any age. A user may have changed it since, and executors whose watches
+ * are stalled as well would agree with the record.
+ */
+const PATCHED_CURRENT_MS = 5_000
+
 /** What a confirmed write of the record needs. */
 interface Confirming extends RecordWriter {
   readonly cluster: Pick<ReleasePort, 'readLive' | 'writeRecord'>
@@ -70,10 +77,13 @@ function confirmedBy(live: LiveReading, plan: RecordPlan, { toView, log, key }: 
   return { view, record, why: write.why }
 }
 
-/** The DaemonSet as this process stored it after it had read this version of the BatchRelease; undefined where another version is known. */
-function patchedSince({ release, daemonSet }: ReleaseView, { memory: { patched } }: Confirming): DaemonSet | undefined {
+/**
+ * The DaemonSet as this process stored it a moment ago, after it had read this version of the BatchRelease; undefined where another version is
+ * known.
+ */
+function patchedSince({ release, daemonSet, monotonicMs }: ReleaseView, { memory: { patched } }: Confirming): DaemonSet | undefined {
   const isSame = patched?.release === release.metadata.resourceVersion && patched.daemonSet === daemonSet?.metadata.resourceVersion
-  return isSame ? daemonSet : undefined
+  return isSame && monotonicMs - patched.sentMs < PATCHED_CURRENT_MS ? daemonSet : undefined
 }
 
 /** The record and the status that it makes true, in one write. */

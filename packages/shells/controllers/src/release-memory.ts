@@ -10,8 +10,11 @@ import type { ReleaseReading } from './release-port.ts'
 export interface ReleaseMemory {
   statusWrittenMs: number | null
   readonly labels: LabelMemory
-  /** Versions of the BatchRelease from which the DaemonSet was last patched, and of the DaemonSet as stored then; null: not patched. */
-  patched: { readonly release: string; readonly daemonSet: string } | null
+  /**
+   * Versions of the BatchRelease from which the DaemonSet was last patched, and of the DaemonSet as stored then; null: not patched. `sentMs`:
+   * when that patch was sent (monotonic).
+   */
+  patched: { readonly release: string; readonly daemonSet: string; readonly sentMs: number } | null
   /** Response to the last inconclusive touch; null if every response was clear. */
   unclear: string | null
   /** Unhealthy nodes seen so far; null until the first look, when the status knows more. */

@@ -174,8 +174,9 @@ async function patchDaemonSet(
   doing: Doing,
 ): Promise<ReconcileResult> {
   try {
+    const sentMs = doing.clock.monotonicMs()
     const stored = await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
-    doing.memory.patched = { release: view.release.metadata.resourceVersion, daemonSet: stored.metadata.resourceVersion }
+    doing.memory.patched = { release: view.release.metadata.resourceVersion, daemonSet: stored.metadata.resourceVersion, sentMs }
     doing.log.info({ ...fieldsOf(view.release), reason: plan.why }, 'patched DaemonSet')
     doing.memory.pauseRefused = false
     if (plan.why === 'touch') doing.memory.revisionMissingSinceMs = doing.clock.monotonicMs()

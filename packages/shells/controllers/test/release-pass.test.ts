@@ -43,6 +43,13 @@ it('touches the DaemonSet of a BatchRelease by hand every 30 s while no Controll
   expect(touchedAtMs.map((ms) => Math.round((ms - startMs) / 1_000))).toEqual([30, 60])
 })
 
+/** What a pass finds after its predecessor has patched the DaemonSet. */
+interface Later {
+  readonly daemonSet?: string
+  readonly release?: string
+  readonly afterMs?: number
+}
+
 describe('a pass over a BatchRelease', () => {
   it('does nothing when the BatchRelease is gone', async () => {
     const port = recordingPort()
@@ -83,9 +90,12 @@ describe('a pass over a BatchRelease', () => {
     ['reads no DaemonSet that it stored itself since it read the BatchRelease (F9)', {}, true],
     ['reads a DaemonSet that has another version than it stored', { daemonSet: '41' }, false],
     ['reads a DaemonSet that it stored before it read the BatchRelease', { release: '51' }, false],
-  ])('%s', async (_name, versions: { readonly daemonSet?: string; readonly release?: string }, isKnown) => {
+    ['reads no DaemonSet that it stored almost five seconds ago', { afterMs: 4_999 }, true],
+    ['reads a DaemonSet that it stored five seconds ago, whatever its watches show', { afterMs: 5_000 }, false],
+  ])('%s', async (_name, { afterMs = 0, ...versions }: Later, isKnown) => {
     const port = recordingPort({ ...stopped, size: 1, partition: 0 })
-    const run = createReleasePass({ cluster: port, clock: new FakeClock(), events: { record: () => {} } as never })
+    const clock = new FakeClock()
+    const run = createReleasePass({ cluster: port, clock, events: { record: () => {} } as never })
     const { daemonSet, release } = port.reading!
     const published = daemonSet!.metadata.annotations!
     const unpublished = { ...published, [daemonSetAnnotations.partition]: '1' }
@@ -94,6 +104,7 @@ describe('a pass over a BatchRelease', () => {
     port.reading = { ...port.reading!, daemonSet: { ...daemonSet!, metadata: { ...daemonSet!.metadata, annotations: unpublished } } }
     await run(key, new AbortController().signal, silentLogger)
     expect(port.calls).toEqual([expect.stringContaining('patchDaemonSet')])
+    clock.advance(afterMs)
     port.reading = {
       ...port.reading,
       daemonSet: withVersion(daemonSet!, versions.daemonSet),
