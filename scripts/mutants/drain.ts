@@ -229,4 +229,12 @@ export const mutantsOfDrain: readonly Mutant[] = [
     replace: '',
     tests: [cordonTests],
   },
+  {
+    rule: 'Drain',
+    fault: 'a policy that may not drain nodes counts as usable',
+    file: 'apps/controller/src/ports/examine-policy.ts',
+    find: 'isIn(drainNamespaces) ?',
+    replace: 'isIn(drainNamespaces) || spec !== null ?',
+    tests: ['apps/controller/test/examine-policy.test.ts'],
+  },
 ]

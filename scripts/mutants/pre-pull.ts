@@ -81,8 +81,8 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a policy whose pulls the installation does not allow counts as usable',
     file: 'apps/controller/src/ports/examine-policy.ts',
-    find: 'prePull === undefined || installation.allowsPrePull',
-    replace: 'prePull === undefined || !installation.allowsPrePull',
+    find: 'prePull === undefined || allowsPrePull',
+    replace: 'prePull === undefined || !allowsPrePull',
     tests: ['apps/controller/test/examine-policy.test.ts'],
   },
   {

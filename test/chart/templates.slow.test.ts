@@ -7,6 +7,12 @@ import { choices } from './values.ts'
 const names = Object.keys(choices)
 const withoutDefinitions = (values: Values): Values => ({ ...values, crds: { install: false } })
 
+/** Number of programs that know which policies may drain or lock nodes: executors, and the controller, which reports other policies. */
+const programsOf: readonly (readonly [choice: string, count: number])[] = [
+  ['two namespaces', 2],
+  ['all-in-one', 1],
+]
+
 describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
   it('has no findings of helm lint, with any choice of values', async () => {
     for (const values of Object.values(choices)) {
@@ -218,11 +224,11 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
-  it('let executors drain nodes only for the namespaces that the values list', async () => {
+  it('let executors drain nodes only for the namespaces that the values list, and let the controller know them', async () => {
     const ofDrain = (objects: readonly Rendered[]): readonly Rendered[] =>
       objects.filter(({ metadata }) => metadata.name === 'tranche-drain')
     expect(ofDrain(await render({ fullnameOverride: 'tranche' }))).toEqual([])
-    for (const name of ['two namespaces', 'all-in-one']) {
+    for (const [name, programs] of programsOf) {
       const values = { ...choices[name], fullnameOverride: 'tranche', rbac: { drain: { namespaces: ['gpu-operator', '*'] } } }
       const objects = await render(values)
       const [role, binding, ...more] = ofDrain(objects)
@@ -230,7 +236,8 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
       expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', roleRef: { kind: 'ClusterRole', name: 'tranche-drain' } })
       expect(more).toEqual([])
       const text = JSON.stringify(objects)
-      for (const argument of ['--drain-namespace=gpu-operator', '--drain-namespace=*']) expect(text.split(argument)).toHaveLength(2)
+      for (const argument of ['--drain-namespace=gpu-operator', '--drain-namespace=*'])
+        expect(text.split(argument)).toHaveLength(1 + programs)
     }
   })
 
@@ -253,7 +260,7 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     const ofLocks = (objects: readonly Rendered[]): readonly Rendered[] =>
       objects.filter(({ metadata }) => metadata.name === 'tranche-node-locks')
     expect(ofLocks(await render({ fullnameOverride: 'tranche' }))).toEqual([])
-    for (const name of ['two namespaces', 'all-in-one']) {
+    for (const [name, programs] of programsOf) {
       const nodeLocks = { namespaces: ['gpu-operator', '*'], leaseNamespace: 'leases' }
       const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { nodeLocks } })
       const [role, binding, ...more] = ofLocks(objects)
@@ -261,8 +268,9 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
       expect(binding).toMatchObject({ kind: 'RoleBinding', metadata: { namespace: 'leases' }, roleRef: { kind: 'Role' } })
       expect(more).toEqual([])
       const text = JSON.stringify(objects)
-      const args = ['--lock-namespace=gpu-operator', '--lock-namespace=*', '--lock-lease-namespace=leases']
-      for (const argument of args) expect(text.split(argument)).toHaveLength(2)
+      for (const argument of ['--lock-namespace=gpu-operator', '--lock-namespace=*'])
+        expect(text.split(argument)).toHaveLength(1 + programs)
+      expect(text.split('--lock-lease-namespace=leases')).toHaveLength(2)
     }
   })
 

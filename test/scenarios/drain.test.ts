@@ -1,3 +1,5 @@
+import type { ReleasePolicy } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   byLabel,
@@ -16,7 +18,7 @@ import {
 import { expectKept } from './expect-kept.ts'
 import { nodesOn, untilReleased } from './looks.ts'
 import { drive, type Stage } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { policyKey, stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -85,6 +87,8 @@ it('a policy of a namespace that the installation does not trust keeps the pods 
   expect((await waiting())?.message).toContain(
     'policies of namespace demo may not drain nodes: rbac.drain.namespaces of the chart does not list it',
   )
+  const { status } = await stage.client.get<ReleasePolicy>(resourcePaths.releasePolicies, policyKey)
+  expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Usable', status: 'False', reason: 'DrainNotAllowed' }))
   await stage.pass(30 * 60_000)
   expect(await consumerNames(stage)).toEqual(['web'])
   expect(await nodesOn(stage, 'v2')).toEqual([])

@@ -1,3 +1,4 @@
+import type { ReleasePolicy } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -22,7 +23,7 @@ import {
 } from './lock-stage.ts'
 import { nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { drive, type Stage } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { policyKey, stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -189,6 +190,8 @@ describe('a release whose policy locks nodes', () => {
     await untilBlocked('NodeLockNotAllowed')
     await stage.pass(60_000)
     expect((await waiting()).message).toContain('rbac.nodeLocks.namespaces')
+    const { status } = await drive(stage.clock, stage.client.get<ReleasePolicy>(resourcePaths.releasePolicies, policyKey))
+    expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Usable', status: 'False', reason: 'NodeLockNotAllowed' }))
     expect(await drive(stage.clock, nodesOn(stage, 'v1'))).toHaveLength(4)
     expect(await drive(stage.clock, nodeLeases(stage))).toEqual([])
   })

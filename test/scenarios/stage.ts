@@ -177,6 +177,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...shared,
           groups: options.groups,
           ...(options.prePull !== undefined && { prePull: options.prePull }),
+          drainNamespaces: options.drainNamespaces,
+          lockNamespaces: options.lockNamespaces,
           ...(options.egress && { egress: options.egress(clock) }),
           admission: options.admission ?? 'none',
           readConfig: options.readConfig ?? false,

@@ -53,6 +53,10 @@ export interface ControllerOptions {
   readonly groups?: GroupSettings | undefined
   /** Whether the executors of the installation may create helper pods. @default unknown, so no policy is reported */
   readonly prePull?: boolean
+  /** Namespaces whose policies may drain nodes; `*` for all. @default unknown, so no policy is reported */
+  readonly drainNamespaces?: readonly string[] | undefined
+  /** Namespaces whose policies may lock nodes; `*` for all. @default unknown, so no policy is reported */
+  readonly lockNamespaces?: readonly string[] | undefined
   /** Durations of leader election. */
   readonly leaseTimes?: LeaseTimes
   /** Minimum interval of passes that only update counts, in milliseconds. @default 100; in a large fleet 1 per 20 nodes, at most 500 */

@@ -29,6 +29,7 @@ import {
 import { createAnalysisPort } from './ports/analysis-port.ts'
 import { createConfigPort } from './ports/config-port.ts'
 import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/config-watch.ts'
+import type { Installation } from './ports/examine-policy.ts'
 import type { GroupSettings } from './ports/group-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
@@ -155,6 +156,11 @@ interface Lanes {
   readonly onEnd: () => void
 }
 
+/** What the installation allows policies. */
+function allowedBy({ groups, prePull, drainNamespaces, lockNamespaces }: ControllerOptions): Omit<Installation, 'egress' | 'secrets'> {
+  return { allowsGroups: groups !== undefined, allowsPrePull: prePull !== false, drainNamespaces, lockNamespaces }
+}
+
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
   const { clock, log, admission } = options
   const { client, cluster, events, schemas, egress } = parts
@@ -166,8 +172,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const pins = pinning && wrap('pins', pinning.port)
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, pins })
   const secrets = createSecretReader(client)
-  const allowed = { allowsGroups: options.groups !== undefined, allowsPrePull: options.prePull !== false }
-  const policyPort = createPolicyPort({ client, cluster, egress, secrets, ...allowed })
+  const policyPort = createPolicyPort({ client, cluster, egress, secrets, ...allowedBy(options) })
   const releases = releasesOf(options, parts, strategyScope)
   const notifyPort = createNotifyPort({ client, cluster, egress, clock })
   const analysis = createAnalysisPass({

@@ -68,6 +68,19 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
     { prePull: {} },
     [['spec.prePull', 'PrePullNotAllowed', 'the installation allows no helper pods, so nodes keep their old pods']],
   ],
+  [
+    'a drain and locks of nodes, where the installation allows them to other namespaces alone',
+    { drain: { consumers: [] }, downtime: { nodeLock: 'Take' } },
+    [
+      ['spec.drain', 'DrainNotAllowed', 'the installation lets no policy of namespace demo drain nodes, so nodes keep their old pods'],
+      [
+        'spec.downtime.nodeLock',
+        'NodeLockNotAllowed',
+        'the installation lets no policy of namespace demo lock nodes, so nodes keep their old pods',
+      ],
+    ],
+  ],
+  ['nothing in a policy that ignores locks', { downtime: { nodeLock: 'Ignore' } }, []],
   ['an empty key', slack('empty'), [['spec.notify[0].slack.url', 'SecretUnusable', 'the key empty of the Secret keys is empty']]],
   [
     'that the API server does not answer',
@@ -80,9 +93,20 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
   expect(JSON.stringify(advice)).not.toContain('s3cret')
 })
 
+it.each([
+  ['of the namespace', ['other', 'demo']],
+  ['of every namespace', ['*']],
+  ['unknown to the controller', undefined],
+])('finds nothing in a drain or locks of nodes where that is allowed to policies %s', async (_what, namespaces) => {
+  const allowed = { ...installation, drainNamespaces: namespaces, lockNamespaces: namespaces }
+  expect(await examinePolicy(policy({ drain: { consumers: [] }, downtime: { nodeLock: 'Take' } }), allowed, never)).toEqual([])
+})
+
 const installation = {
   allowsGroups: false,
   allowsPrePull: false,
+  drainNamespaces: ['other'],
+  lockNamespaces: ['other'],
   egress: { allows: (url: string) => ['allowed', 'hooks.slack.com'].includes(new URL(url).hostname) },
   secrets: {
     async read({ key }: { readonly key: string }) {

@@ -49,16 +49,20 @@
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
 - --workers={{ .values.workers }}
+{{- end }}
+{{- if ne .component "api" }}
 {{- range $root.Values.rbac.drain.namespaces }}
 - {{ printf "--drain-namespace=%s" . | quote }}
 {{- end }}
+{{- range $root.Values.rbac.nodeLocks.namespaces }}
+- {{ printf "--lock-namespace=%s" . | quote }}
+{{- end }}
+{{- end }}
+{{- if has .component (list "executor" "all-in-one") }}
 {{- if and $root.Values.rbac.drain.namespaces $root.Values.rbac.drain.conditions }}
 - --drain-conditions
 {{- end }}
 {{- with $root.Values.rbac.nodeLocks }}
-{{- range .namespaces }}
-- {{ printf "--lock-namespace=%s" . | quote }}
-{{- end }}
 {{- if .namespaces }}
 - --lock-lease-namespace={{ .leaseNamespace }}
 {{- end }}

@@ -2,8 +2,10 @@ import type { ReleasePolicy } from '@tranche/api-schema'
 import type { EgressClient, SecretReader } from '@tranche/egress'
 import {
   type Advice,
+  drainAdvice,
   groupAdvice,
   hostAdvice,
+  nodeLockAdvice,
   policyReferences,
   prePullAdvice,
   secretAdvice,
@@ -19,13 +21,17 @@ export interface Installation {
   readonly allowsGroups: boolean
   /** Whether executors may create helper pods. */
   readonly allowsPrePull: boolean
+  /** Namespaces whose policies may drain nodes, `*` for all; undefined if that is not known. */
+  readonly drainNamespaces: readonly string[] | undefined
+  /** Namespaces whose policies may lock nodes, `*` for all; undefined if that is not known. */
+  readonly lockNamespaces: readonly string[] | undefined
 }
 
 /**
  * Checks that a policy's Secrets can be read and its hosts are allowed. Sends no request to these hosts and reveals no values of Secrets.
  *
  * @param policy with valid field types
- * @returns unusable references in the order of the policy: Secrets, hosts, the group, then prePull
+ * @returns unusable references in the order of the policy: Secrets, hosts, then what the installation does not allow
  * @throws only the signal's reason once it aborts
  */
 export async function examinePolicy(policy: ReleasePolicy, installation: Installation, signal: AbortSignal): Promise<readonly Advice[]> {
@@ -33,11 +39,19 @@ export async function examinePolicy(policy: ReleasePolicy, installation: Install
   const found: Advice[] = []
   for (const reference of secrets) found.push(...(await examineSecret(reference, policy, { ...installation, signal })))
   const refused = urls.filter(({ url }) => URL.canParse(url) && !installation.egress.allows(url))
-  const group = policy.spec.downtime?.group
-  const groups = group === undefined || installation.allowsGroups ? [] : [groupAdvice(group)]
-  const { prePull } = policy.spec
-  const pulls = prePull === undefined || installation.allowsPrePull ? [] : [prePullAdvice(prePull)]
-  return [...found, ...refused.map(({ path, url }) => hostAdvice(path, url, url)), ...groups, ...pulls]
+  return [...found, ...refused.map(({ path, url }) => hostAdvice(path, url, url)), ...notAllowed(policy, installation)]
+}
+
+function notAllowed({ metadata, spec }: ReleasePolicy, installation: Installation): readonly Advice[] {
+  const { allowsGroups, allowsPrePull, drainNamespaces, lockNamespaces } = installation
+  const { namespace = '' } = metadata
+  const { prePull, drain, downtime: { group, nodeLock = 'Ignore' } = {} } = spec
+  const isIn = (namespaces: readonly string[] = [namespace]): boolean => namespaces.includes('*') || namespaces.includes(namespace)
+  const groups = group === undefined || allowsGroups ? [] : [groupAdvice(group)]
+  const pulls = prePull === undefined || allowsPrePull ? [] : [prePullAdvice(prePull)]
+  const drains = drain === undefined || isIn(drainNamespaces) ? [] : [drainAdvice(drain, namespace)]
+  const locks = nodeLock === 'Ignore' || isIn(lockNamespaces) ? [] : [nodeLockAdvice(nodeLock, namespace)]
+  return [...groups, ...pulls, ...drains, ...locks]
 }
 
 interface Examining extends Installation {

@@ -38,6 +38,7 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
     command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)
     if (name === 'executor' || name === 'all-in-one') addExecutorOptions(command)
+    if (name === 'controller') addExecutorFacts(command)
     if (name !== 'api') command.option('--pre-pull', prePullHelp(name))
     if (name === 'executor') command.option('--queue <kind>', 'source of jobs: in-process, unless --redis is given')
     if (name === 'controller' || name === 'executor') addRedisOptions(command)
@@ -52,6 +53,13 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
 function prePullHelp(name: 'controller' | 'executor' | 'all-in-one'): string {
   if (name === 'controller') return 'executors have --pre-pull; without it, policies with prePull are reported as not usable'
   return 'create helper pods that pull images, for policies with prePull; requires permission to create pods'
+}
+
+/** Options of executors that the controller has to know, to report policies that ask for more. */
+function addExecutorFacts(command: Command): void {
+  command
+    .option('--drain-namespace <name>', 'as executors have it; policies of others with drain are reported as not usable', collect)
+    .option('--lock-namespace <name>', 'as executors have it; policies of others that lock nodes are reported as not usable', collect)
 }
 
 function addExecutorOptions(command: Command): void {

@@ -219,6 +219,8 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     leaseExchange,
     groups: options.groups,
     prePull: options.prePull,
+    drainNamespaces: options.drainNamespaces,
+    lockNamespaces: options.nodeLocks?.lockNamespaces ?? [],
     allowHosts: options.hostRules,
     readConfig: options.readConfig,
     pinConfig: options.pinConfig,

@@ -7,7 +7,9 @@ export { checkDocuments, type Findings, type Surroundings } from './check-docume
 export { type AnalysisArgument, analysisArguments } from './policy/arguments.ts'
 export { compileCondition, type ConditionNames } from './policy/condition.ts'
 export {
+  drainAdvice,
   groupAdvice,
+  nodeLockAdvice,
   prePullAdvice,
   hostAdvice,
   type PolicyReferences,

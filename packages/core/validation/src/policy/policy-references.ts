@@ -1,4 +1,4 @@
-import { type Analysis, prePullDefaults, type PrePullRules, type ReleasePolicy, type SecretKey } from '@tranche/api-schema'
+import { type Analysis, type DrainRules, prePullDefaults, type PrePullRules, type ReleasePolicy, type SecretKey } from '@tranche/api-schema'
 import { POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/kube-types'
 import { type Advice, adviceOf } from '../problems/problem.ts'
 
@@ -106,4 +106,16 @@ export function prePullAdvice(rules: PrePullRules): Advice {
   const { onFailure = prePullDefaults.onFailure } = rules
   const effect = onFailure === 'Continue' ? 'nodes are updated without their images' : 'nodes keep their old pods'
   return adviceOf('PrePullNotAllowed', { value: rules, message: `the installation allows no helper pods, so ${effect}` })
+}
+
+/** @returns the advice that the installation lets no policy of the namespace drain nodes */
+export function drainAdvice(rules: DrainRules, namespace: string): Advice {
+  const message = `the installation lets no policy of namespace ${namespace} drain nodes, so nodes keep their old pods`
+  return adviceOf('DrainNotAllowed', { value: rules, message })
+}
+
+/** @returns the advice that the installation lets no policy of the namespace lock nodes */
+export function nodeLockAdvice(nodeLock: string, namespace: string): Advice {
+  const message = `the installation lets no policy of namespace ${namespace} lock nodes, so nodes keep their old pods`
+  return adviceOf('NodeLockNotAllowed', { value: nodeLock, message })
 }

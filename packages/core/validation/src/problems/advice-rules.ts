@@ -104,6 +104,18 @@ export const adviceRules = {
     says: 'the installation must allow executors to create helper pods',
     fix: 'set rbac.prePull: true in the values of the chart (--pre-pull), or remove it',
   },
+  DrainNotAllowed: {
+    of: 'ReleasePolicy',
+    path: 'spec.drain',
+    says: 'the installation must allow policies of the namespace to drain nodes',
+    fix: 'list the namespace in rbac.drain.namespaces of the chart (--drain-namespace), or remove it',
+  },
+  NodeLockNotAllowed: {
+    of: 'ReleasePolicy',
+    path: 'spec.downtime.nodeLock',
+    says: 'the installation must allow policies of the namespace to lock nodes',
+    fix: 'list the namespace in rbac.nodeLocks.namespaces of the chart (--lock-namespace), or set it to Ignore',
+  },
   NativeMoment: {
     of: 'DaemonSet',
     path: 'spec.updateStrategy.type',
