@@ -44,8 +44,8 @@ export const mutantsOfGroups: readonly Mutant[] = [
     rule: 'G13',
     fault: 'a release counts as in control of any DaemonSet',
     file: groupPort,
-    find: 'daemonSet !== undefined && controlledBy(daemonSet)?.uid === metadata.uid',
-    replace: 'daemonSet !== undefined',
+    find: 'return isInCharge({ release }, overlay',
+    replace: 'return undefined !== (overlay',
     tests: ['apps/controller/test/group-port.test.ts'],
   },
   {

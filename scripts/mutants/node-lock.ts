@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts'
 const nodeLock = 'packages/core/drain/src/node-lock.ts'
 const nodeLocks = 'packages/clients/cluster/src/locks/node-locks.ts'
 const lockCheck = 'apps/executor/src/checks/lock-check.ts'
+const lockedPermit = 'apps/executor/src/checks/locked-permit.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
 
@@ -19,7 +20,7 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
     fault: 'a release holds the Lease of a node for ever whose pod cannot be deleted',
-    file: 'apps/executor/src/checks/lock-check.ts',
+    file: 'apps/executor/src/checks/asked-deletions.ts',
     find: 'nowMs - fromMs >= LONGEST_LOCK_MS + drainMs',
     replace: 'nowMs - fromMs < 0 && drainMs > LONGEST_LOCK_MS',
     tests: ['apps/executor/test/lock-check.test.ts'],
@@ -83,7 +84,7 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
     fault: 'an executor that is behind gives back the lock of a permit that it has not seen',
-    file: lockCheck,
+    file: lockedPermit,
     find: 'if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), permit.seenAt) < 0) return false',
     replace: '',
     tests: [checkTests],

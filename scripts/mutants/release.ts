@@ -148,7 +148,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'F11',
     fault: 'the finalizer is removed while the release still controls the DaemonSet',
     file: planBatchRelease,
-    find: 'return isStopped && (daemonSet === undefined || !isInCharge(view, daemonSet)) ?',
+    find: 'return isStopped && !isInCharge(view, daemonSet) ?',
     replace: 'return isStopped ?',
     tests: [planBatchReleaseProperties],
   },

@@ -343,7 +343,11 @@ describe('the sweep', () => {
       },
       true,
     ],
-    ['keeps it while the node is cordoned for the release', (world) => Object.assign(world, { known: undefined, cordoned: own.namespace }), false],
+    [
+      'keeps it while the node is cordoned for the release',
+      (world) => Object.assign(world, { known: undefined, cordoned: own.namespace }),
+      false,
+    ],
     [
       'frees it while the node has a mark with the uid of the release and another namespace',
       (world) => Object.assign(world, { known: undefined, cordoned: 'other' }),

@@ -6,13 +6,13 @@ import { AppError } from '@tranche/errors'
 import { isConflict, isForbidden, isNotFound, type KubeClient, type KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { GROUP_LABEL, keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
 import {
-  controlledBy,
   groupHolderOf,
   groupLeaseName,
   type GroupMember,
   groupNameOf,
   type GroupView,
   holderText,
+  isInCharge,
   LEAVING_ANNOTATION,
 } from '@tranche/planner'
 
@@ -205,9 +205,9 @@ function membersOf(release: BatchRelease, wanted: string | null, { cluster, grou
 }
 
 /** Whether the DaemonSet that the release names is controlled by it. */
-function isInChargeNow({ metadata, spec }: BatchRelease, { overlay }: GroupPortParts['cluster']): boolean {
-  const daemonSet = overlay.daemonSets.get({ namespace: metadata.namespace ?? '', name: spec.workloadRef?.name ?? '' })
-  return daemonSet !== undefined && controlledBy(daemonSet)?.uid === metadata.uid
+function isInChargeNow(release: BatchRelease, { overlay }: GroupPortParts['cluster']): boolean {
+  const { metadata, spec } = release
+  return isInCharge({ release }, overlay.daemonSets.get({ namespace: metadata.namespace ?? '', name: spec.workloadRef?.name ?? '' }))
 }
 
 function holderOf(lease: Lease | null, parts: GroupPortParts): GroupMember | undefined {

@@ -15,7 +15,7 @@ import type { NodeCheck } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
 import type { KubeClient } from '@tranche/kube-client'
 import { keyOf, keyText } from '@tranche/kube-types'
-import { controlledBy } from '@tranche/planner'
+import { isInCharge } from '@tranche/planner'
 import type { EventRecorder } from '@tranche/reconcile'
 import type { Logger } from '@tranche/telemetry'
 import { actOnEach } from './act-on-each.ts'
@@ -152,6 +152,6 @@ function stateOf(
   const release = overlay.batchReleases.get(mark)
   if (release?.metadata.uid !== mark.uid) return { permits: [], isActive: false }
   const daemonSet = overlay.daemonSets.get({ namespace: mark.namespace, name: release.spec.workloadRef?.name ?? '' })
-  const isActive = daemonSet !== undefined && controlledBy(daemonSet)?.uid === mark.uid
+  const isActive = isInCharge({ release }, daemonSet)
   return { permits: permitsOf(release, node), isActive }
 }

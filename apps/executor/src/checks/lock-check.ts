@@ -1,13 +1,13 @@
-import { drainDefaults, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { cordonedNodes, type NodeLocks, type WatchedCluster } from '@tranche/cluster'
-import { heldText, isHeld, isLockedBy, isSamePermit, type LockedPermit, LONGEST_LOCK_MS, type NodeLock, renewalDueMs } from '@tranche/drain'
+import type { NodeLocks, WatchedCluster } from '@tranche/cluster'
+import { heldText, isHeld, isLockedBy, type NodeLock, renewalDueMs } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
-import { type FleetNode, type NodeView, nodeInView } from '@tranche/fleet'
-import { compareResourceVersions } from '@tranche/kube-types'
-import { controlledBy } from '@tranche/planner'
+import type { FleetNode } from '@tranche/fleet'
 import { actOnEach } from './act-on-each.ts'
+import { type AskedDeletions, createAskedDeletions } from './asked-deletions.ts'
 import type { Check, CheckQuestion, CheckTarget } from './check.ts'
+import { createFailedLocks, type FailedLocks } from './failed-locks.ts'
+import { isFor, isLeft, hasPermitEnded, permitOn } from './locked-permit.ts'
 
 /** Dependencies of {@link createLockCheck}. */
 export interface LockParts {
@@ -33,11 +33,10 @@ const CHANGED_AGAIN_MS = 1_000
 /** Time after which Leases that cannot be read are reported, in milliseconds. */
 const UNREAD_MS = 30_000
 
-/** Delay before a Lease that could not be written is written again, in milliseconds. */
-const FAILED_AGAIN_MS = 60_000
-
 /** Delay before a node is locked again whose pod could not be deleted, in milliseconds: other programs have the time to take its Lease. */
 const REFUSED_AGAIN_MS = 300_000
+
+const TOO_LONG = 'its pod was not deleted within an hour of taking the Lease of the node, which is given back for now'
 
 /** Time for a renewal that is due, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 60_000
@@ -53,17 +52,15 @@ export function createLockCheck(parts: LockParts): Check {
 class LockCheck implements Check {
   readonly name = LOCK
   readonly #parts: LockParts
-  /** Nodes whose Lease could not be written a moment ago. */
-  readonly #failed = new Map<string, { readonly message: string; readonly untilMs: number }>()
-
-  /** Permits whose deletion was asked about, by node, and since when (monotonic). */
-  readonly #asked = new Map<string, { readonly permit: LockedPermit['permit']; readonly fromMs: number }>()
-
+  readonly #failed: FailedLocks
+  readonly #asked: AskedDeletions
   /** Since when (monotonic) the Leases have not been read; null if they are. */
   #unreadFromMs: number | null = null
 
   constructor(parts: LockParts) {
     this.#parts = parts
+    this.#failed = createFailedLocks(parts.clock)
+    this.#asked = createAskedDeletions(parts.clock)
   }
 
   rules({ release }: CheckTarget): PreparationRules | undefined {
@@ -89,16 +86,16 @@ class LockCheck implements Check {
     const lock = locks.get(node)
     const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && !isLockedBy(lock, { namespace, name, uid }, clock.nowMs())
     if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
-    const failure = this.#failureOn(node)
+    const failure = this.#failed.messageFor(node)
     if (failure !== null) return blocked('NodeLockFailed', failure)
     return purpose === 'deletion' ? this.#take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
   }
 
   async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
     const lock = this.#heldFor(target).find((one) => one.node === node)
-    const isFree = lock !== undefined && (!asksLock(target.release) || isOver(lock, this.#parts.cluster, target))
+    const isFree = lock !== undefined && (!asksLock(target.release) || hasPermitEnded(lock, this.#parts.cluster, target))
     if (!isFree) return
-    this.#asked.delete(node)
+    this.#asked.forget(node)
     await this.#parts.locks?.free(lock, signal)
   }
 
@@ -113,7 +110,7 @@ class LockCheck implements Check {
   async sweep(signal: AbortSignal): Promise<void> {
     const { cluster, locks, watched } = this.#parts
     const left = (locks?.list() ?? []).filter((lock) => {
-      return isLeft(lock, cluster, watched) && (isOver(lock, cluster) || this.#isForgotten(lock))
+      return isLeft(lock, cluster, watched) && (hasPermitEnded(lock, cluster) || this.#isForgotten(lock))
     })
     await actOnEach(left, async (lock) => void (await locks?.free(lock, signal)), signal)
   }
@@ -124,30 +121,14 @@ class LockCheck implements Check {
     if (locked === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     const lock = locks.get(node)
     const isTaken = lock !== null && isLockedBy(lock, locked.release, clock.nowMs()) && isFor(lock, locked)
-    if (this.#isAskedTooLong(target, locked, node)) return { ...blocked('DeletionRefused', TOO_LONG), againInMs: REFUSED_AGAIN_MS }
+    if (this.#asked.isTooLong(target.release, locked, node)) return { ...blocked('DeletionRefused', TOO_LONG), againInMs: REFUSED_AGAIN_MS }
     if (isTaken && !this.#isDue(lock)) return { kind: 'ready', for: 'deletion' }
     const written = await locks.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked }, signal)
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
     const message = `the Lease of the node cannot be written in namespace ${locks.namespace}: ${written.message}`
-    this.#failed.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
+    this.#failed.add(node, message)
     return blocked('NodeLockFailed', message)
-  }
-
-  /**
-   * Whether the pod should have been deleted long ago. Something refuses that, such as a webhook: other programs get the Lease for a moment. Only
-   * time depends on this memory.
-   */
-  #isAskedTooLong({ release }: CheckTarget, { permit }: LockedPermit, node: string): boolean {
-    const nowMs = this.#parts.clock.monotonicMs()
-    const before = this.#asked.get(node)
-    const fromMs = before !== undefined && isSamePermit(before.permit, permit) ? before.fromMs : nowMs
-    const { drain } = release.spec.tranche ?? {}
-    const drainMs = drain === undefined ? 0 : durationMs(drain.timeout ?? drainDefaults.timeout)
-    const isTooLong = nowMs - fromMs >= LONGEST_LOCK_MS + drainMs
-    if (isTooLong) this.#asked.delete(node)
-    else this.#asked.set(node, { permit, fromMs })
-    return isTooLong
   }
 
   /** The first list takes a moment after the start of a process. */
@@ -156,12 +137,6 @@ class LockCheck implements Check {
     this.#unreadFromMs ??= nowMs
     if (nowMs - this.#unreadFromMs < UNREAD_MS) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     return { ...blocked('NodeLockFailed', `the Leases of namespace ${namespace} cannot be read`), againInMs: HELD_AGAIN_MS }
-  }
-
-  /** Without this, a node would get a permit for each attempt. */
-  #failureOn(node: string): string | null {
-    for (const [one, { untilMs }] of this.#failed) if (this.#parts.clock.monotonicMs() >= untilMs) this.#failed.delete(one)
-    return this.#failed.get(node)?.message ?? null
   }
 
   /** Its time must last until the deletion is sent, whatever the limit of renewals says. */
@@ -201,50 +176,6 @@ function asksLock({ spec }: CheckTarget['release']): boolean {
   return nodeLock !== 'Ignore'
 }
 
-/**
- * Whether the permit of a lock is over. Not before the watch of this process has reached the version of the BatchRelease in
- * which the holder saw the permit.
- */
-function isOver({ release, permit }: NodeLock, cluster: WatchedCluster, target?: CheckTarget): boolean {
-  if (release === null || permit === null) return true
-  if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), permit.seenAt) < 0) return false
-  const known = cluster.overlay.batchReleases.get(release)
-  if (known?.metadata.uid !== release.uid) return true
-  const listed = known.status?.flight?.permits.find((one) => isSamePermit(one, permit))
-  if (listed === undefined) return true
-  return target !== undefined && hasSettled(nodeInView(cluster.fleet.view(target.daemonSet), listed.node), listed.podUid)
-}
-
-/** As far as the watches show: the pod is gone and the node has a Ready one, or the node is not desired any more. */
-function hasSettled(view: NodeView | undefined, podUid: string): boolean {
-  if (view === undefined || !view.desired) return true
-  return view.pods.some(({ ready }) => ready) && !view.pods.some(({ uid }) => uid === podUid)
-}
-
-/** The newest permit of the node, which is the one that is executable; null without one. */
-function permitOn({ release }: CheckTarget, node: string): LockedPermit | null {
-  const { namespace = '', name, uid, resourceVersion } = release.metadata
-  const { permits = [] } = release.status?.flight ?? {}
-  const permit = permits.filter((one) => one.node === node).at(-1)
-  return permit === undefined ? null : { release: { namespace, name, uid }, permit, seenAt: resourceVersion }
-}
-
-const TOO_LONG = 'its pod was not deleted within an hour of taking the Lease of the node, which is given back for now'
-
-function isFor({ permit }: NodeLock, locked: LockedPermit): boolean {
-  return permit !== null && isSamePermit(permit, locked.permit)
-}
-
 function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
   return { kind: 'blocked', reason, message }
-}
-
-/** A lock of a release that controls no DaemonSet, of a namespace that is watched, on a node without a cordon of that release. */
-function isLeft({ node, release }: NodeLock, cluster: WatchedCluster, watched: readonly string[] | undefined): boolean {
-  if (release === null || (watched !== undefined && !watched.includes(release.namespace))) return false
-  const { daemonSets, batchReleases } = cluster.overlay
-  const held = batchReleases.get(release)
-  const daemonSet = daemonSets.get({ namespace: release.namespace, name: held?.spec.workloadRef?.name ?? '' })
-  const isActive = held?.metadata.uid === release.uid && daemonSet !== undefined && controlledBy(daemonSet)?.uid === release.uid
-  return !isActive && !cordonedNodes(cluster, release).some((one) => one.node === node)
 }

@@ -41,7 +41,7 @@ export { plainTemplate } from './release/view/stable-template.ts'
 export { answeredIds, isAnswered } from './rollout/actions/answer-action.ts'
 export { commandText, retryHeldText } from './rollout/view/command-text.ts'
 export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-batch-release.ts'
-export { controlledBy, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
+export { controlledBy, isInCharge, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
 export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
 export {
   type GroupHolder,

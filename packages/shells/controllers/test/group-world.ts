@@ -6,7 +6,7 @@ import { type PatchOperation, recordPatch } from '@tranche/fence'
 import type { DaemonSet, Lease, ObjectKey } from '@tranche/kube-types'
 import {
   controlInfo,
-  controlledBy,
+  isInCharge,
   groupHolderOf,
   groupLeaseName,
   type GroupMember,
@@ -330,7 +330,7 @@ export class GroupWorld {
 }
 
 function otherMember({ release, daemonSet }: Stored): GroupView['members'][number] {
-  return { release, isInCharge: daemonSet !== undefined && controlledBy(daemonSet)?.uid === release.metadata.uid }
+  return { release, isInCharge: isInCharge({ release }, daemonSet) }
 }
 
 function memberOf(release: BatchRelease): GroupMember {

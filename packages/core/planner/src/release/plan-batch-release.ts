@@ -104,7 +104,7 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   if (!present) return { kind: 'wait', for: 'its deletion', recheckAfterMs: null }
   const record = release.status?.flight
   const isStopped = record === undefined || record.state === 'stopped'
-  return isStopped && (daemonSet === undefined || !isInCharge(view, daemonSet)) ? { kind: 'setFinalizer', present: false } : null
+  return isStopped && !isInCharge(view, daemonSet) ? { kind: 'setFinalizer', present: false } : null
 }
 
 /**

@@ -42,7 +42,7 @@ export function planGroupLeave(view: ReleaseView, wanted: Wanted): BatchReleaseP
 function isToLeave(view: ReleaseView, group: GroupView, wanted: Wanted): boolean {
   const { release, daemonSet } = view
   if (group.wanted !== group.name || isFinalized(view)) return true
-  if (release.metadata.deletionTimestamp !== undefined && (daemonSet === undefined || !isInCharge(view, daemonSet))) return true
+  if (release.metadata.deletionTimestamp !== undefined && !isInCharge(view, daemonSet)) return true
   // F11: a record that was lost may have had nodes in flight.
   if (wanted.kind === 'stop') return !isBusy(wanted) && !isFailed(view, wanted) && hasNothingDown(view) && !isRecordLost(view)
   return wanted.kind === 'allow' && release.status?.flight?.state === 'stopped' && restsInGroup(view, wanted.progress)
@@ -74,7 +74,7 @@ function isAbandoned({ lease, holder, name }: GroupView): boolean {
 
 function isRecordLost(view: ReleaseView): boolean {
   const { release, daemonSet } = view
-  return release.status?.flight === undefined && daemonSet !== undefined && isInCharge(view, daemonSet)
+  return release.status?.flight === undefined && isInCharge(view, daemonSet)
 }
 
 /** A failed release keeps the group: it may have to be rolled back, and its nodes are not well. */

@@ -72,7 +72,7 @@ export function controlledBy(daemonSet: DaemonSet): { readonly name: string; rea
   }
 }
 
-/** Whether control-info names this BatchRelease. */
-export function isInCharge({ release }: Pick<ReleaseView, 'release'>, daemonSet: DaemonSet): boolean {
-  return controlledBy(daemonSet)?.uid === release.metadata.uid
+/** Whether the DaemonSet exists and its control-info names this BatchRelease. */
+export function isInCharge({ release }: Pick<ReleaseView, 'release'>, daemonSet: DaemonSet | undefined): boolean {
+  return daemonSet !== undefined && controlledBy(daemonSet)?.uid === release.metadata.uid
 }

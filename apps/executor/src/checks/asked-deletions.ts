@@ -1,0 +1,34 @@
+import { drainDefaults, durationMs } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { isSamePermit, type LockedPermit, LONGEST_LOCK_MS } from '@tranche/drain'
+import type { CheckTarget } from './check.ts'
+
+/** Nodes whose pod a process wants to delete, and since when. Only time depends on this memory. */
+export interface AskedDeletions {
+  /**
+   * Whether the pod should have been deleted long ago. Something refuses that, such as a webhook: other programs get the Lease for a moment. The
+   * time starts again after that answer.
+   */
+  isTooLong(release: CheckTarget['release'], locked: LockedPermit, node: string): boolean
+  forget(node: string): void
+}
+
+/** Creates an empty memory of deletions. */
+export function createAskedDeletions(clock: Clock): AskedDeletions {
+  /** Permits whose deletion was asked about, by node, and since when (monotonic). */
+  const asked = new Map<string, { readonly permit: LockedPermit['permit']; readonly fromMs: number }>()
+  return {
+    isTooLong({ spec }, { permit }, node) {
+      const nowMs = clock.monotonicMs()
+      const before = asked.get(node)
+      const fromMs = before !== undefined && isSamePermit(before.permit, permit) ? before.fromMs : nowMs
+      const { drain } = spec.tranche ?? {}
+      const drainMs = drain === undefined ? 0 : durationMs(drain.timeout ?? drainDefaults.timeout)
+      const isTooLong = nowMs - fromMs >= LONGEST_LOCK_MS + drainMs
+      if (isTooLong) asked.delete(node)
+      else asked.set(node, { permit, fromMs })
+      return isTooLong
+    },
+    forget: (node) => void asked.delete(node),
+  }
+}
