@@ -57,13 +57,14 @@ it('a condition that is left is removed by a command, and a node without a mark 
 })
 
 it('a command covers fifty nodes and says so, and several namespaces', () => {
-  const nodes = Array.from({ length: 60 }, (_, at) => ({ name: `n${at}`, isCordoned: true }))
+  const nodes = Array.from({ length: 60 }, (_, at) => ({ name: `n${at}`, isCordoned: true, condition: 'marked' as const }))
   const helpers = ['demo', 'other'].map((namespace) => ({ namespace, name: 'helper' }))
   const found = checkFindings({ ...well, leftWork: { nodes, helpers, leases: [] } }, command).filter(({ check }) => check === 'left')
   expect(found[0]?.message).toContain('60 nodes, such as n0')
   expect(found[0]?.command?.split('&&')[0]?.trim().split(' ')).toHaveLength(2 + 50)
   expect(found[0]?.fix).toMatch(/, 50 at a time; run doctor again for the others:$/)
-  expect(found[1]?.command).toBe('kubectl delete pods -A -l tranche.dev/pre-pull')
+  expect(found[1]?.fix).toBe('Start the executors again; or remove the condition, 50 at a time; run doctor again for the others:')
+  expect(found[2]?.command).toBe('kubectl delete pods -A -l tranche.dev/pre-pull')
 })
 
 const shows = (reason: string): object => ({ conditions: [{ type: 'DrainInProgress', status: 'True', reason }] })

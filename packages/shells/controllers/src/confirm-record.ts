@@ -19,8 +19,8 @@ export const UNCLEAR_RECHECK_MS = 500
 
 /**
  * Time in milliseconds for which the response to a patch counts as a live read: about as long as a read may take. A process that was frozen, or
- * whose watches stand still, would otherwise decide by a DaemonSet of any age. A user may have changed it since, and executors whose watches
- * stand still as well would agree with the record.
+ * whose watches are stalled, would otherwise decide by a DaemonSet of any age. A user may have changed it since, and executors whose watches
+ * are stalled as well would agree with the record.
  */
 const PATCHED_CURRENT_MS = 5_000
 

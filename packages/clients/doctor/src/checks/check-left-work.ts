@@ -44,7 +44,7 @@ function nodeFindings({ nodes }: LeftWork): readonly DoctorFinding[] {
       ? [
           {
             ...left(`no executor runs to remove its condition ${DRAIN_CONDITION} from ${nodesText(shown)}`),
-            fix: 'Start the executors again; or remove the condition:',
+            fix: `Start the executors again; or remove the condition${partText(shown)}:`,
             command: `kubectl patch nodes ${argumentsOf(shown)} --subresource=status -p '${WITHOUT_CONDITION}'`,
           },
         ]
