@@ -25,8 +25,8 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'prePull',
     fault: 'a helper pod may run a program of its image on Windows',
     file: helperPodsPolicy,
-    find: "each(`container.?command.orValue([]) == ${celList(container.command)}`, 'a container has another command'),",
-    replace: '',
+    find: 'each(`container.?command.orValue([]) ==',
+    replace: 'each(`container.?command.orValue([]) == [] || container.?command.orValue([]).size() > 1 || container.?command.orValue([]) ==',
     tests: [policyTests],
   },
   {
@@ -65,8 +65,8 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'prePull',
     fault: 'executors may create pods with the priority of the system',
     file: helperPodsPolicy,
-    find: '.orValue(0) < ${CRITICAL}',
-    replace: '.orValue(0) >= 0',
+    find: 'object.spec.?priority.orValue(0) <',
+    replace: 'object.spec.?priority.orValue(0) - 2000000000 <',
     tests: [policyTests],
   },
   {
