@@ -81,8 +81,8 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
     fault: 'an executor that is behind gives back the lock of a permit that it has not seen',
-    file: lockCheck,
-    find: 'if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), permit.seenAt) < 0) return false',
+    file: 'apps/executor/src/checks/permit-on-node.ts',
+    find: 'if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), seenAt) < 0) return false',
     replace: '',
     tests: [checkTests],
   },

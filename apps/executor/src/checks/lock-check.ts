@@ -3,11 +3,10 @@ import type { Clock } from '@tranche/clock'
 import { cordonedNodes, type NodeLocks, type WatchedCluster } from '@tranche/cluster'
 import { heldText, isHeld, isLockedBy, isSamePermit, type LockedPermit, LONGEST_LOCK_MS, type NodeLock, renewalDueMs } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
-import { type FleetNode, type NodeView, nodeInView } from '@tranche/fleet'
-import { compareResourceVersions } from '@tranche/kube-types'
-import { controlledBy } from '@tranche/planner'
+import type { FleetNode } from '@tranche/fleet'
 import { actOnEach } from './act-on-each.ts'
 import type { Check, CheckQuestion, CheckTarget } from './check.ts'
+import { isControlling, isPermitOver, permitOn } from './permit-on-node.ts'
 
 /** Dependencies of {@link createLockCheck}. */
 export interface LockParts {
@@ -191,6 +190,10 @@ function nodeOf({ nodes }: WatchedCluster, name: string): FleetNode | undefined 
   return nodes.store.get({ namespace: '', name })
 }
 
+function isOver({ release, permit }: NodeLock, cluster: WatchedCluster, target?: CheckTarget): boolean {
+  return release === null || permit === null || isPermitOver({ release, permit, seenAt: permit.seenAt }, cluster, target)
+}
+
 function untrusted(namespace: string): string {
   return `policies of namespace ${namespace} may not lock nodes: rbac.nodeLocks.namespaces of the chart does not list it`
 }
@@ -199,34 +202,6 @@ function untrusted(namespace: string): string {
 function asksLock({ spec }: CheckTarget['release']): boolean {
   const { nodeLock = 'Ignore' } = spec.tranche?.downtime ?? {}
   return nodeLock !== 'Ignore'
-}
-
-/**
- * Whether the permit of a lock is over. Not before the watch of this process has reached the version of the BatchRelease in
- * which the holder saw the permit.
- */
-function isOver({ release, permit }: NodeLock, cluster: WatchedCluster, target?: CheckTarget): boolean {
-  if (release === null || permit === null) return true
-  if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), permit.seenAt) < 0) return false
-  const known = cluster.overlay.batchReleases.get(release)
-  if (known?.metadata.uid !== release.uid) return true
-  const listed = known.status?.flight?.permits.find((one) => isSamePermit(one, permit))
-  if (listed === undefined) return true
-  return target !== undefined && hasSettled(nodeInView(cluster.fleet.view(target.daemonSet), listed.node), listed.podUid)
-}
-
-/** As far as the watches show: the pod is gone and the node has a Ready one, or the node is not desired any more. */
-function hasSettled(view: NodeView | undefined, podUid: string): boolean {
-  if (view === undefined || !view.desired) return true
-  return view.pods.some(({ ready }) => ready) && !view.pods.some(({ uid }) => uid === podUid)
-}
-
-/** The newest permit of the node, which is the one that is executable; null without one. */
-function permitOn({ release }: CheckTarget, node: string): LockedPermit | null {
-  const { namespace = '', name, uid, resourceVersion } = release.metadata
-  const { permits = [] } = release.status?.flight ?? {}
-  const permit = permits.filter((one) => one.node === node).at(-1)
-  return permit === undefined ? null : { release: { namespace, name, uid }, permit, seenAt: resourceVersion }
 }
 
 const TOO_LONG = 'its pod was not deleted within an hour of taking the Lease of the node, which is given back for now'
@@ -242,9 +217,5 @@ function blocked(reason: string, message: string): NodeCheck & { readonly kind: 
 /** A lock of a release that controls no DaemonSet, of a namespace that is watched, on a node without a cordon of that release. */
 function isLeft({ node, release }: NodeLock, cluster: WatchedCluster, watched: readonly string[] | undefined): boolean {
   if (release === null || (watched !== undefined && !watched.includes(release.namespace))) return false
-  const { daemonSets, batchReleases } = cluster.overlay
-  const held = batchReleases.get(release)
-  const daemonSet = daemonSets.get({ namespace: release.namespace, name: held?.spec.workloadRef?.name ?? '' })
-  const isActive = held?.metadata.uid === release.uid && daemonSet !== undefined && controlledBy(daemonSet)?.uid === release.uid
-  return !isActive && !cordonedNodes(cluster, release.uid).some((one) => one.node === node)
+  return !isControlling(release, cluster) && !cordonedNodes(cluster, release.uid).some((one) => one.node === node)
 }
