@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { DAY, memories, memoryWrites, perDay, setDowntimeStage, untilClosed } from './downtime-stage.ts'
+import { DAY, memories, memoryWrites, setDowntimeStage, untilClosed } from './downtime-stage.ts'
 import { expectKept } from './expect-kept.ts'
 import { nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { drive, type Stage } from './stage.ts'
