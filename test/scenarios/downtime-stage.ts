@@ -52,3 +52,11 @@ export function memoryWrites(stage: Stage): Readonly<Record<string, number>> {
   }
   return counts
 }
+
+/** Waits until a node keeps its pod for this reason. */
+export function untilBlocked(stage: Stage, reason: string): Promise<void> {
+  return stage.until(`a node is blocked: ${reason}`, async () => {
+    const { blocked = [] } = (await stage.release())?.status?.flight ?? {}
+    return blocked.some((one) => one.reason === reason)
+  })
+}

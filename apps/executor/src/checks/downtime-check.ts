@@ -83,7 +83,8 @@ class DowntimeCheck implements Check {
     const allowed = allowedMs(target.release)
     if (allowed === null || purpose === 'ahead') return null
     const { downtimes } = this.#parts
-    if (isWayBack(target.release)) return purpose === 'deletion' ? this.#rememberIfPossible(target, node, signal) : null
+    // Without the answer for a permit, the deletion would not be asked about.
+    if (isWayBack(target.release)) return purpose === 'deletion' ? this.#rememberIfPossible(target, node, signal) : READY_FOR_PERMIT
     if (downtimes === undefined) return blocked('DowntimeNotAllowed', NOT_ALLOWED)
     if (!downtimes.isSynced()) return this.#unread(downtimes)
     this.#unreadFromMs = null
@@ -91,7 +92,7 @@ class DowntimeCheck implements Check {
     if (spent !== null) return spent
     const failure = this.#failureOn(node)
     if (failure !== null) return blocked('DowntimeFailed', failure)
-    return purpose === 'deletion' ? this.#remember(downtimes, target, node, signal) : { kind: 'ready', for: 'permit' }
+    return purpose === 'deletion' ? this.#remember(downtimes, target, node, signal) : READY_FOR_PERMIT
   }
 
   async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
@@ -201,6 +202,8 @@ class DowntimeCheck implements Check {
     return this.#failed.get(node)?.message ?? null
   }
 }
+
+const READY_FOR_PERMIT: NodeCheck = { kind: 'ready', for: 'permit' }
 
 const NOT_ALLOWED = 'policies may not limit downtime: rbac.downtime of the chart is false'
 

@@ -97,7 +97,8 @@ class WatchedDowntimes implements NodeDowntimes {
       const limits = { preconditions: { uid, resourceVersion }, signal, deadlineMs: WRITE_DEADLINE_MS }
       await this.#client.delete(resourcePaths.leases, this.#keyOf(name), limits)
     } catch (error) {
-      if (!isConflict(error) && !isNotFound(error)) throw error
+      if (isConflict(error)) return
+      if (!isNotFound(error)) throw error
     }
     if (this.#written.get(name)?.uid === uid) this.#written.delete(name)
   }
