@@ -18,7 +18,7 @@ export function setDowntimeStage(options: StageOptions = {}): Promise<Stage> {
   return setStage({ nodes: 3, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy: perDay('1s'), ...options })
 }
 
-/** What is remembered of a node. */
+/** Downtimes of a node, as its Lease has them. */
 export interface Memory {
   readonly node: string
   readonly past: readonly { readonly fromMs: number; readonly toMs: number }[]

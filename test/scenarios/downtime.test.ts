@@ -77,7 +77,10 @@ describe('a release with downtime.perDay', () => {
     await untilReleased(stage, 'v1')
     await untilClosed(stage)
     const counts = (await drive(stage.clock, memories(stage))).map(({ past }) => past.length)
-    expect(counts.filter((count) => count === 2), 'the rollback is remembered').toHaveLength(2)
+    expect(
+      counts.filter((count) => count === 2),
+      'the rollback is remembered',
+    ).toHaveLength(2)
     expectKept(stage)
   })
 
@@ -98,7 +101,12 @@ describe('a release with downtime.perDay', () => {
     await untilReleased(stage, 'v2')
     await untilClosed(stage)
     await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, stageKey))
-    await stage.until('the Rollout is gone', () => stage.rollout().then(() => false, () => true))
+    await stage.until('the Rollout is gone', () =>
+      stage.rollout().then(
+        () => false,
+        () => true,
+      ),
+    )
     await drive(stage.clock, stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps: all, policy: perDay('1s') }) as never))
     await stage.until('the new one is Healthy', async () => (await stage.rollout())?.status?.phase === 'Healthy')
     stage.program('executor-1').kill()

@@ -91,7 +91,7 @@ function aMemory(downtimes: Downtimes): NodeDowntime {
   return { daemonSet: daemonSetKey, node: 'a', uid: 'l1', resourceVersion: '9', ...downtimes }
 }
 
-/** A downtime of so many minutes that ended so many minutes ago. */
+/** A downtime with its length, and the time since its end, in minutes. */
 const away = (nowMs: number, minutes: number, ago: number): Downtimes => ({
   past: [{ fromMs: nowMs - (ago + minutes) * MINUTE, toMs: nowMs - ago * MINUTE }],
   open: null,
@@ -228,8 +228,11 @@ describe('the downtime of a node', () => {
   })
 
   it.each<[string, (world: World) => void]>([
-    ['its permit stands', () => {}],
-    ['this process is behind the one that saw the permit', (world) => Object.assign(world, { position: '39', known: undefined, pods: [newer] })],
+    ['its permit is in use', () => {}],
+    [
+      'this process is behind the one that saw the permit',
+      (world) => Object.assign(world, { position: '39', known: undefined, pods: [newer] }),
+    ],
     ['the agent is away', (world) => Object.assign(world, { known: aTarget(undefined, []).release, pods: [] })],
     ['nothing is open', (world) => Object.assign(world, { memory: aMemory(away(world.clock.nowMs(), 1, 1)) })],
   ])('does not end while %s', async (_name, change) => {

@@ -10,7 +10,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 
 const NAMESPACE = 'kube-system'
 const agent: NodeAgent = { daemonSet: { namespace: 'demo', name: 'agent', uid: 'd1' }, node: 'a' }
-const permitted = { release: { namespace: 'demo', name: 'agent', uid: 'u1' }, permit: { podUid: 'p1', podResourceVersion: '7' }, seenAt: '40' }
+const permitted = {
+  release: { namespace: 'demo', name: 'agent', uid: 'u1' },
+  permit: { podUid: 'p1', podResourceVersion: '7' },
+  seenAt: '40',
+}
 const begun: Downtimes = { past: [], open: { fromMs: Date.parse('2026-01-02T00:00:00Z'), permitted } }
 const over: Downtimes = { past: [{ fromMs: 1_000, toMs: 2_000 }], open: null }
 const wanted = (downtimes: Downtimes): DowntimeWanted => ({ agent, nodeUid: undefined, downtimes })

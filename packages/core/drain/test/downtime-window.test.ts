@@ -40,7 +40,7 @@ describe('a node has room', () => {
       fc.property(fc.array(someDowntime(), { maxLength: 12 }), fc.integer({ min: 1, max: DAY / 2 }), (downtimes, allowedMs) => {
         const atMs = roomAtMs(downtimes, allowedMs, NOW_MS)
         const isSpent = downtimeMs(downtimes, NOW_MS) >= allowedMs
-        // What is not over now is over then.
+        // At that time, each downtime is over.
         const past = downtimes.map(({ fromMs, toMs }) => ({ fromMs: Math.min(fromMs, NOW_MS), toMs: Math.min(toMs, NOW_MS) }))
         expect(downtimeMs(past, atMs)).toBeLessThan(allowedMs)
         if (isSpent) expect(downtimeMs(past, atMs - 1)).toBeGreaterThanOrEqual(allowedMs)

@@ -33,7 +33,12 @@ class DowntimeJudge implements Judge {
     const awayMs = this.#absences.surely(daemonSet, pod.node, decision.atMs)
     if (isAsked && wasReady && awayMs >= Math.max(...allowed)) {
       const text = `a pod is deleted on a node whose agent was away for ${Math.round(awayMs / 1000)} s in the last 24 hours`
-      this.#parts.breach({ guarantee: 'G4', atMs, node: pod.node, text: `${text}, and the policy allows ${daemonSet.terms.latest?.downtime?.perDay}` })
+      this.#parts.breach({
+        guarantee: 'G4',
+        atMs,
+        node: pod.node,
+        text: `${text}, and the policy allows ${daemonSet.terms.latest?.downtime?.perDay}`,
+      })
     }
     this.#absences.onDeletion(deletion, isAsked)
   }
