@@ -1,7 +1,7 @@
 import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from './daemon-set-story.ts'
 import type { ClockSet } from './node-locks.ts'
-import type { NodeStory } from './node-story.ts'
+import type { NodeStory, PodStory } from './node-story.ts'
 import type { Deletion } from './world.ts'
 
 /** Times without an available agent on nodes after our deletions. */
@@ -19,6 +19,8 @@ export interface Absences {
 interface Absence {
   readonly story: DaemonSetStory
   readonly node: string
+  /** Pod that we deleted. */
+  readonly podUid: string
   readonly permittedMs: number
   readonly deletedMs: number
   readonly isCounted: boolean
@@ -54,15 +56,16 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
     absences.filter((one) => one.story === story && one.node === node)
 
   return {
-    onDeletion({ daemonSet: story, pod: { node }, atMs, permittedMs = atMs }, isCounted) {
+    onDeletion({ daemonSet: story, pod: { node, uid: podUid }, atMs, permittedMs = atMs }, isCounted) {
       if ([...open].some((one) => one.story === story && one.node === node && one.backMs === null)) return
       const times = { backMs: null, upSinceMs: null, steadyMs: null, hasGone: false }
-      const absence: Absence = { story, node, permittedMs, deletedMs: atMs, isCounted, ...times }
+      const absence: Absence = { story, node, podUid, permittedMs, deletedMs: atMs, isCounted, ...times }
       absences.push(absence)
       open.add(absence)
     },
-    onWrite({ kind, type, o, t }) {
-      if (kind === 'Node' && type === 'DELETED') for (const one of absences) if (one.node === String(o['name'])) one.hasGone = true
+    onWrite({ kind, type, o, node, t }) {
+      const gone = kind === 'Node' && type === 'DELETED' ? String(o['name'] ?? node) : undefined
+      for (const one of absences) if (one.node === gone) one.hasGone = true
       for (const absence of open) {
         follow(absence, absence.story.node(absence.node), t)
         if (absence.steadyMs !== null) open.delete(absence)
@@ -92,17 +95,17 @@ function follow(absence: Absence, node: NodeStory | undefined, t: number): void 
     absence.steadyMs ??= t
     return
   }
-  if (!node.up) {
+  const back = [...node.pods.values()].flatMap((pod) => availableFromMs(pod, absence) ?? []).filter((fromMs) => fromMs <= t)
+  if (back.length === 0) {
     absence.upSinceMs = null
     return
   }
   absence.upSinceMs ??= t
-  absence.backMs ??= Math.min(t, ...[...node.pods.values()].flatMap((pod) => availableFromMs(pod, absence) ?? []))
+  absence.backMs ??= Math.min(...back)
   if (t - absence.upSinceMs >= STEADY_MS) absence.steadyMs = absence.upSinceMs
 }
 
-function availableFromMs({ ended, readySinceMs, neededMs }: Pods, { deletedMs }: Absence): number | null {
-  return ended === null && readySinceMs !== null ? Math.max(deletedMs, readySinceMs + neededMs) : null
+/** From when the pod is available, if it stays Ready; null for one that is not Ready, and for the one that we deleted. */
+function availableFromMs({ uid, ended, readySinceMs, neededMs }: PodStory, { podUid, deletedMs }: Absence): number | null {
+  return uid !== podUid && ended === null && readySinceMs !== null ? Math.max(deletedMs, readySinceMs + neededMs) : null
 }
-
-type Pods = NodeStory['pods'] extends ReadonlyMap<string, infer Pod> ? Pod : never
