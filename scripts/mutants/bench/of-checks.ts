@@ -86,18 +86,6 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     worlds: 'limited',
   },
   {
-    guarantee: 'G6',
-    fault: 'a node whose agent was away for long enough never has room again',
-    edits: [
-      {
-        file: 'packages/core/drain/src/downtime-window.ts',
-        find: 'const sinceMs = nowMs - DOWNTIME_WINDOW_MS',
-        replace: 'const sinceMs = nowMs - 100 * DOWNTIME_WINDOW_MS',
-      },
-    ],
-    worlds: 'limited',
-  },
-  {
     guarantee: 'G7',
     fault: 'nodes keep the condition of a drain that has ended',
     edits: [
