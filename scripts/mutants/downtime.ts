@@ -91,8 +91,8 @@ export const mutantsOfDowntime: readonly Mutant[] = [
     rule: 'Downtime',
     fault: 'a fix waits for the downtime of the version that never started',
     file: downtimeCheck,
-    find: 'if (memory === null || !hasReadyPod(nodeInView(cluster.fleet.view(daemonSet), node))) return null',
-    replace: 'if (memory === null || hasReadyPod(undefined)) return null',
+    find: 'if (memory === null || !this.#isAgentThere(daemonSet, node)) return null',
+    replace: 'if (memory === null || this.#isAgentThere === undefined) return null',
     tests: [checkTests, stories],
   },
   {

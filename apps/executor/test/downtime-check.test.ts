@@ -137,6 +137,19 @@ describe('a node under downtime.perDay', () => {
     expect(await world.check.check(aTarget({ downtime: { perDay: '11m' } }), permitted, signal)).toMatchObject({ kind: 'ready' })
   })
 
+  it.each([
+    ['that is Ready, and not available, does not wait', {}, 'ready'],
+    ['that is available waits', { readyFromMs: -20_000 }, 'blocked'],
+  ] as const)('with a pod %s', async (_name, fields, kind) => {
+    const world = aWorld()
+    const target = aTarget()
+    const spec = { minReadySeconds: 10 }
+    world.memory = aMemory(away(world.clock.nowMs(), 10, 60))
+    world.pods = [{ ...standing, readyFromMs: world.clock.monotonicMs() - 9_999, ...fields }]
+    const answer = await world.check.check({ ...target, daemonSet: { ...target.daemonSet, spec } as never }, permitted, signal)
+    expect(answer?.kind).toBe(kind)
+  })
+
   it('without a Ready pod does not wait: its agent is away already', async () => {
     const world = aWorld()
     world.memory = aMemory(openSince(world.clock.nowMs() - 30 * MINUTE, { podUid: 'p0' }))

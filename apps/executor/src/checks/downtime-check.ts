@@ -14,7 +14,7 @@ import {
   roomAtMs,
 } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
-import { type NodeView, nodeInView } from '@tranche/fleet'
+import { isAvailable, nodeInView } from '@tranche/fleet'
 import type { DaemonSet } from '@tranche/kube-types'
 import { isWayBack } from '@tranche/verdict'
 import { actOnEach } from './act-on-each.ts'
@@ -123,10 +123,10 @@ class DowntimeCheck implements Check {
   }
 
   #spent(daemonSet: DaemonSet, node: string, allowed: number): NodeCheck | null {
-    const { cluster, clock, downtimes } = this.#parts
+    const { clock, downtimes } = this.#parts
     const memory = downtimes?.get(agentOf(daemonSet, node)) ?? null
-    // A node without a Ready pod loses nothing: a fix of a bad version must not wait for its downtime.
-    if (memory === null || !hasReadyPod(nodeInView(cluster.fleet.view(daemonSet), node))) return null
+    // A node without an available pod loses nothing: a fix of a bad version must not wait for its downtime.
+    if (memory === null || !this.#isAgentThere(daemonSet, node)) return null
     const nowMs = clock.nowMs()
     const all = allDowntimes(memory, this.#returnOf(memory, daemonSet), nowMs)
     const spentMs = downtimeMs(all, nowMs)
@@ -183,9 +183,14 @@ class DowntimeCheck implements Check {
   #returnOf(memory: NodeDowntime | null, daemonSet: DaemonSet): AgentReturn {
     const { cluster, clock } = this.#parts
     if (memory === null || memory.open === null) return { kind: 'stayed' }
-    const minReadyMs = (daemonSet.spec.minReadySeconds ?? 0) * 1000
-    const times = { minReadyMs, nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+    const times = { minReadyMs: minReadyMs(daemonSet), nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
     return agentReturn(nodeInView(cluster.fleet.view(daemonSet), memory.node), memory.open.permitted.permit.podUid, times)
+  }
+
+  #isAgentThere(daemonSet: DaemonSet, node: string): boolean {
+    const { cluster, clock } = this.#parts
+    const view = nodeInView(cluster.fleet.view(daemonSet), node)
+    return view?.pods.some((pod) => isAvailable(pod, minReadyMs(daemonSet), clock.monotonicMs())) === true
   }
 
   /** The first list takes a moment after the start of a process. */
@@ -218,8 +223,8 @@ function agentOf({ metadata: { namespace = '', name, uid } }: DaemonSet, node: s
   return { daemonSet: { namespace, name, uid }, node }
 }
 
-function hasReadyPod(view: NodeView | undefined): boolean {
-  return view?.pods.some(({ ready, terminating }) => ready && !terminating) === true
+function minReadyMs({ spec }: DaemonSet): number {
+  return (spec.minReadySeconds ?? 0) * 1000
 }
 
 /** When the memory last changed, in epoch milliseconds. */
