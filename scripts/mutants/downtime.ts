@@ -121,14 +121,6 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
-    fault: 'an executor that is behind ends the downtime of a permit that it has not seen',
-    file: 'apps/executor/src/checks/permit-on-node.ts',
-    find: 'if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), seenAt) < 0) return false',
-    replace: '',
-    tests: [checkTests],
-  },
-  {
-    rule: 'Downtime',
     fault: 'the memory of a DaemonSet that a watch does not show is forgotten at once',
     file: downtimeCheck,
     find: 'if (lastMs(memory) <= clock.nowMs() - DOWNTIME_WINDOW_MS) await downtimes.forget(memory, signal)',

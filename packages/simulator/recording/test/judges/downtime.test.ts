@@ -64,7 +64,7 @@ describe('a pod, where the policy limits the downtime in a day', () => {
         [],
       ],
       [
-        'goes where the node was made anew',
+        'goes where the node was created again',
         (s) =>
           replaced(s, 11 * MINUTE)
             .removeNode('a')
