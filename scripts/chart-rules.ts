@@ -63,6 +63,7 @@ export function processRules(): object {
     drain: ClusterRole['tranche-drain'],
     drainConditions: ClusterRole['tranche-drain-conditions'],
     nodeLocks: Role['tranche-node-locks'],
+    downtime: Role['tranche-downtime'],
     configPin: ClusterRole['tranche-config-pin'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],

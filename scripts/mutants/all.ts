@@ -5,6 +5,7 @@ import { mutantsOfFlight } from './flight.ts'
 import { mutantsOfGroups } from './groups.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfDrainConditions } from './drain-condition.ts'
+import { mutantsOfDowntime } from './downtime.ts'
 import { mutantsOfNodeLocks } from './node-lock.ts'
 import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfDrain,
   ...mutantsOfDrainConditions,
   ...mutantsOfNodeLocks,
+  ...mutantsOfDowntime,
   ...mutantsOfFlight,
   ...mutantsOfConfig,
   ...mutantsOfValidation,

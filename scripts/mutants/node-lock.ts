@@ -3,7 +3,6 @@ import type { Mutant } from './mutant.ts'
 const nodeLock = 'packages/core/drain/src/node-lock.ts'
 const nodeLocks = 'packages/clients/cluster/src/locks/node-locks.ts'
 const lockCheck = 'apps/executor/src/checks/lock-check.ts'
-const lockedPermit = 'apps/executor/src/checks/locked-permit.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
 
@@ -88,8 +87,8 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
     fault: 'an executor that is behind gives back the lock of a permit that it has not seen',
-    file: lockedPermit,
-    find: 'if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), permit.seenAt) < 0) return false',
+    file: 'apps/executor/src/checks/permit-on-node.ts',
+    find: 'if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), seenAt) < 0) return false',
     replace: '',
     tests: [checkTests],
   },

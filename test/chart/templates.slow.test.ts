@@ -274,6 +274,20 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
+  it('let executors remember downtime only where the values say so, in the namespace of the release', async () => {
+    const ofDowntime = (objects: readonly Rendered[]): readonly Rendered[] =>
+      objects.filter(({ metadata }) => metadata.name === 'tranche-downtime')
+    expect(ofDowntime(await render({ fullnameOverride: 'tranche' }))).toEqual([])
+    for (const name of ['two namespaces', 'all-in-one']) {
+      const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { downtime: true } })
+      const [role, binding, ...more] = ofDowntime(objects)
+      expect(role).toMatchObject({ kind: 'Role', metadata: { namespace: 'tranche-system' }, rules: page.Role['tranche-downtime'] })
+      expect(binding).toMatchObject({ kind: 'RoleBinding', roleRef: { kind: 'Role', name: 'tranche-downtime' } })
+      expect(more).toEqual([])
+      expect(JSON.stringify(objects).split('--downtime-namespace=tranche-system')).toHaveLength(2)
+    }
+  })
+
   it('let the controller copy ConfigMaps, and change pods, only where the values say so', async () => {
     const named = (objects: readonly Rendered[], name: string): readonly string[] =>
       objects.filter(({ metadata }) => metadata.name === name).map(({ kind }) => kind)

@@ -113,6 +113,7 @@ export const choices: Readonly<Record<string, Values>> = {
       prePull: true,
       drain: { namespaces: ['gpu-operator'], conditions: true },
       nodeLocks: { namespaces: ['gpu-operator'], leaseNamespace: 'medik8s-leases' },
+      downtime: true,
       configPin: true,
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
     },

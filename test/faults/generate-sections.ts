@@ -13,7 +13,7 @@ export interface Section {
   among(shape: Shape): Shape
 }
 
-/** @returns room, group, pulls, drains, their conditions and locks of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
+/** @returns room, group, pulls, drains, their conditions, locks and downtime of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
 export function generateSections(seed: number, world: { readonly stormMs: number; readonly withGroup: boolean }): Section {
   const { stormMs, withGroup } = world
   const room = maybe('room', seed, 0.66, (random) => drawRoom(random, stormMs))
@@ -22,11 +22,12 @@ export function generateSections(seed: number, world: { readonly stormMs: number
   const drains = maybe('drain', seed, 0.66, (random) => drawDrains(random, stormMs))
   const conditions = maybe('drain conditions', seed, 0.4, (random) => drawConditions(random, stormMs))
   const locks = maybe('node locks', seed, 0.66, (random) => drawLocks(random, stormMs))
+  const downtime = maybe('downtime', seed, 0.75, drawDowntime)
   return {
     incidents: [room, group, pulls, drains, locks, ...(drains === nothing ? [] : [conditions])].flatMap(({ incidents }) => incidents),
     among: (shape) =>
       withConfig(
-        [room, pulls, drains, ...(drains === nothing ? [] : [conditions]), locks, group].reduce(
+        [room, pulls, drains, ...(drains === nothing ? [] : [conditions]), locks, downtime, group].reduce(
           (before, { among }) => among(before),
           shape,
         ),
@@ -140,4 +141,17 @@ function drawLocks(random: Random, stormMs: number): Section {
     return { ...shape, nodeLocks: true, policy: locking }
   }
   return { incidents, among }
+}
+
+/** A limit of downtime that most releases of the storm use up, or few. */
+function drawDowntime(random: Random): Section {
+  const perDay = pick(random, ['1s', '30s', '2m', '10m'])
+  // Without a policy, nothing limits the downtime.
+  const isNamed = random.next() < 0.7
+  const among = (shape: Shape): Shape => {
+    const policy = shape.policy ?? (isNamed ? {} : null)
+    const limiting = policy === null ? null : { ...policy, downtime: { ...policy.downtime, perDay } }
+    return { ...shape, downtimes: true, policy: limiting }
+  }
+  return { incidents: [], among }
 }

@@ -1,4 +1,6 @@
 import { changeCluster } from './cluster-operations.ts'
+import type { BatchRelease } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
 import type { Recording } from '@tranche/recording'
 import { createCallers, type Callers } from './callers.ts'
 import type { Facts } from './judge.ts'
@@ -31,6 +33,9 @@ const MINUTE = 60_000
 const FIRST_MS = 10 * MINUTE
 /** Longest duration until the release ends, after all faults have ended and no call hangs any more, in milliseconds. */
 const END_MS = 60 * MINUTE
+/** Number of days for which nodes may wait for the next one. The person may release another version each day. */
+const MOST_DAYS = 3
+const DAY_MS = 24 * 60 * MINUTE
 /** Time between two looks of a person at the release, in milliseconds: whether it waits for them, or has ended. */
 const LOOK_MS = 5_000
 /** Time after the end in which nothing may change any more, in milliseconds. */
@@ -225,12 +230,12 @@ async function quiesce({ world, owners, processFaults }: PlayParts): Promise<rea
     if (world.programIn(slot) === undefined || world.programIn(slot)?.process.isFrozen()) world.start(slot)
   await drive(clock, owners.settle())
   const hangsForMs = Math.max(0, processFaults.hangsUntilMs() - clock.monotonicMs())
-  const first = await untilEnded(world, owners, hangsForMs + END_MS)
+  const first = await untilRoom(world, owners, await untilEnded(world, owners, hangsForMs + END_MS))
   while (processFaults.frozen().length > 0 || clock.monotonicMs() < processFaults.hangsUntilMs()) await letPass(clock, MINUTE)
   await letPass(clock, QUIET_MS)
   if (first.length > 0) return first
   // Late events, or processes that thawed, may have undone something. Once that has ended too, nothing else can arrive.
-  const second = await untilEnded(world, owners, END_MS)
+  const second = await untilRoom(world, owners, await untilEnded(world, owners, END_MS))
   await letPass(clock, QUIET_MS)
   return second.length > 0 ? second : drive(clock, unendedOf(world, owners))
 }
@@ -250,6 +255,22 @@ function endNewer(world: World, processFaults: ProcessFaults): void {
 
 async function unendedOf(world: World, owners: Owners): Promise<readonly string[]> {
   return [...(await findUnended(world, owners.tag(), owners.level())), ...(await findUnendedCompanion(world))]
+}
+
+/** Lets days pass while the nodes of a release wait for the next one (`downtime.perDay`). @param unended what has not ended @returns the same, later */
+async function untilRoom(world: World, owners: Owners, unended: readonly string[]): Promise<readonly string[]> {
+  let left = unended
+  for (let days = 0; days < MOST_DAYS && left.length > 0 && (await drive(world.clock, waitsForRoom(world))); days++) {
+    await letPass(world.clock, DAY_MS)
+    left = await untilEnded(world, owners, END_MS)
+  }
+  return left
+}
+
+/** Whether a release waits for nodes whose agents were away for long enough. */
+async function waitsForRoom({ people }: World): Promise<boolean> {
+  const releases = (await people.list<BatchRelease>(resourcePaths.batchReleases)).items
+  return releases.some(({ status }) => status?.flight?.blocked?.some(({ reason }) => reason === 'DowntimeSpent') === true)
 }
 
 /** Plays the person for whom the release waits. @returns what has not ended after `withinMs` */

@@ -57,6 +57,8 @@ export interface Shape {
   readonly drainConditions?: boolean
   /** Whether policies may lock nodes; absent: they may not. */
   readonly nodeLocks?: boolean
+  /** Whether policies may limit downtime; absent: they may not. */
+  readonly downtimes?: boolean
   /** Whether executors may create helper pods; absent: they may not. */
   readonly prePull?: boolean
 }

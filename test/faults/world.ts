@@ -234,6 +234,7 @@ function programsOf(
       drainNamespaces: ['*'],
       drainConditions: shape.drainConditions === true,
       lockNamespaces: shape.nodeLocks === true ? ['*'] : [],
+      ...(shape.downtimes === true && { downtimeNamespace: GROUP_LEASES }),
       ...portsOf(program),
       exchange: takenBy(program),
       failpoints,

@@ -4,7 +4,7 @@ import { startController } from '@tranche/controller'
 import { type Failpoints, createFailpoints, noFailpoints } from '@tranche/failpoints'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, type ObjectKey, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
+import { type DaemonSet, LEASE_NAMESPACE, type ObjectKey, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
 import { type Logger, silentLogger, type Tracer } from '@tranche/telemetry'
 import { createMetrics, type Metrics, exportJobMetrics, waiting } from '@tranche/metrics'
 import type { EgressClient } from '@tranche/egress'
@@ -116,6 +116,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly groups?: { readonly namespace: string; readonly shared: readonly string[] }
   /** Namespaces whose policies may lock nodes. @default only if the policy asks for it: every namespace */
   readonly lockNamespaces?: readonly string[]
+  /** Where the installation remembers downtime; null: it does not. @default only if the policy asks for it: kube-system */
+  readonly downtimeNamespace?: string | null
   /** Whether executors may create helper pods. @default only if the policy asks for them */
   readonly prePull?: boolean
   /** Whether accepted writes and deliveries are kept in memory; without it the recordings are empty. @default true */
@@ -166,7 +168,9 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         if (ports.metrics !== undefined) exportJobMetrics(ports.metrics, queue)
         const prePull = options.prePull ?? options.policy?.prePull !== undefined
         const lockNamespaces = options.lockNamespaces ?? (options.policy?.downtime?.nodeLock === undefined ? [] : ['*'])
-        const rights = { prePull, drainNamespaces, drainConditions, lockNamespaces }
+        const downtime = options.downtimeNamespace ?? (options.policy?.downtime?.perDay === undefined ? null : LEASE_NAMESPACE)
+        const memory = options.downtimeNamespace === null || downtime === null ? {} : { downtimeNamespace: downtime }
+        const rights = { prePull, drainNamespaces, drainConditions, lockNamespaces, ...memory }
         return startExecutor({ ...ports, ...scope, ...rights, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>

@@ -3,12 +3,14 @@ import {
   createTouchValues,
   type HelperPods,
   isSameButForCounts,
+  type NodeDowntimes,
   type NodeLocks,
   type SharedClusterCache,
   traceWrites,
   type WatchedCluster,
   watchCluster,
   watchHelperPods,
+  watchNodeDowntimes,
   watchNodeLocks,
 } from '@tranche/cluster'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
@@ -22,6 +24,7 @@ import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createEventRecorder, createJobHandler, createThrottle, type EventPort, type EventRecorder } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
+import { createDowntimeCheck } from './checks/downtime-check.ts'
 import { createDrainCheck } from './checks/drain-check.ts'
 import { createLockCheck } from './checks/lock-check.ts'
 import { createPrePullCheck } from './checks/pre-pull-check.ts'
@@ -55,6 +58,8 @@ export interface ExecutorOptions {
   readonly lockNamespaces?: readonly string[]
   /** Namespace of the Leases of nodes. Without `lockNamespaces` they are not watched. @default medik8s-leases */
   readonly lockLeaseNamespace?: string
+  /** Namespace of the Leases that remember the downtime of nodes. @default none: policies may not limit downtime */
+  readonly downtimeNamespace?: string
   /** Failpoints, at which tests can crash or delay the process. @default none */
   readonly failpoints?: Failpoints
   /** Seed of the reconnect jitter. @default 0 */
@@ -103,7 +108,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()
-  const { preparer, helpers, locks } = prepareNodes(options, { client, cluster, clock, log, seed })
+  const { preparer, helpers, locks, downtimes } = prepareNodes(options, { client, cluster, clock, log, seed })
   const real = createExecutorPort({ client, cluster, preparer, uniqueValue: createTouchValues(options.identity) })
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })
@@ -118,6 +123,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
     wakeByLocks(locks, cluster, enqueue)
     helpers?.start(ending.signal, end.reject)
     locks?.start(ending.signal, end.reject)
+    downtimes?.start(ending.signal, end.reject)
     sweep(clock, ending.signal, () => enqueueAll(cluster, enqueue))
     sweep(clock, ending.signal, nodeSweeper(port, log, ending.signal))
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
@@ -149,6 +155,7 @@ interface PreparedNodes {
   readonly preparer: NodePreparer
   readonly helpers: HelperPods | undefined
   readonly locks: NodeLocks | undefined
+  readonly downtimes: NodeDowntimes | undefined
 }
 
 /** Puts the checks of nodes together. What the installation does not allow is not watched. */
@@ -159,10 +166,11 @@ function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, s
     lockNamespaces = [],
     lockLeaseNamespace = NODE_LOCK_NAMESPACE,
   } = options
-  const { namespaces, prePull } = options
+  const { namespaces, prePull, downtimeNamespace } = options
   const watching = { client, clock, log, seed }
   const helpers = prePull === true ? watchHelperPods({ ...watching, ...(namespaces && { namespaces }) }) : undefined
   const locks = lockNamespaces.length === 0 ? undefined : watchNodeLocks({ ...watching, namespace: lockLeaseNamespace })
+  const downtimes = downtimeNamespace === undefined ? undefined : watchNodeDowntimes({ ...watching, namespace: downtimeNamespace })
   const controlling = (): ReadonlySet<string> => new Set(cluster.daemonSets.store.list().flatMap((one) => controlledBy(one)?.uid ?? []))
   const events = recorderFor(options, client, log)
   // A lock keeps other programs off the node before a drain cordons it.
@@ -171,8 +179,10 @@ function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, s
     createPrePullCheck({ clock, helpers, controlling }),
     createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: namespaces }),
     createDrainCheck({ client, cluster, clock, log, events, trusted: drainNamespaces, watched: namespaces, setsConditions }),
+    // Only a deletion that comes next is remembered.
+    createDowntimeCheck({ cluster, clock, downtimes, watched: namespaces }),
   ])
-  return { preparer, helpers, locks }
+  return { preparer, helpers, locks, downtimes }
 }
 
 /**

@@ -67,6 +67,9 @@
 - --lock-lease-namespace={{ .leaseNamespace }}
 {{- end }}
 {{- end }}
+{{- if $root.Values.rbac.downtime }}
+- --downtime-namespace={{ $root.Release.Namespace }}
+{{- end }}
 {{- end }}
 {{- if and (ne .component "api") $root.Values.rbac.prePull }}
 - --pre-pull

@@ -27,6 +27,7 @@ export type WorldsName =
   | 'drained'
   | 'shown'
   | 'locked'
+  | 'limited'
   | 'pulling'
   | 'steps'
   | 'waiting'

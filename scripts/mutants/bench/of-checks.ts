@@ -2,6 +2,7 @@ import type { BluntMutant } from './blunt-mutant.ts'
 
 const prePullCheck = 'apps/executor/src/checks/pre-pull-check.ts'
 const lockCheck = 'apps/executor/src/checks/lock-check.ts'
+const downtimeCheck = 'apps/executor/src/checks/downtime-check.ts'
 const drainCondition = 'packages/core/drain/src/drain-condition.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 
@@ -63,6 +64,26 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     ],
     worlds: 'locked',
     named: ['G7', 'G6'],
+  },
+  {
+    guarantee: 'G4',
+    fault: 'a pod is deleted although its agent was away for long enough today',
+    edits: [
+      { file: downtimeCheck, find: 'if (spent !== null) return spent', replace: 'if (spent !== null && purpose === null) return spent' },
+    ],
+    worlds: 'limited',
+  },
+  {
+    guarantee: 'G4',
+    fault: 'the downtime of a node is not remembered',
+    edits: [
+      {
+        file: downtimeCheck,
+        find: 'downtimes: downtimeEnded(memory, agent, clock.nowMs())',
+        replace: "downtimes: downtimeEnded(memory, { kind: 'stayed' }, agent.kind === 'stayed' ? 0 : clock.nowMs())",
+      },
+    ],
+    worlds: 'limited',
   },
   {
     guarantee: 'G7',

@@ -117,6 +117,16 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         8 * MINUTE,
       ),
   },
+  limited: {
+    text: 'two releases in a day, where one uses up the downtime of each node',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 4, startMs: 15_000, downtimes: true, policy: { downtime: { perDay: '1s' } } },
+        [template('v2', 1), template('v3', 180)],
+        8 * MINUTE,
+      ),
+  },
   pulling: {
     text: 'images take half a minute to pull, and one node reaches no registry for a while',
     among: (drawn) =>

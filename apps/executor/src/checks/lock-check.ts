@@ -7,7 +7,8 @@ import { actOnEach } from './act-on-each.ts'
 import { type AskedDeletions, createAskedDeletions } from './asked-deletions.ts'
 import type { Check, CheckQuestion, CheckTarget } from './check.ts'
 import { createFailedLocks, type FailedLocks } from './failed-locks.ts'
-import { isFor, isLeft, hasPermitEnded, permitOn } from './locked-permit.ts'
+import { hasPermitEnded, isFor, isLeft } from './locked-permit.ts'
+import { permitOn } from './permit-on-node.ts'
 
 /** Dependencies of {@link createLockCheck}. */
 export interface LockParts {

@@ -69,6 +69,7 @@ function addExecutorOptions(command: Command): void {
     .option('--drain-conditions', 'set the condition DrainInProgress on nodes while they are drained; requires --drain-namespace')
     .option('--lock-namespace <name>', 'namespace whose policies may lock nodes; * for all; repeatable; defaults to none', collect)
     .option('--lock-lease-namespace <name>', 'namespace of the Leases of nodes; defaults to medik8s-leases')
+    .option('--downtime-namespace <name>', 'namespace of the Leases that remember downtime; without it, policies may not limit it')
 }
 
 function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {

@@ -197,6 +197,7 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       drainNamespaces: ['*'],
       lockNamespaces: ['*'],
       lockLeaseNamespace: LEASE_NAMESPACE,
+      downtimeNamespace: LEASE_NAMESPACE,
     }),
   ]
   const changeObserver = startChangeObserver({

@@ -31,3 +31,17 @@ export function toNodeLockOptions(values: Values): NodeLockOptions | undefined {
     throw invalid('--lock-lease-namespace', lockLeaseNamespace, 'give another namespace, in which kubelets write no heartbeats')
   return { lockNamespaces, lockLeaseNamespace }
 }
+
+/**
+ * Reads where downtime is remembered; undefined where policies may not limit it.
+ *
+ * @throws {AppError} OPTION_INVALID
+ */
+export function toDowntimeNamespace(values: Values): string | undefined {
+  const given = textOf(values, 'downtimeNamespace')
+  if (given === undefined) return undefined
+  const namespace = parseNamespace('--downtime-namespace', given)
+  if (namespace === HEARTBEATS)
+    throw invalid('--downtime-namespace', namespace, 'give another namespace, in which kubelets write no heartbeats')
+  return namespace
+}

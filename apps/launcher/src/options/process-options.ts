@@ -4,7 +4,7 @@ import type { RedisOptions } from '@tranche/doctor'
 import { type ApiProcessOptions, toApiProcessOptions } from './api-process-options.ts'
 import { type DrainOptions, toDrainOptions } from './drain-options.ts'
 import { toGroupOptions } from './group-options.ts'
-import { type NodeLockOptions, toNodeLockOptions } from './node-lock-options.ts'
+import { toDowntimeNamespace, type NodeLockOptions, toNodeLockOptions } from './node-lock-options.ts'
 import { type PortOptions, toHealthOptions, toMetricsOptions } from './port-options.ts'
 import { type ScopeOptions, toScopeOptions } from './scope-options.ts'
 import { toWebhookOptions, type WebhookProcessOptions } from './webhook-options.ts'
@@ -35,6 +35,8 @@ export interface ProcessOptions extends DrainOptions {
   readonly prePull: boolean
   /** Undefined if policies may not lock nodes. */
   readonly nodeLocks: NodeLockOptions | undefined
+  /** Namespace of the Leases that remember downtime; undefined if policies may not limit it. */
+  readonly downtimeNamespace: string | undefined
   readonly redis: RedisOptions
   /** Null if no REST API is served. */
   readonly api: ApiProcessOptions | null
@@ -70,6 +72,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     readConfig: values['readConfig'] === true,
     ...toDrainOptions(values),
     nodeLocks: toNodeLockOptions(values),
+    downtimeNamespace: toDowntimeNamespace(values),
     pinConfig: values['pinConfig'] === true,
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
     prePull: values['prePull'] === true,

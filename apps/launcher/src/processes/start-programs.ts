@@ -248,8 +248,8 @@ async function startWebhooks(
 }
 
 function startExecutors({ options, common, shared, started, queue }: ProgramParts): void {
-  const { identity, workers, prePull, drainNamespaces, drainConditions, nodeLocks } = options
-  const rights = { prePull, drainNamespaces, drainConditions, ...nodeLocks }
+  const { identity, workers, prePull, drainNamespaces, drainConditions, nodeLocks, downtimeNamespace } = options
+  const rights = { prePull, drainNamespaces, drainConditions, ...nodeLocks, ...(downtimeNamespace !== undefined && { downtimeNamespace }) }
   started.keep('executor', startExecutor({ ...common, ...shared, ...rights, identity: `${identity}_executor`, queue, workers }))
 }
 

@@ -19,6 +19,7 @@ export {
 } from './cache/kruise-watch.ts'
 export { type HelperCreation, type HelperPods, type HelperPodsOptions, watchHelperPods } from './helper-pods.ts'
 export { type LockWrite, type NodeLocks, type NodeLocksOptions, watchNodeLocks } from './locks/node-locks.ts'
+export { type NodeDowntimes, watchNodeDowntimes } from './locks/node-downtimes.ts'
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'

@@ -102,6 +102,12 @@ describe('the permissions that doctor checks', () => {
     expect(asked).not.toContain('patch apps/daemonsets')
   })
 
+  it('cover the Leases that remember downtime where policies may limit it', () => {
+    const asked = rights('executor', '--downtime-namespace=tranche-system')
+    const downtime = granted(Role['tranche-downtime'], 'tranche-system')
+    expect(asked.toSorted()).toEqual([...granted(ClusterRole['tranche-executor']), ...downtime].toSorted())
+  })
+
   it('cover the Leases of groups where policies may name groups', () => {
     const asked = rights('controller', '--group-namespace=tranche-system', '--shared-group-namespace=demo')
     const groups = granted(Role['tranche-groups'], 'tranche-system')

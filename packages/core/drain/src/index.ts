@@ -1,6 +1,7 @@
 export { type Consumer, type PodOnNode, claimsOf, consumersOf, isEvictable, needsDrivers } from './consumers.ts'
 export { type CordonMark, cordonMarkOf, type DrainedPermit, isMarkFor, isMarkOf, isSamePermit, parseCordonMark } from './cordon-mark.ts'
 export { type CordonStep, cordonStep, type NodePatch, uncordonPatch } from './cordon-step.ts'
+export { DOWNTIME_WINDOW_MS, type Downtime, downtimeMs, DOWNTIMES_KEPT, keptDowntimes, roomAtMs } from './downtime-window.ts'
 export { drainConditionPatch, hasDrainCondition, noDrainConditionPatch, type NodeStatusPatch } from './drain-condition.ts'
 export { drainText, type EvictionRefusal } from './drain-text.ts'
 export {
@@ -17,3 +18,18 @@ export {
   renewalDueMs,
   toNodeLock,
 } from './node-lock.ts'
+export {
+  type AgentReturn,
+  allDowntimes,
+  downtimeEnded,
+  downtimeBody,
+  type DowntimeBody,
+  downtimeName,
+  type Downtimes,
+  type DowntimeWanted,
+  type NodeAgent,
+  type NodeDowntime,
+  downtimeBegun,
+  type OpenDowntime,
+  toNodeDowntime,
+} from './node-downtime.ts'

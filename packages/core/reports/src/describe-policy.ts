@@ -160,7 +160,7 @@ function soakSentences({ step, final = `${FINAL_SETTLE_SECONDS}s` }: NonNullable
   ]
 }
 
-function downtimeSentences({ group, nodeLock }: NonNullable<ReleasePolicySpec['downtime']> = {}): readonly string[] {
+function downtimeSentences({ group, nodeLock, perDay }: NonNullable<ReleasePolicySpec['downtime']> = {}): readonly string[] {
   return [
     group === undefined
       ? 'Releases of other DaemonSets may run at the same time.'
@@ -168,6 +168,9 @@ function downtimeSentences({ group, nodeLock }: NonNullable<ReleasePolicySpec['d
     ...(nodeLock === 'Take'
       ? ['The Lease of a node is held while its pod is replaced, and a node whose Lease has another holder waits.']
       : []),
+    ...(perDay === undefined
+      ? []
+      : [`A node whose agent was away for ${perDay} in the last 24 hours because of Tranche waits, except in a rollback.`]),
   ]
 }
 

@@ -92,6 +92,11 @@ describe('a policy in words', () => {
       { downtime: { nodeLock: 'Take' } },
       'The Lease of a node is held while its pod is replaced, and a node whose Lease has another holder waits.',
     ],
+    [
+      'downtime',
+      { downtime: { perDay: '10m' } },
+      'A node whose agent was away for 10m in the last 24 hours because of Tranche waits, except in a rollback.',
+    ],
     ['nodes', { nodes: { room: 'Check' } }, 'A node without room for the new pod keeps the old one and waits.'],
     ['nodes', { nodes: { notReady: { exempt: 0 } } }, 'Dead nodes count as unavailable.'],
     [

@@ -137,6 +137,15 @@ describe('why a node is not updated', () => {
       },
     ],
     [
+      'its agent was away for long enough today',
+      { record: { blocked: [{ node: 'a', reason: 'DowntimeSpent', message: 'there is room again at 22:00' }] } },
+      {
+        rule: 'Downtime',
+        answer: 'a keeps its old pod: there is room again at 22:00',
+        next: 'the downtime of a in the last 24 hours falls below downtime.perDay of the policy; executors look again by themselves',
+      },
+    ],
+    [
       'another node has no room for its new pod',
       { record: { blocked: [{ node: 'b', reason: 'NoRoom', message: 'no room' }] } },
       { rule: 'Next' },

@@ -190,6 +190,13 @@ describe('each problem has field, value, rule and fix:', () => {
       { prePull: { parallel: 0, timeout: '0s' } },
       ['spec.prePull.parallel is 0: it must be a whole number from 1', 'spec.prePull.timeout is "0s": it must be from 1s to 24h'],
     ],
+    ['no downtime at all', { downtime: { perDay: '0s' } }, ['spec.downtime.perDay is "0s": it must be from 1s to 12h']],
+    [
+      'a day of downtime',
+      { downtime: { perDay: '24h' } },
+      ['spec.downtime.perDay is "24h": it must be from 1s to 12h; set it to a duration'],
+    ],
+    ['downtime without a unit', { downtime: { perDay: '600' } }, ['spec.downtime.perDay is "600": a duration must have a unit']],
     ['a time to pull without a unit', { prePull: { timeout: '10' } }, ['spec.prePull.timeout is "10": a duration must have a unit']],
     [
       'an automatic resume without a pause',

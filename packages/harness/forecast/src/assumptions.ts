@@ -48,12 +48,13 @@ export function assumptionsOf({
 
 function policyAssumptions({ analysis = [], drain, downtime }: ReleasePolicySpec = {}): readonly string[] {
   const { consumers = [] } = drain ?? {}
-  const { group, nodeLock } = downtime ?? {}
+  const { group, nodeLock, perDay } = downtime ?? {}
   return [
     ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} are assumed to succeed at once`]),
     ...(consumers.length === 0 ? [] : ['pods that use the agent are assumed to leave each node at once (drain)']),
     ...(group === undefined ? [] : [`no other release of the group ${group} is assumed to be in progress (downtime.group)`]),
     ...(nodeLock === 'Take' ? ['no other program is assumed to hold the Lease of a node (downtime.nodeLock)'] : []),
+    ...(perDay === undefined ? [] : ['each node is assumed to have room for downtime today (downtime.perDay)']),
   ]
 }
 

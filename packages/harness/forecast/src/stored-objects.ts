@@ -134,7 +134,7 @@ function withoutNulls(value: unknown): unknown {
 
 function toStoredPolicy(policy: ReleasePolicy): KubeObject {
   const { analysis: _analysis, notify: _notify, drain: _drain, downtime, ...spec } = policy.spec
-  return { ...policy, spec: { ...spec, ...withoutLock(downtime) } } as KubeObject
+  return { ...policy, spec: { ...spec, ...withoutNodeRules(downtime) } } as KubeObject
 }
 
 function toStoredRollout(rollout: Rollout): KubeObject {
@@ -145,13 +145,13 @@ function toStoredRollout(rollout: Rollout): KubeObject {
 
 function toStoredRelease(release: BatchRelease): KubeObject {
   const { analysis: _analysis, drain: _drain, downtime, ...others } = release.spec.tranche ?? {}
-  const tranche = { ...others, ...withoutLock(downtime) }
+  const tranche = { ...others, ...withoutNodeRules(downtime) }
   return { ...release, spec: { ...release.spec, ...(release.spec.tranche && { tranche }) } } as KubeObject
 }
 
-/** No other program takes nodes down in a forecast. */
-function withoutLock(downtime: DowntimeRules | undefined): { readonly downtime?: DowntimeRules } {
+/** No other program takes nodes down in a forecast, and it knows nothing of the day before. */
+function withoutNodeRules(downtime: DowntimeRules | undefined): { readonly downtime?: DowntimeRules } {
   if (downtime === undefined) return {}
-  const { nodeLock: _, ...others } = downtime
+  const { nodeLock: _lock, perDay: _day, ...others } = downtime
   return { downtime: others }
 }

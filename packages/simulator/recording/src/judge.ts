@@ -5,6 +5,7 @@ import { createBatchJudge } from './judges/judge-batch.ts'
 import { createBudgetJudge } from './judges/judge-budget.ts'
 import { createDrainJudge } from './judges/nodes/judge-drain.ts'
 import { createDrainConditionJudge } from './judges/nodes/judge-drain-condition.ts'
+import { createDowntimeJudge } from './judges/nodes/judge-downtime.ts'
 import { createNodeLockJudge } from './judges/nodes/judge-node-lock.ts'
 import { createFailureJudge } from './judges/judge-failure.ts'
 import { createFlightJudge } from './judges/judge-flight.ts'
@@ -84,6 +85,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createDrainJudge,
   createDrainConditionJudge,
   createNodeLockJudge,
+  createDowntimeJudge,
   createOrderJudge,
   createGroupJudge,
   createConfigJudge,

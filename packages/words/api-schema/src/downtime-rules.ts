@@ -12,6 +12,10 @@ export const downtimeSchema = z.object({
     description:
       'Whether to take the Lease of a node, which other programs that take nodes down respect as well, before its pod is deleted: Ignore or Take. With Take, a node whose Lease another program or release holds keeps its pod and waits. Default Ignore.',
   }),
+  perDay: z.string().optional().meta({
+    description:
+      'Time in which a node may be without an agent in a day because of Tranche. A node that has used it up in the last 24 hours keeps its pod until there is room again. A rollback does not wait. Default: no limit.',
+  }),
 })
 /** @see downtimeSchema */
 export type DowntimeRules = Frozen<z.infer<typeof downtimeSchema>>

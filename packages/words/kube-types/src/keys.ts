@@ -73,6 +73,10 @@ export const DRAIN_REASON = 'TrancheDrain'
 export const NODE_LOCK_ANNOTATION = 'tranche.dev/node-lock'
 /** Default namespace of the Leases of nodes, as in the lease library of medik8s. */
 export const NODE_LOCK_NAMESPACE = 'medik8s-leases'
+/** Label on Leases that remember for how long an agent was away from a node: uid of the DaemonSet. */
+export const DOWNTIME_LABEL = 'tranche.dev/downtime'
+/** Annotation on these Leases (JSON): when the agent was away. */
+export const DOWNTIME_ANNOTATION = 'tranche.dev/downtimes'
 /** Label that Kubernetes sets on pods and ControllerRevisions: identity of the revision. */
 export const REVISION_HASH_LABEL = 'controller-revision-hash'
 

@@ -117,6 +117,7 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
           ...ofDrains(optionValues),
           ...(args.includes('--drain-conditions') ? rightsOf(rulesOfPrograms.drainConditions, everywhere) : []),
           ...ofLocks(optionValues),
+          ...optionValues('downtime-namespace').flatMap((place) => rightsOf(rulesOfPrograms.downtime, { namespaces: [place] })),
         ]
       : []),
     ...(component === 'api' || (isOne && optionValues('api-port').length > 0) ? ofProgram('api') : []),

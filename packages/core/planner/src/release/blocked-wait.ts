@@ -47,6 +47,21 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'downtime.nodeLock of the policy keeps broken pods because the installation does not allow it',
     fix: 'list the namespace in rbac.nodeLocks.namespaces of the chart, or set downtime.nodeLock to Ignore',
   },
+  DowntimeSpent: {
+    why: 'downtime.perDay of the policy keeps the old pods where the agent was away for long enough today',
+    whyBroken: 'downtime.perDay of the policy keeps pods where the agent was away for long enough today',
+    fix: 'executors update these nodes by themselves once there is room, or at once without downtime.perDay or with a larger one',
+  },
+  DowntimeFailed: {
+    why: 'downtime.perDay of the policy keeps the old pods because the downtime of nodes cannot be remembered',
+    whyBroken: 'downtime.perDay of the policy keeps broken pods because the downtime of nodes cannot be remembered',
+    fix: 'grant executors the role tranche-downtime in the namespace of the installation, or remove downtime.perDay from the policy',
+  },
+  DowntimeNotAllowed: {
+    why: 'downtime.perDay of the policy keeps the old pods because the installation does not allow it',
+    whyBroken: 'downtime.perDay of the policy keeps broken pods because the installation does not allow it',
+    fix: 'allow it with rbac.downtime: true in the chart, or remove downtime.perDay from the policy',
+  },
   DeletionRefused: {
     why: 'the old pods stay because the API server refuses to delete them',
     whyBroken: 'broken pods stay because the API server refuses to delete them',

@@ -186,6 +186,20 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'waits for nodes whose agent was away for long enough today': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { blocked: [{ node: 'a', reason: 'DowntimeSpent', message: 'there is room again at 22:00' }] },
+        status: begun,
+      },
+      want: {
+        waiting: {
+          reason: 'DowntimeSpent',
+          message: expect.stringContaining('the agent was away for long enough today: a (there is room again at 22:00); executors update'),
+          nodes: ['a'],
+        },
+      },
+    },
     'waits for nodes whose pods are still used, and says by which': {
       view: {
         nodes: 'a:old b:old c:old d:old e:old',

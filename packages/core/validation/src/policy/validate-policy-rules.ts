@@ -22,7 +22,7 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
     ...validateDrain(spec.drain ?? {}),
     ...soakProblems(spec.soak),
     ...validateAnalyses(spec.analysis ?? []),
-    ...groupProblems(spec.downtime),
+    ...downtimeProblems(spec.downtime),
     ...prePullProblems(spec.prePull),
     ...validateReceivers(spec.notify ?? []),
   ]
@@ -43,7 +43,7 @@ export function validateTrancheRules({ nodes, failure, analysis, prePull, drain,
     ...validateFailure(failure ?? {}),
     ...validateDrain(drain ?? {}),
     ...validateAnalyses(analysis ?? []),
-    ...groupProblems(downtime),
+    ...downtimeProblems(downtime),
     ...prePullProblems(prePull),
   ]
 }
@@ -56,9 +56,11 @@ function budgetProblems(value: IntOrString | undefined): readonly Problem[] {
   return nodes === 0 ? [problemOf('PolicyMaxUnavailable', { value, message: 'the budget is zero nodes, so no pod could be replaced' })] : []
 }
 
-function groupProblems({ group }: NonNullable<ReleasePolicySpec['downtime']> = {}): readonly Problem[] {
-  if (group === undefined || isEntryName(group)) return []
-  return [problemOf('GroupName', { value: group })]
+function downtimeProblems({ group, perDay }: NonNullable<ReleasePolicySpec['downtime']> = {}): readonly Problem[] {
+  return [
+    ...(group === undefined || isEntryName(group) ? [] : [problemOf('GroupName', { value: group })]),
+    ...durationProblems('spec.downtime.perDay', perDay, { from: '1s', to: '12h' }),
+  ]
 }
 
 /** Maximum number of nodes that pull at a time: each has a helper pod, which all executors watch. */

@@ -6,6 +6,7 @@ import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orde
 import type { Cause, Decision } from '../world/observations.ts'
 import { mayBeTaken, type RecordedNodeRules, type RecordedTerms } from '../world/terms.ts'
 import { followKeptNodes, type KeptNodes } from '../world/kept-nodes.ts'
+import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.ts'
 
@@ -40,6 +41,10 @@ class OrderJudge implements Judge {
   constructor(parts: JudgeParts) {
     this.#parts = parts
     this.#kept = followKeptNodes(parts.query.failures ?? [], parts.query.clockSteps)
+  }
+
+  onDeletion(deletion: Deletion): void {
+    this.#kept.onDeletion(deletion)
   }
 
   onWrite(write: RecordedWrite): void {

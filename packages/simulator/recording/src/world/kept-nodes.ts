@@ -1,16 +1,20 @@
 import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
+import { followAbsences } from './absences.ts'
 import { type Consumers, followConsumers, type ForeignPod } from './consumers.ts'
 import type { DaemonSetStory } from './daemon-set-story.ts'
 import { followForeignPods } from './foreign-pods.ts'
 import { followImages } from './images.ts'
 import type { Decision, FailedRequest } from './observations.ts'
 import { type ClockSet, followNodeLeases } from './node-locks.ts'
+import type { Deletion } from './world.ts'
 import { millisecondsOf, type RecordedDrain, type RecordedTerms } from './terms.ts'
 
 /** Nodes that a policy allows to keep their pod for a while, although the order puts them first. */
 export interface KeptNodes {
   /** Called for each write. */
   onWrite(write: RecordedWrite): void
+  /** Called for each of our deletions, before it is applied. */
+  onDeletion(deletion: Deletion): void
   /**
    * Whether one of these was so at the decision, where the policy asks for it:
    *
@@ -18,6 +22,7 @@ export interface KeptNodes {
    * - images to be pulled first: they are not there
    * - a drain with `Hold`: a consumer was on the node within the time for which the node rests
    * - Leases of nodes to be taken: another holder had that of the node in the last six minutes
+   * - a limit of downtime: the agent may count as away for that long in the day before
    * - any of them: a request for the node, or for objects of no certain node, had no answer or an error in the last six minutes
    */
   mayBeKept(node: string, revision: string, of: Keeping): boolean
@@ -36,6 +41,7 @@ export function followKeptNodes(failures: readonly FailedRequest[], clockSteps: 
   const images = followImages()
   const consumers = followConsumers()
   const leases = followNodeLeases(clockSteps)
+  const absences = followAbsences(clockSteps)
   const left = new Map<string, Departed[]>()
   const failed = Map.groupBy(failures.filter(isOfCheck), ({ actor }) => actor)
   const nodeOf = new Map<string, string>()
@@ -61,10 +67,12 @@ export function followKeptNodes(failures: readonly FailedRequest[], clockSteps: 
       foreign.onWrite(write)
       images.onWrite(write)
       leases.onWrite(write)
+      absences.onWrite(write)
       followDeparture(left, consumers, write)
       consumers.onWrite(write)
       if (write.kind === 'Pod' && write.node !== undefined) nodeOf.set(String(write.o['name']), write.node)
     },
+    onDeletion: (deletion) => absences.onDeletion(deletion, true),
     mayBeKept(node, revision, { story, decision, terms }) {
       const { atMs } = decision
       const asksForRoom = terms?.nodes?.room === 'Check'
@@ -73,7 +81,9 @@ export function followKeptNodes(failures: readonly FailedRequest[], clockSteps: 
       if (terms?.drain !== undefined && mayRest(node, terms.drain, atMs)) return true
       const locks = terms?.downtime?.nodeLock === 'Take'
       if (locks && leases.mayHaveBeenHeld(node, story.namespace, atMs - READ_AGAIN_MS)) return true
-      const isChecked = asksForRoom || locks || terms?.prePull !== undefined || terms?.drain !== undefined
+      const perDay = terms?.downtime?.perDay
+      if (perDay !== undefined && absences.possibly(story, node, atMs) >= millisecondsOf(perDay)) return true
+      const isChecked = asksForRoom || locks || perDay !== undefined || terms?.prePull !== undefined || terms?.drain !== undefined
       return isChecked && mayHaveFailed(node, decision)
     },
   }

@@ -5,6 +5,7 @@ import { matchesAll } from './eligibility.ts'
 export interface RecordedTerms {
   readonly release?: string
   readonly canaryRevision?: string
+  readonly stableRevision?: string
   readonly maxUnavailable?: number | string
   readonly nodes?: RecordedNodeRules
   readonly prePull?: { readonly timeout?: string; readonly onFailure?: string }
@@ -15,7 +16,7 @@ export interface RecordedTerms {
     readonly onReapply?: string
     readonly autoResume?: string
   }
-  readonly downtime?: { readonly group?: string; readonly nodeLock?: string }
+  readonly downtime?: { readonly group?: string; readonly nodeLock?: string; readonly perDay?: string }
   readonly retry?: string
   readonly drain?: RecordedDrain
 }

@@ -1,0 +1,237 @@
+import { durationMs } from '@tranche/api-schema'
+import { type Clock, durationText } from '@tranche/clock'
+import type { NodeDowntimes, WatchedCluster } from '@tranche/cluster'
+import {
+  type AgentReturn,
+  allDowntimes,
+  DOWNTIME_WINDOW_MS,
+  downtimeBegun,
+  downtimeEnded,
+  downtimeMs,
+  type Downtimes,
+  type NodeAgent,
+  type NodeDowntime,
+  roomAtMs,
+} from '@tranche/drain'
+import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
+import { isAvailable, nodeInView } from '@tranche/fleet'
+import type { DaemonSet } from '@tranche/kube-types'
+import { isWayBack } from '@tranche/verdict'
+import { actOnEach } from './act-on-each.ts'
+import { agentReturn } from './agent-return.ts'
+import type { Check, CheckQuestion, CheckTarget } from './check.ts'
+import { isControlling, isPermitOver, permitOn } from './permit-on-node.ts'
+
+/** Dependencies of {@link createDowntimeCheck}. */
+export interface DowntimeParts {
+  readonly cluster: WatchedCluster
+  /** Shows the time of the API server. */
+  readonly clock: Clock
+  /** Undefined if the installation does not allow policies to limit downtime. */
+  readonly downtimes: NodeDowntimes | undefined
+  /** Namespaces that this process watches; undefined for all. */
+  readonly watched: readonly string[] | undefined
+}
+
+/** Name of the check in its preparations. */
+const DOWNTIME = 'downtime'
+
+/** Delay if the record or the memory has changed meanwhile, in milliseconds. */
+const CHANGED_AGAIN_MS = 1_000
+
+/** Longest delay before a node without room is asked again, in milliseconds: the policy may allow more by then. That costs no request. */
+const SPENT_AGAIN_MS = 300_000
+
+/** Time after which memories that cannot be read are reported, in milliseconds. */
+const UNREAD_MS = 30_000
+
+/** Delay before a memory that could not be written is written again, in milliseconds. */
+const FAILED_AGAIN_MS = 60_000
+
+/**
+ * Keeps the pods of nodes whose agent was away for long enough today (`downtime.perDay` of the policy). One request remembers a deletion before it is
+ * sent, one its end; both are read from a watch. A rollback is remembered, and never held. Neither is a node whose agent is away already.
+ */
+export function createDowntimeCheck(parts: DowntimeParts): Check {
+  return new DowntimeCheck(parts)
+}
+
+class DowntimeCheck implements Check {
+  readonly name = DOWNTIME
+  readonly #parts: DowntimeParts
+  /** Nodes whose memory could not be written a moment ago. */
+  readonly #failed = new Map<string, { readonly message: string; readonly untilMs: number }>()
+  /** Since when (monotonic) the memories have not been read; null if they are. */
+  #unreadFromMs: number | null = null
+
+  constructor(parts: DowntimeParts) {
+    this.#parts = parts
+  }
+
+  rules({ release }: CheckTarget): PreparationRules | undefined {
+    return allowedMs(release) === null ? undefined : { ahead: 0 }
+  }
+
+  preparations({ release }: CheckTarget): readonly Preparation[] {
+    const begun = this.#parts.downtimes?.list(release.metadata.uid) ?? []
+    return begun.map(({ node }) => {
+      return { node, check: DOWNTIME, state: 'begun', isAhead: false, isStale: false, changesAtMs: null }
+    })
+  }
+
+  async check(target: CheckTarget, { node, purpose }: CheckQuestion, signal: AbortSignal): Promise<NodeCheck | null> {
+    const allowed = allowedMs(target.release)
+    if (allowed === null || purpose === 'ahead') return null
+    const { downtimes } = this.#parts
+    // Without the answer for a permit, the deletion would not be asked about.
+    if (isWayBack(target.release)) return purpose === 'deletion' ? this.#rememberIfPossible(target, node, signal) : READY_FOR_PERMIT
+    if (downtimes === undefined) return blocked('DowntimeNotAllowed', NOT_ALLOWED)
+    if (!downtimes.isSynced()) return this.#unread(downtimes)
+    this.#unreadFromMs = null
+    const spent = this.#spent(target.daemonSet, node, allowed)
+    if (spent !== null) return spent
+    const failure = this.#failureOn(node)
+    if (failure !== null) return blocked('DowntimeFailed', failure)
+    return purpose === 'deletion' ? this.#remember(downtimes, target, node, signal) : READY_FOR_PERMIT
+  }
+
+  async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
+    const { downtimes, cluster } = this.#parts
+    const memory = downtimes?.get(agentOf(target.daemonSet, node)) ?? null
+    if (memory === null || memory.open === null || !isPermitOver(memory.open.permitted, cluster, target)) return
+    await this.#closeIfOver(memory, target.daemonSet, signal)
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    const { downtimes, watched } = this.#parts
+    if (downtimes?.isSynced() !== true) return
+    const memories = downtimes.list().filter(({ daemonSet }) => watched === undefined || watched.includes(daemonSet.namespace))
+    await actOnEach(memories, (memory) => this.#sweepOne(downtimes, memory, signal), signal)
+  }
+
+  /** A pass decides about the permits of a release that controls its DaemonSet. */
+  async #sweepOne(downtimes: NodeDowntimes, memory: NodeDowntime, signal: AbortSignal): Promise<void> {
+    const { cluster, clock } = this.#parts
+    const { open, daemonSet } = memory
+    const known = cluster.overlay.daemonSets.get(daemonSet)
+    if (known?.metadata.uid !== daemonSet.uid) {
+      if (lastMs(memory) <= clock.nowMs() - DOWNTIME_WINDOW_MS) await downtimes.forget(memory, signal)
+      return
+    }
+    if (open === null || isControlling(open.permitted.release, cluster) || !isPermitOver(open.permitted, cluster)) return
+    await this.#closeIfOver(memory, known, signal)
+  }
+
+  #spent(daemonSet: DaemonSet, node: string, allowed: number): NodeCheck | null {
+    const { clock, downtimes } = this.#parts
+    const memory = downtimes?.get(agentOf(daemonSet, node)) ?? null
+    // A node without an available pod loses nothing: a fix of a bad version must not wait for its downtime.
+    if (memory === null || !this.#isAgentThere(daemonSet, node)) return null
+    const nowMs = clock.nowMs()
+    const all = allDowntimes(memory, this.#returnOf(memory, daemonSet), nowMs)
+    const spentMs = downtimeMs(all, nowMs)
+    if (spentMs < allowed) return null
+    const atMs = roomAtMs(all, allowed, nowMs)
+    const until = `there is room again at ${new Date(atMs).toISOString()}`
+    const message = `its agent was away for ${durationText(spentMs)} of the ${durationText(allowed)} allowed in 24 hours; ${until}`
+    const againInMs = Math.min(SPENT_AGAIN_MS, Math.max(CHANGED_AGAIN_MS, atMs - nowMs))
+    return { ...blocked('DowntimeSpent', message), againInMs }
+  }
+
+  async #remember(downtimes: NodeDowntimes, target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
+    const { clock, cluster } = this.#parts
+    const { daemonSet } = target
+    const permitted = permitOn(target, node)
+    if (permitted === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    const agent = agentOf(daemonSet, node)
+    const memory = downtimes.get(agent)
+    const before: Downtimes = memory ?? { past: [], open: null }
+    const begun = downtimeBegun(before, permitted, this.#returnOf(memory, daemonSet), clock.nowMs())
+    if (begun === null) return { kind: 'ready', for: 'deletion' }
+    const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
+    const written = await downtimes.write({ agent, nodeUid, downtimes: begun }, signal)
+    if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
+    const message = `its downtime cannot be written in namespace ${downtimes.namespace}: ${written.message}`
+    this.#failed.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
+    return blocked('DowntimeFailed', message)
+  }
+
+  /** Safety comes before comfort: a rollback waits for nothing. */
+  async #rememberIfPossible(target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck | null> {
+    const { downtimes } = this.#parts
+    if (downtimes?.isSynced() !== true || this.#failureOn(node) !== null) return null
+    try {
+      await this.#remember(downtimes, target, node, signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+    }
+    return null
+  }
+
+  /** A downtime is over once the agent is back, or is not desired on the node any more. */
+  async #closeIfOver(memory: NodeDowntime, owner: DaemonSet, signal: AbortSignal): Promise<void> {
+    const { cluster, clock, downtimes } = this.#parts
+    const { daemonSet, node } = memory
+    const agent = this.#returnOf(memory, owner)
+    const isDesired = nodeInView(cluster.fleet.view(owner), node)?.desired === true
+    if (agent.kind === 'away' && isDesired) return
+    const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
+    await downtimes?.write({ agent: { daemonSet, node }, nodeUid, downtimes: downtimeEnded(memory, agent, clock.nowMs()) }, signal)
+  }
+
+  #returnOf(memory: NodeDowntime | null, daemonSet: DaemonSet): AgentReturn {
+    const { cluster, clock } = this.#parts
+    if (memory === null || memory.open === null) return { kind: 'stayed' }
+    const times = { minReadyMs: minReadyMs(daemonSet), nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+    return agentReturn(nodeInView(cluster.fleet.view(daemonSet), memory.node), memory.open.permitted.permit.podUid, times)
+  }
+
+  #isAgentThere(daemonSet: DaemonSet, node: string): boolean {
+    const { cluster, clock } = this.#parts
+    const view = nodeInView(cluster.fleet.view(daemonSet), node)
+    return view?.pods.some((pod) => isAvailable(pod, minReadyMs(daemonSet), clock.monotonicMs())) === true
+  }
+
+  /** The first list takes a moment after the start of a process. */
+  #unread({ namespace }: NodeDowntimes): NodeCheck {
+    const nowMs = this.#parts.clock.monotonicMs()
+    this.#unreadFromMs ??= nowMs
+    if (nowMs - this.#unreadFromMs < UNREAD_MS) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    return blocked('DowntimeFailed', `the Leases of namespace ${namespace} cannot be read`)
+  }
+
+  /** Without this, a node would get a permit for each attempt. */
+  #failureOn(node: string): string | null {
+    for (const [one, { untilMs }] of this.#failed) if (this.#parts.clock.monotonicMs() >= untilMs) this.#failed.delete(one)
+    return this.#failed.get(node)?.message ?? null
+  }
+}
+
+const READY_FOR_PERMIT: NodeCheck = { kind: 'ready', for: 'permit' }
+
+const NOT_ALLOWED = 'policies may not limit downtime: rbac.downtime of the chart is false'
+
+/** What the policy allows in a day, in milliseconds; null for no limit. */
+function allowedMs({ spec }: CheckTarget['release']): number | null {
+  const { perDay } = spec.tranche?.downtime ?? {}
+  const ms = perDay === undefined ? Number.NaN : durationMs(perDay)
+  return ms > 0 ? ms : null
+}
+
+function agentOf({ metadata: { namespace = '', name, uid } }: DaemonSet, node: string): NodeAgent {
+  return { daemonSet: { namespace, name, uid }, node }
+}
+
+function minReadyMs({ spec }: DaemonSet): number {
+  return (spec.minReadySeconds ?? 0) * 1000
+}
+
+/** When the memory last changed, in epoch milliseconds. */
+function lastMs({ past, open }: Downtimes): number {
+  return Math.max(...past.map(({ toMs }) => toMs), open?.fromMs ?? Number.NEGATIVE_INFINITY)
+}
+
+function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
+  return { kind: 'blocked', reason, message }
+}

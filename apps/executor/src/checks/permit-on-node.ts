@@ -1,0 +1,42 @@
+import type { WatchedCluster } from '@tranche/cluster'
+import { isSamePermit, type LockedPermit } from '@tranche/drain'
+import { type NodeView, nodeInView } from '@tranche/fleet'
+import { compareResourceVersions } from '@tranche/kube-types'
+import { isInCharge } from '@tranche/planner'
+import type { CheckTarget } from './check.ts'
+
+/** The newest permit of the node, which is the one that is executable; null without one. */
+export function permitOn({ release }: CheckTarget, node: string): LockedPermit | null {
+  const { namespace = '', name, uid, resourceVersion } = release.metadata
+  const { permits = [] } = release.status?.flight ?? {}
+  const permit = permits.filter((one) => one.node === node).at(-1)
+  return permit === undefined ? null : { release: { namespace, name, uid }, permit, seenAt: resourceVersion }
+}
+
+/**
+ * Whether a permit is over, for which something was done on its node. Not before the watch of this process has reached the version of the
+ * BatchRelease in which another process saw the permit.
+ *
+ * @param target the DaemonSet, if its release may still have the permit
+ */
+export function isPermitOver({ release, permit, seenAt }: LockedPermit, cluster: WatchedCluster, target?: CheckTarget): boolean {
+  if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), seenAt) < 0) return false
+  const known = cluster.overlay.batchReleases.get(release)
+  if (known?.metadata.uid !== release.uid) return true
+  const listed = known.status?.flight?.permits.find((one) => isSamePermit(one, permit))
+  if (listed === undefined) return true
+  return target !== undefined && hasSettled(nodeInView(cluster.fleet.view(target.daemonSet), listed.node), listed.podUid)
+}
+
+/** Whether the BatchRelease controls its DaemonSet, as far as the watches show. */
+export function isControlling(release: LockedPermit['release'], { overlay }: WatchedCluster): boolean {
+  const known = overlay.batchReleases.get(release)
+  const daemonSet = overlay.daemonSets.get({ namespace: release.namespace, name: known?.spec.workloadRef?.name ?? '' })
+  return known?.metadata.uid === release.uid && isInCharge({ release: known }, daemonSet)
+}
+
+/** As far as the watches show: the pod is gone and the node has a Ready one, or the node is not desired any more. */
+function hasSettled(view: NodeView | undefined, podUid: string): boolean {
+  if (view === undefined || !view.desired) return true
+  return view.pods.some(({ ready }) => ready) && !view.pods.some(({ uid }) => uid === podUid)
+}

@@ -1,0 +1,307 @@
+import { FakeClock } from '@tranche/clock'
+import type { LockWrite, NodeDowntimes, WatchedCluster } from '@tranche/cluster'
+import type { Downtimes, DowntimeWanted, NodeDowntime } from '@tranche/drain'
+import { describe, expect, it } from 'vitest'
+import type { Check, CheckTarget } from '../src/checks/check.ts'
+import { createDowntimeCheck } from '../src/checks/downtime-check.ts'
+
+const signal = new AbortController().signal
+const MINUTE = 60_000
+const DAY = 1_440 * MINUTE
+const own = { namespace: 'demo', name: 'agent', uid: 'u1' }
+const permit = { node: 'a', podUid: 'p1', podResourceVersion: '7' }
+const permitted = { node: 'a', purpose: 'permit' } as const
+const deletion = { node: 'a', purpose: 'deletion' } as const
+const daemonSetKey = { namespace: 'demo', name: 'agent', uid: 'd1' }
+
+interface World {
+  readonly clock: FakeClock
+  readonly check: Check
+  readonly calls: string[]
+  readonly wanted: DowntimeWanted[]
+  memory: NodeDowntime | null
+  answer: LockWrite | Error
+  isSynced: boolean
+  position: string
+  /** Pods of the DaemonSet on node a. */
+  pods: { readonly uid: string; readonly ready: boolean; readonly readyFromMs: number | null }[]
+  known: CheckTarget['release'] | undefined
+  daemonSet: object | undefined
+  isDesired: boolean
+}
+
+function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readonly string[] } = {}): World {
+  const clock = new FakeClock()
+  const world: Omit<World, 'check'> = {
+    ...{ clock, calls: [], wanted: [], memory: null, answer: { kind: 'done' }, isSynced: true, position: '50', isDesired: true },
+    ...{ pods: [standing], known: aTarget().release, daemonSet: controlled },
+  }
+  const downtimes: NodeDowntimes = {
+    namespace: 'tranche',
+    start: () => {},
+    isSynced: () => world.isSynced,
+    get: () => world.memory,
+    list: (uid) => (world.memory !== null && (uid === undefined || world.memory.open?.permitted.release.uid === uid) ? [world.memory] : []),
+    async write(wanted) {
+      world.calls.push('write')
+      world.wanted.push(wanted)
+      if (world.answer instanceof Error) throw world.answer
+      if (world.answer.kind === 'done') world.memory = aMemory(wanted.downtimes)
+      return world.answer
+    },
+    async forget() {
+      world.calls.push('forget')
+    },
+  }
+  const cluster = {
+    nodes: { store: { get: () => ({ name: 'a', uid: 'n1' }) } },
+    batchReleases: { positionOf: () => world.position },
+    overlay: { batchReleases: { get: () => world.known }, daemonSets: { get: () => world.daemonSet } },
+    fleet: { view: () => ({ nodes: [{ name: 'a', desired: world.isDesired, pods: world.pods }] }) },
+  } as unknown as WatchedCluster
+  const { isAllowed = true, watched } = given
+  const check = createDowntimeCheck({ cluster, clock, downtimes: isAllowed ? downtimes : undefined, watched })
+  return Object.assign(world, { check })
+}
+
+const standing = { uid: 'p1', ready: true, readyFromMs: 0, readyStamp: undefined, createdAt: '', terminating: false }
+const newer = { ...standing, uid: 'p2' }
+const broken = { ...standing, ready: false, readyFromMs: null }
+
+const control = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', name: own.name, uid: own.uid, controller: true }
+const controlled = {
+  metadata: { ...daemonSetKey, annotations: { 'batchrelease.rollouts.kruise.io/control-info': JSON.stringify(control) } },
+  spec: {},
+}
+
+function aTarget(tranche: object = { downtime: { perDay: '10m' } }, permits: readonly object[] = [permit]): CheckTarget {
+  return {
+    daemonSet: controlled,
+    release: {
+      metadata: { ...own, resourceVersion: '40' },
+      spec: { workloadRef: { name: 'agent' }, tranche },
+      status: { flight: { permits } },
+    },
+  } as unknown as CheckTarget
+}
+
+const rollback = { downtime: { perDay: '10m' }, canaryRevision: 'r1', stableRevision: 'r1' }
+
+function aMemory(downtimes: Downtimes): NodeDowntime {
+  return { daemonSet: daemonSetKey, node: 'a', uid: 'l1', resourceVersion: '9', ...downtimes }
+}
+
+/** A downtime with its length, and the time since its end, in minutes. */
+const away = (nowMs: number, minutes: number, ago: number): Downtimes => ({
+  past: [{ fromMs: nowMs - (ago + minutes) * MINUTE, toMs: nowMs - ago * MINUTE }],
+  open: null,
+})
+
+const openSince = (fromMs: number, { podUid = 'p1', seenAt = '40', uid = 'u1' } = {}): Downtimes => ({
+  past: [],
+  open: { fromMs, permitted: { release: { ...own, uid }, permit: { podUid, podResourceVersion: '7' }, seenAt } },
+})
+
+describe('a node under downtime.perDay', () => {
+  it('gets a permit without a request, and one before its pod is deleted', async () => {
+    const world = aWorld()
+    expect(await world.check.check(aTarget(), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
+    expect(world.calls).toEqual([])
+    expect(await world.check.check(aTarget(), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+    expect(await world.check.check(aTarget(), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+    expect(world.calls).toEqual(['write'])
+    expect(world.wanted[0]).toMatchObject({ nodeUid: 'n1', downtimes: openSince(world.clock.nowMs()) })
+  })
+
+  it('whose agent was away for long enough keeps its pod, and is asked again when there is room', async () => {
+    const world = aWorld()
+    world.memory = aMemory(away(world.clock.nowMs(), 10, 24 * 60 - 12))
+    const answer = await world.check.check(aTarget(), permitted, signal)
+    const at = new Date(world.clock.nowMs() + 2 * MINUTE + 1).toISOString()
+    expect(answer).toEqual({
+      kind: 'blocked',
+      reason: 'DowntimeSpent',
+      message: `its agent was away for 10m00s of the 10m00s allowed in 24 hours; there is room again at ${at}`,
+      againInMs: 2 * MINUTE + 1,
+    })
+    expect(await world.check.check(aTarget(), deletion, signal)).toMatchObject({ kind: 'blocked' })
+    world.clock.advance(2 * MINUTE + 1)
+    expect(await world.check.check(aTarget(), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
+    expect(world.calls).toEqual([])
+  })
+
+  it('is asked again after five minutes at most: the policy may allow more', async () => {
+    const world = aWorld()
+    world.memory = aMemory(away(world.clock.nowMs(), 10, 60))
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ againInMs: 5 * MINUTE })
+    expect(await world.check.check(aTarget({ downtime: { perDay: '11m' } }), permitted, signal)).toMatchObject({ kind: 'ready' })
+  })
+
+  it.each([
+    ['that is Ready, and not available, does not wait', {}, 'ready'],
+    ['that is available waits', { readyFromMs: -20_000 }, 'blocked'],
+  ] as const)('with a pod %s', async (_name, fields, kind) => {
+    const world = aWorld()
+    const target = aTarget()
+    const spec = { minReadySeconds: 10 }
+    world.memory = aMemory(away(world.clock.nowMs(), 10, 60))
+    world.pods = [{ ...standing, readyFromMs: world.clock.monotonicMs() - 9_999, ...fields }]
+    const answer = await world.check.check({ ...target, daemonSet: { ...target.daemonSet, spec } as never }, permitted, signal)
+    expect(answer?.kind).toBe(kind)
+  })
+
+  it('without a Ready pod does not wait: its agent is away already', async () => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs() - 30 * MINUTE, { podUid: 'p0' }))
+    world.pods = [broken]
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'ready' })
+    expect(await world.check.check(aTarget(), deletion, signal)).toMatchObject({ kind: 'ready' })
+    expect(world.wanted[0]?.downtimes).toMatchObject(openSince(world.clock.nowMs() - 30 * MINUTE))
+  })
+
+  it('does not wait in a rollback, which is remembered', async () => {
+    const world = aWorld()
+    world.memory = aMemory(away(world.clock.nowMs(), 10, 60))
+    expect(await world.check.check(aTarget(rollback), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
+    expect(await world.check.check(aTarget(rollback), deletion, signal)).toBeNull()
+    expect(world.calls).toEqual(['write'])
+  })
+
+  it.each<[string, (world: World) => void]>([
+    ['the memory cannot be written', (world) => (world.answer = { kind: 'rejected', message: 'forbidden' })],
+    ['the API server does not answer', (world) => (world.answer = new Error('timeout'))],
+    ['another process writes it', (world) => (world.answer = { kind: 'changed' })],
+    ['the memory is not read yet', (world) => (world.isSynced = false)],
+  ])('does not wait in a rollback while %s', async (_name, change) => {
+    const world = aWorld()
+    change(world)
+    expect(await world.check.check(aTarget(rollback), deletion, signal)).toBeNull()
+  })
+
+  it('does not wait in a rollback where the installation does not allow the rule', async () => {
+    const world = aWorld({ isAllowed: false })
+    expect(await world.check.check(aTarget(rollback), deletion, signal)).toBeNull()
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'DowntimeNotAllowed' })
+  })
+
+  it('is left alone without the rule', async () => {
+    const world = aWorld()
+    world.memory = aMemory(away(world.clock.nowMs(), 10, 60))
+    for (const tranche of [{}, { downtime: { group: 'x' } }]) {
+      expect(world.check.rules(aTarget(tranche))).toBeUndefined()
+      expect(await world.check.check(aTarget(tranche), deletion, signal)).toBeNull()
+    }
+  })
+
+  it('gets no permit for a minute after its memory could not be written', async () => {
+    const world = aWorld()
+    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
+    const failed = await world.check.check(aTarget(), deletion, signal)
+    expect(failed).toMatchObject({ kind: 'blocked', reason: 'DowntimeFailed', message: expect.stringContaining('leases is forbidden') })
+    expect(await world.check.check(aTarget(), permitted, signal)).toEqual(failed)
+    world.clock.advance(MINUTE)
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'ready' })
+    expect(world.calls).toEqual(['write'])
+  })
+
+  it('is asked again at once where another process has written its memory', async () => {
+    const world = aWorld()
+    world.answer = { kind: 'changed' }
+    expect(await world.check.check(aTarget(), deletion, signal)).toMatchObject({ kind: 'pending' })
+    expect(await world.check.check(aTarget(undefined, []), deletion, signal)).toMatchObject({ kind: 'pending' })
+  })
+
+  it('waits until the memories are read, and says so after half a minute', async () => {
+    const world = aWorld()
+    world.isSynced = false
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'pending' })
+    world.clock.advance(30_000)
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'DowntimeFailed' })
+  })
+})
+
+describe('the downtime of a node', () => {
+  it('ends once the permit is over and the new pod is available', async () => {
+    const world = aWorld()
+    world.clock.advance(20 * MINUTE)
+    world.memory = aMemory(openSince(world.clock.nowMs() - 5 * MINUTE))
+    world.pods = [{ ...newer, readyFromMs: world.clock.monotonicMs() - MINUTE }]
+    await world.check.undo(aTarget(), 'a', signal)
+    const nowMs = world.clock.nowMs()
+    expect(world.wanted[0]?.downtimes).toEqual({ past: [{ fromMs: nowMs - 5 * MINUTE, toMs: nowMs - MINUTE }], open: null })
+  })
+
+  it('counts for nothing where the permit was withdrawn', async () => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs()))
+    world.known = aTarget(undefined, []).release
+    world.clock.advance(5 * MINUTE)
+    await world.check.undo(aTarget(undefined, []), 'a', signal)
+    expect(world.wanted[0]?.downtimes).toEqual({ past: [], open: null })
+  })
+
+  it.each<[string, (world: World) => void]>([
+    ['its permit is in use', () => {}],
+    [
+      'this process is behind the one that saw the permit',
+      (world) => Object.assign(world, { position: '39', known: undefined, pods: [newer] }),
+    ],
+    ['the agent is away', (world) => Object.assign(world, { known: aTarget(undefined, []).release, pods: [] })],
+    ['nothing is open', (world) => Object.assign(world, { memory: aMemory(away(world.clock.nowMs(), 1, 1)) })],
+  ])('does not end while %s', async (_name, change) => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs()))
+    change(world)
+    await world.check.undo(aTarget(), 'a', signal)
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual([])
+  })
+
+  it('ends where the agent is not desired any more', async () => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs()))
+    Object.assign(world, { known: aTarget(undefined, []).release, pods: [], isDesired: false })
+    await world.check.undo(aTarget(), 'a', signal)
+    expect(world.calls).toEqual(['write'])
+  })
+
+  it('is undone by the release that opened it', () => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(0, { uid: 'another' }))
+    expect(world.check.preparations(aTarget())).toEqual([])
+    world.memory = aMemory(openSince(0))
+    expect(world.check.preparations(aTarget())).toMatchObject([{ node: 'a', check: 'downtime', state: 'begun', isStale: false }])
+  })
+
+  it.each<[string, (world: World) => void, string[]]>([
+    ['ends after its release, once the agent is back', (world) => Object.assign(world, { known: undefined, pods: [newer] }), ['write']],
+    ['stays open after its release while the agent is away', (world) => Object.assign(world, { known: undefined, pods: [broken] }), []],
+    ['is left to the release that controls the DaemonSet', (world) => Object.assign(world, { pods: [newer] }), []],
+    ['is kept for a day after its DaemonSet is gone', (world) => Object.assign(world, { daemonSet: undefined }), []],
+  ])('%s', async (_name, change, calls) => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs() - DAY + 1, { podUid: 'p0' }))
+    change(world)
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual(calls)
+  })
+
+  it.each([
+    ['is gone', undefined],
+    ['is another one', { metadata: { ...daemonSetKey, uid: 'd2' } }],
+  ])('is forgotten a day later if its DaemonSet %s', async (_name, daemonSet) => {
+    const world = aWorld()
+    world.memory = aMemory(away(world.clock.nowMs(), 1, 24 * 60))
+    world.daemonSet = daemonSet
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual(['forget'])
+  })
+
+  it('is not touched in a namespace that this process does not watch', async () => {
+    const world = aWorld({ watched: ['another'] })
+    world.memory = aMemory(away(world.clock.nowMs(), 1, 24 * 60))
+    world.daemonSet = undefined
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual([])
+  })
+})

@@ -1,0 +1,111 @@
+import type { RecordedWrite } from '../record/recorded-write.ts'
+import type { DaemonSetStory } from './daemon-set-story.ts'
+import type { ClockSet } from './node-locks.ts'
+import type { NodeStory, PodStory } from './node-story.ts'
+import type { Deletion } from './world.ts'
+
+/** Times without an available agent on nodes after our deletions. */
+export interface Absences {
+  /** Called for each of our deletions, before it is applied. @param isCounted whether the policy certainly asked to count it */
+  onDeletion(deletion: Deletion, isCounted: boolean): void
+  /** Called for each write, before it is applied. */
+  onWrite(write: RecordedWrite): void
+  /** Milliseconds in the day before `atMs` for which the agent was certainly away, and which our processes must know. */
+  surely(story: DaemonSetStory, node: string, atMs: number): number
+  /** Most milliseconds in the day before `atMs` for which our processes may count the agent as away. */
+  possibly(story: DaemonSetStory, node: string, atMs: number): number
+}
+
+interface Absence {
+  readonly story: DaemonSetStory
+  readonly node: string
+  /** Pod that we deleted. */
+  readonly podUid: string
+  readonly permittedMs: number
+  readonly deletedMs: number
+  readonly isCounted: boolean
+  /** First moment with an available pod; null before that. */
+  backMs: number | null
+  /** Since when a pod has been available; null while none is. */
+  upSinceMs: number | null
+  /** First moment of an availability that lasted; null before that. */
+  steadyMs: number | null
+  /** Whether the node was deleted since. */
+  hasGone: boolean
+}
+
+const DAY_MS = 86_400_000
+
+/** Clocks of processes differ by that from the clock of the API server, and pods are stamped to a second. */
+const ROUNDED_MS = 5_000
+
+/** Availability after which a process must have seen the end of the absence, in milliseconds. */
+const STEADY_MS = 120_000
+
+/** Time for which an answer about a node is used, and until it is asked again, in milliseconds. */
+const ASKED_AGAIN_MS = 6 * 60_000
+
+/** Starts without absences. */
+export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
+  const absences: Absence[] = []
+  const open = new Set<Absence>()
+  /** By how much the clock of the API server may have changed what is counted. */
+  const doubtMs = (atMs: number): number =>
+    clockSteps.filter((step) => step.atMs <= atMs && step.atMs > atMs - 2 * DAY_MS).reduce((sum, { ms }) => sum + Math.abs(ms), 0)
+  const ofNode = (story: DaemonSetStory, node: string): readonly Absence[] =>
+    absences.filter((one) => one.story === story && one.node === node)
+
+  return {
+    onDeletion({ daemonSet: story, pod: { node, uid: podUid }, atMs, permittedMs = atMs }, isCounted) {
+      if ([...open].some((one) => one.story === story && one.node === node && one.backMs === null)) return
+      const times = { backMs: null, upSinceMs: null, steadyMs: null, hasGone: false }
+      const absence: Absence = { story, node, podUid, permittedMs, deletedMs: atMs, isCounted, ...times }
+      absences.push(absence)
+      open.add(absence)
+    },
+    onWrite({ kind, type, o, node, t }) {
+      const gone = kind === 'Node' && type === 'DELETED' ? String(o['name'] ?? node) : undefined
+      for (const one of absences) if (one.node === gone) one.hasGone = true
+      for (const absence of open) {
+        follow(absence, absence.story.node(absence.node), t)
+        if (absence.steadyMs !== null) open.delete(absence)
+      }
+    },
+    surely(story, node, atMs) {
+      const sum = ofNode(story, node).reduce((ms, { deletedMs, backMs, isCounted, hasGone }) => {
+        const isSure = isCounted && !hasGone && backMs !== null && backMs <= atMs && deletedMs >= atMs - DAY_MS + ROUNDED_MS
+        return ms + (isSure ? Math.max(0, backMs - deletedMs - ROUNDED_MS) : 0)
+      }, 0)
+      return Math.max(0, sum - doubtMs(atMs))
+    },
+    possibly(story, node, atMs) {
+      const sinceMs = atMs - DAY_MS - ASKED_AGAIN_MS - doubtMs(atMs)
+      return ofNode(story, node).reduce((ms, { permittedMs, steadyMs }) => {
+        const toMs = Math.min(steadyMs ?? atMs, atMs) + ROUNDED_MS
+        return toMs <= sinceMs || permittedMs > atMs ? ms : ms + toMs - Math.max(permittedMs, sinceMs) + ROUNDED_MS + doubtMs(atMs)
+      }, 0)
+    },
+  }
+}
+
+/** @param node before the write */
+function follow(absence: Absence, node: NodeStory | undefined, t: number): void {
+  if (node?.wanted !== true) {
+    absence.backMs ??= t
+    absence.steadyMs ??= t
+    return
+  }
+  const back = [...node.pods.values()].flatMap((pod) => availableFromMs(pod, absence) ?? []).filter((fromMs) => fromMs <= t)
+  if (back.length === 0) {
+    absence.upSinceMs = null
+    return
+  }
+  absence.upSinceMs ??= t
+  absence.backMs ??= Math.min(...back)
+  if (t - absence.upSinceMs >= STEADY_MS) absence.steadyMs = absence.upSinceMs
+}
+
+/** From when the pod is available, if it stays Ready; null for one that is not Ready, and for the one that we deleted. */
+function availableFromMs({ uid, ended, readySinceMs, neededMs }: PodStory, { podUid, deletedMs }: Absence): number | null {
+  return uid !== podUid && ended === null && readySinceMs !== null ? Math.max(deletedMs, readySinceMs + neededMs) : null
+}

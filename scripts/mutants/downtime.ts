@@ -1,0 +1,138 @@
+import type { Mutant } from './mutant.ts'
+
+const window = 'packages/core/drain/src/downtime-window.ts'
+const nodeDowntime = 'packages/core/drain/src/node-downtime.ts'
+const nodeDowntimes = 'packages/clients/cluster/src/locks/node-downtimes.ts'
+const downtimeCheck = 'apps/executor/src/checks/downtime-check.ts'
+const agentReturn = 'apps/executor/src/checks/agent-return.ts'
+
+const windowTests = 'packages/core/drain/test/downtime-window.test.ts'
+const memoryTests = 'packages/core/drain/test/node-downtime.test.ts'
+const leaseTests = 'packages/clients/cluster/test/node-downtimes.test.ts'
+const checkTests = 'apps/executor/test/downtime-check.test.ts'
+const returnTests = 'apps/executor/test/agent-return.test.ts'
+const stories = 'test/scenarios/downtime.test.ts'
+
+/** Faults in the limit of downtime in a day. */
+export const mutantsOfDowntime: readonly Mutant[] = [
+  {
+    rule: 'Downtime',
+    fault: 'a downtime counts for ever',
+    file: window,
+    find: 'const sinceMs = nowMs - DOWNTIME_WINDOW_MS',
+    replace: 'const sinceMs = nowMs - 100 * DOWNTIME_WINDOW_MS',
+    tests: [windowTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'downtimes that overlap count twice',
+    file: window,
+    find: 'if (last === undefined || next.fromMs > last.toMs)',
+    replace: 'if (last === undefined || next.fromMs > last.fromMs)',
+    tests: [windowTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'the oldest downtimes are forgotten where there are too many',
+    file: window,
+    find: 'kept.unshift({ fromMs: second.fromMs - (first.toMs - first.fromMs), toMs: second.toMs })',
+    replace: 'kept.unshift(first.toMs > nowMs ? first : second)',
+    tests: [windowTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a node is announced to have room too early',
+    file: window,
+    find: 'return fromMs + (countedMs - allowedMs) + DOWNTIME_WINDOW_MS + 1',
+    replace: 'return fromMs + DOWNTIME_WINDOW_MS + Math.min(1, countedMs)',
+    tests: [windowTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a second deletion forgets since when the agent has been away',
+    file: nodeDowntime,
+    find: "if (open !== null && agent.kind === 'away') return { past, open: { fromMs: open.fromMs, permitted } }",
+    replace: '',
+    tests: [memoryTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a deletion that was never sent counts',
+    file: nodeDowntime,
+    find: "if (agent.kind === 'stayed') return []",
+    replace: '',
+    tests: [memoryTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a Lease with the label of another DaemonSet counts',
+    file: nodeDowntime,
+    find: 'if (more.length > 0 || metadata.name !== downtimeName(agent)) return null',
+    replace: 'if (more.length > 0) return null',
+    tests: [memoryTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a memory is written by an old reading',
+    file: nodeDowntime,
+    find: '{ resourceVersion: before.resourceVersion }',
+    replace: '{}',
+    tests: [memoryTests, leaseTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a memory that was written meanwhile is forgotten',
+    file: nodeDowntimes,
+    find: 'const limits = { preconditions: { uid, resourceVersion }, signal, deadlineMs: WRITE_DEADLINE_MS }',
+    replace: 'const limits = { preconditions: { uid }, signal, deadlineMs: resourceVersion === null ? 0 : WRITE_DEADLINE_MS }',
+    tests: [leaseTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a fix waits for the downtime of the version that never started',
+    file: downtimeCheck,
+    find: 'if (memory === null || !this.#isAgentThere(daemonSet, node)) return null',
+    replace: 'if (memory === null || this.#isAgentThere === undefined) return null',
+    tests: [checkTests, stories],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a rollback waits for room',
+    file: downtimeCheck,
+    find: 'if (isWayBack(target.release)) return',
+    replace: 'if (isWayBack(target.release) && downtimes === undefined) return',
+    tests: [checkTests, stories],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a rollback is not remembered',
+    file: downtimeCheck,
+    find: 'await this.#remember(downtimes, target, node, signal)\n    } catch',
+    replace: 'await Promise.resolve(target)\n    } catch',
+    tests: [checkTests, stories],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'a downtime ends while the agent is away',
+    file: downtimeCheck,
+    find: "if (agent.kind === 'away' && isDesired) return",
+    replace: '',
+    tests: [checkTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'the memory of a DaemonSet that a watch does not show is forgotten at once',
+    file: downtimeCheck,
+    find: 'if (lastMs(memory) <= clock.nowMs() - DOWNTIME_WINDOW_MS) await downtimes.forget(memory, signal)',
+    replace: 'if (lastMs(memory) <= clock.nowMs() + DOWNTIME_WINDOW_MS) await downtimes.forget(memory, signal)',
+    tests: [checkTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'an agent counts as back by the clock of a kubelet that is behind',
+    file: agentReturn,
+    find: 'Math.min(seenMs, Math.max(stampedMs, createdMs))',
+    replace: 'Math.min(seenMs, stampedMs)',
+    tests: [returnTests],
+  },
+]
