@@ -28,13 +28,14 @@ import {
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './ports/analysis-port.ts'
 import { createConfigPort } from './ports/config-port.ts'
-import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/config-watch.ts'
+import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/pin/config-watch.ts'
 import type { GroupSettings } from './ports/group-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
 import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metrics.ts'
 import { createNotifyPort } from './ports/notify-port.ts'
-import { createPinPort } from './ports/pin-port.ts'
+import type { ConfigKind } from '@tranche/config'
+import { createPinPort } from './ports/pin/pin-port.ts'
 import { createPolicyPort } from './ports/policy-port.ts'
 import { createRefusalPort } from './ports/refusal-port.ts'
 import { createReleasePort } from './ports/release-port.ts'
@@ -223,11 +224,14 @@ function pinningOf(
   wake: (lane: LaneName, key: string) => void,
 ): { readonly port: PinPort; readonly watch: ConfigWatch } | undefined {
   if (pinConfig !== true) return undefined
-  const kinds = ['ConfigMap'] as const
+  const kinds = (): readonly ConfigKind[] => ['ConfigMap']
   const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
   const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
   const { overlay } = cluster
-  return { watch, port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), overlay }) }
+  return {
+    watch,
+    port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), salt: () => crypto.randomUUID(), overlay }),
+  }
 }
 
 function releasesOf(options: ControllerOptions, parts: TermParts, strategyScope: StrategyScope): ReturnType<typeof createReleasePort> {
