@@ -64,6 +64,7 @@ export function processRules(): object {
     drainConditions: ClusterRole['tranche-drain-conditions'],
     nodeLocks: Role['tranche-node-locks'],
     configPin: ClusterRole['tranche-config-pin'],
+    secretPin: ClusterRole['tranche-secret-pin'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],
   }

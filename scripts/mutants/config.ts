@@ -26,6 +26,7 @@ const listCopies = 'apps/controller/src/ports/pin/list-copies.ts'
 const copyOnWire = 'apps/controller/src/ports/pin/copy-on-wire.ts'
 const pinnedAttacks = 'test/scenarios/pinned-attacks.test.ts'
 const pinPortTests = 'apps/controller/test/pin-port.test.ts'
+const pinnedSecrets = 'test/scenarios/pinned-secrets.test.ts'
 const listCopiesTests = 'apps/controller/test/list-copies.test.ts'
 const takeOver = 'packages/core/planner/src/rollout/take-over-for-pins.ts'
 const takeOverTests = 'packages/core/planner/test/rollout/take-over-for-pins.test.ts'
@@ -250,6 +251,62 @@ export const mutantsOfConfig: readonly Mutant[] = [
     find: 'list.isCut ? needed(reader, list) : []',
     replace: 'list.isCut && list.copies.length < 0 ? needed(reader, list) : []',
     tests: [pinnedAttacks],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an error about a Secret says what a server wrote',
+    file: 'apps/controller/src/ports/pin/secret-client.ts',
+    find: "kind === 'Secret' ? withoutServerText(client) : client",
+    replace: "kind === ('None' as string) ? withoutServerText(client) : client",
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy of a Secret is named whatever it holds',
+    file: copyOnWire,
+    find: 'content !== undefined && isSameContent(copy.content, content)',
+    replace: "(content === undefined || isSameContent(copy.content, content) || copy.name !== '')",
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a Secret whose labels change is another content',
+    file: pinView,
+    find: "(kind === 'Secret' || salt !== undefined)",
+    replace: 'salt !== undefined',
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'the type of a Secret is lost',
+    file: configCopy,
+    find: '...(type !== undefined && { type }),',
+    replace: "...(type === '' && { type }),",
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a Secret whose content the cluster writes is copied',
+    file: planPins,
+    find: 'reading.source.type !== TOKEN_TYPE',
+    replace: "reading.source.type !== ''",
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'Secrets are pinned in namespaces that the installation does not list',
+    file: 'apps/controller/src/term.ts',
+    find: "one === '*' || one === namespace",
+    replace: "one === '*' || one.length > 0",
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'nothing says that Secrets are left as they are',
+    file: conditions,
+    find: 'view.pinsSecrets === false && found',
+    replace: 'view.pinsSecrets === true && found',
+    tests: [conditionTests],
   },
   {
     rule: 'Pin',

@@ -114,6 +114,7 @@ export const choices: Readonly<Record<string, Values>> = {
       drain: { namespaces: ['gpu-operator'], conditions: true },
       nodeLocks: { namespaces: ['gpu-operator'], leaseNamespace: 'medik8s-leases' },
       configPin: true,
+      pinSecretNamespaces: ['gpu-operator'],
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
     },
     networkPolicy: {

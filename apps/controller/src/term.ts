@@ -164,8 +164,8 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
   const pinning = pinningOf(options, parts, wake)
-  const pins = pinning && wrap('pins', pinning.port)
-  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, pins })
+  const pins = pinning && { pins: wrap('pins', pinning.port), mayPinSecrets: pinning.mayPinSecrets }
+  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, ...pins })
   const secrets = createSecretReader(client)
   const allowed = { allowsGroups: options.groups !== undefined, allowsPrePull: options.prePull !== false }
   const policyPort = createPolicyPort({ client, cluster, egress, secrets, ...allowed })
@@ -217,19 +217,33 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   }
 }
 
+interface Pinning {
+  readonly port: PinPort
+  readonly watch: ConfigWatch
+  readonly mayPinSecrets: (namespace: string) => boolean
+}
+
+/** Kinds of objects that the installation lets the controller copy. */
+function pinnableKinds({ pinConfig, pinSecretNamespaces = [] }: ControllerOptions, namespace: string): readonly ConfigKind[] {
+  if (pinConfig !== true) return []
+  return pinSecretNamespaces.some((one) => one === '*' || one === namespace) ? ['ConfigMap', 'Secret'] : ['ConfigMap']
+}
+
 /** Undefined where the installation does not allow it. */
 function pinningOf(
-  { pinConfig, identity, clock, log, seed = 0 }: ControllerOptions,
+  options: ControllerOptions,
   { client, cluster }: TermParts,
   wake: (lane: LaneName, key: string) => void,
-): { readonly port: PinPort; readonly watch: ConfigWatch } | undefined {
+): Pinning | undefined {
+  const { pinConfig, identity, clock, log, seed = 0 } = options
   if (pinConfig !== true) return undefined
-  const kinds = (): readonly ConfigKind[] => ['ConfigMap']
+  const kinds = (namespace: string): readonly ConfigKind[] => pinnableKinds(options, namespace)
   const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
   const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
   const { overlay } = cluster
   return {
     watch,
+    mayPinSecrets: (namespace) => kinds(namespace).includes('Secret'),
     port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), salt: () => crypto.randomUUID(), overlay }),
   }
 }

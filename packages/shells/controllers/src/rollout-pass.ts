@@ -27,6 +27,8 @@ export interface RolloutParts {
   readonly config?: ConfigPort | undefined
   /** @default a policy that asks for pinned config holds its releases */
   readonly pins?: PinPort | undefined
+  /** Whether Secrets of a namespace are pinned too. @default they are not */
+  readonly mayPinSecrets?: ((namespace: string) => boolean) | undefined
 }
 
 /** Drives one Rollout: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
@@ -51,6 +53,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     const read: RolloutView = {
       ...reading,
       ...(immutable !== null && { immutableConfigMaps: immutable.immutable }),
+      ...(asksForPins(reading) && { pinsSecrets: parts.mayPinSecrets?.(key.namespace) === true }),
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
       revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
       nowMs: clock.nowMs(),

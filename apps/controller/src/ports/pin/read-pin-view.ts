@@ -13,6 +13,7 @@ import {
   type SourceReading,
 } from '@tranche/config'
 import type { PinPort } from '@tranche/controllers'
+import { AppError } from '@tranche/errors'
 import { isForbidden, isNotFound, type KubeClient } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import { configPath } from './config-watch.ts'
@@ -69,14 +70,14 @@ async function readSource(
   } catch (error) {
     signal.throwIfAborted()
     if (isNotFound(error)) return { kind: 'absent' }
-    if (isForbidden(error)) return { kind: 'unread', why: missingRight(kind) }
+    if (isForbidden(error)) return { kind: 'unread', why: missingRight('get', kind) }
     throw error
   }
 }
 
-function missingRight(kind: ConfigKind): string {
-  const value = kind === 'Secret' ? 'rbac.pinSecrets' : 'rbac.configPin'
-  return `the controller may not get ${configPath(kind).plural}; grant it the permissions of ${value}`
+function missingRight(verb: 'get' | 'list', kind: ConfigKind): string {
+  const value = kind === 'Secret' ? 'rbac.pinSecretNamespaces' : 'rbac.configPin'
+  return `the controller may not ${verb} ${configPath(kind).plural}; grant it the permissions of ${value}`
 }
 
 interface CopyReader extends PinViewParts {
@@ -87,21 +88,29 @@ interface CopyReader extends PinViewParts {
   readonly signal: AbortSignal
 }
 
+interface ListOfKind extends ListedCopies {
+  readonly kind: ConfigKind
+}
+
+async function listOf(client: KubeClient, kind: ConfigKind, daemonSet: DaemonSet, signal: AbortSignal): Promise<ListOfKind> {
+  try {
+    return { kind, ...(await listCopies(clientFor(kind, client), kind, daemonSet, signal)) }
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    throw new AppError('API_REFUSED', missingRight('list', kind), { cause: error })
+  }
+}
+
 /** Where a list is cut, the copies that a decision needs are read by their names. */
 async function readCopies(reader: CopyReader): Promise<readonly ExistingCopy[]> {
   const { client, kinds, daemonSet, signal } = reader
-  const lists = await Promise.all(
-    kinds.map(async (kind) => ({ kind, ...(await listCopies(clientFor(kind, client), kind, daemonSet, signal)) })),
-  )
+  const lists = await Promise.all(kinds.map((kind) => listOf(client, kind, daemonSet, signal)))
   const missing = lists.flatMap((list) => (list.isCut ? needed(reader, list) : []))
   const read = await Promise.all(missing.map((one) => readCopy(reader, one)))
   return [...lists.flatMap(({ copies }) => copies), ...read.flatMap((copy) => copy ?? [])]
 }
 
-function needed(
-  { objects, sources, daemonSet, offered, taken }: CopyReader,
-  { kind, copies }: ListedCopies & { readonly kind: ConfigKind },
-): readonly ConfigObject[] {
+function needed({ objects, sources, daemonSet, offered, taken }: CopyReader, { kind, copies }: ListOfKind): readonly ConfigObject[] {
   const named = [pinsOf(daemonSet.spec.template), parsePins(offered)]
   const names = objects.flatMap((object) => {
     const found = sources.get(pinKey(object))
