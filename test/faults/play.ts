@@ -249,7 +249,7 @@ function endNewer(world: World, processFaults: ProcessFaults): void {
 }
 
 async function unendedOf(world: World, owners: Owners): Promise<readonly string[]> {
-  return [...(await findUnended(world, owners.tag(), owners.level())), ...(await findUnendedCompanion(world))]
+  return [...(await findUnended(world, owners.tag(), owners.levels())), ...(await findUnendedCompanion(world))]
 }
 
 /** Plays the person for whom the release waits. @returns what has not ended after `withinMs` */
