@@ -18,9 +18,16 @@ const configCopyTests = 'packages/core/config/test/pin/config-copy.test.ts'
 const pinnedPods = 'test/scenarios/pinned-pods.test.ts'
 const pinnedConfig = 'test/scenarios/pinned-config.test.ts'
 const pinnedChanges = 'test/scenarios/pinned-changes.test.ts'
-const pinConfig = 'packages/shells/controllers/src/pin-config.ts'
-const pinPort = 'apps/controller/src/ports/pin-port.ts'
+const pinner = 'packages/shells/controllers/src/pins/pinner.ts'
+const attemptPins = 'packages/shells/controllers/src/pins/attempt-pins.ts'
+const pinPort = 'apps/controller/src/ports/pin/pin-port.ts'
+const pinView = 'apps/controller/src/ports/pin/read-pin-view.ts'
+const listCopies = 'apps/controller/src/ports/pin/list-copies.ts'
+const copyOnWire = 'apps/controller/src/ports/pin/copy-on-wire.ts'
+const pinnedAttacks = 'test/scenarios/pinned-attacks.test.ts'
 const pinPortTests = 'apps/controller/test/pin-port.test.ts'
+const pinnedSecrets = 'test/scenarios/pinned-secrets.test.ts'
+const listCopiesTests = 'apps/controller/test/list-copies.test.ts'
 const takeOver = 'packages/core/planner/src/rollout/take-over-for-pins.ts'
 const takeOverTests = 'packages/core/planner/test/rollout/take-over-for-pins.test.ts'
 const undonePins = 'packages/core/planner/src/rollout/undone-pins.ts'
@@ -137,8 +144,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnversioned',
     fault: 'nothing reads a ConfigMap again that became immutable',
     file: rolloutPass,
-    find: 'noLaterThan(known?.recheckAfterMs, outcomeOf(plan))',
-    replace: '(known === undefined ? noLaterThan(1, outcomeOf(plan)) : outcomeOf(plan))',
+    find: 'noLaterThan(immutable?.recheckAfterMs, outcomeOf(plan))',
+    replace: '(immutable === undefined ? noLaterThan(1, outcomeOf(plan)) : outcomeOf(plan))',
     tests: [scenarios],
   },
   {
@@ -201,17 +208,129 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a template names a copy before it exists',
     file: planPins,
-    find: "if (found?.kind === 'found') return { kind: 'createCopy', copy: toCopy(found.source, view.owner) }",
+    find: "if (found?.kind === 'found') return createPlan(view, found.source)",
     replace: '',
     tests: [planPinsTests],
   },
   {
     rule: 'Pin',
-    fault: 'an object of another owner is taken for a copy',
+    fault: 'a copy is created at a name that belongs to another object, again and again',
+    file: pinPort,
+    find: 'if (found !== undefined && !isOurs) this.#taken.add({ kind, ...metadata })',
+    replace: '',
+    tests: [pinnedAttacks],
+  },
+  {
+    rule: 'Pin',
+    fault: 'any object that looks like a copy and holds the content is followed',
     file: planPins,
-    find: 'return takenPlan(key, copy)',
-    replace: 'continue',
+    find: 'namedCopies(view, source).find(',
+    replace: 'view.copies.find(',
     tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy is listed with its content',
+    file: listCopies,
+    find: 'metadataOnly: true,',
+    replace: 'metadataOnly: uid.length < 0,',
+    tests: [pinnedAttacks],
+  },
+  {
+    rule: 'Pin',
+    fault: 'every object with the label of copies is looked at',
+    file: listCopies,
+    find: 'if (++seen > MOST_LISTED) throw enough',
+    replace: 'seen++',
+    tests: [listCopiesTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy that a cut list lacks is not read',
+    file: pinView,
+    find: 'list.isCut ? needed(reader, list) : []',
+    replace: 'list.isCut && list.copies.length < 0 ? needed(reader, list) : []',
+    tests: [pinnedAttacks],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an error about a Secret says what a server wrote',
+    file: 'apps/controller/src/ports/pin/secret-client.ts',
+    find: "kind === 'Secret' ? withoutServerText(client) : client",
+    replace: "kind === ('None' as string) ? withoutServerText(client) : client",
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy of a Secret is named whatever it holds',
+    file: copyOnWire,
+    find: 'content !== undefined && isSameContent(copy.content, content)',
+    replace: "(content === undefined || isSameContent(copy.content, content) || copy.name !== '')",
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a Secret whose labels change is another content',
+    file: pinView,
+    find: "(kind === 'Secret' || salt !== undefined)",
+    replace: 'salt !== undefined',
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'the type of a Secret is lost',
+    file: configCopy,
+    find: '...(type !== undefined && { type }),',
+    replace: "...(type === '' && { type }),",
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a Secret whose content the cluster writes is copied',
+    file: planPins,
+    find: 'reading.source.type !== TOKEN_TYPE',
+    replace: "reading.source.type !== ''",
+    tests: [planPinsTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'Secrets are pinned in namespaces that the installation does not list',
+    file: 'apps/controller/src/term.ts',
+    find: "one === '*' || one === namespace",
+    replace: "one === '*' || one.length > 0",
+    tests: [pinnedSecrets],
+  },
+  {
+    rule: 'Pin',
+    fault: 'nothing says that Secrets are left as they are',
+    file: conditions,
+    find: 'view.pinsSecrets === false && found',
+    replace: 'view.pinsSecrets === true && found',
+    tests: [conditionTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a stop waits for requests that pins need',
+    file: 'packages/shells/controllers/src/rollout-pass.ts',
+    find: "stopsRelease(plan, view) ? { kind: 'stop', plan } : ",
+    replace: '',
+    tests: [pinnedAttacks],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a pass waits for an attempt to its end',
+    file: pinner,
+    find: 'await within(this.#clock, PATIENCE_MS, done)',
+    replace: 'await done',
+    tests: [pinnedAttacks],
+  },
+  {
+    rule: 'Pin',
+    fault: 'an abort waits until the API server answers requests for config',
+    file: pinner,
+    find: 'monotonicMs - sinceMs < OVERDUE_MS ? null',
+    replace: 'monotonicMs - sinceMs < 100 * OVERDUE_MS ? null',
+    tests: [pinnedAttacks],
   },
   {
     rule: 'Pin',
@@ -256,7 +375,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'Pin',
     fault: 'the native controller acts on a template with new config',
-    file: pinConfig,
+    file: attemptPins,
     find: "timing.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? timing.operations : []",
     replace: '[]',
     tests: [pinnedConfig],
@@ -280,7 +399,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'Pin',
     fault: 'a release of a pinned template stops while its objects cannot be read',
-    file: pinConfig,
+    file: attemptPins,
     find: 'if (!isRead && on.isPinned) return',
     replace: 'if (isRead && on.isPinned) return',
     tests: [pinnedChanges],
@@ -297,8 +416,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a copy that was deleted meanwhile holds the release',
     file: pinPort,
-    find: '{ namespace, name }, { signal }).catch(orUndefined)\n      const copy',
-    replace: '{ namespace, name }, { signal })\n      const copy',
+    find: 'kind, { namespace, name }, signal).catch(orUndefined)\n    if (found',
+    replace: 'kind, { namespace, name }, signal)\n    if (found',
     tests: [pinPortTests],
   },
   {
@@ -312,17 +431,17 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'Pin',
     fault: 'an object of the name of a copy is followed whatever it holds',
-    file: pinPort,
-    find: "if (copy.kind === 'Secret') return true",
-    replace: "if (copy.kind !== ('None' as string)) return true",
-    tests: [pinnedChanges],
+    file: copyOnWire,
+    find: 'copyName(source, owner, copy.salt) === copy.name',
+    replace: 'copyName(source, owner, copy.salt).length > 0',
+    tests: [pinnedAttacks],
   },
   {
     rule: 'Pin',
     fault: 'config is read in each pass',
-    file: pinConfig,
-    find: 'if (last?.basis === basis && (last.untilMs === null || last.untilMs > monotonicMs))',
-    replace: 'if (last?.basis === basis && (last.untilMs ?? 0) > monotonicMs)',
+    file: pinner,
+    find: '(last.untilMs !== null && last.untilMs <= monotonicMs)',
+    replace: '(last.untilMs ?? 0) <= monotonicMs',
     tests: [pinnedChanges],
   },
   {

@@ -248,6 +248,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
           sharedGroupNamespaces: ['demo'],
           drain: { conditions: true },
           nodeLocks: { leaseNamespace: 'leases' },
+          pinSecretNamespaces: ['demo'],
         },
       },
       {
@@ -258,6 +259,7 @@ describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () =>
         'networkPolicy.apiServerPorts': 'it does nothing: set networkPolicy.enabled: true',
         'rbac.drain.conditions': 'true does nothing: list namespaces in rbac.drain.namespaces',
         'rbac.nodeLocks.leaseNamespace': '"leases" does nothing: list namespaces in rbac.nodeLocks.namespaces',
+        'rbac.pinSecretNamespaces': 'it does nothing: set rbac.configPin: true',
         'rbac.policySecrets': 'it does nothing: set rbac.create: true',
         'rbac.sharedGroupNamespaces': 'it does nothing: set rbac.groups: true',
       },

@@ -79,7 +79,10 @@ async function renderedFor(version: string): Promise<readonly Rendered[]> {
   const all: readonly Values[] = [
     {
       ...choices['every option'],
-      rbac: { ...(choices['every option']?.['rbac'] as object), configPin: isFrom('1.36') },
+      rbac: {
+        ...(choices['every option']?.['rbac'] as object),
+        ...(isFrom('1.36') ? {} : { configPin: false, pinSecretNamespaces: [] }),
+      },
       admission: webhook,
       ...(webhook === 'webhook' && { webhook: { certManager: { enabled: true } } }),
     },

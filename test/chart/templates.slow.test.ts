@@ -297,6 +297,38 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     expect(named(some, 'tranche-pods')).toEqual(['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'])
     expect(named(some, 'tranche-config-pin')).toEqual(['ClusterRole', 'ClusterRoleBinding'])
     expect(JSON.stringify(some)).toContain('"--pin-config"')
+    expect(JSON.stringify(some)).not.toMatch(/secret-pin|pin-secret-namespace/)
+  })
+
+  it.each<[sentence: string, namespaces: readonly string[], scope: readonly string[], bindings: readonly (readonly string[])[]]>([
+    [
+      'in the namespaces that are listed',
+      ['gpu', 'net'],
+      [],
+      [
+        ['RoleBinding', 'gpu'],
+        ['RoleBinding', 'net'],
+      ],
+    ],
+    ['in those alone, whatever the scope', ['gpu'], ['gpu', 'demo'], [['RoleBinding', 'gpu']]],
+    ['everywhere, where all are', ['*'], [], [['ClusterRoleBinding', '']]],
+    [
+      'in the scope, where all are',
+      ['*'],
+      ['gpu', 'demo'],
+      [
+        ['RoleBinding', 'gpu'],
+        ['RoleBinding', 'demo'],
+      ],
+    ],
+  ])('let the controller write Secrets %s', async (_sentence, pinSecretNamespaces, namespaces, bindings) => {
+    const objects = await render({ fullnameOverride: 'tranche', scope: { namespaces }, rbac: { configPin: true, pinSecretNamespaces } })
+    const own = objects.filter(({ metadata }) => metadata.name === 'tranche-secret-pin')
+    expect(own.map(({ kind, metadata }) => [kind, metadata.namespace ?? ''])).toEqual([['ClusterRole', ''], ...bindings])
+    expect(own[0]?.rules).toEqual(chartRules().ClusterRole['tranche-secret-pin'])
+    const isReader = (rules: readonly unknown[] = []): boolean => JSON.stringify(rules).includes('"secrets"')
+    expect(objects.filter(({ rules }) => isReader(rules)).map(({ metadata }) => metadata.name)).toEqual(['tranche-secret-pin'])
+    for (const namespace of pinSecretNamespaces) expect(JSON.stringify(objects)).toContain(`"--pin-secret-namespace=${namespace}"`)
   })
 
   it('allow reading Secrets only by name, in the named namespaces', async () => {
@@ -307,7 +339,10 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     const toGet = (...resourceNames: readonly string[]): readonly unknown[] => [
       { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames },
     ]
-    expect(rights(await render(choices['every option']!))).toEqual([
+    // Those that pin Secrets are bound in the namespaces whose Secrets they pin.
+    const every = choices['every option']!
+    const rbac = { ...(every['rbac'] as object), pinSecretNamespaces: [] }
+    expect(rights(await render({ ...every, rbac }))).toEqual([
       ['Role', 'monitoring-agents', toGet('prometheus', 'slack')],
       ['Role', 'demo', toGet('ci')],
     ])

@@ -115,6 +115,7 @@ export const choices: Readonly<Record<string, Values>> = {
       nodeLocks: { namespaces: ['gpu-operator'], leaseNamespace: 'medik8s-leases' },
       downtime: true,
       configPin: true,
+      pinSecretNamespaces: ['gpu-operator'],
       policySecrets: [{ namespace: 'monitoring-agents', names: ['prometheus', 'slack'] }],
     },
     networkPolicy: {

@@ -21,8 +21,11 @@ describe('docs/operations/security.md is right about all Tranche accounts:', () 
     expect(rules.filter(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs].includes('*'))).toEqual([])
   })
 
-  it('Secrets are named one by one, in one namespace', () => {
-    const secrets = grants.filter(({ resource }) => resource === 'secrets')
+  it('Secrets are named one by one, in one namespace, except where the installation lists namespaces whose Secrets are pinned', () => {
+    const isOfPins = ({ account }: (typeof grants)[number]): boolean => account === 'controller, with `--pin-secret-namespace`'
+    const secrets = grants.filter((grant) => grant.resource === 'secrets' && !isOfPins(grant))
+    expect(new Set(grants.filter(isOfPins).map(({ resource }) => resource))).toEqual(new Set(['secrets']))
+    expect(readFileSync('charts/tranche/values.yaml', 'utf8')).toContain('\n  pinSecretNamespaces: []\n')
     expect(secrets.filter(({ resourceNames, namespace }) => resourceNames === undefined || namespace === '')).toEqual([])
     expect(secrets.filter(({ verb }) => ['list', 'watch', 'create', 'delete'].includes(verb))).toEqual([])
   })

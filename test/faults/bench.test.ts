@@ -103,6 +103,7 @@ describe('a schedule', () => {
         "deletePod",
         "deletePolicy",
         "deleteRollout",
+        "deleteSecret",
         "disable",
         "drainByOther",
         "failPod",
@@ -115,6 +116,7 @@ describe('a schedule', () => {
         "holdNode",
         "jump",
         "kill",
+        "labelSecret",
         "lag",
         "maintain",
         "minReady",
@@ -140,6 +142,7 @@ describe('a schedule', () => {
         "template",
         "trap",
         "writeConfig",
+        "writeSecret",
         "zoneOutage",
       ]
     `)

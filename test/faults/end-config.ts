@@ -5,9 +5,16 @@ import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Schedule } from './schedule.ts'
 import type { World } from './world.ts'
 
-interface ConfigMap extends KubeObject {
+/** A ConfigMap or Secret. */
+interface ConfigObject extends KubeObject {
   readonly immutable?: boolean
   readonly data?: Readonly<Record<string, string>>
+}
+
+/** Contents that the owners want. */
+export interface ConfigLevels {
+  readonly configMap: string
+  readonly secret: string
 }
 
 /** What config is judged on at the end of a release. */
@@ -18,31 +25,56 @@ export interface ConfigEnd {
 }
 
 /**
- * @param level content that the owners want
  * @returns what differs. Every pod reads an immutable copy, all of them the same content. It is the owners', unless it was rolled back, as an
- *   owner or a policy asked for. No copy is left that nothing names
+ *   owner or a policy asked for. No copy is left that nothing names. The same holds for the Secret
  */
-export async function findUnendedPins({ people, schedule }: World, end: ConfigEnd, level: string): Promise<readonly string[]> {
+export async function findUnendedPins({ people, schedule }: World, end: ConfigEnd, levels: ConfigLevels): Promise<readonly string[]> {
   const { rollout, daemonSet, pods } = end
-  if (schedule.shape.config?.isPinned !== true || daemonSet === undefined) return []
+  const { config } = schedule.shape
+  if (config?.isPinned !== true || daemonSet === undefined) return []
   const named = rollout?.metadata.annotations?.[rolloutAnnotations.releasePolicy]
   const { namespace } = stageKey
   const policies = (await people.list<ReleasePolicy>(resourcePaths.releasePolicies, { namespace })).items
   if (policies.find(({ metadata }) => metadata.name === named)?.spec.config !== 'Pin') return []
-  const configMaps = (await people.list<ConfigMap>(resourcePaths.configMaps, { namespace })).items
+  const configMaps = (await people.list<ConfigObject>(resourcePaths.configMaps, { namespace })).items
+  const secrets = (await people.list<ConfigObject>(resourcePaths.secrets, { namespace })).items.map(decoded)
   const revisions = (await people.list<ControllerRevision>(resourcePaths.controllerRevisions, { namespace })).items
-  const copies = new Map(configMaps.flatMap((one) => (one.immutable === true ? [[one.metadata.name, one.data?.['level']] as const] : [])))
-  const read = new Set(pods.map((pod) => copies.get(configOf(pod)) ?? `config ${configOf(pod)}, which is no copy`))
   const isRolledBack = mayBeRolledBack(schedule) && rollout?.status?.conditions?.some(({ reason }) => reason === 'RolledBack') === true
   const naming = JSON.stringify([daemonSet, pods, revisions])
-  const left = configMaps.filter(
-    ({ metadata }) => metadata.labels?.['tranche.dev/config-of'] !== undefined && !naming.includes(metadata.name),
-  )
+  const common = { pods, naming, isRolledBack }
   return [
-    ...(read.size > 1 ? [`pods read different config: ${[...read].join(', ')}`] : []),
-    ...(isRolledBack || [...read].every((one) => one === level) ? [] : [`pods read ${[...read].join(', ')}, and the owners want ${level}`]),
+    ...unendedOf({ ...common, kind: 'config', objects: configMaps, level: levels.configMap }),
+    ...(config.secret === true ? unendedOf({ ...common, kind: 'secret', objects: secrets, level: levels.secret }) : []),
+  ]
+}
+
+interface OfKind {
+  readonly kind: 'config' | 'secret'
+  readonly objects: readonly ConfigObject[]
+  readonly level: string
+  readonly pods: readonly Pod[]
+  /** Everything that may name a copy, as text. */
+  readonly naming: string
+  readonly isRolledBack: boolean
+}
+
+function unendedOf({ kind, objects, level, pods, naming, isRolledBack }: OfKind): readonly string[] {
+  const copies = new Map(objects.flatMap((one) => (one.immutable === true ? [[one.metadata.name, one.data?.['level']] as const] : [])))
+  const names = pods.map((pod) => nameIn(pod, kind))
+  const read = new Set(names.map((name) => copies.get(name) ?? `${kind} ${name}, which is no copy`))
+  const left = objects.filter(({ metadata }) => metadata.labels?.['tranche.dev/config-of'] !== undefined && !naming.includes(metadata.name))
+  return [
+    ...(read.size > 1 ? [`pods read different ${kind}: ${[...read].join(', ')}`] : []),
+    ...(isRolledBack || [...read].every((one) => one === level)
+      ? []
+      : [`pods read the ${kind} ${[...read].join(', ')}, and the owners want ${level}`]),
     ...(left.length > 0 ? [`copies are left that nothing names: ${left.map(({ metadata }) => metadata.name).join(', ')}`] : []),
   ]
+}
+
+function decoded(secret: ConfigObject): ConfigObject {
+  const data = Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()])
+  return { ...secret, data: Object.fromEntries(data) as Readonly<Record<string, string>> }
 }
 
 /** Whether a person may have asked for a rollback, or a policy for one after a failure. */
@@ -52,10 +84,15 @@ function mayBeRolledBack({ shape, incidents }: Schedule): boolean {
   return asks || policies.some((policy) => policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert')
 }
 
-/** Name of the first ConfigMap that a pod reads: the plain one, or its copy. */
-function configOf({ spec }: Pod): string {
-  const { containers } = spec as unknown as {
-    readonly containers: readonly { readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[] }[]
-  }
-  return containers[0]?.envFrom?.[0]?.configMapRef?.name ?? ''
+/** Name of the first ConfigMap or Secret that a pod reads: the plain one, or its copy. */
+function nameIn({ spec }: Pod, kind: OfKind['kind']): string {
+  const { containers } = spec as unknown as { readonly containers: readonly { readonly envFrom?: readonly EnvFrom[] }[] }
+  const named = (containers[0]?.envFrom ?? []).map(({ configMapRef, secretRef }) => (kind === 'config' ? configMapRef : secretRef)?.name)
+  return named.find((name) => name !== undefined) ?? ''
+}
+
+/** @see core/v1 EnvFromSource */
+interface EnvFrom {
+  readonly configMapRef?: { readonly name: string }
+  readonly secretRef?: { readonly name: string }
 }

@@ -11,7 +11,7 @@ import {
   rolloutAnnotations,
 } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
-import { findUnendedPins } from './end-config.ts'
+import { type ConfigLevels, findUnendedPins } from './end-config.ts'
 import type { Shape } from './schedule.ts'
 import { daemonSetOf, rolloutOf } from './owners.ts'
 import type { World } from './world.ts'
@@ -29,7 +29,7 @@ interface EndView {
 }
 
 /** @returns each difference from the required state at the end of a release, in words; empty if it has ended */
-export async function findUnended(world: World, tag: string, level: string): Promise<readonly string[]> {
+export async function findUnended(world: World, tag: string, levels: ConfigLevels): Promise<readonly string[]> {
   const { namespace } = stageKey
   const { people, schedule } = world
   const nodes = (await people.list<Node>(resourcePaths.nodes)).items
@@ -45,7 +45,7 @@ export async function findUnended(world: World, tag: string, level: string): Pro
   const leases = (await people.list<Lease>(resourcePaths.leases)).items.filter(({ spec }) => spec?.holderIdentity?.startsWith('tranche/'))
   const locks = leases.map(({ metadata }) => `a release holds the Lease ${metadata.name}`)
   const { shape } = schedule
-  const pins = await findUnendedPins(world, view, level)
+  const pins = await findUnendedPins(world, view, levels)
   return [
     ...cordons,
     ...locks,

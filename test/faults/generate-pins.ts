@@ -38,12 +38,36 @@ export function generatePins(seed: number, stormMs: number, { config }: Shape): 
     return { atMs: at(), kind: 'freezeBefore', slot, write, forMs: duration(random, 10 * MINUTE) }
   })
   // The first pinning is a release too: it begins in the storm, while the first release is in progress or when it has ended.
+  const secrets = secretIncidents(seed, stormMs)
   const start: Incident = { atMs: random.integer(Math.min(stormMs, MINUTE)), kind: 'pinConfig' }
   // A policy has to exist to pin config; this is what it says by default.
   const among = (shape: Shape): Shape => ({
     ...shape,
     policy: { soak: { final: '10s' }, ...shape.policy },
-    config: { ...config, isPinned: true },
+    config: { ...config, isPinned: true, ...(secrets.length > 0 && { secret: true }) },
   })
-  return { incidents: [start, ...writes, ...removals, ...traps, ...late], among }
+  return { incidents: [start, ...writes, ...removals, ...traps, ...late, ...secrets], among }
+}
+
+/** In half of the worlds that pin config, the template reads a Secret too. Has its own random numbers. @returns none in the others */
+function secretIncidents(seed: number, stormMs: number): readonly Incident[] {
+  const random = createRandom('secrets', seed)
+  if (random.next() < 0.5) return []
+  const at = (): number => random.integer(stormMs)
+  const writes = Array.from({ length: 1 + random.integer(5) }, (): Incident => {
+    return { atMs: at(), kind: 'writeSecret', level: pick(random, ['info', 'debug', 'trace', 'warn']) }
+  })
+  const labels = Array.from(
+    { length: random.integer(3) },
+    (_, label): Incident => ({ atMs: at(), kind: 'labelSecret', label: `l${label}` }),
+  )
+  const removals = Array.from({ length: pick(random, [0, 0, 1]) }, (): Incident => {
+    return { atMs: at(), kind: 'deleteSecret', forMs: duration(random, 5 * MINUTE) }
+  })
+  const late = Array.from({ length: random.integer(3) }, (): Incident => {
+    const slot = pick(random, ['controller-a', 'controller-b'] as const)
+    const write = pick(random, ['POST /secrets', 'PATCH /secrets/', 'DELETE /secrets/'])
+    return { atMs: at(), kind: 'freezeBefore', slot, write, forMs: duration(random, 10 * MINUTE) }
+  })
+  return [...writes, ...labels, ...removals, ...late]
 }

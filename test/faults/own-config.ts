@@ -1,22 +1,37 @@
-import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import type { ObjectKey } from '@tranche/kube-types'
 import type { ReleasePolicySpec } from '@tranche/api-schema'
 import { type ReleaseOptions, stageKey } from '../scenarios/stage-objects.ts'
-import type { Shape } from './schedule.ts'
+import type { ConfigLevels } from './end-config.ts'
+import type { OwnerOperation, Shape } from './schedule.ts'
+import { durationText } from './words.ts'
 
 /** Names of ConfigMaps by their kind. */
 const configNames = { plain: 'agent', hashed: 'agent-7g2kc9hb4m', immutable: 'agent-fixed' } as const
 
-/** The people who own the ConfigMaps that the template reads. */
+/** The people who own the ConfigMaps, and the Secret, that the template reads. */
 export interface ConfigOwner {
   /** Creates the missing ones. */
   create(): Promise<void>
-  /** The plain one has this content from now on. */
-  write(level: string): Promise<void>
-  /** Deletes the plain one. */
-  remove(): Promise<void>
-  /** Content that the plain one should have. */
-  level(): string
+  /** Changes the plain ConfigMap or the Secret. @param later calls back after this time */
+  perform(incident: ConfigIncident, later: (ms: number, act: () => Promise<void>) => void): Promise<void>
+  /** Contents that they should have. */
+  levels(): ConfigLevels
 }
+
+/** What the owners of config do. */
+export type ConfigIncident = Extract<
+  OwnerOperation,
+  { readonly kind: 'writeConfig' | 'deleteConfig' | 'writeSecret' | 'deleteSecret' | 'labelSecret' }
+>
+
+/** Whether the owners of config do it. */
+export function isOfConfig(operation: OwnerOperation): operation is ConfigIncident {
+  return ['writeConfig', 'deleteConfig', 'writeSecret', 'deleteSecret', 'labelSecret'].includes(operation.kind)
+}
+
+/** Name of the Secret. */
+const SECRET = 'token'
 
 /** @param tolerant runs a request, and ignores that an object is missing or exists */
 export function createConfigOwner(
@@ -24,29 +39,65 @@ export function createConfigOwner(
   { config }: Shape,
   tolerant: (request: Promise<unknown>) => Promise<void>,
 ): ConfigOwner {
-  const plain = { namespace: stageKey.namespace, name: configNames.plain }
-  let level = 'info'
+  const { namespace } = stageKey
+  const plain = { namespace, name: configNames.plain }
+  const secret = { namespace, name: SECRET }
+  let levels: ConfigLevels = { configMap: 'info', secret: 'info' }
+  const patch = (resource: ResourcePath, key: ObjectKey, body: object): Promise<void> =>
+    tolerant(people.patch(resource, key, { type: 'merge', body }))
+  async function create(): Promise<void> {
+    for (const kind of config?.kinds ?? []) {
+      const data = { level: kind === 'plain' ? levels.configMap : 'info' }
+      const metadata = { namespace, name: configNames[kind] }
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data, ...(kind === 'immutable' && { immutable: true }) }
+      await tolerant(people.create(resourcePaths.configMaps, object as never))
+    }
+    if (config?.secret !== true) return
+    const object = { apiVersion: 'v1', kind: 'Secret', metadata: secret, type: 'Opaque', data: secretData(levels.secret) }
+    await tolerant(people.create(resourcePaths.secrets, object as never))
+  }
   return {
-    async create() {
-      for (const kind of config?.kinds ?? []) {
-        const metadata = { namespace: stageKey.namespace, name: configNames[kind] }
-        const data = { level: kind === 'plain' ? level : 'info' }
-        const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data, ...(kind === 'immutable' && { immutable: true }) }
-        await tolerant(people.create(resourcePaths.configMaps, object as never))
+    create,
+    async perform(incident, later) {
+      switch (incident.kind) {
+        case 'writeConfig':
+          levels = { ...levels, configMap: incident.level }
+          return patch(resourcePaths.configMaps, plain, { data: { level: incident.level } })
+        case 'deleteConfig':
+          later(incident.forMs, create)
+          return tolerant(people.delete(resourcePaths.configMaps, plain))
+        case 'writeSecret':
+          levels = { ...levels, secret: incident.level }
+          return patch(resourcePaths.secrets, secret, { data: secretData(incident.level) })
+        case 'deleteSecret':
+          later(incident.forMs, create)
+          return tolerant(people.delete(resourcePaths.secrets, secret))
+        case 'labelSecret':
+          return patch(resourcePaths.secrets, secret, { metadata: { labels: { label: incident.label } } })
+        default:
+          return incident satisfies never
       }
     },
-    async write(next) {
-      level = next
-      await tolerant(people.patch(resourcePaths.configMaps, plain, { type: 'merge', body: { data: { level } } }))
-    },
-    remove: () => tolerant(people.delete(resourcePaths.configMaps, plain)),
-    level: () => level,
+    levels: () => levels,
   }
 }
 
-/** The ConfigMaps that the template of a world reads. */
-export function readingConfig({ config }: Shape): Pick<ReleaseOptions, 'configMaps'> {
-  return config === undefined ? {} : { configMaps: config.kinds.map((kind) => configNames[kind]) }
+/** @returns what the owners do, in words */
+export function textOfConfig(incident: ConfigIncident): string {
+  const object = incident.kind.endsWith('Config') ? 'ConfigMap' : 'Secret'
+  if ('level' in incident) return `the ${object} becomes ${incident.level}`
+  if ('label' in incident) return `the ${object} gets the label ${incident.label}`
+  return `the ${object} is deleted, and created again in ${durationText(incident.forMs)}`
+}
+
+function secretData(level: string): Readonly<Record<string, string>> {
+  return { level: Buffer.from(level).toString('base64') }
+}
+
+/** The ConfigMaps and Secrets that the template of a world reads. */
+export function readingConfig({ config }: Shape): Pick<ReleaseOptions, 'configMaps' | 'secrets'> {
+  if (config === undefined) return {}
+  return { configMaps: config.kinds.map((kind) => configNames[kind]), ...(config.secret === true && { secrets: [SECRET] }) }
 }
 
 /** A policy as its owners write it, once they want config to be pinned. */

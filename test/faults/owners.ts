@@ -4,7 +4,8 @@ import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { Asked, Callers } from './callers.ts'
-import { createConfigOwner, readingConfig, withPins } from './own-config.ts'
+import type { ConfigLevels } from './end-config.ts'
+import { createConfigOwner, isOfConfig, readingConfig, textOfConfig, withPins } from './own-config.ts'
 import type { ApprovedBy, Shape, Steps, OwnerOperation } from './schedule.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
@@ -22,8 +23,8 @@ export interface Owners {
   touch(): Promise<void>
   /** Tag that the template should have. */
   tag(): string
-  /** Content that the plain ConfigMap should have. */
-  level(): string
+  /** Contents that the plain ConfigMap and the Secret should have. */
+  levels(): ConfigLevels
   /** Id of the last action that was written; undefined before the first. */
   lastAction(): string | undefined
 }
@@ -146,6 +147,7 @@ export function createOwners(world: World, callers: Callers): Owners {
 
   async function perform(operation: OwnerOperation): Promise<void> {
     world.note(operationText(operation))
+    if (isOfConfig(operation)) return config.perform(operation, world.later)
     switch (operation.kind) {
       case 'template':
         git.tag = operation.tag
@@ -199,11 +201,6 @@ export function createOwners(world: World, callers: Callers): Owners {
       case 'pinConfig':
         git.policy = withPins(git.policy, true)
         return setPolicy(git.policy)
-      case 'writeConfig':
-        return config.write(operation.level)
-      case 'deleteConfig':
-        world.later(operation.forMs, config.create)
-        return config.remove()
       default:
         return operation satisfies never
     }
@@ -229,7 +226,7 @@ export function createOwners(world: World, callers: Callers): Owners {
       await patchDaemonSet({ metadata: { annotations: { 'example.com/touched': String(++touches) } } })
     },
     tag: () => git.tag,
-    level: config.level,
+    levels: config.levels,
     lastAction: () => (actions === 0 ? undefined : `action-${actions}`),
   }
 }
@@ -261,6 +258,7 @@ function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, shape: Sh
 }
 
 function operationText(operation: OwnerOperation): string {
+  if (isOfConfig(operation)) return textOfConfig(operation)
   switch (operation.kind) {
     case 'template':
       return `the template becomes ${operation.tag}${operation.whole ? ', with the whole manifest' : ''}`
@@ -296,10 +294,6 @@ function operationText(operation: OwnerOperation): string {
       return `the DaemonSet is deleted, and created again in ${durationText(operation.forMs)}`
     case 'pinConfig':
       return 'the policy pins config'
-    case 'writeConfig':
-      return `the ConfigMap becomes ${operation.level}`
-    case 'deleteConfig':
-      return `the ConfigMap is deleted, and created again in ${durationText(operation.forMs)}`
     case 'pause':
       return 'a person pauses'
     case 'resume':

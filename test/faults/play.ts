@@ -254,7 +254,7 @@ function endNewer(world: World, processFaults: ProcessFaults): void {
 }
 
 async function unendedOf(world: World, owners: Owners): Promise<readonly string[]> {
-  return [...(await findUnended(world, owners.tag(), owners.level())), ...(await findUnendedCompanion(world))]
+  return [...(await findUnended(world, owners.tag(), owners.levels())), ...(await findUnendedCompanion(world))]
 }
 
 /** Lets days pass while the nodes of a release wait for the next one (`downtime.perDay`). @param unended what has not ended @returns the same, later */

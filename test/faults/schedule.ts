@@ -71,6 +71,8 @@ export interface WorldConfig {
   readonly isRead: boolean
   /** Whether policies pin config; absent: they do not, and the installation does not allow it. */
   readonly isPinned?: boolean
+  /** Whether the template reads a Secret as well, which is pinned where config is; absent: it reads none. */
+  readonly secret?: boolean
 }
 
 /** Another DaemonSet of the group. */
@@ -234,6 +236,11 @@ export type OwnerOperation =
   /** The plain ConfigMap has this content from now on. */
   | { readonly kind: 'writeConfig'; readonly level: string }
   | { readonly kind: 'deleteConfig'; readonly forMs: number }
+  /** The Secret has this content from now on. */
+  | { readonly kind: 'writeSecret'; readonly level: string }
+  | { readonly kind: 'deleteSecret'; readonly forMs: number }
+  /** A user labels the Secret: its version changes, and its content does not. */
+  | { readonly kind: 'labelSecret'; readonly label: string }
 
 /** A person looks at the release over REST, and then asks the API for an action. */
 export interface Ask {

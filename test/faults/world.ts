@@ -217,6 +217,7 @@ function programsOf(
       leaseTimes: leaseTimes(shape),
       readConfig: shape.config?.isRead === true,
       pinConfig: shape.config?.isPinned === true,
+      pinSecretNamespaces: shape.config?.secret === true ? ['*'] : [],
       ...groupsOf(shape),
     })
     if (upgrades === 0) return controller

@@ -15,7 +15,7 @@ interface Mounted {
 }
 
 /**
- * Mounts ConfigMaps into the pods of a recording as kubelets do, but at once: a running pod reads each new content of the objects that it names.
+ * Mounts ConfigMaps and Secrets into the pods of a recording as kubelets do, but at once: a running pod reads each new content of the objects that it names.
  *
  * @param fromMs changes before this time do not count, in epoch milliseconds
  */
@@ -27,16 +27,17 @@ export function seenChanges(writes: Recording['writes'], fromMs: number): readon
   const report = (t: number, change: SeenChange): void => void (t >= fromMs && seen.push(change))
   const read = (names: readonly string[]): string => names.map((name) => contents.get(name) ?? '').join()
   const followPod = (write: RecordedWrite): void => {
-    const { uid, node, config, deleting } = write.o as unknown as RecordedPod
-    if (node === undefined || config === undefined) return
+    const { uid, node, config = [], secrets = [], deleting } = write.o as unknown as RecordedPod
+    const names = [...config.map((name) => `ConfigMap/${name}`), ...secrets.map((name) => `Secret/${name}`)]
+    if (node === undefined || names.length === 0) return
     const known = pods.get(uid)
     if (write.type === 'DELETED' || deleting) {
       pods.delete(uid)
       const isDeletedByUs = (write.actor ?? '').startsWith('executor') || onNodes.get(node)?.isDeletedByUs === true
       onNodes.set(node, { content: known?.content ?? onNodes.get(node)?.content ?? '', isDeletedByUs })
     } else if (known === undefined) {
-      const content = read(config)
-      pods.set(uid, { node, names: config, content })
+      const content = read(names)
+      pods.set(uid, { node, names, content })
       const before = onNodes.get(node)
       if (before !== undefined && before.content !== content) report(write.t, { node, content, by: before.isDeletedByUs ? 'batch' : 'pod' })
       onNodes.set(node, { content, isDeletedByUs: false })
@@ -44,10 +45,11 @@ export function seenChanges(writes: Recording['writes'], fromMs: number): readon
   }
   for (const write of writes) {
     if (write.kind === 'Pod') followPod(write)
-    if (write.kind !== 'ConfigMap') continue
+    if (write.kind !== 'ConfigMap' && write.kind !== 'Secret') continue
     const { metadata, data } = write.o as { readonly metadata: { readonly name: string }; readonly data?: object }
-    if (write.type === 'DELETED') contents.delete(metadata.name)
-    else contents.set(metadata.name, JSON.stringify(data))
+    const object = `${write.kind}/${metadata.name}`
+    if (write.type === 'DELETED') contents.delete(object)
+    else contents.set(object, JSON.stringify(data))
     for (const pod of pods.values()) {
       const content = read(pod.names)
       if (content === pod.content) continue

@@ -138,22 +138,6 @@ describe('config that cannot be pinned', () => {
     await untilPausedAt(stage, 1, 120_000)
     expect(await contents(stage)).toEqual(['1', 'live', 'live', 'live', 'live'])
   })
-
-  it('holds the release while another object has the name of a copy, and continues when that is gone', async () => {
-    stage = await setPinnedStage()
-    await write(stage, '1')
-    await untilPausedAt(stage, 1)
-    const [copy] = await copies(stage)
-    const key = { namespace: stageKey.namespace, name: copy?.metadata.name ?? '' }
-    await stage.client.delete(resourcePaths.configMaps, key)
-    await stage.client.create(resourcePaths.configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: key } as unknown as KubeObject)
-    await stage.until('it is held', async () => (await stalled(stage))?.reason === 'ConfigUnpinned', 60_000)
-    expect((await stalled(stage))?.message).toContain(`ConfigMap ${key.name} exists, but is no copy of ConfigMap agent`)
-    await stage.client.delete(resourcePaths.configMaps, key)
-    await stage.until('it is not held', async () => (await stalled(stage))?.status === 'False', 60_000)
-    await stage.approve()
-    await untilContents(stage, ['1', '1', '1', '1', '1'])
-  })
 })
 
 describe('pinned config, with controllers that are killed', () => {

@@ -25,6 +25,8 @@ export interface ReleaseOptions {
   readonly cpu?: string | undefined
   /** ConfigMaps that the container reads as environment variables. @default none */
   readonly configMaps?: readonly string[]
+  /** Secrets that the container reads as environment variables. @default none */
+  readonly secrets?: readonly string[]
 }
 
 /** The DaemonSet, with the image of this tag. */
@@ -46,8 +48,11 @@ export function daemonSetManifest(options: ReleaseOptions, tag = 'v1'): object {
               name: 'agent',
               image: imageOf(tag),
               ...(options.cpu !== undefined && { resources: { requests: { cpu: options.cpu } } }),
-              ...(options.configMaps !== undefined && {
-                envFrom: options.configMaps.map((name) => ({ configMapRef: { name, optional: true } })),
+              ...((options.configMaps !== undefined || options.secrets !== undefined) && {
+                envFrom: [
+                  ...(options.configMaps ?? []).map((name) => ({ configMapRef: { name, optional: true } })),
+                  ...(options.secrets ?? []).map((name) => ({ secretRef: { name, optional: true } })),
+                ],
               }),
             },
           ],

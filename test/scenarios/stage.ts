@@ -110,6 +110,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly drainConditions?: boolean
   /** Controllers pin config, and the API server has the policy for pods. @default false */
   readonly pinConfig?: boolean
+  /** Namespaces whose Secrets controllers pin too; `*` for all. @default none */
+  readonly pinSecretNamespaces?: readonly string[]
   /** Namespaces that the programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
   /** Where the installation keeps the Leases of groups. @default it allows no groups */
@@ -187,6 +189,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           admission: options.admission ?? 'none',
           readConfig: options.readConfig ?? false,
           pinConfig: options.pinConfig ?? false,
+          pinSecretNamespaces: options.pinSecretNamespaces ?? [],
           leaderElection: (options.controllers?.length ?? 1) > 1,
         }),
       ),

@@ -67,6 +67,8 @@ export interface ControllerOptions {
   readonly readConfig?: boolean
   /** Whether policies may pin config; requires the policy for pods and permission to write ConfigMaps. @default false */
   readonly pinConfig?: boolean
+  /** Namespaces whose Secrets the controller may copy, where policies pin config; `*` for all. @default none */
+  readonly pinSecretNamespaces?: readonly string[]
   /** Client for requests to these hosts. @default one that allows only `allowHosts` */
   readonly egress?: EgressClient
   /** Evaluates answers of metric systems. @default in this thread, which is only suitable for simulated clusters */

@@ -28,14 +28,15 @@ import {
 } from '@tranche/reconcile'
 import { createAnalysisPort } from './ports/analysis-port.ts'
 import { createConfigPort } from './ports/config-port.ts'
-import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/config-watch.ts'
 import type { Installation } from './ports/examine-policy.ts'
+import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/pin/config-watch.ts'
 import type { GroupSettings } from './ports/group-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
 import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metrics.ts'
 import { createNotifyPort } from './ports/notify-port.ts'
-import { createPinPort } from './ports/pin-port.ts'
+import type { ConfigKind } from '@tranche/config'
+import { createPinPort } from './ports/pin/pin-port.ts'
 import { createPolicyPort } from './ports/policy-port.ts'
 import { createRefusalPort } from './ports/refusal-port.ts'
 import { createReleasePort } from './ports/release-port.ts'
@@ -169,8 +170,8 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
   const pinning = pinningOf(options, parts, wake)
-  const pins = pinning && wrap('pins', pinning.port)
-  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, pins })
+  const pins = pinning && { pins: wrap('pins', pinning.port), mayPinSecrets: pinning.mayPinSecrets }
+  const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, ...pins })
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, egress, secrets, ...allowedBy(options) })
   const releases = releasesOf(options, parts, strategyScope)
@@ -221,18 +222,35 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   }
 }
 
+interface Pinning {
+  readonly port: PinPort
+  readonly watch: ConfigWatch
+  readonly mayPinSecrets: (namespace: string) => boolean
+}
+
+/** Kinds of objects that the installation lets the controller copy. */
+function pinnableKinds({ pinConfig, pinSecretNamespaces = [] }: ControllerOptions, namespace: string): readonly ConfigKind[] {
+  if (pinConfig !== true) return []
+  return pinSecretNamespaces.some((one) => one === '*' || one === namespace) ? ['ConfigMap', 'Secret'] : ['ConfigMap']
+}
+
 /** Undefined where the installation does not allow it. */
 function pinningOf(
-  { pinConfig, identity, clock, log, seed = 0 }: ControllerOptions,
+  options: ControllerOptions,
   { client, cluster }: TermParts,
   wake: (lane: LaneName, key: string) => void,
-): { readonly port: PinPort; readonly watch: ConfigWatch } | undefined {
+): Pinning | undefined {
+  const { pinConfig, identity, clock, log, seed = 0 } = options
   if (pinConfig !== true) return undefined
-  const kinds = ['ConfigMap'] as const
+  const kinds = (namespace: string): readonly ConfigKind[] => pinnableKinds(options, namespace)
   const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
   const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
   const { overlay } = cluster
-  return { watch, port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), overlay }) }
+  return {
+    watch,
+    mayPinSecrets: (namespace) => kinds(namespace).includes('Secret'),
+    port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), salt: () => crypto.randomUUID(), overlay }),
+  }
 }
 
 function releasesOf(options: ControllerOptions, parts: TermParts, strategyScope: StrategyScope): ReturnType<typeof createReleasePort> {

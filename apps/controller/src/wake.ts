@@ -4,7 +4,7 @@ import { pinKey, pinnedObjects } from '@tranche/config'
 import { receiverKey } from '@tranche/controllers'
 import { GROUP_BUSY, groupNameOf } from '@tranche/planner'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
-import type { ConfigWatchParts } from './ports/config-watch.ts'
+import type { ConfigWatchParts } from './ports/pin/config-watch.ts'
 import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
 
 /** Enqueues keys for the reconcilers. */

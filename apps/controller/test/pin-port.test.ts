@@ -4,17 +4,16 @@ import type { PinPort } from '@tranche/controllers'
 import { type KubeClient, KubeStatusError } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
-import { createPinPort } from '../src/ports/pin-port.ts'
+import { createPinPort } from '../src/ports/pin/pin-port.ts'
 
 const signal = new AbortController().signal
 const owner = { namespace: 'demo', name: 'agent', uid: 'u' }
 const source = { kind: 'ConfigMap', name: 'config', uid: 's', resourceVersion: '1', data: { level: 'info' } } as const
 const copy: ConfigCopy = toCopy(source, owner)
 const existing: ExistingCopy = {
-  ...{ kind: 'ConfigMap', name: copy.metadata.name, uid: 'c', resourceVersion: '2', source: 'config', isUnused: true },
-  data: source.data,
+  ...{ kind: 'ConfigMap', name: copy.metadata.name, uid: 'c', resourceVersion: '2', source: 'config', salt: undefined, isUnused: true },
 }
-const write = { kind: 'pin', pins: `ConfigMap/config=${copyName(source, owner)}`, offered: '', operations: [] } as const
+const write = { kind: 'pin', pins: `ConfigMap/config=${copyName(source, owner)}`, offered: '', operations: [], sources: new Map() } as const
 
 const version = (resourceVersion: string): DaemonSet =>
   ({ metadata: { ...owner, resourceVersion }, spec: { template: {} } }) as unknown as DaemonSet
@@ -57,5 +56,5 @@ function aPort(answers: Answers, learnt: string[]): PinPort {
   const watch = { begin: () => {}, end: () => {}, versions: () => null }
   const daemonSets = { learn: ({ metadata }: DaemonSet) => void learnt.push(metadata.resourceVersion) }
   const overlay = { daemonSets } as unknown as WatchedCluster['overlay']
-  return createPinPort({ client, watch, kinds: ['ConfigMap'], uniqueValue: () => 'x', overlay })
+  return createPinPort({ client, watch, kinds: () => ['ConfigMap'], uniqueValue: () => 'x', salt: () => 'salt', overlay })
 }

@@ -42,6 +42,9 @@
 {{- end }}
 {{- if $root.Values.rbac.configPin }}
 - --pin-config
+{{- range $root.Values.rbac.pinSecretNamespaces }}
+- {{ printf "--pin-secret-namespace=%s" . | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}

@@ -82,6 +82,11 @@ values of a section that still have an effect. A value that equals the default i
   why: "policies may not name groups"
   fix: "set rbac.groups: true"
 {{- end }}
+{{- if not $values.rbac.configPin }}
+- of: [rbac.pinSecretNamespaces]
+  why: "policies may not pin config"
+  fix: "set rbac.configPin: true"
+{{- end }}
 {{- if not $values.rbac.drain.namespaces }}
 - of: [rbac.drain.conditions]
   why: "no policy may drain nodes"

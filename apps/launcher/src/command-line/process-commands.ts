@@ -34,6 +34,7 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
         .option('--group-namespace <name>', 'namespace of the Leases of groups; without it, policies may not name a group')
         .option('--shared-group-namespace <name>', 'namespace whose groups are one with those of the others named; repeatable', collect)
         .option('--pin-config', 'let policies pin config; requires the policy for pods, and permission to write ConfigMaps')
+        .option('--pin-secret-namespace <name>', 'namespace whose Secrets they pin too; * for all; repeatable; defaults to none', collect)
     if (name === 'api') command.option('--lease-namespace <name>', 'namespace of the Lease of controllers; defaults to kube-system')
     command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)

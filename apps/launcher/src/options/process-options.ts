@@ -5,12 +5,13 @@ import { type ApiProcessOptions, toApiProcessOptions } from './api-process-optio
 import { type DrainOptions, toDrainOptions } from './drain-options.ts'
 import { toGroupOptions } from './group-options.ts'
 import { toDowntimeNamespace, type NodeLockOptions, toNodeLockOptions } from './node-lock-options.ts'
+import { type PinOptions, toPinOptions } from './pin-options.ts'
 import { type PortOptions, toHealthOptions, toMetricsOptions } from './port-options.ts'
 import { type ScopeOptions, toScopeOptions } from './scope-options.ts'
 import { toWebhookOptions, type WebhookProcessOptions } from './webhook-options.ts'
 
 /** Options of `all-in-one`, `controller`, `executor` and `api`. */
-export interface ProcessOptions extends DrainOptions {
+export interface ProcessOptions extends DrainOptions, PinOptions {
   readonly command: 'all-in-one' | 'controller' | 'executor' | 'api'
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
@@ -27,8 +28,6 @@ export interface ProcessOptions extends DrainOptions {
   readonly allowHosts: readonly string[]
   /** Whether the controller reads which ConfigMaps of templates are immutable. */
   readonly readConfig: boolean
-  /** Whether policies may pin config. */
-  readonly pinConfig: boolean
   /** 1 to 64. */
   readonly workers: number
   /** Whether executors may create helper pods that pull images. */
@@ -73,7 +72,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     ...toDrainOptions(values),
     nodeLocks: toNodeLockOptions(values),
     downtimeNamespace: toDowntimeNamespace(values),
-    pinConfig: values['pinConfig'] === true,
+    ...toPinOptions(values),
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
     prePull: values['prePull'] === true,
     redis: {

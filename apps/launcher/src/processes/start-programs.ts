@@ -224,6 +224,7 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     allowHosts: options.hostRules,
     readConfig: options.readConfig,
     pinConfig: options.pinConfig,
+    pinSecretNamespaces: options.pinSecretNamespaces,
     ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
   })
   const fields = { lease: `${leaseNamespace}/${LEASE_NAME}` }

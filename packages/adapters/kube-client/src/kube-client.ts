@@ -69,6 +69,8 @@ export interface ListOptions<T> extends CallOptions, Scope {
   readonly mayBeOld?: boolean
   /** ASCII word that every wanted object contains; other objects are dropped before they are parsed as JSON. */
   readonly mark?: string
+  /** Maximum number of objects in one response. @default 500 */
+  readonly chunk?: number
 }
 
 /** Consistent snapshot of all objects. */

@@ -5,7 +5,7 @@ import { isExpired } from './exchange/kube-status-error.ts'
 import { createListSplitter } from './exchange/list-splitter.ts'
 import type { Query } from './resource-path.ts'
 
-/** Maximum number of objects per request. */
+/** Default of the maximum number of objects per request. */
 const CHUNK = 500
 
 /** Kept part of one response to a list request. @see meta/v1 List */
@@ -24,7 +24,7 @@ export interface ListPage<T> {
  */
 export async function readList<T>(readPage: (query: Query) => Promise<ListPage<T>>, options: ListOptions<T>): Promise<KubeList<T>> {
   try {
-    return await readChunks(readPage, options, CHUNK)
+    return await readChunks(readPage, options, options.chunk ?? CHUNK)
   } catch (error) {
     if (!isExpired(error)) throw error
     return readChunks(readPage, options, undefined)

@@ -34,6 +34,22 @@ describe('the permissions that doctor checks', () => {
       ['--pin-config'],
       [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config-pin'])],
     ],
+    [
+      'controller',
+      ['--pin-config', '--pin-secret-namespace=gpu'],
+      [
+        ...[...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config-pin'])],
+        ...granted(ClusterRole['tranche-secret-pin']).map((right) => `${right} gpu`),
+      ],
+    ],
+    [
+      'controller',
+      ['--pin-config', '--pin-secret-namespace=*'],
+      [
+        ...[...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config-pin'])],
+        ...granted(ClusterRole['tranche-secret-pin']),
+      ],
+    ],
     ['executor', [], granted(ClusterRole['tranche-executor'])],
     [
       'executor',

@@ -46,7 +46,14 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
 /** Without it, as before: config is reported by a condition, not by the policy. */
 function configSections(config: ReleasePolicySpec['config']): PolicyReport['sections'] {
   if (config !== 'Pin') return []
-  return [{ section: 'config', sentences: ['Pods read immutable copies of their ConfigMaps, and a change of one is a release.'] }]
+  return [
+    {
+      section: 'config',
+      sentences: [
+        'Pods read immutable copies of their ConfigMaps, and of their Secrets where the installation allows it. A change of one is a release.',
+      ],
+    },
+  ]
 }
 
 function orElse(sentences: readonly string[], otherwise: string): readonly string[] {

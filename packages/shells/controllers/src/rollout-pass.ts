@@ -1,10 +1,20 @@
 import type { Clock } from '@tranche/clock'
+import type { Logger } from '@tranche/telemetry'
 import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
-import { isRevisionMissing, type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
+import {
+  isRevisionMissing,
+  type PlannedEvent,
+  planRollout,
+  rolloutEvents,
+  type RolloutPlan,
+  type RolloutView,
+  stopsRelease,
+} from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type ConfigPort, readImmutable } from './config-port.ts'
-import { createPinner, type PinResult } from './pin-config.ts'
-import type { PinPort } from './pin-port.ts'
+import type { PinPort } from './pins/pin-port.ts'
+import type { PinResult, TimedPinResult } from './pins/pin-result.ts'
+import { createPinner, type Pinner } from './pins/pinner.ts'
 import { logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort, RolloutReading } from './rollout-port.ts'
 
@@ -17,6 +27,8 @@ export interface RolloutParts {
   readonly config?: ConfigPort | undefined
   /** @default a policy that asks for pinned config holds its releases */
   readonly pins?: PinPort | undefined
+  /** Whether Secrets of a namespace are pinned too. @default they are not */
+  readonly mayPinSecrets?: ((namespace: string) => boolean) | undefined
 }
 
 /** Drives one Rollout: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
@@ -24,7 +36,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
   const warnings = new Map<string, string>()
   const revisionMissingSinceMs = new Map<string, number>()
-  const pinner = createPinner(parts.pins)
+  const pinner = createPinner(parts.pins, parts.clock)
   return async function passOverRollout(key, signal, log) {
     const reading = parts.cluster.read(key)
     if (reading === null) {
@@ -35,22 +47,22 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       return awaitChange
     }
     const { clock, config } = parts
-    const known = config === undefined ? null : await readImmutable(config, reading, signal)
+    const immutable = config === undefined ? null : await readImmutable(config, reading, signal)
     if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
     else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
     const read: RolloutView = {
       ...reading,
-      ...(known !== null && { immutableConfigMaps: known.immutable }),
+      ...(immutable !== null && { immutableConfigMaps: immutable.immutable }),
+      ...(asksForPins(reading) && { pinsSecrets: parts.mayPinSecrets?.(key.namespace) === true }),
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
       revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
       nowMs: clock.nowMs(),
       monotonicMs: clock.monotonicMs(),
     }
-    // No release begins between a template and its pins.
-    const pinning = asksForPins(reading) ? await pinner.pin(read, signal, log) : null
-    if (pinning?.kind === 'wrote') return recheckAfter(pinning.againInMs)
-    const view = { ...read, ...pinnedIn(pinning) }
-    const plan = planRollout(view)
+    const pinning = asksForPins(reading) ? await pinFirst(pinner, read, signal, log) : UNPINNED
+    if (pinning.kind === 'wrote' || pinning.kind === 'pending') return recheckAfter(pinning.againInMs)
+    const view = pinning.kind === 'stop' ? read : { ...read, ...pinnedIn(pinning) }
+    const plan = pinning.kind === 'stop' ? pinning.plan : planRollout(view)
     if (plan.kind !== 'wait') log.debug({ rollout: keyText(key), plan: plan.kind }, 'planned rollout')
     if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
     await apply(plan, view, parts, signal)
@@ -58,8 +70,22 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
     if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
-    return noLaterThan(pinning?.recheckAfterMs, noLaterThan(known?.recheckAfterMs, outcomeOf(plan)))
+    return noLaterThan(pinning.recheckAfterMs, noLaterThan(immutable?.recheckAfterMs, outcomeOf(plan)))
   }
+}
+
+/** Where no policy asks for pins. */
+const UNPINNED: TimedPinResult = { kind: 'pinned', rolledBack: [] }
+
+/** What a pass has to do before it plans on: a plan that stops the release, or nothing but to follow the result for its config. */
+type PinStep = TimedPinResult | { readonly kind: 'stop'; readonly plan: RolloutPlan; readonly recheckAfterMs?: undefined }
+
+/** No release begins between a template and its pins. But a stop does not wait for requests that pins need (G9). */
+async function pinFirst(pinner: Pinner, view: RolloutView, signal: AbortSignal, log: Logger): Promise<PinStep> {
+  const known = pinner.known(view)
+  if (known !== null) return known
+  const plan = planRollout({ ...view, ...pinnedIn(pinner.last(keyText(keyOf(view.rollout)))) })
+  return stopsRelease(plan, view) ? { kind: 'stop', plan } : pinner.attempt(view, signal, log)
 }
 
 /** Without it, a pass awaits nothing more than before. */
@@ -69,7 +95,7 @@ function asksForPins({ policy }: RolloutReading): boolean {
 
 function pinnedIn(pinning: PinResult | null): Pick<RolloutView, 'configHold' | 'rolledBackConfig'> {
   if (pinning?.kind === 'held') return { configHold: pinning.why }
-  return pinning?.kind === 'pinned' ? { rolledBackConfig: pinning.rolledBack } : {}
+  return pinning?.kind === 'pinned' && pinning !== UNPINNED ? { rolledBackConfig: pinning.rolledBack } : {}
 }
 
 /** The pass comes back for config that must be read again. */

@@ -6,7 +6,14 @@ import type { RolloutView } from '@tranche/planner'
 /** Input of a pass over a Rollout; the pass adds clocks and memory. */
 export type RolloutReading = Omit<
   RolloutView,
-  'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'revisionMissingSinceMs' | 'immutableConfigMaps' | 'configHold' | 'rolledBackConfig'
+  | 'nowMs'
+  | 'monotonicMs'
+  | 'statusWrittenMs'
+  | 'revisionMissingSinceMs'
+  | 'immutableConfigMaps'
+  | 'configHold'
+  | 'rolledBackConfig'
+  | 'pinsSecrets'
 >
 
 /** Cluster access of the Rollout reconciler. Writes throw WRITE_CONFLICT if another write came first. */

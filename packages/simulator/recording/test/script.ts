@@ -133,6 +133,12 @@ export class Script {
     return this.#write('ConfigMap', name, { metadata: { name }, data: { content }, ...fields }, { actor, ...type })
   }
 
+  /** Writes a Secret; null deletes it. */
+  secret(name: string, content: string | null, fields: Fields = {}, actor = 'user'): this {
+    const type = content === null ? { type: 'DELETED', verb: 'delete' } : { verb: 'update' }
+    return this.#write('Secret', name, { metadata: { name }, type: 'Opaque', data: { content }, ...fields }, { actor, ...type })
+  }
+
   /** Writes the record, with permits for these pods as they are; a controller publishes the partition first. */
   record(fields: Fields, pods?: string, actor = 'controller-1'): this {
     if (fields['partition'] !== undefined && actor.startsWith('controller')) this.#enqueue(fields)

@@ -65,20 +65,24 @@ function projectPod(pod: Pod): Projection {
 /** ConfigMap that the cluster writes into every namespace, and mounts into every pod. */
 const ROOT_CERTIFICATES = 'kube-root-ca.crt'
 
-/** Names of the ConfigMaps that a pod of a DaemonSet reads; nothing without one. */
-function configOf(pod: Pod): { readonly config?: readonly string[] } {
+/** Names of the ConfigMaps, and of the Secrets, that a pod of a DaemonSet reads; nothing without one. */
+function configOf(pod: Pod): { readonly config?: readonly string[]; readonly secrets?: readonly string[] } {
   if (controllerOf(pod)?.kind !== 'DaemonSet') return {}
   const { containers = [], initContainers = [], volumes = [] } = pod.spec as unknown as ReadingSpec
-  const variables = [...initContainers, ...containers].flatMap(({ env = [], envFrom = [] }) => [
-    ...envFrom.map(({ configMapRef }) => configMapRef?.name),
-    ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
+  const entries = [...initContainers, ...containers].flatMap(({ env = [], envFrom = [] }) => [
+    ...envFrom.map(({ configMapRef, secretRef }) => [configMapRef?.name, secretRef?.name] as const),
+    ...env.map(({ valueFrom }) => [valueFrom?.configMapKeyRef?.name, valueFrom?.secretKeyRef?.name] as const),
   ])
-  const files = volumes.flatMap(({ configMap, projected }) => [
-    configMap?.name,
-    ...(projected?.sources ?? []).map((source) => source.configMap?.name),
+  const files = volumes.flatMap(({ configMap, secret, projected }) => [
+    [configMap?.name, secret?.secretName] as const,
+    ...(projected?.sources ?? []).map((source) => [source.configMap?.name, source.secret?.name] as const),
   ])
-  const config = [...new Set([...variables, ...files])].flatMap((name) => (name === undefined || name === ROOT_CERTIFICATES ? [] : [name]))
-  return config.length === 0 ? {} : { config }
+  const namesAt = (at: 0 | 1): readonly string[] =>
+    [...new Set([...entries, ...files].map((names) => names[at]))].flatMap((name) =>
+      name === undefined || name === ROOT_CERTIFICATES ? [] : [name],
+    )
+  const [config, secrets] = [namesAt(0), namesAt(1)]
+  return { ...(config.length > 0 && { config }), ...(secrets.length > 0 && { secrets }) }
 }
 
 interface Named {
@@ -91,13 +95,14 @@ interface ReadingSpec {
   readonly initContainers?: readonly ReadingContainer[]
   readonly volumes?: readonly {
     readonly configMap?: Named
-    readonly projected?: { readonly sources?: readonly { readonly configMap?: Named }[] }
+    readonly secret?: { readonly secretName?: string }
+    readonly projected?: { readonly sources?: readonly { readonly configMap?: Named; readonly secret?: Named }[] }
   }[]
 }
 
 interface ReadingContainer {
-  readonly env?: readonly { readonly valueFrom?: { readonly configMapKeyRef?: Named } }[]
-  readonly envFrom?: readonly { readonly configMapRef?: Named }[]
+  readonly env?: readonly { readonly valueFrom?: { readonly configMapKeyRef?: Named; readonly secretKeyRef?: Named } }[]
+  readonly envFrom?: readonly { readonly configMapRef?: Named; readonly secretRef?: Named }[]
 }
 
 /** The copies of config that a template names, and its digest without them; nothing where it names none. */

@@ -262,7 +262,7 @@ const releasePolicySpecSchema = z.object({
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
   config: known(configRules).optional().meta({
     description:
-      'Pin: pods read immutable copies of the ConfigMaps that the template names, so that a change of config is a release. Report: a condition names them. Default Report.',
+      'Pin: pods read immutable copies of the ConfigMaps that the template names, and of the Secrets where the installation allows it, so that a change of config is a release. Report: a condition names them. Default Report.',
   }),
   notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })

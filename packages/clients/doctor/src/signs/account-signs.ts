@@ -108,6 +108,7 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
           ...ofLeader(optionValues, scope),
           ...(args.includes(READ_CONFIG) ? rightsOf(rulesOfPrograms.config, scope) : []),
           ...(args.includes(PIN_CONFIG) ? rightsOf(rulesOfPrograms.configPin, scope) : []),
+          ...ofSecretPins(optionValues, scope),
         ]
       : []),
     ...(isOne || component === 'executor'
@@ -147,6 +148,13 @@ function ofLeader(optionValues: (option: string) => readonly string[], scope: Pl
     ...(configurations.length === 0 ? [] : rightsOf(rulesOfPrograms.webhookConfigurations, { ...everywhere, names: configurations })),
     ...(name === undefined ? [] : rightsOf(rulesOfPrograms.webhookSecret, { namespaces: [namespace], names: [name] })),
   ]
+}
+
+/** Permissions in the namespaces whose Secrets are pinned. */
+function ofSecretPins(optionValues: (option: string) => readonly string[], scope: Place): readonly NeededRight[] {
+  const names = [...new Set(optionValues('pin-secret-namespace'))]
+  if (names.includes('*')) return rightsOf(rulesOfPrograms.secretPin, scope)
+  return rightsOf(rulesOfPrograms.secretPin, { namespaces: names })
 }
 
 /** Permissions in all namespaces, where some namespace's policies may drain nodes. */

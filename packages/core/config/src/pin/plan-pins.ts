@@ -1,4 +1,4 @@
-import { type ConfigContent, type ConfigCopy, type ConfigSource, copyName, type CopyOwner, isSameContent, toCopy } from './config-copy.ts'
+import { type ConfigContent, type ConfigCopy, type ConfigSource, type CopyOwner, freeName, isSameContent, toCopy } from './config-copy.ts'
 import type { ConfigKind } from '../config-fields.ts'
 import type { ConfigObject } from '../judge-config.ts'
 import { fieldBeyondLimits, placesBeyondWork } from './pin-limits.ts'
@@ -11,16 +11,20 @@ export type SourceReading =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unread'; readonly why: string }
 
-/** An immutable copy that the DaemonSet owns. */
-export interface ExistingCopy extends ConfigContent {
+/** A copy that the DaemonSet owns. */
+export interface ExistingCopy {
   readonly kind: ConfigKind
   readonly name: string
   readonly uid: string
   readonly resourceVersion: string
   /** Name of the object that was copied. */
   readonly source: string
+  /** Part of its name that no other client could foresee; undefined in most names. */
+  readonly salt: string | undefined
   /** Whether it carries the mark of a copy that is about to be deleted. */
   readonly isUnused: boolean
+  /** Undefined where it was not read: the name alone says what the copy holds, or that is not asked. */
+  readonly content?: ConfigContent | undefined
 }
 
 /** Everything that a pass over the config of one DaemonSet has read. */
@@ -34,8 +38,8 @@ export interface PinView {
   /** Readings of the objects that the template names, by {@link pinKey}. */
   readonly sources: ReadonlyMap<string, SourceReading>
   readonly copies: readonly ExistingCopy[]
-  /** Keys of objects that have the name of a copy, and are none. */
-  readonly taken: ReadonlySet<string>
+  /** Salts for the names of copies that belong to other objects, by the {@link pinKey} of these. None of them is among the copies. */
+  readonly taken: ReadonlyMap<string, string>
   /** Templates of all ControllerRevisions, and of the stable revision where it is kept elsewhere. */
   readonly revisions: readonly unknown[]
   /** Pods of the DaemonSet, also terminating ones. */
@@ -49,7 +53,7 @@ export type PinPlan =
   /** Nothing to do; `rolledBack`: objects of which pods read an earlier content than the present one, because of an undo or a rollback. */
   | { readonly kind: 'none'; readonly rolledBack: readonly ConfigObject[] }
   /** The release waits until a user or the cluster changes something. */
-  | { readonly kind: 'wait'; readonly reason: 'ConfigUnread' | 'CopyTaken' | 'BeyondLimits'; readonly message: string }
+  | { readonly kind: 'wait'; readonly reason: 'ConfigUnread' | 'Uncopyable' | 'BeyondLimits'; readonly message: string }
   | { readonly kind: 'createCopy'; readonly copy: ConfigCopy }
   /** Removes the mark of a copy that a template names, or will name. The write tests its resourceVersion. */
   | { readonly kind: 'keepCopy'; readonly copy: ExistingCopy }
@@ -81,6 +85,8 @@ export function planPins(view: PinView): PinPlan {
   const objects = objectsOf(view)
   const unread = objects.flatMap((object) => unreadText(view, object))
   if (unread.length > 0) return { kind: 'wait', reason: 'ConfigUnread', message: unread.join('; ') }
+  const uncopyable = objects.flatMap((object) => uncopyableText(view, object))
+  if (uncopyable.length > 0) return { kind: 'wait', reason: 'Uncopyable', message: uncopyable.join('; ') }
   const present = pinsOf(view.template)
   const wanted = wantedPins(view, objects)
   const beyond = beyondPlan(view, wanted)
@@ -88,12 +94,11 @@ export function planPins(view: PinView): PinPlan {
   const offer = offerOf(view, wanted)
   const target = isNews(view, offer) ? wanted : new Map([...wanted].map(([key, copy]) => [key, keptName(view, present, key) ?? copy]))
   for (const [key, copy] of [...target, ...wanted]) {
-    if (view.taken.has(`${kindOfPin(key)}/${copy}`)) return takenPlan(key, copy)
     const existing = copyOf(view, key, copy)
     if (existing?.isUnused === true) return { kind: 'keepCopy', copy: existing }
     if (existing !== undefined) continue
     const found = view.sources.get(key)
-    if (found?.kind === 'found') return { kind: 'createCopy', copy: toCopy(found.source, view.owner) }
+    if (found?.kind === 'found') return createPlan(view, found.source)
   }
   const isPinned = [...target].every(([key, copy]) => present.get(key) === copy)
   const offered = pinsText(offer)
@@ -136,11 +141,26 @@ function wantedPins(view: PinView, objects: readonly ConfigObject[]): Pins {
   )
 }
 
-/** The copy that holds the content already, or a new name. */
-function nameFor({ copies, template, owner }: PinView, source: ConfigSource): string {
-  const alike = copies.filter((copy) => copy.kind === source.kind && copy.source === source.name && isSameContent(copy, source))
-  const present = pinsOf(template).get(pinKey(source))
-  return (alike.find(({ name }) => name === present) ?? alike[0])?.name ?? copyName(source, owner)
+/**
+ * The copy that holds the content already, or a new name. Only a copy that the template or the offer names counts. Any client may create an
+ * object that looks like a copy, but only a client that may change the DaemonSet can name one.
+ */
+function nameFor(view: PinView, source: ConfigSource): string {
+  const alike = namedCopies(view, source).find(({ content }) => content !== undefined && isSameContent(content, source))
+  return alike?.name ?? freeName(source, view.owner, view.taken).name
+}
+
+function createPlan({ owner, taken }: PinView, source: ConfigSource): PinPlan {
+  return { kind: 'createCopy', copy: toCopy(source, owner, freeName(source, owner, taken).salt) }
+}
+
+/** Copies of an object that the template or the last offer names. */
+export function namedCopies(
+  { template, offered, copies }: Pick<PinView, 'template' | 'offered' | 'copies'>,
+  object: ConfigObject,
+): readonly ExistingCopy[] {
+  const names = [pinsOf(template), parsePins(offered)].map((pins) => pins.get(pinKey(object)))
+  return [...new Set(names)].flatMap((name) => copies.find((copy) => copy.kind === object.kind && copy.name === name) ?? [])
 }
 
 /**
@@ -187,8 +207,13 @@ function beyondPlan({ template }: PinView, wanted: Pins): PinPlan | null {
   return { kind: 'wait', reason: 'BeyondLimits', message }
 }
 
-function takenPlan(key: string, copy: string): PinPlan {
-  const [kind = '', source = ''] = key.split('/')
-  const message = `${kind} ${copy} exists, but is no copy of ${kind} ${source}: delete it, or rename ${source}`
-  return { kind: 'wait', reason: 'CopyTaken', message }
+/** Type of Secrets whose content the cluster writes, for the ServiceAccount that one names. */
+const TOKEN_TYPE = 'kubernetes.io/service-account-token'
+
+function uncopyableText({ sources }: PinView, object: ConfigObject): readonly string[] {
+  const reading = sources.get(pinKey(object))
+  if (reading?.kind !== 'found' || reading.source.type !== TOKEN_TYPE) return []
+  return [
+    `Secret ${object.name} has the type ${TOKEN_TYPE}, which cannot be copied: mount a projected serviceAccountToken in its place, or remove config: Pin from the ReleasePolicy`,
+  ]
 }

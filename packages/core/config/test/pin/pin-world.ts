@@ -221,7 +221,8 @@ export class PinWorld {
       resourceVersion: version,
       source,
       isUnused: false,
-      data,
+      salt: undefined,
+      content: { data },
     }
     this.state = { ...this.state, copies: new Map(this.state.copies).set(key, stored) }
   }
@@ -253,7 +254,7 @@ function viewOf({ daemonSet, sources, copies, revisions, pods }: State): PinView
     offered: daemonSet.offered,
     sources: new Map(read),
     copies: [...copies.values()],
-    taken: new Set(),
+    taken: new Map(),
     revisions,
     pods,
     isObserved: daemonSet.observed === daemonSet.generation,

@@ -22,8 +22,8 @@ const copyFor = (source: ConfigSource, more: Partial<ExistingCopy> = {}): Existi
   uid: `c-${source.name}`,
   resourceVersion: '7',
   source: source.name,
+  salt: undefined,
   isUnused: false,
-  data: source.data ?? {},
   ...more,
 })
 const pins = (...sources: readonly ConfigSource[]): string =>
@@ -37,6 +37,20 @@ const manyOf = (count: number, length: number): string[] =>
   Array.from({ length: count }, (_, at) => `ConfigMap/${String(at).padStart(length, 'c')}`)
 const sourceOf = (key: string): ConfigSource => ({ ...a('1'), name: key.slice('ConfigMap/'.length) })
 
+const secret = (resourceVersion: string, v: string): ConfigSource => ({ ...a(resourceVersion), kind: 'Secret', name: 's', data: { v } })
+
+/** Other objects have the first two names of the copy of a. */
+const takenNames = new Map([
+  [`ConfigMap/${copyName(a('1'), owner)}`, 'salt-1'],
+  [`ConfigMap/${copyName(a('1'), owner, 'salt-1')}`, 'salt-2'],
+])
+
+/** A template, and an offer, that name this copy of a. */
+const pinnedTo = (name: string): Pick<PinView, 'template' | 'offered'> => ({
+  template: pinned(`ConfigMap/a=${name}`),
+  offered: `ConfigMap/a=${name}`,
+})
+
 const unpinned: PinView = {
   owner,
   kinds: ['ConfigMap', 'Secret'],
@@ -44,7 +58,7 @@ const unpinned: PinView = {
   offered: undefined,
   sources: found(a('1')),
   copies: [],
-  taken: new Set(),
+  taken: new Map(),
   revisions: [],
   pods: [],
   isObserved: true,
@@ -154,19 +168,73 @@ describe('a pass over the config of a DaemonSet', () => {
     ['leaves objects of a kind that the installation does not let it copy', { ...unpinned, kinds: ['Secret'] }, { kind: 'none' }],
     ['waits until an object is read', { ...unpinned, sources: new Map() }, { kind: 'wait', reason: 'ConfigUnread' }],
     [
-      'waits where another object has the name of the copy',
-      { ...unpinned, taken: new Set([`ConfigMap/${copyName(a('1'), owner)}`]) },
-      { kind: 'wait', reason: 'CopyTaken', message: expect.stringContaining('delete it, or rename a') },
+      'gives the copy another name where an object of another owner has the first one, and the second',
+      { ...unpinned, taken: takenNames },
+      { kind: 'createCopy', copy: toCopy(a('1'), owner, 'salt-2') },
     ],
     [
-      'uses the copy that holds the content of a Secret already, whatever its version',
+      'names that copy in the template, although another object has the name of the former one',
+      { ...atRest, taken: takenNames, copies: [copyFor(a('1'), { name: copyName(a('1'), owner, 'salt-2'), salt: 'salt-2' })] },
+      { kind: 'pin', pins: `ConfigMap/a=${copyName(a('1'), owner, 'salt-2')}` },
+    ],
+    [
+      'keeps a copy of another name that holds the content, also when it knows of no object that has the first name',
+      { ...atRest, ...pinnedTo('a-other'), copies: [copyFor(a('1'), { name: 'a-other', salt: 'salt', content: { data: { v: '1' } } })] },
+      { kind: 'none', rolledBack: [] },
+    ],
+    [
+      'follows no copy that holds the content, but that neither the template nor the offer names: any client may create it',
+      { ...unpinned, copies: [copyFor(a('1'), { name: 'a-forged', content: { data: { v: '1' } } })] },
+      { kind: 'createCopy', copy: toCopy(a('1'), owner) },
+    ],
+    [
+      'uses the copy of a Secret that the template names and that holds its content, whatever its version',
+      {
+        ...unpinned,
+        template: pinned('Secret/s=s-0', ['Secret/s']),
+        offered: 'Secret/s=s-0',
+        sources: found(secret('9', 'x')),
+        copies: [copyFor(secret('1', 'x'), { name: 's-0', content: { data: { v: 'x' } } })],
+      },
+      { kind: 'none', rolledBack: [] },
+    ],
+    [
+      'offers another content of a Secret',
+      {
+        ...unpinned,
+        template: pinned('Secret/s=s-0', ['Secret/s']),
+        offered: 'Secret/s=s-0',
+        sources: found(secret('9', 'y')),
+        copies: [copyFor(secret('1', 'x'), { name: 's-0', content: { data: { v: 'x' } } })],
+      },
+      { kind: 'createCopy', copy: toCopy(secret('9', 'y'), owner) },
+    ],
+    [
+      'leaves the rolled back content of a Secret, although its version has changed since',
+      {
+        ...unpinned,
+        template: pinned('Secret/s=s-1', ['Secret/s']),
+        offered: 'Secret/s=s-2',
+        sources: found(secret('9', 'y')),
+        copies: [
+          copyFor(secret('1', 'x'), { name: 's-1', content: { data: { v: 'x' } } }),
+          copyFor(secret('2', 'y'), { name: 's-2', content: { data: { v: 'y' } } }),
+        ],
+      },
+      { kind: 'none', rolledBack: [{ kind: 'Secret', name: 's' }] },
+    ],
+    [
+      'waits for a Secret whose content the cluster writes, and says what to mount in its place',
       {
         ...unpinned,
         template: templateOf(['Secret/s'], 1),
-        sources: found({ ...a('9'), kind: 'Secret', name: 's', data: { v: 'x' } }),
-        copies: [copyFor(a('1'), { kind: 'Secret', name: 's-0', source: 's', data: { v: 'x' } })],
+        sources: found({ ...secret('1', 'x'), type: 'kubernetes.io/service-account-token' }),
       },
-      { kind: 'pin', pins: 'Secret/s=s-0' },
+      {
+        kind: 'wait',
+        reason: 'Uncopyable',
+        message: expect.stringMatching(/^Secret s has the type .* mount a projected serviceAccountToken/),
+      },
     ],
     [
       'marks a copy that nothing names',

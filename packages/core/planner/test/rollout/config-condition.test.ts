@@ -10,6 +10,7 @@ const reading = (...names: readonly string[]) => ({
   ],
 })
 
+const readingSecret = { containers: [{ name: 'agent', envFrom: [{ secretRef: { name: 'token' } }] }] }
 const copied = { annotations: { 'tranche.dev/pinned-config': 'ConfigMap/agent=agent-9f86d081884c7d65' } }
 const pinning = { kind: 'found', policy: { metadata: { name: 'pinned' }, spec: { config: 'Pin' } } } as RolloutView['policy']
 
@@ -73,6 +74,50 @@ describe('the condition ConfigUnversioned', () => {
       'is False where pods read copies that the policy no longer asks for',
       withTemplate({ metadata: copied, spec: reading('agent') }),
       { status: 'False', reason: 'PinnedBefore', message: expect.stringContaining('copies of ConfigMap agent that follow no change') },
+    ],
+    [
+      'names a Secret that the installation does not let the policy pin, and says how to allow it',
+      (view) => withTemplate({ metadata: copied, spec: readingSecret })({ ...view, policy: pinning, pinsSecrets: false }),
+      {
+        status: 'True',
+        reason: 'NamesWithoutHash',
+        message: expect.stringMatching(/Secret token .* rbac\.pinSecretNamespaces of the chart$/),
+      },
+    ],
+    [
+      'says nothing about Secrets where none is left',
+      (view) => withTemplate({ metadata: copied, spec: reading('other') })({ ...view, policy: pinning, pinsSecrets: false }),
+      { status: 'True', message: expect.not.stringContaining('rbac.pinSecretNamespaces') },
+    ],
+    [
+      'is False where pods read copies of Secrets that the installation no longer allows',
+      (view) =>
+        withTemplate({
+          metadata: { annotations: { 'tranche.dev/pinned-config': 'Secret/token=token-9f86d081884c7d65' } },
+          spec: readingSecret,
+        })({
+          ...view,
+          policy: pinning,
+          pinsSecrets: false,
+        }),
+      {
+        status: 'False',
+        reason: 'PinnedBefore',
+        message: expect.stringMatching(/^pods read copies of Secret token that follow no change; .* rbac/),
+      },
+    ],
+    [
+      'is absent where pods read copies of Secrets',
+      (view) =>
+        withTemplate({
+          metadata: { annotations: { 'tranche.dev/pinned-config': 'Secret/token=token-9f86d081884c7d65' } },
+          spec: readingSecret,
+        })({
+          ...view,
+          policy: pinning,
+          pinsSecrets: true,
+        }),
+      undefined,
     ],
     [
       'says nothing of copies while the policy is missing',

@@ -62,6 +62,8 @@ export interface RecordedPod {
   readonly claims?: readonly string[]
   /** Names of the ConfigMaps that it reads; only for pods of a DaemonSet that read one. */
   readonly config?: readonly string[]
+  /** The same of Secrets. */
+  readonly secrets?: readonly string[]
   /** `controller-revision-hash`. */
   readonly hash?: string
   readonly created?: string

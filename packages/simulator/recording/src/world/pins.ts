@@ -5,10 +5,15 @@ const OFFERED = 'tranche.dev/offered-config'
 /** Annotation of a DaemonSet: which template was put back. */
 const REVERTED = 'tranche.dev/reverted'
 
-/** Name of the copy of each ConfigMap that a template names. */
+/** Copies that a template names, by object: `ConfigMap/agent` is read as `ConfigMap/agent-1`, and Secrets alike. */
 export function copiesIn(pins: string | undefined): ReadonlyMap<string, string> {
-  const entries = (pins ?? '').split(',').filter((entry) => entry.startsWith('ConfigMap/'))
-  return new Map(entries.map((entry) => entry.slice('ConfigMap/'.length).split('=', 2) as [string, string]))
+  const entries = (pins ?? '').split(',').filter((entry) => entry.includes('='))
+  return new Map(
+    entries.map((entry) => {
+      const [object = '', copy = ''] = entry.split('=', 2)
+      return [object, `${object.split('/', 1)[0]}/${copy}`]
+    }),
+  )
 }
 
 /**

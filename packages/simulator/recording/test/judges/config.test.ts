@@ -156,3 +156,52 @@ describe('a copy', () => {
     { begin: pinned },
   )
 })
+
+describe('a copy of a Secret, like one of a ConfigMap,', () => {
+  const PINS = 'Secret/token=token-1'
+  const annotations = { 'rollouts.kruise.io/daemonset-original-update-strategy': 'RollingUpdate', [OFFERED]: PINS }
+  const name = (s: Script, fields: Fields = {}): Script =>
+    s.daemonSet({ template: 'template-token-1', unpinned: 'template-2', pins: PINS, annotations, ...fields }, ours)
+  const beginSecret = (): Script => fleet().secret('token', '1').secret('token-1', '1', copy, ours)
+  const secretPinned = (): Script => name(beginSecret()).revision('p1', 'template-token-1', { pins: PINS })
+  judgeEach(
+    'G3',
+    [
+      ['is read by a pod', (s) => s.pod('e1', { ...ofP1, secrets: ['token-1'] }), []],
+      ['is read in place of the Secret', (s) => s.pod('e1', { ...ofP1, secrets: ['token'] }), ['G3 e']],
+      [
+        'says nothing of a ConfigMap with the name of the Secret',
+        (s) => s.pod('e1', { ...ofP1, config: ['token'], secrets: ['token-1'] }),
+        [],
+      ],
+      ['is immutable', (s) => s.secret('token-1', '1', { immutable: false }).pod('e1', { ...ofP1, secrets: ['token-1'] }), ['G3 e']],
+    ],
+    { begin: secretPinned },
+  )
+  judgeEach(
+    'G11',
+    [
+      ['has its content and its type', (s) => name(s), []],
+      ['has no other content', (s) => name(s.secret('token-1', null, {}, ours).secret('token-1', '2', copy, ours)), ['G11']],
+      [
+        'has no other type',
+        (s) => name(s.secret('token-1', null, {}, ours).secret('token-1', '1', { ...copy, type: 'tls' }, ours)),
+        ['G11'],
+      ],
+      ['is no ConfigMap', (s) => name(s.secret('token-1', null, {}, ours).configMap('token-1', '1', copy, ours)), ['G11']],
+    ],
+    { begin: beginSecret },
+  )
+  judgeEach(
+    'G7',
+    [
+      ['is not deleted while a revision names it', (s) => s.secret('token-1', null, {}, ours), ['G7']],
+      [
+        'is not deleted with a ConfigMap of its name',
+        (s) => s.configMap('token-1', '1', copy, ours).configMap('token-1', null, {}, ours),
+        [],
+      ],
+    ],
+    { begin: secretPinned },
+  )
+})

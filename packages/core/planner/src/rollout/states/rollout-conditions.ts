@@ -104,7 +104,8 @@ function config(view: RolloutView): Said[] {
     pins.has(pinKey(object)) || (object.kind === 'ConfigMap' && immutableConfigMaps?.has(object.name) === true)
   const found = judgeConfig(daemonSet.spec.template, isImmutable)
   if (found === null) return keptCopies(view, pins)
-  const message = `${configText(found)}; ${CONFIG_FIX}`
+  const areSecretsLeft = view.pinsSecrets === false && found.references.some(({ kind }) => kind === 'Secret')
+  const message = `${configText(found)}; ${CONFIG_FIX}${areSecretsLeft ? `; ${SECRETS_LEFT}` : ''}`
   return [
     found.hasChecksum
       ? { type: 'ConfigUnversioned', status: 'False', reason: 'ChecksumOnly', message }
@@ -112,9 +113,17 @@ function config(view: RolloutView): Said[] {
   ]
 }
 
+const SECRETS_LEFT =
+  'config: Pin copies no Secret of this namespace, because the installation does not allow it: to pin them too, list the namespace in rbac.pinSecretNamespaces of the chart'
+
 /** Copies that stay although their objects have changed. */
-function keptCopies({ policy, rolledBackConfig = [] }: RolloutView, pins: Pins): Said[] {
+function keptCopies({ policy, rolledBackConfig = [], pinsSecrets }: RolloutView, pins: Pins): Said[] {
   const said = { type: 'ConfigUnversioned', status: 'False' } as const
+  const secrets = [...pins.keys()].filter((key) => key.startsWith('Secret/'))
+  if (pinsSecrets === false && secrets.length > 0) {
+    const message = `pods read copies of ${namesText(secrets)} that follow no change; ${SECRETS_LEFT}`
+    return [{ ...said, reason: 'PinnedBefore', message }]
+  }
   const isOver = policy.kind === 'none' || (policy.kind === 'found' && policy.policy.spec.config !== 'Pin')
   if (isOver && pins.size > 0) {
     const message = `pods read copies of ${namesText([...pins.keys()])} that follow no change, because the ReleasePolicy no longer asks for config: Pin; remove the annotation ${PINNED_CONFIG_ANNOTATION} from the template to end that`

@@ -52,7 +52,7 @@ class ConfigJudge implements Judge {
   }
 
   onWrite(write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined): void {
-    if (write.kind === 'ConfigMap') this.#followConfig(write)
+    if (write.kind === 'ConfigMap' || write.kind === 'Secret') this.#followConfig(write)
     else if (write.kind === 'ControllerRevision') this.#followRevision(write)
     else if (write.kind === 'Pod') this.#followPod(write)
     else if (write.kind === 'DaemonSet') this.#followDaemonSet(write, before as unknown as RecordedDaemonSet | undefined)
@@ -61,11 +61,12 @@ class ConfigJudge implements Judge {
 
   #followConfig(write: RecordedWrite): void {
     const { name } = (write.o as { readonly metadata: { readonly name: string } }).metadata
+    const copy = `${write.kind}/${name}`
     const isOurs = this.#parts.query.isOurs(write.actor ?? '')
     if (write.type === 'DELETED' && isOurs) {
-      const reader = [...this.#pods, ...this.#revisions].find(([, one]) => one.namespace === write.namespace && one.names.includes(name))
+      const reader = [...this.#pods, ...this.#revisions].find(([, one]) => one.namespace === write.namespace && one.names.includes(copy))
       if (reader !== undefined)
-        this.#parts.breach({ guarantee: 'G7', atMs: write.t, text: `${write.actor} deleted the copy ${name}, which ${reader[0]} names` })
+        this.#parts.breach({ guarantee: 'G7', atMs: write.t, text: `${write.actor} deleted the copy ${copy}, which ${reader[0]} names` })
     }
     this.#store.apply(write)
   }
@@ -81,18 +82,19 @@ class ConfigJudge implements Judge {
 
   #followPod(write: RecordedWrite): void {
     const { namespace, uid = '', t } = write
-    const { name, node, hash, config = [], deleting } = write.o as unknown as RecordedPod
+    const { name, node, hash, config = [], secrets = [], deleting } = write.o as unknown as RecordedPod
+    const read = [...config.map((one) => `ConfigMap/${one}`), ...secrets.map((one) => `Secret/${one}`)]
     const pins = this.#pins.get(`${namespace}/${hash ?? ''}`)
     if (write.type === 'DELETED' || deleting || pins === undefined) return void this.#pods.delete(uid)
     const isNew = !this.#pods.has(uid)
-    const copies = [...pins.values()].filter((copy) => config.includes(copy))
+    const copies = [...pins.values()].filter((copy) => read.includes(copy))
     this.#pods.set(uid, { namespace, names: copies })
     if (!isNew || write.type !== 'ADDED') return
     const report = (text: string): void =>
       this.#parts.breach({ guarantee: 'G3', atMs: t, ...(node !== undefined && { node }), text: `pod ${name} ${text}` })
     for (const [object, copy] of pins) {
-      if (config.includes(object)) report(`reads ConfigMap ${object}, of which its revision names the copy ${copy}`)
-      else if (config.includes(copy) && !this.#store.isImmutable(namespace, copy)) report(`reads ConfigMap ${copy}, which is not immutable`)
+      if (read.includes(object)) report(`reads ${object}, of which its revision names the copy ${copy}`)
+      else if (read.includes(copy) && !this.#store.isImmutable(namespace, copy)) report(`reads ${copy}, which is not immutable`)
     }
   }
 
@@ -124,9 +126,9 @@ class ConfigJudge implements Judge {
     const content = this.#store.content(namespace, copy)
     const breach = (guarantee: 'G3' | 'G11' | 'G12', text: string): void =>
       this.#parts.breach({ guarantee, atMs: t, text: `${actor} ${text}` })
-    if (content === null) return breach('G11', `named the copy ${copy} of ConfigMap ${object}, which does not exist`)
+    if (content === null) return breach('G11', `named the copy ${copy} of ${object}, which does not exist`)
     if (!this.#store.contentsSince(namespace, object, writtenMs).has(content))
-      breach('G11', `named the copy ${copy}, with a content that ConfigMap ${object} did not have`)
+      breach('G11', `named the copy ${copy}, with a content, or a type, that ${object} did not have`)
     if (type !== 'OnDelete') breach('G3', `named the copy ${copy} under ${type}: the native controller brings it to every node`)
     const last = offered.get(object)
     // A user who changes the object and then back asks for its content again.

@@ -4,6 +4,8 @@ import type { DaemonSet } from '@tranche/kube-types'
 
 /** Annotations that a pin writes: in the template, where it changes, and on the DaemonSet. */
 export interface PinWrite extends Extract<PinPlan, { readonly kind: 'pin' }> {
+  /** Objects as they were read, by key. */
+  readonly sources: PinView['sources']
   /** Further operations of the same patch; empty where the template stays. */
   readonly operations: readonly PatchOperation[]
 }
@@ -20,11 +22,14 @@ export interface PinPort {
   versions(daemonSet: DaemonSet): string | null
   /** Reads the objects that the template names, and the copies of the DaemonSet, from the API server. */
   read(daemonSet: DaemonSet, signal: AbortSignal): Promise<Omit<PinView, 'revisions' | 'pods'>>
-  /** Does nothing if an object of this name exists. */
+  /** Does nothing if an object of this name exists. If that is no copy, the next reading names it among those that are taken. */
   createCopy(copy: ConfigCopy, signal: AbortSignal): Promise<void>
   /** Sets or removes the mark of an unused copy, with the resourceVersion that was read. */
   mark(daemonSet: DaemonSet, copy: ExistingCopy, isUnused: boolean, signal: AbortSignal): Promise<void>
-  /** Reads the copies that the template will name: each must exist without a mark. Then patches the DaemonSet that was read. */
+  /**
+   * Reads the copies that the template will name: each must exist without a mark, and hold what its name or its object says. Then patches the
+   * DaemonSet that was read.
+   */
   pin(daemonSet: DaemonSet, write: PinWrite, signal: AbortSignal): Promise<void>
   /**
    * Touches the DaemonSet that was read, then reads live what names copies.

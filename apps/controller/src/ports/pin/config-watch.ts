@@ -24,7 +24,8 @@ export interface ConfigWatchParts {
   readonly clock: Clock
   readonly log: Logger
   readonly seed: number
-  readonly kinds: readonly ConfigKind[]
+  /** Kinds of objects that the controller may copy in a namespace. */
+  readonly kinds: (namespace: string) => readonly ConfigKind[]
   /** Called for each change of an object; `copyOf` is the uid of the DaemonSet whose copy it is. */
   readonly onChange: (namespace: string, object: ConfigObject, copyOf: string | undefined) => void
 }
@@ -43,7 +44,7 @@ export function createConfigWatch(parts: ConfigWatchParts): ConfigWatch {
   const follow = (namespace: string, signal: AbortSignal): readonly VersionReflector[] => {
     const known = reflectors.get(namespace)
     if (known !== undefined) return known
-    const created = parts.kinds.map((kind) => startReflector(parts, { kind, namespace }, signal))
+    const created = parts.kinds(namespace).map((kind) => startReflector(parts, { kind, namespace }, signal))
     reflectors.set(namespace, created)
     return created
   }
@@ -61,7 +62,7 @@ export function createConfigWatch(parts: ConfigWatchParts): ConfigWatch {
       if (!all.every(({ synced }) => synced)) return null
       const copies = all.flatMap(({ store }) => store.byIndex('copyOf', uid))
       const named = pinnedObjects(daemonSet.spec.template).map((object) => {
-        const store = all[parts.kinds.indexOf(object.kind)]?.store
+        const store = all[parts.kinds(namespace).indexOf(object.kind)]?.store
         return `${pinKey(object)} ${store?.get({ namespace, name: object.name })?.text ?? ''}`
       })
       return JSON.stringify([named, copies.map((copy) => `${pinKey(copy)} ${copy.text}`).toSorted()])

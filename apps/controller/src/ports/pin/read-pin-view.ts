@@ -1,0 +1,155 @@
+import {
+  type ConfigKind,
+  type ConfigObject,
+  contentOf,
+  type ExistingCopy,
+  freeName,
+  namedCopies,
+  OFFERED_CONFIG_ANNOTATION,
+  parsePins,
+  pinKey,
+  pinnedObjects,
+  pinsOf,
+  type SourceReading,
+} from '@tranche/config'
+import type { PinPort } from '@tranche/controllers'
+import { AppError } from '@tranche/errors'
+import { isForbidden, isNotFound, type KubeClient } from '@tranche/kube-client'
+import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
+import { configPath } from './config-watch.ts'
+import { type ConfigObjectOnWire, toReadCopy } from './copy-on-wire.ts'
+import { type ListedCopies, listCopies } from './list-copies.ts'
+import { clientFor } from './secret-client.ts'
+
+/** Dependencies of {@link readPinView}. */
+export interface PinViewParts {
+  readonly client: KubeClient
+  readonly kinds: readonly ConfigKind[]
+  /** Salts of names that other objects have, by `ConfigMap/name`. */
+  readonly taken: ReadonlyMap<string, string>
+}
+
+type PinReading = Awaited<ReturnType<PinPort['read']>>
+
+/**
+ * Reads the objects that a template names, and the copies of its DaemonSet. Of copies, it reads the metadata, and the content of those few
+ * that may hold the present content under the name of an earlier one.
+ */
+export async function readPinView(parts: PinViewParts, daemonSet: DaemonSet, signal: AbortSignal): Promise<PinReading> {
+  const { kinds, taken } = parts
+  const { namespace = '', name, uid, annotations = {}, generation } = daemonSet.metadata
+  const { template } = daemonSet.spec
+  const offered = annotations[OFFERED_CONFIG_ANNOTATION]
+  const objects = pinnedObjects(template).filter(({ kind }) => kinds.includes(kind))
+  const readings = objects.map(async (object) => [pinKey(object), await readSource(parts.client, object, namespace, signal)] as const)
+  const sources = new Map(await Promise.all(readings))
+  const reader: CopyReader = { ...parts, daemonSet, signal, objects, sources, offered }
+  const listed = await readCopies(reader)
+  return {
+    owner: { namespace, name, uid },
+    kinds,
+    template,
+    offered,
+    sources,
+    copies: (await withContents(reader, listed)).filter((copy) => !taken.has(pinKey(copy))),
+    taken,
+    isObserved: daemonSet.status?.observedGeneration === generation,
+  }
+}
+
+async function readSource(
+  client: KubeClient,
+  { kind, name }: ConfigObject,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<SourceReading> {
+  try {
+    const object = await getConfig(client, kind, { namespace, name }, signal)
+    const { uid, resourceVersion } = object.metadata
+    return { kind: 'found', source: { kind, name, uid, resourceVersion, ...contentOf(object) } }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (isNotFound(error)) return { kind: 'absent' }
+    if (isForbidden(error)) return { kind: 'unread', why: missingRight('get', kind) }
+    throw error
+  }
+}
+
+function missingRight(verb: 'get' | 'list', kind: ConfigKind): string {
+  const value = kind === 'Secret' ? 'rbac.pinSecretNamespaces' : 'rbac.configPin'
+  return `the controller may not ${verb} ${configPath(kind).plural}; grant it the permissions of ${value}`
+}
+
+interface CopyReader extends PinViewParts {
+  readonly daemonSet: DaemonSet
+  readonly objects: readonly ConfigObject[]
+  readonly sources: ReadonlyMap<string, SourceReading>
+  readonly offered: string | undefined
+  readonly signal: AbortSignal
+}
+
+interface ListOfKind extends ListedCopies {
+  readonly kind: ConfigKind
+}
+
+async function listOf(client: KubeClient, kind: ConfigKind, daemonSet: DaemonSet, signal: AbortSignal): Promise<ListOfKind> {
+  try {
+    return { kind, ...(await listCopies(clientFor(kind, client), kind, daemonSet, signal)) }
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    throw new AppError('API_REFUSED', missingRight('list', kind), { cause: error })
+  }
+}
+
+/** Where a list is cut, the copies that a decision needs are read by their names. */
+async function readCopies(reader: CopyReader): Promise<readonly ExistingCopy[]> {
+  const { client, kinds, daemonSet, signal } = reader
+  const lists = await Promise.all(kinds.map((kind) => listOf(client, kind, daemonSet, signal)))
+  const missing = lists.flatMap((list) => (list.isCut ? needed(reader, list) : []))
+  const read = await Promise.all(missing.map((one) => readCopy(reader, one)))
+  return [...lists.flatMap(({ copies }) => copies), ...read.flatMap((copy) => copy ?? [])]
+}
+
+function needed({ objects, sources, daemonSet, offered, taken }: CopyReader, { kind, copies }: ListOfKind): readonly ConfigObject[] {
+  const named = [pinsOf(daemonSet.spec.template), parsePins(offered)]
+  const names = objects.flatMap((object) => {
+    const found = sources.get(pinKey(object))
+    if (object.kind !== kind) return []
+    const free = found?.kind === 'found' ? freeName(found.source, daemonSet.metadata, taken).name : undefined
+    return [...named.map((pins) => pins.get(pinKey(object))), free].filter((name) => name !== undefined)
+  })
+  return [...new Set(names)].filter((name) => !copies.some((copy) => copy.name === name)).map((name) => ({ kind, name }))
+}
+
+async function withContents(reader: CopyReader, copies: readonly ExistingCopy[]): Promise<readonly ExistingCopy[]> {
+  const { daemonSet, objects, sources, offered, taken } = reader
+  const { template } = daemonSet.spec
+  const asked = objects.flatMap((object) => {
+    const found = sources.get(pinKey(object))
+    if (found?.kind !== 'found') return []
+    const free = freeName(found.source, daemonSet.metadata, taken).name
+    // The name of a ConfigMap's copy without a salt says what the copy holds.
+    return namedCopies({ template, offered, copies }, object).filter(
+      ({ kind, name, salt, content }) => content === undefined && name !== free && (kind === 'Secret' || salt !== undefined),
+    )
+  })
+  const read = await Promise.all(asked.map(async (copy) => [copy, await readCopy(reader, copy)] as const))
+  const readByCopy = new Map<ExistingCopy, ExistingCopy | null>(read)
+  return copies.flatMap((copy) => (readByCopy.has(copy) ? (readByCopy.get(copy) ?? []) : [copy]))
+}
+
+async function readCopy({ client, daemonSet, signal }: CopyReader, { kind, name }: ConfigObject): Promise<ExistingCopy | null> {
+  const { namespace = '', uid } = daemonSet.metadata
+  const object = await getConfig(client, kind, { namespace, name }, signal).catch(orUndefined)
+  return object === undefined ? null : toReadCopy(kind, object, uid)
+}
+
+/** Reads a ConfigMap or Secret whole. */
+export function getConfig(client: KubeClient, kind: ConfigKind, key: ObjectKey, signal: AbortSignal): Promise<ConfigObjectOnWire> {
+  return clientFor(kind, client).get<ConfigObjectOnWire>(configPath(kind), key, { signal })
+}
+
+/** @returns undefined for an object that does not exist @throws any other error */
+export function orUndefined(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
+}

@@ -1,0 +1,120 @@
+import { garbageOf, type PinPlan, planPins, type PinView } from '@tranche/config'
+import { isAppError } from '@tranche/errors'
+import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
+import { arePinsUndone, type PinTiming, plainTemplate, type RolloutView } from '@tranche/planner'
+import type { Logger } from '@tranche/telemetry'
+import type { PinPort } from './pin-port.ts'
+import type { PinResult } from './pin-result.ts'
+
+/** Delay (ms) after a lost race: an old watch of a DaemonSet that is gone would repeat it without end. */
+const LOST_RECHECK_MS = 200
+
+/** What an attempt to pin config rests on. */
+export interface Attempt {
+  readonly view: RolloutView
+  readonly daemonSet: DaemonSet
+  readonly timing: PinTiming
+  /** Whether this template was found pinned before. */
+  readonly isPinned: boolean
+}
+
+/** Result of an attempt. `isSettled`: no other attempt is needed until something changes. */
+export type Attempted =
+  | Exclude<PinResult, { readonly kind: 'pinned' | 'pending' }>
+  | (PinResult & { readonly kind: 'pinned'; readonly isSettled: boolean })
+
+/**
+ * Reads config and makes at most one write.
+ *
+ * @returns also where a request fails or the signal aborts; never throws
+ */
+export async function attemptPins(port: PinPort, on: Attempt, signal: AbortSignal, log: Logger): Promise<Attempted> {
+  const rollout = keyText(keyOf(on.view.rollout))
+  let isRead = false
+  try {
+    const found = await orAborted(port.read(on.daemonSet, signal), signal)
+    isRead = true
+    return await orAborted(writeOnce(port, { ...on, found }, signal, log), signal)
+  } catch (error) {
+    if (isAppError(error) && error.code === 'WRITE_CONFLICT') return { kind: 'wrote', againInMs: LOST_RECHECK_MS }
+    log.warn({ err: error, rollout }, 'could not pin config')
+    // Its copies are immutable, so a release of this template continues.
+    if (!isRead && on.isPinned) return { kind: 'pinned', rolledBack: [], isSettled: false }
+    return { kind: 'held', why: `config: Pin: ${error instanceof Error ? error.message : String(error)}; it is tried again` }
+  }
+}
+
+/** Rejects when the signal aborts, also if the work ignores that. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(signal.reason as Error)
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+interface Found extends Attempt {
+  readonly found: Omit<PinView, 'revisions' | 'pods'>
+}
+
+async function writeOnce(
+  port: PinPort,
+  { view: of, daemonSet, timing, found }: Found,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<Attempted> {
+  const kept = of.release?.status?.stableTemplate?.template
+  const view: PinView = { ...found, revisions: [...of.revisions.map(plainTemplate), kept], pods: [] }
+  const plan = planPins(view)
+  if (plan.kind === 'none') return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
+  if (plan.kind === 'wait') return { kind: 'held', why: `config: Pin: ${plan.message}` }
+  if (plan.kind === 'pin' && plan.pins !== null && arePinsUndone(of, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
+  if (plan.kind === 'pin' && plan.pins !== null && timing.kind !== 'now') return { kind: 'held', why: NOT_NOW }
+  const operations = timing.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? timing.operations : []
+  const hasWritten = await carryOut(port, daemonSet, { plan, view, operations, release: of.rollout.metadata.name }, signal)
+  if (!hasWritten) return { kind: 'pinned', rolledBack: [], isSettled: false }
+  log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
+  return { kind: 'wrote', againInMs: 0 }
+}
+
+const NOT_NOW = 'config: Pin: the update strategy has to be OnDelete, and no node may have two pods, before the template changes'
+
+interface Planned {
+  readonly plan: Exclude<PinPlan, { readonly kind: 'none' | 'wait' }>
+  readonly view: PinView
+  readonly operations: Parameters<PinPort['pin']>[1]['operations']
+  readonly release: string
+}
+
+/** @returns false if copies that should be deleted are in use after all */
+async function carryOut(port: PinPort, daemonSet: DaemonSet, planned: Planned, signal: AbortSignal): Promise<boolean> {
+  const { plan, view, operations, release } = planned
+  switch (plan.kind) {
+    case 'createCopy':
+      await port.createCopy(plan.copy, signal)
+      return true
+    case 'keepCopy':
+      await port.mark(daemonSet, plan.copy, false, signal)
+      return true
+    case 'markUnused':
+      for (const copy of plan.copies) await port.mark(daemonSet, copy, true, signal)
+      return true
+    case 'pin':
+      await port.pin(daemonSet, { ...plan, operations, sources: view.sources }, signal)
+      return true
+    case 'deleteCopies': {
+      const live = { ...view, ...(await port.touch(daemonSet, release, signal)) }
+      const marked = new Set(plan.copies.map(({ name }) => name))
+      const unused = garbageOf(live).filter(({ name }) => marked.has(name))
+      for (const copy of unused) await port.deleteCopy(daemonSet, copy, signal)
+      return unused.length > 0
+    }
+    default:
+      plan satisfies never
+      return false
+  }
+}

@@ -1,0 +1,173 @@
+import { OFFERED_CONFIG_ANNOTATION } from '@tranche/config'
+import type { Clock } from '@tranche/clock'
+import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
+import { type RolloutView, takeOverForPins } from '@tranche/planner'
+import type { Logger } from '@tranche/telemetry'
+import { type Attempt, type Attempted, attemptPins } from './attempt-pins.ts'
+import type { PinPort } from './pin-port.ts'
+import type { PinResult, TimedPinResult } from './pin-result.ts'
+
+/** Pins config for the Rollouts of a process. */
+export interface Pinner {
+  /** @returns what is known without a request; null where {@link Pinner.attempt} has to find out */
+  known(view: RolloutView): TimedPinResult | null
+  /** @returns the last result, whatever has changed since; null without one */
+  last(rollout: string): PinResult | null
+  /**
+   * Makes at most one write for the config of the DaemonSet, for a policy that asks for it. A write that fails holds the release. Returns soon
+   * also where the API server does not answer, because a stop may come meanwhile.
+   *
+   * @throws the signal's reason once it aborts, and nothing else
+   */
+  attempt(view: RolloutView, signal: AbortSignal, log: Logger): Promise<TimedPinResult>
+  /** Forgets a Rollout that is gone. */
+  forget(rollout: string): void
+}
+
+/** Interval (ms) of attempts that nothing else causes: while objects cannot be watched, copied or deleted. */
+const PIN_RECHECK_MS = 30_000
+/** Time (ms) that a pass waits for an attempt. */
+const PATIENCE_MS = 1_000
+/** Interval (ms) of passes that look for the result of an attempt. */
+const PENDING_RECHECK_MS = 1_000
+/** Time (ms) without an answer after which a pass does not wait for the attempt any more, so that an abort is carried out. */
+const OVERDUE_MS = 10_000
+/** Time (ms) after which an attempt fails. */
+const ATTEMPT_DEADLINE_MS = 60_000
+
+/** Result of the last attempt for a Rollout. */
+interface Known {
+  /** What the result rests on. */
+  readonly basis: string
+  readonly generation: number | undefined
+  readonly result: Exclude<Attempted, { readonly kind: 'wrote' }>
+  /** Monotonic time after which it counts no longer; null: never. */
+  readonly untilMs: number | null
+}
+
+/** @param port undefined where the installation does not allow it */
+export function createPinner(port: PinPort | undefined, clock: Clock): Pinner {
+  return new PortPinner(port, clock)
+}
+
+class PortPinner implements Pinner {
+  readonly #port: PinPort | undefined
+  readonly #clock: Clock
+  readonly #known = new Map<string, Known>()
+  /** Monotonic time at which the attempt in progress began, by Rollout. */
+  readonly #running = new Map<string, number>()
+
+  constructor(port: PinPort | undefined, clock: Clock) {
+    this.#port = port
+    this.#clock = clock
+  }
+
+  known(view: RolloutView): TimedPinResult | null {
+    const timing = takeOverForPins(view)
+    const { rollout, daemonSet, monotonicMs } = view
+    if (timing.kind === 'none' || daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
+    if (this.#port === undefined) return { kind: 'held', why: NOT_ALLOWED }
+    const key = keyText(keyOf(rollout))
+    const last = this.#known.get(key)
+    const sinceMs = this.#running.get(key)
+    if (sinceMs !== undefined) return monotonicMs - sinceMs < OVERDUE_MS ? null : overdue(last, daemonSet)
+    if (last === undefined || (last.untilMs !== null && last.untilMs <= monotonicMs)) return null
+    if (last.basis !== basisOf(view, daemonSet, [this.#port.versions(daemonSet), timing.kind])) return null
+    return { ...last.result, recheckAfterMs: last.untilMs === null ? undefined : last.untilMs - monotonicMs }
+  }
+
+  last(rollout: string): PinResult | null {
+    return this.#known.get(rollout)?.result ?? null
+  }
+
+  async attempt(view: RolloutView, signal: AbortSignal, log: Logger): Promise<TimedPinResult> {
+    const key = keyText(keyOf(view.rollout))
+    if (this.#running.has(key)) return PENDING
+    const timing = takeOverForPins(view)
+    if (this.#port === undefined || view.daemonSet === undefined) return { kind: 'held', why: NOT_ALLOWED }
+    const last = this.#known.get(key)
+    const isPinned = last?.generation === view.daemonSet.metadata.generation && last?.result.kind === 'pinned'
+    const versions = this.#port.versions(view.daemonSet)
+    const limits = limitsOf(this.#clock, signal)
+    this.#running.set(key, this.#clock.monotonicMs())
+    const found: { result?: Attempted } = {}
+    const on: Attempt = { view, daemonSet: view.daemonSet, timing, isPinned }
+    const done = attemptPins(this.#port, on, limits.signal, log).then((result) => {
+      limits.end()
+      found.result = result
+      const isWanted = this.#running.delete(key)
+      if (isWanted && result.kind !== 'wrote') this.#learn(key, on, result, versions)
+    })
+    await within(this.#clock, PATIENCE_MS, done)
+    limits.detach()
+    signal.throwIfAborted()
+    const { result } = found
+    if (result === undefined) return PENDING
+    return result.kind === 'wrote' || isSettled(result, versions) ? result : { ...result, recheckAfterMs: PIN_RECHECK_MS }
+  }
+
+  forget(rollout: string): void {
+    this.#known.delete(rollout)
+    this.#running.delete(rollout)
+  }
+
+  #learn(key: string, { view, daemonSet, timing }: Attempt, result: Known['result'], versions: string | null): void {
+    const basis = basisOf(view, daemonSet, [versions, timing.kind])
+    const untilMs = isSettled(result, versions) ? null : view.monotonicMs + PIN_RECHECK_MS
+    this.#known.set(key, { basis, generation: daemonSet.metadata.generation, result, untilMs })
+  }
+}
+
+/** A template that was found pinned names immutable copies, so its release continues. */
+function overdue(last: Known | undefined, { metadata }: DaemonSet): TimedPinResult {
+  const isPinned = last?.generation === metadata.generation && last?.result.kind === 'pinned'
+  const result: PinResult = isPinned
+    ? last.result
+    : { kind: 'held', why: `config: Pin: the API server has not answered requests for config for ${OVERDUE_MS / 1_000} seconds` }
+  return { ...result, recheckAfterMs: PENDING_RECHECK_MS }
+}
+
+const PENDING: PinResult = { kind: 'pending', againInMs: PENDING_RECHECK_MS }
+
+function isSettled(result: Known['result'], versions: string | null): boolean {
+  return result.kind === 'pinned' && result.isSettled && versions !== null
+}
+
+interface Limits {
+  /** Aborts at the deadline of the attempt, and with the pass until that stops waiting. */
+  readonly signal: AbortSignal
+  /** The pass stops waiting. */
+  detach(): void
+  /** The attempt has ended. */
+  end(): void
+}
+
+function limitsOf(clock: Clock, pass: AbortSignal): Limits {
+  const own = new AbortController()
+  const onAbort = (): void => own.abort(pass.reason)
+  pass.addEventListener('abort', onAbort, { once: true })
+  const timer = clock.setTimer(ATTEMPT_DEADLINE_MS, () =>
+    own.abort(new Error(`the API server has not answered for ${ATTEMPT_DEADLINE_MS / 1_000} seconds`)),
+  )
+  return { signal: own.signal, detach: () => pass.removeEventListener('abort', onAbort), end: () => timer.cancel() }
+}
+
+/** Waits for work, but only for a time. */
+async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = clock.setTimer(ms, resolve)
+  await Promise.race([work, promise])
+  timer.cancel()
+}
+
+const NOT_ALLOWED =
+  'config: Pin: this installation does not allow it; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy'
+
+/** Everything that a decision rests on, but for the content of the objects, which `versions` stands for. */
+function basisOf({ revisions, release, rollout }: RolloutView, { metadata, status }: DaemonSet, more: readonly (string | null)[]): string {
+  const { uid, generation, annotations } = metadata
+  const kept = release?.status?.stableTemplate?.revision
+  const names = revisions.map((one) => one.metadata.name)
+  const held = rollout.status?.heldRevisions?.map(({ digest }) => digest)
+  return JSON.stringify([uid, generation, status?.observedGeneration, annotations?.[OFFERED_CONFIG_ANNOTATION], kept, names, held, more])
+}
