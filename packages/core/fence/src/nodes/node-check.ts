@@ -89,10 +89,14 @@ export interface KnownChecks {
   readonly monotonicMs: number
 }
 
-/** Whether a node may get no permit for now: it was not ready when it was last checked, and is not yet due to be checked again. */
+/**
+ * Whether a node may get no permit for now: it was not ready when it was last checked, and is not yet due to be checked again. What was begun for
+ * an earlier permit is over with that permit.
+ */
 export function isKeptFromPermit({ isAsked, readings, monotonicMs }: KnownChecks, node: string): boolean {
   const reading = isAsked ? readings.get(node) : undefined
-  return reading !== undefined && reading.check.kind !== 'ready' && monotonicMs < reading.againAtMs
+  if (reading === undefined || (reading.check.kind === 'pending' && reading.permit !== undefined)) return false
+  return reading.check.kind !== 'ready' && monotonicMs < reading.againAtMs
 }
 
 /** Whether a check blocks the node, and is not due to be asked again. */
@@ -116,10 +120,11 @@ export function isReadyNow({ isAsked, readings, monotonicMs }: KnownChecks, perm
   return monotonicMs - reading.readAtMs < CHECK_CURRENT_MS
 }
 
-/** Whether the checks of a node have begun something for the deletion of its pod, and are not due to be asked again. */
-export function isAskedAlready({ readings, monotonicMs }: KnownChecks, node: string): boolean {
-  const reading = readings.get(node)
-  return reading?.check.kind === 'pending' && monotonicMs < reading.againAtMs
+/** Whether the checks of a node have begun something for the deletion of the permit's pod, and are not due to be asked again. */
+export function isAskedAlready({ readings, monotonicMs }: KnownChecks, permit: Permit): boolean {
+  const reading = readings.get(permit.node)
+  if (reading?.check.kind !== 'pending' || (reading.permit !== undefined && reading.permit !== permitId(permit))) return false
+  return monotonicMs < reading.againAtMs
 }
 
 /** Whether a node must be checked before it gets a permit. */

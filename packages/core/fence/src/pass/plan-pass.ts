@@ -192,7 +192,7 @@ function checkNodes({ fence }: PassFacts): PassPlan | null {
   const checks = knownChecks(fence)
   if (!checks.isAsked) return null
   const permits = executablePermits(fence).map(({ permit }) => permit)
-  const questions = permits.filter(({ node }) => !isAskedAlready(checks, node)).map((permit) => ({ node: permit.node, permit }))
+  const questions = permits.filter((permit) => !isAskedAlready(checks, permit)).map((permit) => ({ node: permit.node, permit }))
   return toCheckNodes(questions, 'deletion')
 }
 

@@ -25,6 +25,19 @@ describe('planPass: room for the new pod, where the policy asks for it', () => {
       room: "a=fits'",
       want: 'check a for deletion',
     },
+    'does not keep a node from a permit by what was begun for its last one': {
+      nodes: 'a:old',
+      rules,
+      room: 'a=pending',
+      want: 'check a for permit',
+    },
+    'is read at once for a permit that follows the one for which something was begun': {
+      nodes: 'a:old',
+      permits: 'a',
+      rules,
+      room: "a=pending'",
+      want: 'check a for deletion',
+    },
     'lets a pod be deleted': { nodes: 'a:old', permits: 'a', rules, room: 'a=fits', want: 'execute a' },
     'lets some pods be deleted before others are read': {
       nodes: 'a:old b:old',
