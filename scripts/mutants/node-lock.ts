@@ -157,6 +157,14 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     tests: [roomTests, passTests],
   },
   {
+    rule: 'G5',
+    fault: 'what was begun for a permit keeps its node from the next one',
+    file: nodeCheck,
+    find: " || (reading.check.kind === 'pending' && reading.permit !== undefined)",
+    replace: '',
+    tests: [roomTests],
+  },
+  {
     rule: 'NodeLock',
     fault: 'a process forgets for which permit it has checked a node',
     file: nodeReadings,

@@ -30,8 +30,8 @@ export interface NodeReading {
   readonly check: NodeCheck
   readonly purpose: CheckPurpose
   /**
-   * Id of the permit for which the node was asked, for the purpose `deletion`. What was done on the node for one permit may be undone before
-   * the next one comes, also by another process. Undefined: nothing was done for a permit, and the answer counts for any.
+   * Id of the permit for which the node was asked, for the purpose `deletion`. Work on the node for one permit may be undone before the next
+   * one comes, also by another process. Undefined: nothing was done for a permit, and the answer counts for any.
    */
   readonly permit?: string | undefined
   /** Monotonic time of the answer. */
@@ -90,8 +90,8 @@ export interface KnownChecks {
 }
 
 /**
- * Whether a node may get no permit for now: it was not ready when it was last checked, and is not yet due to be checked again. What was begun for
- * an earlier permit is over with that permit.
+ * Whether a node may get no permit for now: it was not ready when it was last checked, and is not yet due to be checked again. Work for an earlier
+ * permit is over with that permit.
  */
 export function isKeptFromPermit({ isAsked, readings, monotonicMs }: KnownChecks, node: string): boolean {
   const reading = isAsked ? readings.get(node) : undefined

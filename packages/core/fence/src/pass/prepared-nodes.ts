@@ -50,8 +50,8 @@ interface NextNodes {
 }
 
 /**
- * Number of nodes that are being prepared, or are prepared and would get a permit. A prepared node keeps no place from others while it can get
- * no permit: a spread rule holds it back, or pods on other nodes are to be deleted again first.
+ * Number of nodes that are being prepared, or are prepared and would get a permit. A prepared node that can get no permit keeps no
+ * place from others: a spread rule holds it back, or pods on other nodes are to be deleted again first.
  */
 function countPrepared(fence: FenceState, waiting: readonly Preparation[], { candidates, isAnyNext }: NextNodes): number {
   if (isAnyNext && fence.scope.rules.spread.length === 0) return waiting.length

@@ -49,8 +49,8 @@ export interface OpenedStepsOptions {
  * Rollout that is enabled or created again resumes the release at the last step that has no more nodes than were open. All nodes follow the
  * last step.
  *
- * The template is the stable one, which no step limits, when a user creates a Rollout while nodes run the template, and most nodes run it
- * before the Rollout first reports a release (docs/explanation/concepts.md).
+ * No step limits the stable template. A template is that when a user creates a Rollout while nodes run it, and most nodes run it before the
+ * Rollout first reports a release (docs/explanation/concepts.md).
  */
 export function createOpenedSteps(options: OpenedStepsOptions): OpenedSteps {
   return new ReleaseSteps(options)
