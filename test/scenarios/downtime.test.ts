@@ -1,3 +1,4 @@
+import type { ReleasePolicy } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -6,7 +7,7 @@ import { expectKept } from './expect-kept.ts'
 import { setSlowImage } from './lock-stage.ts'
 import { nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { drive, type Stage } from './stage.ts'
-import { rolloutManifest, stageKey } from './stage-objects.ts'
+import { policyKey, rolloutManifest, stageKey } from './stage-objects.ts'
 
 const all = [{ replicas: '100%' }]
 
@@ -150,6 +151,8 @@ describe('a release whose policy limits downtime', () => {
     await untilBlocked(stage, 'DowntimeNotAllowed')
     await stage.pass(60_000)
     expect((await waiting()).message).toContain('rbac.downtime')
+    const { status } = await drive(stage.clock, stage.client.get<ReleasePolicy>(resourcePaths.releasePolicies, policyKey))
+    expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Usable', status: 'False', reason: 'DowntimeNotAllowed' }))
     expect(await drive(stage.clock, nodesOn(stage, 'v1'))).toHaveLength(3)
   })
 

@@ -185,6 +185,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...(options.prePull !== undefined && { prePull: options.prePull }),
           drainNamespaces: options.drainNamespaces,
           lockNamespaces: options.lockNamespaces,
+          downtime: options.downtimeNamespace !== null,
           ...(options.egress && { egress: options.egress(clock) }),
           admission: options.admission ?? 'none',
           readConfig: options.readConfig ?? false,

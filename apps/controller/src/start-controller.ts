@@ -57,6 +57,8 @@ export interface ControllerOptions {
   readonly drainNamespaces?: readonly string[] | undefined
   /** Namespaces whose policies may lock nodes; `*` for all. @default unknown, so no policy is reported */
   readonly lockNamespaces?: readonly string[] | undefined
+  /** Whether policies may limit downtime. @default true */
+  readonly downtime?: boolean | undefined
   /** Durations of leader election. */
   readonly leaseTimes?: LeaseTimes
   /** Minimum interval of passes that only update counts, in milliseconds. @default 100; in a large fleet 1 per 20 nodes, at most 500 */

@@ -158,8 +158,10 @@ interface Lanes {
 }
 
 /** What the installation allows policies. */
-function allowedBy({ groups, prePull, drainNamespaces, lockNamespaces }: ControllerOptions): Omit<Installation, 'egress' | 'secrets'> {
-  return { allowsGroups: groups !== undefined, allowsPrePull: prePull !== false, drainNamespaces, lockNamespaces }
+function allowedBy(options: ControllerOptions): Omit<Installation, 'egress' | 'secrets'> {
+  const { groups, prePull, drainNamespaces, lockNamespaces, downtime } = options
+  const allows = { allowsGroups: groups !== undefined, allowsPrePull: prePull !== false, allowsDowntime: downtime !== false }
+  return { ...allows, drainNamespaces, lockNamespaces }
 }
 
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {

@@ -80,6 +80,11 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
       ],
     ],
   ],
+  [
+    'a limit of downtime, where the installation allows none',
+    { downtime: { perDay: '1m' } },
+    [['spec.downtime.perDay', 'DowntimeNotAllowed', 'the installation lets no policy limit downtime, so nodes keep their old pods']],
+  ],
   ['nothing in a policy that ignores locks', { downtime: { nodeLock: 'Ignore' } }, []],
   ['an empty key', slack('empty'), [['spec.notify[0].slack.url', 'SecretUnusable', 'the key empty of the Secret keys is empty']]],
   [
@@ -102,11 +107,16 @@ it.each([
   expect(await examinePolicy(policy({ drain: { consumers: [] }, downtime: { nodeLock: 'Take' } }), allowed, never)).toEqual([])
 })
 
+it('finds nothing in a limit of downtime where that is allowed', async () => {
+  expect(await examinePolicy(policy({ downtime: { perDay: '1m' } }), { ...installation, allowsDowntime: true }, never)).toEqual([])
+})
+
 const installation = {
   allowsGroups: false,
   allowsPrePull: false,
   drainNamespaces: ['other'],
   lockNamespaces: ['other'],
+  allowsDowntime: false,
   egress: { allows: (url: string) => ['allowed', 'hooks.slack.com'].includes(new URL(url).hostname) },
   secrets: {
     async read({ key }: { readonly key: string }) {

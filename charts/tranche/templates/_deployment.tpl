@@ -60,6 +60,9 @@
 {{- range $root.Values.rbac.nodeLocks.namespaces }}
 - {{ printf "--lock-namespace=%s" . | quote }}
 {{- end }}
+{{- if $root.Values.rbac.downtime }}
+- --downtime-namespace={{ $root.Release.Namespace }}
+{{- end }}
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
 {{- if and $root.Values.rbac.drain.namespaces $root.Values.rbac.drain.conditions }}
@@ -69,9 +72,6 @@
 {{- if .namespaces }}
 - --lock-lease-namespace={{ .leaseNamespace }}
 {{- end }}
-{{- end }}
-{{- if $root.Values.rbac.downtime }}
-- --downtime-namespace={{ $root.Release.Namespace }}
 {{- end }}
 {{- end }}
 {{- if and (ne .component "api") $root.Values.rbac.prePull }}

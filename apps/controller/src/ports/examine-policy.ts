@@ -2,6 +2,7 @@ import type { ReleasePolicy } from '@tranche/api-schema'
 import type { EgressClient, SecretReader } from '@tranche/egress'
 import {
   type Advice,
+  downtimeAdvice,
   drainAdvice,
   groupAdvice,
   hostAdvice,
@@ -25,6 +26,8 @@ export interface Installation {
   readonly drainNamespaces: readonly string[] | undefined
   /** Namespaces whose policies may lock nodes, `*` for all; undefined if that is not known. */
   readonly lockNamespaces: readonly string[] | undefined
+  /** Whether policies may limit downtime. */
+  readonly allowsDowntime: boolean
 }
 
 /**
@@ -43,15 +46,16 @@ export async function examinePolicy(policy: ReleasePolicy, installation: Install
 }
 
 function notAllowed({ metadata, spec }: ReleasePolicy, installation: Installation): readonly Advice[] {
-  const { allowsGroups, allowsPrePull, drainNamespaces, lockNamespaces } = installation
+  const { allowsGroups, allowsPrePull, drainNamespaces, lockNamespaces, allowsDowntime } = installation
   const { namespace = '' } = metadata
-  const { prePull, drain, downtime: { group, nodeLock = 'Ignore' } = {} } = spec
+  const { prePull, drain, downtime: { group, nodeLock = 'Ignore', perDay } = {} } = spec
   const isIn = (namespaces: readonly string[] = [namespace]): boolean => namespaces.includes('*') || namespaces.includes(namespace)
   const groups = group === undefined || allowsGroups ? [] : [groupAdvice(group)]
   const pulls = prePull === undefined || allowsPrePull ? [] : [prePullAdvice(prePull)]
   const drains = drain === undefined || isIn(drainNamespaces) ? [] : [drainAdvice(drain, namespace)]
   const locks = nodeLock === 'Ignore' || isIn(lockNamespaces) ? [] : [nodeLockAdvice(nodeLock, namespace)]
-  return [...groups, ...pulls, ...drains, ...locks]
+  const limits = perDay === undefined || allowsDowntime ? [] : [downtimeAdvice(perDay)]
+  return [...groups, ...pulls, ...drains, ...locks, ...limits]
 }
 
 interface Examining extends Installation {

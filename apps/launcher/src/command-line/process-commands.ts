@@ -61,6 +61,7 @@ function addExecutorFacts(command: Command): void {
   command
     .option('--drain-namespace <name>', 'as executors have it; policies of others with drain are reported as not usable', collect)
     .option('--lock-namespace <name>', 'as executors have it; policies of others that lock nodes are reported as not usable', collect)
+    .option('--downtime-namespace <name>', 'as executors have it; without it, policies that limit downtime are reported as not usable')
 }
 
 function addExecutorOptions(command: Command): void {

@@ -221,6 +221,7 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     prePull: options.prePull,
     drainNamespaces: options.drainNamespaces,
     lockNamespaces: options.nodeLocks?.lockNamespaces ?? [],
+    downtime: options.downtimeNamespace !== undefined,
     allowHosts: options.hostRules,
     readConfig: options.readConfig,
     pinConfig: options.pinConfig,

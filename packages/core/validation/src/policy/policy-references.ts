@@ -119,3 +119,9 @@ export function nodeLockAdvice(nodeLock: string, namespace: string): Advice {
   const message = `the installation lets no policy of namespace ${namespace} lock nodes, so nodes keep their old pods`
   return adviceOf('NodeLockNotAllowed', { value: nodeLock, message })
 }
+
+/** @returns the advice that the installation lets no policy limit downtime */
+export function downtimeAdvice(perDay: string): Advice {
+  const message = 'the installation lets no policy limit downtime, so nodes keep their old pods'
+  return adviceOf('DowntimeNotAllowed', { value: perDay, message })
+}

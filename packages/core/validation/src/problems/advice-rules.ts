@@ -116,6 +116,12 @@ export const adviceRules = {
     says: 'the installation must allow policies of the namespace to lock nodes',
     fix: 'list the namespace in rbac.nodeLocks.namespaces of the chart (--lock-namespace), or set it to Ignore',
   },
+  DowntimeNotAllowed: {
+    of: 'ReleasePolicy',
+    path: 'spec.downtime.perDay',
+    says: 'the installation must allow policies to limit downtime',
+    fix: 'set rbac.downtime: true in the chart (--downtime-namespace), or remove it',
+  },
   NativeMoment: {
     of: 'DaemonSet',
     path: 'spec.updateStrategy.type',
