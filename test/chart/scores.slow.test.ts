@@ -38,7 +38,7 @@ describe.skipIf(programs === null)('the chart, with the schemas of a cluster', {
   beforeAll(async () => {
     cluster = await startCluster(0, { definitions: false })
     if (kubeconfig === '') kubeconfig = cluster.kubeconfig
-    for (const name of ['tranche-system', 'agents', 'network', 'demo', 'monitoring-agents', 'leases', 'medik8s-leases'])
+    for (const name of ['tranche-system', 'agents', 'network', 'demo', 'monitoring-agents', 'leases', 'medik8s-leases', 'gpu-operator'])
       await kubectl(['create', 'namespace', name], '')
   }, 60_000)
   afterAll(() => cluster.end())
