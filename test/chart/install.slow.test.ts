@@ -140,7 +140,8 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
   it.each(Object.keys(choices))('renders objects whose fields an API server accepts: %s', async (name) => {
     // The pod of `helm test` needs its account first.
     const text = await renderText({ ...withoutOthers(choices[name]!), fullnameOverride: 'another' }, ['--skip-tests'])
-    for (const one of ['monitoring-agents', 'agents', 'network', 'leases', 'medik8s-leases', 'gpu-operator']) await kubectl(['create', 'namespace', one])
+    for (const one of ['monitoring-agents', 'agents', 'network', 'leases', 'medik8s-leases', 'gpu-operator'])
+      await kubectl(['create', 'namespace', one])
     const { stdout, stderr } = await kubectl(['create', '--dry-run=server', '--validate=strict', '-f', '-'], text)
     const refused = stderr.split('\n').filter((line) => line !== '' && !/customresourcedefinitions.*already exists/.test(line))
     expect(refused).toEqual([])
