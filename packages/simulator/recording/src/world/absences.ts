@@ -30,7 +30,7 @@ interface Absence {
   upSinceMs: number | null
   /** First moment of an availability that lasted; null before that. */
   steadyMs: number | null
-  /** Whether the node was deleted since. */
+  /** Whether the node or the DaemonSet was deleted since: another one of the name begins without memory. */
   hasGone: boolean
 }
 
@@ -63,9 +63,11 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
       absences.push(absence)
       open.add(absence)
     },
-    onWrite({ kind, type, o, node, t }) {
-      const gone = kind === 'Node' && type === 'DELETED' ? String(o['name'] ?? node) : undefined
-      for (const one of absences) if (one.node === gone) one.hasGone = true
+    onWrite({ kind, type, namespace, o, node, t }) {
+      const name = String(o['name'] ?? node)
+      const isGone = ({ story, node: own }: Absence): boolean =>
+        kind === 'Node' ? own === name : kind === 'DaemonSet' && story.namespace === namespace && story.name === name
+      if (type === 'DELETED') for (const one of absences) one.hasGone ||= isGone(one)
       for (const absence of open) {
         follow(absence, absence.story.node(absence.node), t)
         if (absence.steadyMs !== null) open.delete(absence)

@@ -28,6 +28,12 @@ function again(script: Script, uid: string): Script {
 
 const tenMinutes = { downtime: { perDay: '10m' } }
 
+/** The DaemonSet is deleted, and another one of its name adopts the pods. */
+function recreated(script: Script): Script {
+  const { o } = script.recording().writes.findLast(({ kind }) => kind === 'DaemonSet')!
+  return script.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' }).daemonSet(o).seen('executor-1', ['pods', 'daemonsets'])
+}
+
 describe('a pod, where the policy limits the downtime in a day', () => {
   judgeEach(
     'G4',
@@ -42,6 +48,11 @@ describe('a pod, where the policy limits the downtime in a day', () => {
           replaced(s, 11 * MINUTE)
             .wait(DAY)
             .del("a1'"),
+        [],
+      ],
+      [
+        'goes where the downtime was that of a deleted DaemonSet of the same name',
+        (s) => recreated(replaced(s, 11 * MINUTE)).del("a1'"),
         [],
       ],
       ['goes while it is not Ready', (s) => unready(replaced(s, 11 * MINUTE)).del("a1'"), []],
