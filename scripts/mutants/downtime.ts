@@ -131,8 +131,16 @@ export const mutantsOfDowntime: readonly Mutant[] = [
     rule: 'Downtime',
     fault: 'an agent counts as back by the clock of a kubelet that is behind',
     file: agentReturn,
-    find: 'Math.min(seenMs, Math.max(stampedMs, createdMs))',
-    replace: 'Math.min(seenMs, stampedMs)',
+    find: 'Math.max(stampedMs, createdMs) + minReadyMs',
+    replace: 'stampedMs + minReadyMs',
+    tests: [returnTests],
+  },
+  {
+    rule: 'Downtime',
+    fault: 'an agent counts as back before its new pod could be available',
+    file: agentReturn,
+    find: 'Math.max(stampedMs, createdMs) + minReadyMs',
+    replace: 'Math.max(stampedMs + minReadyMs, createdMs)',
     tests: [returnTests],
   },
 ]

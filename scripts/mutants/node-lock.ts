@@ -188,4 +188,12 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     replace: '',
     tests: [leaseTests, checkTests],
   },
+  {
+    rule: 'NodeLock',
+    fault: 'a Lease that could not be written is written again for each permit',
+    file: 'apps/executor/src/checks/lease-access.ts',
+    find: 'untilMs: clock.monotonicMs() + FAILED_AGAIN_MS',
+    replace: 'untilMs: clock.monotonicMs() - FAILED_AGAIN_MS',
+    tests: [checkTests, stories],
+  },
 ]

@@ -32,7 +32,7 @@ it.each<[string, readonly FleetPod[], object]>([
     [aPod('p2', 60, 50, 12)],
     { kind: 'back', atMs: NOW_MS - 40_000 },
   ],
-  ['is not back before its new pod was created', [aPod('p2', 30, 300, 12)], { kind: 'back', atMs: NOW_MS - 30_000 }],
+  ['is not back before its new pod could be available', [aPod('p2', 30, 300, 12)], { kind: 'back', atMs: NOW_MS - 20_000 }],
   ['is back when this process saw it, where the kubelet is ahead', [aPod('p2', 60, -100, 20)], { kind: 'back', atMs: NOW_MS - 10_000 }],
   [
     'is back when this process saw it, without a stamp',

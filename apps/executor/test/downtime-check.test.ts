@@ -163,7 +163,7 @@ describe('a node under downtime.perDay', () => {
     const world = aWorld()
     world.memory = aMemory(away(world.clock.nowMs(), 10, 60))
     expect(await world.check.check(aTarget(rollback), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
-    expect(await world.check.check(aTarget(rollback), deletion, signal)).toBeNull()
+    expect(await world.check.check(aTarget(rollback), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
     expect(world.calls).toEqual(['write'])
   })
 
@@ -175,12 +175,12 @@ describe('a node under downtime.perDay', () => {
   ])('does not wait in a rollback while %s', async (_name, change) => {
     const world = aWorld()
     change(world)
-    expect(await world.check.check(aTarget(rollback), deletion, signal)).toBeNull()
+    expect(await world.check.check(aTarget(rollback), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
   })
 
   it('does not wait in a rollback where the installation does not allow the rule', async () => {
     const world = aWorld({ isAllowed: false })
-    expect(await world.check.check(aTarget(rollback), deletion, signal)).toBeNull()
+    expect(await world.check.check(aTarget(rollback), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
     expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'DowntimeNotAllowed' })
   })
 

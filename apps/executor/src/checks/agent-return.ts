@@ -13,8 +13,8 @@ export interface ReturnTimes {
 
 /**
  * Whether the agent of a node is back after its pod was deleted, as the watches show. It is back once its new pod is available. That time comes from
- * the Ready condition, which the kubelet stamps. It is at least the creation of the pod, by the clock of the API server, and at most the time at which this
- * process saw it.
+ * the Ready condition, which the kubelet stamps. It is at least `minReadySeconds` after the creation of the pod, by the clock of the API server, and
+ * at most the time at which this process saw it.
  *
  * @param podUid pod that was deleted, or was about to be
  */
@@ -30,7 +30,8 @@ function backAtMs(pod: FleetPod, { minReadyMs, nowMs, monotonicMs }: ReturnTimes
   const fromMs = availableFromMs(pod, minReadyMs)
   if (fromMs === null || fromMs > monotonicMs) return null
   const seenMs = nowMs - (monotonicMs - fromMs)
-  const stampedMs = Date.parse(pod.readyStamp ?? '') + minReadyMs
+  const stampedMs = Date.parse(pod.readyStamp ?? '')
   const createdMs = Date.parse(pod.createdAt)
-  return Number.isNaN(stampedMs) || Number.isNaN(createdMs) ? seenMs : Math.min(seenMs, Math.max(stampedMs, createdMs))
+  if (Number.isNaN(stampedMs) || Number.isNaN(createdMs)) return seenMs
+  return Math.min(seenMs, Math.max(stampedMs, createdMs) + minReadyMs)
 }

@@ -51,3 +51,8 @@ export interface Check {
    */
   sweep(signal: AbortSignal): Promise<void>
 }
+
+/** @returns the answer that keeps the pod on its node */
+export function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
+  return { kind: 'blocked', reason, message }
+}

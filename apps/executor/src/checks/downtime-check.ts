@@ -19,7 +19,8 @@ import type { DaemonSet } from '@tranche/kube-types'
 import { isWayBack } from '@tranche/verdict'
 import { actOnEach } from './act-on-each.ts'
 import { agentReturn } from './agent-return.ts'
-import type { Check, CheckQuestion, CheckTarget } from './check.ts'
+import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
+import { CHANGED_AGAIN_MS, createLeaseAccess, type LeaseAccess } from './lease-access.ts'
 import { isControlling, isPermitOver, permitOn } from './permit-on-node.ts'
 
 /** Dependencies of {@link createDowntimeCheck}. */
@@ -36,17 +37,8 @@ export interface DowntimeParts {
 /** Name of the check in its preparations. */
 const DOWNTIME = 'downtime'
 
-/** Delay if the record or the memory has changed meanwhile, in milliseconds. */
-const CHANGED_AGAIN_MS = 1_000
-
 /** Longest delay before a node without room is asked again, in milliseconds: the policy may allow more by then. That costs no request. */
 const SPENT_AGAIN_MS = 300_000
-
-/** Time after which memories that cannot be read are reported, in milliseconds. */
-const UNREAD_MS = 30_000
-
-/** Delay before a memory that could not be written is written again, in milliseconds. */
-const FAILED_AGAIN_MS = 60_000
 
 /**
  * Keeps the pods of nodes whose agent was away for long enough today (`downtime.perDay` of the policy). One request remembers a deletion before it is
@@ -59,13 +51,11 @@ export function createDowntimeCheck(parts: DowntimeParts): Check {
 class DowntimeCheck implements Check {
   readonly name = DOWNTIME
   readonly #parts: DowntimeParts
-  /** Nodes whose memory could not be written a moment ago. */
-  readonly #failed = new Map<string, { readonly message: string; readonly untilMs: number }>()
-  /** Since when (monotonic) the memories have not been read; null if they are. */
-  #unreadFromMs: number | null = null
+  readonly #access: LeaseAccess
 
   constructor(parts: DowntimeParts) {
     this.#parts = parts
+    this.#access = createLeaseAccess(parts.clock, 'DowntimeFailed')
   }
 
   rules({ release }: CheckTarget): PreparationRules | undefined {
@@ -84,13 +74,13 @@ class DowntimeCheck implements Check {
     if (allowed === null || purpose === 'ahead') return null
     const { downtimes } = this.#parts
     // Without the answer for a permit, the deletion would not be asked about.
-    if (isWayBack(target.release)) return purpose === 'deletion' ? this.#rememberIfPossible(target, node, signal) : READY_FOR_PERMIT
+    if (isWayBack(target.release)) return purpose === 'deletion' ? this.#rememberForRollback(target, node, signal) : READY_FOR_PERMIT
     if (downtimes === undefined) return blocked('DowntimeNotAllowed', NOT_ALLOWED)
-    if (!downtimes.isSynced()) return this.#unread(downtimes)
-    this.#unreadFromMs = null
+    const unread = this.#access.unread(downtimes)
+    if (unread !== null) return unread
     const spent = this.#spent(target.daemonSet, node, allowed)
     if (spent !== null) return spent
-    const failure = this.#failureOn(node)
+    const failure = this.#access.failureOn(node)
     if (failure !== null) return blocked('DowntimeFailed', failure)
     return purpose === 'deletion' ? this.#remember(downtimes, target, node, signal) : READY_FOR_PERMIT
   }
@@ -147,26 +137,27 @@ class DowntimeCheck implements Check {
     const memory = downtimes.get(agent)
     const before: Downtimes = memory ?? { past: [], open: null }
     const begun = downtimeBegun(before, permitted, this.#returnOf(memory, daemonSet), clock.nowMs())
-    if (begun === null) return { kind: 'ready', for: 'deletion' }
+    if (begun === null) return READY
     const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
     const written = await downtimes.write({ agent, nodeUid, downtimes: begun }, signal)
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
-    if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
+    if (written.kind === 'done') return READY
     const message = `its downtime cannot be written in namespace ${downtimes.namespace}: ${written.message}`
-    this.#failed.set(node, { message, untilMs: clock.monotonicMs() + FAILED_AGAIN_MS })
+    this.#access.failed(node, message)
     return blocked('DowntimeFailed', message)
   }
 
-  /** Safety comes before comfort: a rollback waits for nothing. */
-  async #rememberIfPossible(target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck | null> {
+  /** Remembers the deletion if it can: a rollback is never held. Nodes whose Leases are slow to write wait for that once a minute. */
+  async #rememberForRollback(target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {
     const { downtimes } = this.#parts
-    if (downtimes?.isSynced() !== true || this.#failureOn(node) !== null) return null
+    if (downtimes?.isSynced() !== true || this.#access.failureOn(node) !== null) return READY
     try {
       await this.#remember(downtimes, target, node, signal)
     } catch (error) {
       if (signal.aborted) throw error
+      this.#access.failed(node, error instanceof Error ? error.message : String(error))
     }
-    return null
+    return READY
   }
 
   /** A downtime is over once the agent is back, or is not desired on the node any more. */
@@ -192,22 +183,9 @@ class DowntimeCheck implements Check {
     const view = nodeInView(cluster.fleet.view(daemonSet), node)
     return view?.pods.some((pod) => isAvailable(pod, minReadyMs(daemonSet), clock.monotonicMs())) === true
   }
-
-  /** The first list takes a moment after the start of a process. */
-  #unread({ namespace }: NodeDowntimes): NodeCheck {
-    const nowMs = this.#parts.clock.monotonicMs()
-    this.#unreadFromMs ??= nowMs
-    if (nowMs - this.#unreadFromMs < UNREAD_MS) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
-    return blocked('DowntimeFailed', `the Leases of namespace ${namespace} cannot be read`)
-  }
-
-  /** Without this, a node would get a permit for each attempt. */
-  #failureOn(node: string): string | null {
-    for (const [one, { untilMs }] of this.#failed) if (this.#parts.clock.monotonicMs() >= untilMs) this.#failed.delete(one)
-    return this.#failed.get(node)?.message ?? null
-  }
 }
 
+const READY: NodeCheck = { kind: 'ready', for: 'deletion' }
 const READY_FOR_PERMIT: NodeCheck = { kind: 'ready', for: 'permit' }
 
 const NOT_ALLOWED = 'policies may not limit downtime: rbac.downtime of the chart is false'
@@ -230,8 +208,4 @@ function minReadyMs({ spec }: DaemonSet): number {
 /** When the memory last changed, in epoch milliseconds. */
 function lastMs({ past, open }: Downtimes): number {
   return Math.max(...past.map(({ toMs }) => toMs), open?.fromMs ?? Number.NEGATIVE_INFINITY)
-}
-
-function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
-  return { kind: 'blocked', reason, message }
 }

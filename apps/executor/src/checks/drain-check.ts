@@ -15,12 +15,12 @@ import type { NodeCheck } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
 import type { KubeClient } from '@tranche/kube-client'
 import { keyOf, keyText } from '@tranche/kube-types'
-import { isInCharge } from '@tranche/planner'
 import type { EventRecorder } from '@tranche/reconcile'
 import type { Logger } from '@tranche/telemetry'
 import { actOnEach } from './act-on-each.ts'
 import type { Check, CheckTarget } from './check.ts'
 import { recordLateDrain } from './late-drain-event.ts'
+import { isControlling } from './permit-on-node.ts'
 
 /** Dependencies of {@link createDrainCheck}. */
 export interface DrainParts {
@@ -147,11 +147,9 @@ function isWatched({ mark }: CordonedNode, watched: readonly string[] | undefine
 /** Permits of a marked node, and whether their release still controls its DaemonSet. */
 function stateOf(
   { node, mark }: CordonedNode,
-  { overlay }: WatchedCluster,
+  cluster: WatchedCluster,
 ): { readonly permits: readonly Permit[]; readonly isActive: boolean } {
-  const release = overlay.batchReleases.get(mark)
+  const release = cluster.overlay.batchReleases.get(mark)
   if (release?.metadata.uid !== mark.uid) return { permits: [], isActive: false }
-  const daemonSet = overlay.daemonSets.get({ namespace: mark.namespace, name: release.spec.workloadRef?.name ?? '' })
-  const isActive = isInCharge({ release }, daemonSet)
-  return { permits: permitsOf(release, node), isActive }
+  return { permits: permitsOf(release, node), isActive: isControlling(mark, cluster) }
 }

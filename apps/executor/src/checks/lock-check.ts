@@ -5,8 +5,8 @@ import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import type { FleetNode } from '@tranche/fleet'
 import { actOnEach } from './act-on-each.ts'
 import { type AskedDeletions, createAskedDeletions } from './asked-deletions.ts'
-import type { Check, CheckQuestion, CheckTarget } from './check.ts'
-import { createFailedLocks, type FailedLocks } from './failed-locks.ts'
+import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
+import { CHANGED_AGAIN_MS, createLeaseAccess, type LeaseAccess } from './lease-access.ts'
 import { hasPermitEnded, isFor, isLeft } from './locked-permit.ts'
 import { permitOn } from './permit-on-node.ts'
 
@@ -28,12 +28,6 @@ const LOCK = 'lock'
 /** Delay before a node is asked again that another holder keeps, in milliseconds. That costs no request. */
 const HELD_AGAIN_MS = 15_000
 
-/** Delay if the record or the Lease has changed meanwhile, in milliseconds. */
-const CHANGED_AGAIN_MS = 1_000
-
-/** Time after which Leases that cannot be read are reported, in milliseconds. */
-const UNREAD_MS = 30_000
-
 /** Delay before a node is locked again whose pod could not be deleted, in milliseconds: other programs have the time to take its Lease. */
 const REFUSED_AGAIN_MS = 300_000
 
@@ -53,14 +47,12 @@ export function createLockCheck(parts: LockParts): Check {
 class LockCheck implements Check {
   readonly name = LOCK
   readonly #parts: LockParts
-  readonly #failed: FailedLocks
+  readonly #access: LeaseAccess
   readonly #asked: AskedDeletions
-  /** Since when (monotonic) the Leases have not been read; null if they are. */
-  #unreadFromMs: number | null = null
 
   constructor(parts: LockParts) {
     this.#parts = parts
-    this.#failed = createFailedLocks(parts.clock)
+    this.#access = createLeaseAccess(parts.clock, 'NodeLockFailed')
     this.#asked = createAskedDeletions(parts.clock)
   }
 
@@ -82,12 +74,12 @@ class LockCheck implements Check {
     if (!asksLock(target.release) || purpose === 'ahead') return null
     const isTrusted = trusted.includes('*') || trusted.includes(namespace)
     if (locks === undefined || !isTrusted) return blocked('NodeLockNotAllowed', untrusted(namespace))
-    if (!locks.isSynced()) return this.#unread(locks)
-    this.#unreadFromMs = null
+    const unread = this.#access.unread(locks)
+    if (unread !== null) return unread
     const lock = locks.get(node)
     const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && !isLockedBy(lock, { namespace, name, uid }, clock.nowMs())
     if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
-    const failure = this.#failed.messageFor(node)
+    const failure = this.#access.failureOn(node)
     if (failure !== null) return blocked('NodeLockFailed', failure)
     return purpose === 'deletion' ? this.#take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
   }
@@ -128,16 +120,8 @@ class LockCheck implements Check {
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     if (written.kind === 'done') return { kind: 'ready', for: 'deletion' }
     const message = `the Lease of the node cannot be written in namespace ${locks.namespace}: ${written.message}`
-    this.#failed.add(node, message)
+    this.#access.failed(node, message)
     return blocked('NodeLockFailed', message)
-  }
-
-  /** The first list takes a moment after the start of a process. */
-  #unread({ namespace }: NodeLocks): NodeCheck {
-    const nowMs = this.#parts.clock.monotonicMs()
-    this.#unreadFromMs ??= nowMs
-    if (nowMs - this.#unreadFromMs < UNREAD_MS) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
-    return { ...blocked('NodeLockFailed', `the Leases of namespace ${namespace} cannot be read`), againInMs: HELD_AGAIN_MS }
   }
 
   /** Its time must last until the deletion is sent, whatever the limit of renewals says. */
@@ -175,8 +159,4 @@ function untrusted(namespace: string): string {
 function asksLock({ spec }: CheckTarget['release']): boolean {
   const { nodeLock = 'Ignore' } = spec.tranche?.downtime ?? {}
   return nodeLock !== 'Ignore'
-}
-
-function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
-  return { kind: 'blocked', reason, message }
 }
