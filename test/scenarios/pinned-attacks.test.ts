@@ -77,6 +77,35 @@ describe('a user who may create ConfigMaps, and delete them', () => {
     expect(ofConfig.length).toBeLessThanOrEqual(18)
   })
 
+  it('cannot stop a release by an object that looks like an unused copy and has no room for a mark', async () => {
+    const requests = createRequestLog()
+    await atRest('1', { tap: requests.tap })
+    await stage.client.create(resourcePaths.configMaps, await unmarkable())
+    await stage.pass(5_000)
+    requests.reset()
+    await stage.pass(60_000)
+    expect(requests.sent().filter(({ what }) => what.includes('configmaps') && !what.startsWith('WATCH')).length).toBeLessThan(20)
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    expect((await stalled(stage))?.status).toBe('False')
+  })
+
+  it('cannot keep a pass busy, or stop a release, by ever new objects that look like unused copies', async () => {
+    const requests = createRequestLog()
+    await atRest('1', { tap: requests.tap })
+    const { metadata, ...forged } = await unmarkable()
+    const small = { ...metadata, annotations: { ...metadata.annotations, full: '' } }
+    const isPaused = async (): Promise<boolean> => (await stage.rollout()).status?.currentStepState === 'StepPaused'
+    requests.reset()
+    for (let tenth = 0; tenth < 600 && !(await isPaused()); tenth++) {
+      if (tenth === 300) expect(requests.sent().filter(({ what }) => /^PATCH.*daemonsets/.test(what)).length).toBeLessThan(4)
+      if (tenth === 300) await stage.setImage('v2')
+      await stage.client.create(resourcePaths.configMaps, { ...forged, metadata: { ...small, name: `agent-forged-${tenth}` } } as never)
+      await stage.pass(100)
+    }
+    expect(await isPaused()).toBe(true)
+  })
+
   it('cannot fill the memory of the controller, or stop a release, by many objects with the label of copies', async () => {
     const lists: string[] = []
     await atRest('1', {
@@ -148,6 +177,16 @@ function ignoreConfig(): void {
 async function replace(copy: ConfigMap, by: object): Promise<void> {
   await stage.client.delete(resourcePaths.configMaps, { namespace, name: copy.metadata.name })
   await stage.client.create(resourcePaths.configMaps, { apiVersion: 'v1', kind: 'ConfigMap', ...by } as unknown as KubeObject as never)
+}
+
+/** A copy that nothing names, whose annotations are as long as the API server allows. */
+async function unmarkable(): Promise<KubeObject> {
+  const [copy] = await copies(stage)
+  const { resourceVersion: _version, uid: _uid, annotations = {}, ...metadata } = copy!.metadata
+  const used = Object.entries(annotations).reduce((sum, [key, value]) => sum + key.length + value.length, 0)
+  const full = { ...annotations, full: 'x'.repeat(256 * 1024 - used - 'full'.length) }
+  const forged = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name: 'agent-forged', annotations: full } }
+  return forged as unknown as KubeObject
 }
 
 function pinnedName({ spec }: { readonly spec: { readonly template: unknown } }): string | undefined {

@@ -21,5 +21,14 @@ export {
 export { type PinOperation, pinPatch } from './pin/pin-patch.ts'
 export { OFFERED_CONFIG_ANNOTATION, PINNED_CONFIG_ANNOTATION, pinnedObjects, pinsOf } from './pin/pinned-objects.ts'
 export { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pin/pins.ts'
-export { type ExistingCopy, garbageOf, namedCopies, type PinPlan, planPins, type PinView, type SourceReading } from './pin/plan-pins.ts'
+export {
+  type Collection,
+  type ExistingCopy,
+  garbageOf,
+  namedCopies,
+  type PinPlan,
+  planPins,
+  type PinView,
+  type SourceReading,
+} from './pin/plan-pins.ts'
 export { fieldBeyondLimits, PIN_LIMITS } from './pin/pin-limits.ts'

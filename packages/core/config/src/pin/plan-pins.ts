@@ -55,20 +55,31 @@ export type PinPlan =
   /** The release waits until a user or the cluster changes something. */
   | { readonly kind: 'wait'; readonly reason: 'ConfigUnread' | 'Uncopyable' | 'BeyondLimits'; readonly message: string }
   | { readonly kind: 'createCopy'; readonly copy: ConfigCopy }
-  /** Removes the mark of a copy that a template names, or will name. The write tests its resourceVersion. */
+  /** Removes the mark of a copy that the template names, or will name. The write tests its resourceVersion. */
   | { readonly kind: 'keepCopy'; readonly copy: ExistingCopy }
   /**
    * Writes both annotations in one patch, which tests the resourceVersion of the DaemonSet that was read. Before the patch, every copy in
    * `pins` is read live: each must exist without a mark. `pins` is null where the template stays.
    */
   | { readonly kind: 'pin'; readonly pins: string | null; readonly offered: string }
-  /** Marks copies that nothing names. Each write tests the resourceVersion of the copy. */
-  | { readonly kind: 'markUnused'; readonly copies: readonly ExistingCopy[] }
   /**
-   * Deletes marked copies that nothing names. First touches the DaemonSet, with a test of its resourceVersion. Then reads revisions and pods
-   * live. Deletes those that {@link garbageOf} still returns, with uid and resourceVersion as they were marked.
+   * The pins are in place, as with `none`, and copies are to be collected. No release depends on that: any user who may create objects can make
+   * one that looks like a copy and cannot be marked or deleted.
    */
-  | { readonly kind: 'deleteCopies'; readonly copies: readonly ExistingCopy[] }
+  | { readonly kind: 'collect'; readonly rolledBack: readonly ConfigObject[]; readonly collection: Collection }
+
+/** Work on copies of which no pin is made now. Each write tests the uid and resourceVersion of its copy. */
+export interface Collection {
+  /** Marked copies that something names; they lose the mark. */
+  readonly named: readonly ExistingCopy[]
+  /** Copies that nothing names; they get the mark. */
+  readonly unused: readonly ExistingCopy[]
+  /**
+   * Copies that nothing names and that were marked before. The DaemonSet is touched first, with a test of its resourceVersion. Then revisions and
+   * pods are read live, and those copies are deleted that {@link garbageOf} still returns.
+   */
+  readonly marked: readonly ExistingCopy[]
+}
 
 /**
  * Decides the next write for the config of a DaemonSet. Pure.
@@ -103,13 +114,18 @@ export function planPins(view: PinView): PinPlan {
   const isPinned = [...target].every(([key, copy]) => present.get(key) === copy)
   const offered = pinsText(offer)
   if (!isPinned || offered !== (view.offered ?? '')) return { kind: 'pin', pins: isPinned ? null : pinsText(target), offered }
+  const rolledBack = objects.filter((object) => wanted.get(pinKey(object)) !== present.get(pinKey(object)))
+  const collection = collectionOf(view)
+  return collection === null ? { kind: 'none', rolledBack } : { kind: 'collect', rolledBack, collection }
+}
+
+/** Null if there is nothing to collect. */
+function collectionOf(view: PinView): Collection | null {
   const garbage = garbageOf(view)
-  const named = view.copies.find((copy) => copy.isUnused && !garbage.includes(copy))
-  if (named !== undefined && view.isObserved) return { kind: 'keepCopy', copy: named }
-  const unmarked = garbage.filter(({ isUnused }) => !isUnused)
-  if (unmarked.length > 0) return { kind: 'markUnused', copies: unmarked }
-  if (garbage.length > 0) return { kind: 'deleteCopies', copies: garbage }
-  return { kind: 'none', rolledBack: objects.filter((object) => wanted.get(pinKey(object)) !== present.get(pinKey(object))) }
+  const named = view.isObserved ? view.copies.filter((copy) => copy.isUnused && !garbage.includes(copy)) : []
+  const unused = garbage.filter(({ isUnused }) => !isUnused)
+  const marked = garbage.filter(({ isUnused }) => isUnused)
+  return named.length + garbage.length === 0 ? null : { named, unused, marked }
 }
 
 /**

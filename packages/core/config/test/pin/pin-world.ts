@@ -1,4 +1,5 @@
 import {
+  type Collection,
   type ConfigCopy,
   type ConfigSource,
   type ExistingCopy,
@@ -150,12 +151,10 @@ export class PinWorld {
         return this.#once(() => this.#create(plan.copy))
       case 'keepCopy':
         return this.#once(() => this.#mark(plan.copy, false))
-      case 'markUnused':
-        return this.#once(() => plan.copies.forEach((copy) => this.#mark(copy, true)))
       case 'pin':
         return this.#pinStep(plan, cache.daemonSet.version)
-      case 'deleteCopies':
-        return this.#deleteStep(plan.copies, cache.daemonSet.version)
+      case 'collect':
+        return this.#collectStep(plan.collection, cache.daemonSet.version)
       default:
         return null
     }
@@ -180,6 +179,21 @@ export class PinWorld {
       const named = [...parsePins(pins ?? '')].map(([key, copy]) => this.state.copies.get(`${key.split('/')[0]}/${copy}`))
       return named.every((copy) => copy !== undefined && !copy.isUnused) ? patch : null
     }
+  }
+
+  /** The process may be frozen between any two of its writes. */
+  #collectStep({ named, unused, marked }: Collection, version: number): Step {
+    const marks = [...named.map((copy) => [copy, false] as const), ...unused.map((copy) => [copy, true] as const)]
+    const next = (at: number): Step | null => {
+      const mark = marks[at]
+      if (mark === undefined) return marked.length === 0 ? null : this.#deleteStep(marked, version)
+      const [copy, isUnused] = mark
+      return () => {
+        this.#mark(copy, isUnused)
+        return next(at + 1)
+      }
+    }
+    return next(0) ?? (() => null)
   }
 
   #deleteStep(marked: readonly ExistingCopy[], version: number): Step {

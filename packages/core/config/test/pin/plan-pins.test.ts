@@ -239,12 +239,22 @@ describe('a pass over the config of a DaemonSet', () => {
     [
       'marks a copy that nothing names',
       { ...atRest, copies: [...atRest.copies, copyFor(a('0'))] },
-      { kind: 'markUnused', copies: [copyFor(a('0'))] },
+      { kind: 'collect', rolledBack: [], collection: { named: [], unused: [copyFor(a('0'))], marked: [] } },
     ],
     [
       'deletes it in another pass',
       { ...atRest, copies: [...atRest.copies, copyFor(a('0'), { isUnused: true })] },
-      { kind: 'deleteCopies', copies: [copyFor(a('0'), { isUnused: true })] },
+      { kind: 'collect', collection: { named: [], unused: [], marked: [copyFor(a('0'), { isUnused: true })] } },
+    ],
+    [
+      'deletes marked copies beside one that has no mark yet: that one may be without room for it',
+      { ...atRest, copies: [...atRest.copies, copyFor(a('0')), copyFor(a('7'), { isUnused: true })] },
+      { kind: 'collect', collection: { unused: [copyFor(a('0'))], marked: [copyFor(a('7'), { isUnused: true })] } },
+    ],
+    [
+      'says what a rollback took back, also while copies are collected',
+      { ...rolledBack, copies: [...rolledBack.copies, copyFor(a('0'))] },
+      { kind: 'collect', rolledBack: [{ kind: 'ConfigMap', name: 'a' }] },
     ],
     [
       'removes the mark of a copy before it is named',
@@ -254,7 +264,7 @@ describe('a pass over the config of a DaemonSet', () => {
     [
       'removes the mark of a copy that a revision names',
       { ...atRest, revisions: [pinned(pins(a('0')))], copies: [...atRest.copies, copyFor(a('0'), { isUnused: true })] },
-      { kind: 'keepCopy', copy: { name: copyName(a('0'), owner) } },
+      { kind: 'collect', collection: { named: [copyFor(a('0'), { isUnused: true })], unused: [], marked: [] } },
     ],
     [
       'deletes nothing until the DaemonSet controller has observed the template',

@@ -1,13 +1,17 @@
-import { garbageOf, type PinPlan, planPins, type PinView } from '@tranche/config'
+import { type PinPlan, planPins, type PinView } from '@tranche/config'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import { arePinsUndone, type PinTiming, plainTemplate, type RolloutView } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
+import { collectCopies } from './collect-copies.ts'
 import type { PinPort } from './pin-port.ts'
 import type { PinResult } from './pin-result.ts'
 
 /** Delay (ms) after a lost race: an old watch of a DaemonSet that is gone would repeat it without end. */
 const LOST_RECHECK_MS = 200
+
+/** Number of races that may be lost in a row. More are no races: the API server answers a write that it can never accept in the same way. */
+const MOST_LOST = 10
 
 /** What an attempt to pin config rests on. */
 export interface Attempt {
@@ -16,12 +20,20 @@ export interface Attempt {
   readonly timing: PinTiming
   /** Whether this template was found pinned before. */
   readonly isPinned: boolean
+  /** Whether copies may be collected. */
+  readonly mayCollect: boolean
+  /** Number of races that were lost in a row before. */
+  readonly lost: number
 }
 
-/** Result of an attempt. `isSettled`: no other attempt is needed until something changes. */
+/**
+ * Result of an attempt. `isSettled`: no other attempt is needed until something changes. `isLost`: another write came first. `hasCollected`:
+ * copies were collected, or could not be.
+ */
 export type Attempted =
-  | Exclude<PinResult, { readonly kind: 'pinned' | 'pending' }>
-  | (PinResult & { readonly kind: 'pinned'; readonly isSettled: boolean })
+  | (PinResult & { readonly kind: 'wrote'; readonly isLost?: boolean; readonly hasCollected?: boolean })
+  | (PinResult & { readonly kind: 'pinned'; readonly isSettled: boolean; readonly hasCollected?: boolean })
+  | (PinResult & { readonly kind: 'held' })
 
 /**
  * Reads config and makes at most one write.
@@ -36,7 +48,8 @@ export async function attemptPins(port: PinPort, on: Attempt, signal: AbortSigna
     isRead = true
     return await orAborted(writeOnce(port, { ...on, found }, signal, log), signal)
   } catch (error) {
-    if (isAppError(error) && error.code === 'WRITE_CONFLICT') return { kind: 'wrote', againInMs: LOST_RECHECK_MS }
+    if (isAppError(error) && error.code === 'WRITE_CONFLICT' && on.lost < MOST_LOST)
+      return { kind: 'wrote', againInMs: LOST_RECHECK_MS, isLost: true }
     log.warn({ err: error, rollout }, 'could not pin config')
     // Its copies are immutable, so a release of this template continues.
     if (!isRead && on.isPinned) return { kind: 'pinned', rolledBack: [], isSettled: false }
@@ -63,7 +76,7 @@ interface Found extends Attempt {
 
 async function writeOnce(
   port: PinPort,
-  { view: of, daemonSet, timing, found }: Found,
+  { view: of, daemonSet, timing, found, mayCollect }: Found,
   signal: AbortSignal,
   log: Logger,
 ): Promise<Attempted> {
@@ -71,12 +84,22 @@ async function writeOnce(
   const view: PinView = { ...found, revisions: [...of.revisions.map(plainTemplate), kept], pods: [] }
   const plan = planPins(view)
   if (plan.kind === 'none') return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
+  if (plan.kind === 'collect') {
+    const pinned = { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: false } as const
+    if (!mayCollect) return pinned
+    const hasWritten = await collectCopies(
+      port,
+      { daemonSet, view, collection: plan.collection, release: of.rollout.metadata.name },
+      signal,
+      log,
+    )
+    return hasWritten ? { kind: 'wrote', againInMs: 0, hasCollected: true } : { ...pinned, hasCollected: true }
+  }
   if (plan.kind === 'wait') return { kind: 'held', why: `config: Pin: ${plan.message}` }
   if (plan.kind === 'pin' && plan.pins !== null && arePinsUndone(of, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
   if (plan.kind === 'pin' && plan.pins !== null && timing.kind !== 'now') return { kind: 'held', why: NOT_NOW }
   const operations = timing.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? timing.operations : []
-  const hasWritten = await carryOut(port, daemonSet, { plan, view, operations, release: of.rollout.metadata.name }, signal)
-  if (!hasWritten) return { kind: 'pinned', rolledBack: [], isSettled: false }
+  await carryOut(port, daemonSet, { plan, view, operations }, signal)
   log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
   return { kind: 'wrote', againInMs: 0 }
 }
@@ -84,37 +107,20 @@ async function writeOnce(
 const NOT_NOW = 'config: Pin: the update strategy has to be OnDelete, and no node may have two pods, before the template changes'
 
 interface Planned {
-  readonly plan: Exclude<PinPlan, { readonly kind: 'none' | 'wait' }>
+  readonly plan: Exclude<PinPlan, { readonly kind: 'none' | 'collect' | 'wait' }>
   readonly view: PinView
   readonly operations: Parameters<PinPort['pin']>[1]['operations']
-  readonly release: string
 }
 
-/** @returns false if copies that should be deleted are in use after all */
-async function carryOut(port: PinPort, daemonSet: DaemonSet, planned: Planned, signal: AbortSignal): Promise<boolean> {
-  const { plan, view, operations, release } = planned
+function carryOut(port: PinPort, daemonSet: DaemonSet, { plan, view, operations }: Planned, signal: AbortSignal): Promise<void> {
   switch (plan.kind) {
     case 'createCopy':
-      await port.createCopy(plan.copy, signal)
-      return true
+      return port.createCopy(plan.copy, signal)
     case 'keepCopy':
-      await port.mark(daemonSet, plan.copy, false, signal)
-      return true
-    case 'markUnused':
-      for (const copy of plan.copies) await port.mark(daemonSet, copy, true, signal)
-      return true
+      return port.mark(daemonSet, plan.copy, false, signal)
     case 'pin':
-      await port.pin(daemonSet, { ...plan, operations, sources: view.sources }, signal)
-      return true
-    case 'deleteCopies': {
-      const live = { ...view, ...(await port.touch(daemonSet, release, signal)) }
-      const marked = new Set(plan.copies.map(({ name }) => name))
-      const unused = garbageOf(live).filter(({ name }) => marked.has(name))
-      for (const copy of unused) await port.deleteCopy(daemonSet, copy, signal)
-      return unused.length > 0
-    }
+      return port.pin(daemonSet, { ...plan, operations, sources: view.sources }, signal)
     default:
-      plan satisfies never
-      return false
+      return plan satisfies never
   }
 }

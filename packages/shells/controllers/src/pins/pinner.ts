@@ -24,7 +24,10 @@ export interface Pinner {
   forget(rollout: string): void
 }
 
-/** Interval (ms) of attempts that nothing else causes: while objects cannot be watched, copied or deleted. */
+/**
+ * Interval (ms) of attempts that nothing else causes: while objects cannot be watched, copied or deleted. It is also the shortest one of collections:
+ * any user who may create objects can give a pass copies to collect, and a pass that writes plans nothing else.
+ */
 const PIN_RECHECK_MS = 30_000
 /** Time (ms) that a pass waits for an attempt. */
 const PATIENCE_MS = 1_000
@@ -56,6 +59,10 @@ class PortPinner implements Pinner {
   readonly #known = new Map<string, Known>()
   /** Monotonic time at which the attempt in progress began, by Rollout. */
   readonly #running = new Map<string, number>()
+  /** Monotonic time of the last collection of copies, by Rollout. */
+  readonly #collectedMs = new Map<string, number>()
+  /** Number of races that were lost in a row, by Rollout. */
+  readonly #lost = new Map<string, number>()
 
   constructor(port: PinPort | undefined, clock: Clock) {
     this.#port = port
@@ -91,12 +98,12 @@ class PortPinner implements Pinner {
     const limits = limitsOf(this.#clock, signal)
     this.#running.set(key, this.#clock.monotonicMs())
     const found: { result?: Attempted } = {}
-    const on: Attempt = { view, daemonSet: view.daemonSet, timing, isPinned }
+    const mayCollect = view.monotonicMs >= (this.#collectedMs.get(key) ?? Number.NEGATIVE_INFINITY) + PIN_RECHECK_MS
+    const on: Attempt = { view, daemonSet: view.daemonSet, timing, isPinned, mayCollect, lost: this.#lost.get(key) ?? 0 }
     const done = attemptPins(this.#port, on, limits.signal, log).then((result) => {
       limits.end()
       found.result = result
-      const isWanted = this.#running.delete(key)
-      if (isWanted && result.kind !== 'wrote') this.#learn(key, on, result, versions)
+      if (this.#running.delete(key)) this.#learn(key, on, result, versions)
     })
     await within(this.#clock, PATIENCE_MS, done)
     limits.detach()
@@ -107,11 +114,14 @@ class PortPinner implements Pinner {
   }
 
   forget(rollout: string): void {
-    this.#known.delete(rollout)
-    this.#running.delete(rollout)
+    for (const memory of [this.#known, this.#running, this.#collectedMs, this.#lost]) memory.delete(rollout)
   }
 
-  #learn(key: string, { view, daemonSet, timing }: Attempt, result: Known['result'], versions: string | null): void {
+  #learn(key: string, { view, daemonSet, timing, lost }: Attempt, result: Attempted, versions: string | null): void {
+    if (result.kind === 'wrote' && result.isLost === true) this.#lost.set(key, lost + 1)
+    else this.#lost.delete(key)
+    if (result.kind !== 'held' && result.hasCollected === true) this.#collectedMs.set(key, view.monotonicMs)
+    if (result.kind === 'wrote') return
     const basis = basisOf(view, daemonSet, [versions, timing.kind])
     const untilMs = isSettled(result, versions) ? null : view.monotonicMs + PIN_RECHECK_MS
     this.#known.set(key, { basis, generation: daemonSet.metadata.generation, result, untilMs })
