@@ -480,8 +480,16 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'copies that a rollback took out of the template are put back',
     file: undonePins,
-    find: 'if (!heldRevisions.some((held) => mayHaveHad(view, held, pins))) return false',
+    find: 'if (!heldRevisions.some((held) => mayHaveNamed(view, held, pins))) return false',
     replace: 'return false',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'copies that a user undid are put back after a rollback of others',
+    file: undonePins,
+    find: 'namesAll(pinsOf(template), pins)',
+    replace: 'includes(pinsOf(template), pins)',
     tests: [pinnedChanges],
   },
 ]

@@ -64,6 +64,23 @@ describe('a pinned DaemonSet whose objects users change', () => {
     expect(await contents(stage)).toEqual(['2', 'live', 'live', 'live', 'live'])
   })
 
+  it('is rolled back to its template without copies, also after an undo to the copies of an earlier content', async () => {
+    stage = await setPinnedStage()
+    await write(stage, '1')
+    await untilPausedAt(stage, 1)
+    const { annotations: first = {} } = (await stage.daemonSet()).spec.template.metadata ?? {}
+    await write(stage, '2')
+    await stage.until('a node reads it', async () => (await contents(stage)).includes('2'))
+    await untilPausedAt(stage, 1)
+    await stage.patchDaemonSet({ spec: { template: { metadata: { annotations: first } } } })
+    await stage.until('the copies of the first content are back', async () => !(await contents(stage)).includes('2'))
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'a', type: 'abort' }) } } })
+    await stage.until('it is at rest', async () => (await stage.rollout()).status?.phase === 'Healthy', 300_000)
+    await stage.pass(60_000)
+    expect(await contents(stage)).toEqual(['live', 'live', 'live', 'live', 'live'])
+    expect((await stage.rollout()).status?.phase).toBe('Healthy')
+  })
+
   it('is rolled back from a new image to its template without copies, on every node at once', async () => {
     stage = await setPinnedStage()
     await stage.setImage('v2')
