@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const window = 'packages/core/drain/src/downtime-window.ts'
 const nodeDowntime = 'packages/core/drain/src/node-downtime.ts'
-const nodeDowntimes = 'packages/clients/cluster/src/locks/node-downtimes.ts'
+const nodeDowntimes = 'packages/clients/cluster/src/leases/node-downtimes.ts'
 const downtimeCheck = 'apps/executor/src/checks/downtime-check.ts'
 const agentReturn = 'apps/executor/src/checks/agent-return.ts'
 

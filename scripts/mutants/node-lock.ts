@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const nodeLock = 'packages/core/drain/src/node-lock.ts'
-const nodeLocks = 'packages/clients/cluster/src/locks/node-locks.ts'
+const nodeLocks = 'packages/clients/cluster/src/leases/node-locks.ts'
 const lockCheck = 'apps/executor/src/checks/lock-check.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'

@@ -1,5 +1,5 @@
 import { FakeClock } from '@tranche/clock'
-import type { LockWrite, NodeDowntimes, WatchedCluster } from '@tranche/cluster'
+import type { LeaseWrite, NodeDowntimes, WatchedCluster } from '@tranche/cluster'
 import type { Downtimes, DowntimeWanted, NodeDowntime } from '@tranche/drain'
 import { describe, expect, it } from 'vitest'
 import type { Check, CheckTarget } from '../src/checks/check.ts'
@@ -20,7 +20,7 @@ interface World {
   readonly calls: string[]
   readonly wanted: DowntimeWanted[]
   memory: NodeDowntime | null
-  answer: LockWrite | Error
+  answer: LeaseWrite | Error
   isSynced: boolean
   position: string
   /** Pods of the DaemonSet on node a. */

@@ -1,5 +1,5 @@
 import { FakeClock } from '@tranche/clock'
-import type { LockWrite, NodeLocks, WatchedCluster } from '@tranche/cluster'
+import type { LeaseWrite, NodeLocks, WatchedCluster } from '@tranche/cluster'
 import { heldText, type LockWanted, type NodeLock } from '@tranche/drain'
 import { describe, expect, it } from 'vitest'
 import type { Check, CheckTarget } from '../src/checks/check.ts'
@@ -18,7 +18,7 @@ interface World {
   readonly calls: string[]
   readonly wanted: LockWanted[]
   locks: NodeLock[]
-  answer: LockWrite
+  answer: LeaseWrite
   isSynced: boolean
   /** Version that the watch of BatchReleases has reached. */
   position: string

@@ -57,7 +57,7 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     fault: 'Leases of nodes are never given back',
     edits: [
       {
-        file: 'packages/clients/cluster/src/locks/node-locks.ts',
+        file: 'packages/clients/cluster/src/leases/node-locks.ts',
         find: 'await this.#client.delete(resource, this.#keyOf(node), limits)',
         replace: 'await Promise.resolve(limits)',
       },

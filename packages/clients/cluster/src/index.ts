@@ -18,8 +18,9 @@ export {
   watchKruise,
 } from './cache/kruise-watch.ts'
 export { type HelperCreation, type HelperPods, type HelperPodsOptions, watchHelperPods } from './helper-pods.ts'
-export { type LockWrite, type NodeLocks, type NodeLocksOptions, watchNodeLocks } from './locks/node-locks.ts'
-export { type NodeDowntimes, watchNodeDowntimes } from './locks/node-downtimes.ts'
+export type { LeaseWatchOptions, LeaseWrite } from './leases/lease-writes.ts'
+export { type NodeLocks, watchNodeLocks } from './leases/node-locks.ts'
+export { type NodeDowntimes, watchNodeDowntimes } from './leases/node-downtimes.ts'
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'

@@ -1,14 +1,13 @@
 import { customResourceDefinitions } from '@tranche/api-schema'
-import { sleep, VirtualClock } from '@tranche/clock'
+import { sleep, type VirtualClock } from '@tranche/clock'
 import { type HelperPods, watchHelperPods } from '@tranche/cluster'
-import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 import { helperManifest, type HelperManifest } from '@tranche/pre-pull'
-import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { driveOn } from './sim-stage.ts'
+import { type SimStage, startSimStage } from './sim-stage.ts'
 
 let clock: VirtualClock
 let client: KubeClient
@@ -18,10 +17,10 @@ let changes: string[]
 let fault: FaultInjector['onRequest']
 let release: { readonly name: string; readonly uid: string }
 let ending: AbortController
-let stop: () => void
+let stage: SimStage
+let drive: SimStage['drive']
 
 beforeEach(async () => {
-  clock = new VirtualClock()
   fault = undefined
   asked = []
   changes = []
@@ -30,15 +29,12 @@ beforeEach(async () => {
     if (call.actor === 'executor') asked.push(call.verb)
     return fault?.(call)
   }
-  const simulator = createSimulator({ clock, nodes: 2, faults: { onRequest }, watchDelayMs: 500 })
-  stop = () => simulator.stop()
-  const clientOf = (user: string): KubeClient =>
-    createKubeClient({ exchange: simulator.exchangeFor(user), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
-  client = clientOf('admin')
-  await drive(simulator.start())
+  stage = await startSimStage(onRequest, { nodes: 2, watchDelayMs: 500 })
+  ;({ clock, drive } = stage)
+  client = stage.clientOf('admin')
   await drive(client.create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'demo' } } as never))
   release = await makeOwner()
-  helpers = watchHelperPods({ client: clientOf('executor'), clock, log: silentLogger })
+  helpers = watchHelperPods({ client: stage.clientOf('executor'), clock, log: silentLogger })
   helpers.subscribe(({ node, state }) => changes.push(`${node} ${state.kind}`))
   helpers.start(ending.signal, () => {})
   await drive(sleep(clock, 1_000))
@@ -47,7 +43,7 @@ beforeEach(async () => {
 
 afterEach(() => {
   ending.abort(new Error('over'))
-  stop()
+  stage.stop()
 })
 
 it('a helper pod is known at once to the process that created it, and its state to every watch', async () => {
@@ -135,8 +131,4 @@ async function makeOwner(): Promise<{ readonly name: string; readonly uid: strin
   }
   const { metadata } = (await drive(client.create(resourcePaths.batchReleases, owner as never))) as KubeObject
   return { name: metadata.name, uid: metadata.uid }
-}
-
-function drive<T>(promise: Promise<T>): Promise<T> {
-  return driveOn(clock, promise)
 }

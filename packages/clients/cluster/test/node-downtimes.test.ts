@@ -1,12 +1,12 @@
-import { sleep, VirtualClock } from '@tranche/clock'
+import { sleep, type VirtualClock } from '@tranche/clock'
 import { type NodeDowntimes, watchNodeDowntimes } from '@tranche/cluster'
 import type { Downtimes, DowntimeWanted, NodeAgent } from '@tranche/drain'
-import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { DOWNTIME_LABEL, type Lease } from '@tranche/kube-types'
-import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type SimStage, startSimStage } from './sim-stage.ts'
 
 const NAMESPACE = 'kube-system'
 const agent: NodeAgent = { daemonSet: { namespace: 'demo', name: 'agent', uid: 'd1' }, node: 'a' }
@@ -25,10 +25,10 @@ let memories: NodeDowntimes
 let asked: string[]
 let fault: FaultInjector['onRequest']
 let ending: AbortController
-let stop: () => void
+let stage: SimStage
+let drive: SimStage['drive']
 
 beforeEach(async () => {
-  clock = new VirtualClock()
   fault = undefined
   asked = []
   ending = new AbortController()
@@ -36,13 +36,10 @@ beforeEach(async () => {
     if (call.actor === 'executor') asked.push(call.verb)
     return fault?.(call)
   }
-  const simulator = createSimulator({ clock, nodes: 1, faults: { onRequest }, watchDelayMs: 500 })
-  stop = () => simulator.stop()
-  const clientOf = (user: string): KubeClient =>
-    createKubeClient({ exchange: simulator.exchangeFor(user), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
-  client = clientOf('admin')
-  await drive(simulator.start())
-  memories = watchNodeDowntimes({ client: clientOf('executor'), clock, log: silentLogger, namespace: NAMESPACE })
+  stage = await startSimStage(onRequest, { nodes: 1, watchDelayMs: 500 })
+  ;({ clock, drive } = stage)
+  client = stage.clientOf('admin')
+  memories = watchNodeDowntimes({ client: stage.clientOf('executor'), clock, log: silentLogger, namespace: NAMESPACE })
   memories.start(ending.signal, () => {})
   await drive(sleep(clock, 1_000))
   asked = []
@@ -50,7 +47,7 @@ beforeEach(async () => {
 
 afterEach(() => {
   ending.abort(new Error('over'))
-  stop()
+  stage.stop()
 })
 
 it('a downtime is known at once to the process that writes it, costs one request, and is shown to every watch', async () => {
@@ -131,12 +128,4 @@ async function leases(): Promise<readonly Lease[]> {
 
 function write(downtimes: Downtimes): ReturnType<NodeDowntimes['write']> {
   return drive(memories.write(wanted(downtimes), ending.signal))
-}
-
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
 }

@@ -1,12 +1,12 @@
-import { sleep, VirtualClock } from '@tranche/clock'
+import { sleep, type VirtualClock } from '@tranche/clock'
 import { type NodeLocks, watchNodeLocks } from '@tranche/cluster'
 import type { LockWanted, NodeLock } from '@tranche/drain'
-import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Lease } from '@tranche/kube-types'
-import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type SimStage, startSimStage } from './sim-stage.ts'
 
 const release = { namespace: 'demo', name: 'agent', uid: 'u1' }
 const wanted: LockWanted = {
@@ -23,10 +23,10 @@ let asked: string[]
 let changes: string[]
 let fault: FaultInjector['onRequest']
 let ending: AbortController
-let stop: () => void
+let stage: SimStage
+let drive: SimStage['drive']
 
 beforeEach(async () => {
-  clock = new VirtualClock()
   fault = undefined
   changes = []
   ending = new AbortController()
@@ -35,14 +35,11 @@ beforeEach(async () => {
     return fault?.(call)
   }
   asked = []
-  const simulator = createSimulator({ clock, nodes: 1, faults: { onRequest }, watchDelayMs: 500 })
-  stop = () => simulator.stop()
-  const clientOf = (user: string): KubeClient =>
-    createKubeClient({ exchange: simulator.exchangeFor(user), clock, userAgent: 'test/1', log: silentLogger, seed: 1 })
-  client = clientOf('admin')
-  await drive(simulator.start())
+  stage = await startSimStage(onRequest, { nodes: 1, watchDelayMs: 500 })
+  ;({ clock, drive } = stage)
+  client = stage.clientOf('admin')
   await drive(client.create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'leases' } } as never))
-  locks = watchNodeLocks({ client: clientOf('executor'), clock, log: silentLogger, namespace: 'leases' })
+  locks = watchNodeLocks({ client: stage.clientOf('executor'), clock, log: silentLogger, namespace: 'leases' })
   locks.subscribe(({ namespace, name }) => changes.push(`${namespace}/${name}`))
   locks.start(ending.signal, () => {})
   await drive(sleep(clock, 1_000))
@@ -51,7 +48,7 @@ beforeEach(async () => {
 
 afterEach(() => {
   ending.abort(new Error('over'))
-  stop()
+  stage.stop()
 })
 
 it('a lock is known at once to the process that takes it, costs one request, and is shown to every watch', async () => {
@@ -150,12 +147,4 @@ function write(): ReturnType<NodeLocks['write']> {
 function free(lock: NodeLock | null): Promise<boolean> {
   if (lock === null) throw new Error('there is no lock')
   return drive(locks.free(lock, ending.signal))
-}
-
-async function drive<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const mark = (): void => void (settled = true)
-  promise.then(mark, mark)
-  await clock.run({ done: () => settled })
-  return promise
 }

@@ -4,7 +4,7 @@ import { createSimulator, type SimulatorOptions } from '@tranche/sim'
 import type { FaultInjector } from '@tranche/sim-api'
 import { silentLogger } from '@tranche/telemetry'
 
-/** A simulated cluster of two nodes in virtual time. */
+/** A simulated cluster in virtual time. */
 export interface SimStage {
   readonly clock: VirtualClock
   clientOf(user: string): KubeClient
@@ -13,10 +13,10 @@ export interface SimStage {
   stop(): void
 }
 
-/** @param onRequest called for every request */
+/** @param onRequest called for every request @param options two nodes, if they do not say otherwise */
 export async function startSimStage(
   onRequest: NonNullable<FaultInjector['onRequest']>,
-  options: Pick<SimulatorOptions, 'actors'> = {},
+  options: Partial<Pick<SimulatorOptions, 'actors' | 'nodes' | 'watchDelayMs'>> = {},
 ): Promise<SimStage> {
   const clock = new VirtualClock()
   const simulator = createSimulator({ clock, nodes: 2, faults: { onRequest }, ...options })

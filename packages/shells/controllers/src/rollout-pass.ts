@@ -95,7 +95,7 @@ function asksForPins({ policy }: RolloutReading): boolean {
 
 function pinnedIn(pinning: PinResult | null): Pick<RolloutView, 'configHold' | 'rolledBackConfig'> {
   if (pinning?.kind === 'held') return { configHold: pinning.why }
-  return pinning?.kind === 'pinned' && pinning !== UNPINNED ? { rolledBackConfig: pinning.rolledBack } : {}
+  return pinning?.kind === 'pinned' ? { rolledBackConfig: pinning.rolledBack } : {}
 }
 
 /** The pass comes back for config that must be read again. */

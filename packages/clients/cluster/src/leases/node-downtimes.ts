@@ -1,16 +1,7 @@
 import { downtimeBody, downtimeName, type DowntimeWanted, type NodeAgent, type NodeDowntime, toNodeDowntime } from '@tranche/drain'
-import {
-  createReflector,
-  isAlreadyExists,
-  isConflict,
-  isNotFound,
-  type KubeClient,
-  type Reflector,
-  resourcePaths,
-} from '@tranche/kube-client'
+import { createReflector, isNotFound, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import { compareResourceVersions, DOWNTIME_LABEL, type Lease, type ObjectKey } from '@tranche/kube-types'
-import { rejectionText } from '../rejection-text.ts'
-import type { LockWrite, NodeLocksOptions } from './node-locks.ts'
+import { deleteLease, type LeaseWatchOptions, type LeaseWrite, toLeaseWrite, writeLease } from './lease-writes.ts'
 
 /** Memories of downtimes, as one process sees them: one watch for all, and its own writes at once. */
 export interface NodeDowntimes {
@@ -24,13 +15,13 @@ export interface NodeDowntimes {
   /** @returns all memories, or those with an open downtime of one BatchRelease, by its uid */
   list(releaseUid?: string): readonly NodeDowntime[]
   /** One request, which rests on the memory as {@link get} shows it. @throws if there is no clear response */
-  write(wanted: DowntimeWanted, signal: AbortSignal): Promise<LockWrite>
+  write(wanted: DowntimeWanted, signal: AbortSignal): Promise<LeaseWrite>
   /** One request, which rests on this version of the memory. @throws if there is no clear response */
   forget(memory: NodeDowntime, signal: AbortSignal): Promise<void>
 }
 
 /** Creates the view of downtimes; nothing is watched before it is started. */
-export function watchNodeDowntimes(options: NodeLocksOptions): NodeDowntimes {
+export function watchNodeDowntimes(options: LeaseWatchOptions): NodeDowntimes {
   return new WatchedDowntimes(options)
 }
 
@@ -41,7 +32,7 @@ class WatchedDowntimes implements NodeDowntimes {
   /** Memories that this process wrote and its watch does not show yet, by name. */
   readonly #written = new Map<string, NodeDowntime>()
 
-  constructor({ client, clock, log, seed = 0, namespace }: NodeLocksOptions) {
+  constructor({ client, clock, log, seed = 0, namespace }: LeaseWatchOptions) {
     this.namespace = namespace
     this.#client = client
     this.#reflector = createReflector<NodeDowntime, Lease>({
@@ -73,45 +64,25 @@ class WatchedDowntimes implements NodeDowntimes {
     return [...shown.filter((one) => !unseen.has(downtimeName(one))), ...own]
   }
 
-  async write(wanted: DowntimeWanted, signal: AbortSignal): Promise<LockWrite> {
+  async write(wanted: DowntimeWanted, signal: AbortSignal): Promise<LeaseWrite> {
     const before = this.get(wanted.agent)
+    const name = downtimeName(wanted.agent)
+    const body = downtimeBody(before, wanted)
     try {
-      const memory = toNodeDowntime(await this.#send(before, wanted, signal))
-      if (memory !== null) this.#written.set(downtimeName(memory), memory)
+      const memory = toNodeDowntime(await writeLease(this.#client, { key: this.#keyOf(name), exists: before !== null, body }, signal))
+      if (memory !== null) this.#written.set(name, memory)
       return { kind: 'done' }
     } catch (error) {
-      if (isAlreadyExists(error) || isConflict(error)) return { kind: 'changed' }
-      if (isNotFound(error) && before !== null) {
-        // Only the watch shows a later one.
-        this.#written.delete(downtimeName(wanted.agent))
-        return { kind: 'changed' }
-      }
-      return { kind: 'rejected', message: rejectionText(error) }
+      // Only the watch shows a later one.
+      if (isNotFound(error)) this.#written.delete(name)
+      return toLeaseWrite(error, before !== null)
     }
   }
 
   async forget(memory: NodeDowntime, signal: AbortSignal): Promise<void> {
-    const { uid, resourceVersion } = memory
     const name = downtimeName(memory)
-    try {
-      const limits = { preconditions: { uid, resourceVersion }, signal, deadlineMs: WRITE_DEADLINE_MS }
-      await this.#client.delete(resourcePaths.leases, this.#keyOf(name), limits)
-    } catch (error) {
-      if (isConflict(error)) return
-      if (!isNotFound(error)) throw error
-    }
-    if (this.#written.get(name)?.uid === uid) this.#written.delete(name)
-  }
-
-  async #send(before: NodeDowntime | null, wanted: DowntimeWanted, signal: AbortSignal): Promise<Lease> {
-    const { metadata, spec } = downtimeBody(before, wanted)
-    const limits = { signal, deadlineMs: WRITE_DEADLINE_MS }
-    if (before !== null) {
-      const key = this.#keyOf(downtimeName(wanted.agent))
-      return this.#client.patch<Lease>(resourcePaths.leases, key, { type: 'merge', body: { metadata, spec } }, limits)
-    }
-    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...metadata, namespace: this.namespace }, spec }
-    return (await this.#client.create(resourcePaths.leases, lease as never, limits)) as unknown as Lease
+    const isGone = await deleteLease(this.#client, this.#keyOf(name), memory, signal)
+    if (isGone && this.#written.get(name)?.uid === memory.uid) this.#written.delete(name)
   }
 
   /** By name. A conflict shows that another process wrote later: then the watch has it soon. */
@@ -126,6 +97,3 @@ class WatchedDowntimes implements NodeDowntimes {
     return { namespace: this.namespace, name }
   }
 }
-
-/** Deadline of a write, in milliseconds; short, because a pass that waits for it deletes no pods. */
-const WRITE_DEADLINE_MS = 5_000

@@ -1,36 +1,8 @@
 import type { Clock } from '@tranche/clock'
 import { lockBody, type LockWanted, type NodeLock, nodeLockName, toNodeLock } from '@tranche/drain'
-import {
-  createReflector,
-  isAlreadyExists,
-  isConflict,
-  isNotFound,
-  type KubeClient,
-  type Reflector,
-  resourcePaths,
-} from '@tranche/kube-client'
+import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import { compareResourceVersions, type Lease, type ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/telemetry'
-import { rejectionText } from '../rejection-text.ts'
-
-/** Settings of {@link watchNodeLocks}. */
-export interface NodeLocksOptions {
-  readonly client: KubeClient
-  readonly clock: Clock
-  readonly log: Logger
-  /** Seed for the jitter of reconnects. @default 0 */
-  readonly seed?: number
-  /** Namespace of the Leases. */
-  readonly namespace: string
-}
-
-/** Result of a write that takes, moves or renews a lock. */
-export type LockWrite =
-  | { readonly kind: 'done' }
-  /** Another process has written the Lease meanwhile. */
-  | { readonly kind: 'changed' }
-  /** The API server does not accept it: the namespace or a right is missing, or a policy rejects it. */
-  | { readonly kind: 'rejected'; readonly message: string }
+import { deleteLease, type LeaseWatchOptions, type LeaseWrite, toLeaseWrite, writeLease } from './lease-writes.ts'
 
 /** Locks of nodes, as one process sees them: one watch for all, and its own writes at once. */
 export interface NodeLocks {
@@ -44,7 +16,7 @@ export interface NodeLocks {
   /** @returns the locks that BatchReleases hold or held last, or those of one, by its uid */
   list(releaseUid?: string): readonly NodeLock[]
   /** One request, which rests on the lock as {@link get} shows it. @throws if there is no clear response */
-  write(wanted: LockWanted, signal: AbortSignal): Promise<LockWrite>
+  write(wanted: LockWanted, signal: AbortSignal): Promise<LeaseWrite>
   /** One request, which rests on this version of the lock. @returns whether it is free @throws if there is no clear response */
   free(lock: NodeLock, signal: AbortSignal): Promise<boolean>
   /** Calls back for each change of a lock that a BatchRelease holds or held before. */
@@ -52,7 +24,7 @@ export interface NodeLocks {
 }
 
 /** Creates the view of locks; nothing is watched before it is started. */
-export function watchNodeLocks(options: NodeLocksOptions): NodeLocks {
+export function watchNodeLocks(options: LeaseWatchOptions): NodeLocks {
   return new WatchedNodeLocks(options)
 }
 
@@ -66,12 +38,12 @@ class WatchedNodeLocks implements NodeLocks {
   /** Uids of Leases that this process deleted and its watch may still show. */
   readonly #deleted = new Set<string>()
 
-  constructor({ client, clock, log, seed = 0, namespace }: NodeLocksOptions) {
+  constructor({ client, clock, log, seed = 0, namespace }: LeaseWatchOptions) {
     this.namespace = namespace
     this.#client = client
     this.#clock = clock
     this.#reflector = createReflector<NodeLock, Lease>({
-      ...{ client, clock, log, seed, resource, scope: { namespace } },
+      ...{ client, clock, log, seed, resource: resourcePaths.leases, scope: { namespace } },
       transform: toNodeLock,
       indexers: { release: ({ release }: NodeLock) => (release === null ? [] : [EVERY, release.uid]) },
     })
@@ -103,25 +75,21 @@ class WatchedNodeLocks implements NodeLocks {
     return [...shown, ...own].filter(({ uid }) => !this.#deleted.has(uid))
   }
 
-  async write(wanted: LockWanted, signal: AbortSignal): Promise<LockWrite> {
+  async write(wanted: LockWanted, signal: AbortSignal): Promise<LeaseWrite> {
+    const before = this.get(wanted.node)
+    const body = lockBody(before, wanted, this.#clock.nowMs())
     try {
-      const lock = toNodeLock(await this.#send(wanted, signal))
+      const lease = await writeLease(this.#client, { key: this.#keyOf(wanted.node), exists: before !== null, body }, signal)
+      const lock = toNodeLock(lease)
       if (lock !== null) this.#written.set(lock.node, lock)
       return { kind: 'done' }
     } catch (error) {
-      if (isAlreadyExists(error) || isConflict(error) || (isNotFound(error) && this.get(wanted.node) !== null)) return { kind: 'changed' }
-      return { kind: 'rejected', message: rejectionText(error) }
+      return toLeaseWrite(error, this.get(wanted.node) !== null)
     }
   }
 
   async free({ node, uid, resourceVersion }: NodeLock, signal: AbortSignal): Promise<boolean> {
-    try {
-      const limits = { preconditions: { uid, resourceVersion }, signal, deadlineMs: WRITE_DEADLINE_MS }
-      await this.#client.delete(resource, this.#keyOf(node), limits)
-    } catch (error) {
-      if (isConflict(error)) return false
-      if (!isNotFound(error)) throw error
-    }
+    if (!(await deleteLease(this.#client, this.#keyOf(node), { uid, resourceVersion }, signal))) return false
     const own = this.#written.get(node)?.uid === uid
     // A watch that has shown the deletion already never shows it again.
     if (own || this.#reflector.store.get(this.#keyOf(node))?.uid === uid) this.#deleted.add(uid)
@@ -144,26 +112,10 @@ class WatchedNodeLocks implements NodeLocks {
     return [...this.#written.values()]
   }
 
-  async #send(wanted: LockWanted, signal: AbortSignal): Promise<Lease> {
-    const before = this.get(wanted.node)
-    const { metadata, spec } = lockBody(before, wanted, this.#clock.nowMs())
-    const limits = { signal, deadlineMs: WRITE_DEADLINE_MS }
-    if (before !== null) {
-      return this.#client.patch<Lease>(resource, this.#keyOf(wanted.node), { type: 'merge', body: { metadata, spec } }, limits)
-    }
-    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...metadata, namespace: this.namespace }, spec }
-    return (await this.#client.create(resource, lease as never, limits)) as unknown as Lease
-  }
-
   #keyOf(node: string): ObjectKey {
     return { namespace: this.namespace, name: nodeLockName(node) }
   }
 }
-
-const resource = resourcePaths.leases
-
-/** Deadline of a write, in milliseconds; short, because a pass that waits for it deletes no pods. */
-const WRITE_DEADLINE_MS = 5_000
 
 /** Index key of every lock of a BatchRelease. */
 const EVERY = ''
