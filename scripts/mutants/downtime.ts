@@ -97,7 +97,7 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
-    fault: 'a rollback waits for room',
+    fault: 'a rollback waits until its downtime is below the limit',
     file: downtimeCheck,
     find: 'if (isWayBack(target.release)) return',
     replace: 'if (isWayBack(target.release) && downtimes === undefined) return',
