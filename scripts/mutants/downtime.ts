@@ -41,7 +41,7 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
-    fault: 'a node is announced to have room too early',
+    fault: 'a node is announced to be below the limit too early',
     file: window,
     find: 'return fromMs + (countedMs - allowedMs) + DOWNTIME_WINDOW_MS + 1',
     replace: 'return fromMs + DOWNTIME_WINDOW_MS + Math.min(1, countedMs)',
@@ -97,7 +97,7 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
-    fault: 'a rollback waits for room',
+    fault: 'a rollback waits until its downtime is below the limit',
     file: downtimeCheck,
     find: 'if (isWayBack(target.release)) return',
     replace: 'if (isWayBack(target.release) && downtimes === undefined) return',

@@ -206,7 +206,7 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     )
   })
 
-  it('let the controller hold Leases of groups only where the values say so, in the namespace of the release', async () => {
+  it('let the controller hold Leases of groups only where the values say so, in the namespace of the installation', async () => {
     const ofGroups = (objects: readonly Rendered[]): readonly Rendered[] =>
       objects.filter(({ metadata }) => metadata.name === 'tranche-groups')
     expect(ofGroups(await render({ fullnameOverride: 'tranche' }))).toEqual([])
@@ -274,7 +274,7 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     }
   })
 
-  it('let executors remember downtime only where the values say so, in the namespace of the release', async () => {
+  it('let executors remember downtime only where the values say so, in the namespace of the installation', async () => {
     const ofDowntime = (objects: readonly Rendered[]): readonly Rendered[] =>
       objects.filter(({ metadata }) => metadata.name === 'tranche-downtime')
     expect(ofDowntime(await render({ fullnameOverride: 'tranche' }))).toEqual([])

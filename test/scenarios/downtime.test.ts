@@ -40,7 +40,7 @@ describe('a release with downtime.perDay', () => {
     expectKept(stage)
   })
 
-  it('leaves out nodes whose agent was away for long enough today, says when there is room, and updates them then', async () => {
+  it('leaves out nodes whose agent was away for long enough in the last 24 hours, says until when, and updates them then', async () => {
     stage = await setDowntimeStage()
     await stage.setImage('v2')
     await untilReleased(stage, 'v2')
@@ -49,7 +49,7 @@ describe('a release with downtime.perDay', () => {
     await untilWaiting('DowntimeSpent')
     const { message, nodes } = await waiting()
     expect(nodes).toEqual(['node-001', 'node-002', 'node-003'])
-    expect(message).toMatch(/node-001 \(its agent was away for \d+s of the 1s allowed in 24 hours; there is room again at \d{4}-.*Z\)/)
+    expect(message).toMatch(/node-001 \(its agent was away for \d+s of the 1s allowed in 24 hours; it can be updated at \d{4}-.*Z\)/)
     await stage.pass(DAY / 2)
     expect(await drive(stage.clock, nodesOn(stage, 'v2'))).toHaveLength(3)
     await stage.pass(DAY / 2)
@@ -57,7 +57,7 @@ describe('a release with downtime.perDay', () => {
     expectKept(stage)
   })
 
-  it('is done first where there is room', async () => {
+  it('updates first the nodes whose downtime is below the limit', async () => {
     stage = await setDowntimeStage({ steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1)
@@ -118,7 +118,7 @@ describe('a release with downtime.perDay', () => {
     expect(await drive(stage.clock, nodesOn(stage, 'v2'))).toHaveLength(3)
   })
 
-  it('costs no request a day later, when the nodes have room', async () => {
+  it('costs no request while its nodes wait for their downtime to fall below the limit', async () => {
     stage = await setDowntimeStage()
     await stage.setImage('v2')
     await untilReleased(stage, 'v2')

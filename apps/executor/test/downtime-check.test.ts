@@ -113,7 +113,7 @@ describe('a node under downtime.perDay', () => {
     expect(world.wanted[0]).toMatchObject({ nodeUid: 'n1', downtimes: openSince(world.clock.nowMs()) })
   })
 
-  it('whose agent was away for long enough keeps its pod, and is asked again when there is room', async () => {
+  it('whose agent was away for long enough keeps its pod, and is asked again when it can be updated', async () => {
     const world = aWorld()
     world.memory = aMemory(away(world.clock.nowMs(), 10, 24 * 60 - 12))
     const answer = await world.check.check(aTarget(), permitted, signal)
@@ -121,7 +121,7 @@ describe('a node under downtime.perDay', () => {
     expect(answer).toEqual({
       kind: 'blocked',
       reason: 'DowntimeSpent',
-      message: `its agent was away for 10m00s of the 10m00s allowed in 24 hours; there is room again at ${at}`,
+      message: `its agent was away for 10m00s of the 10m00s allowed in 24 hours; it can be updated at ${at}`,
       againInMs: 2 * MINUTE + 1,
     })
     expect(await world.check.check(aTarget(), deletion, signal)).toMatchObject({ kind: 'blocked' })

@@ -67,7 +67,7 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G4',
-    fault: 'a pod is deleted although its agent was away for long enough today',
+    fault: 'a pod is deleted although its agent was away for long enough in the last 24 hours',
     edits: [
       { file: downtimeCheck, find: 'if (spent !== null) return spent', replace: 'if (spent !== null && purpose === null) return spent' },
     ],

@@ -31,10 +31,11 @@ export interface Installation {
 }
 
 /**
- * Checks that a policy's Secrets can be read and its hosts are allowed. Sends no request to these hosts and reveals no values of Secrets.
+ * Checks that a policy's Secrets can be read, its hosts are allowed, and the installation allows what it asks for. Sends no request to these hosts
+ * and reveals no values of Secrets.
  *
  * @param policy with valid field types
- * @returns unusable references in the order of the policy: Secrets, hosts, then what the installation does not allow
+ * @returns unusable parts in the order of the policy: Secrets, hosts, then what the installation does not allow
  * @throws only the signal's reason once it aborts
  */
 export async function examinePolicy(policy: ReleasePolicy, installation: Installation, signal: AbortSignal): Promise<readonly Advice[]> {

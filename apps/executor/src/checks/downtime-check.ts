@@ -11,7 +11,7 @@ import {
   type Downtimes,
   type NodeAgent,
   type NodeDowntime,
-  roomAtMs,
+  belowLimitAtMs,
 } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import { isAvailable, nodeInView } from '@tranche/fleet'
@@ -37,12 +37,13 @@ export interface DowntimeParts {
 /** Name of the check in its preparations. */
 const DOWNTIME = 'downtime'
 
-/** Longest delay before a node without room is asked again, in milliseconds: the policy may allow more by then. That costs no request. */
+/** Longest delay before a node at the limit is asked again, in milliseconds: the policy may allow more by then. That costs no request. */
 const SPENT_AGAIN_MS = 300_000
 
 /**
- * Keeps the pods of nodes whose agent was away for long enough today (`downtime.perDay` of the policy). One request remembers a deletion before it is
- * sent, one its end; both are read from a watch. A rollback is remembered, and never held. Neither is a node whose agent is away already.
+ * Keeps the pods of nodes whose agent was away for long enough in the last 24 hours (`downtime.perDay` of the policy). One request remembers a
+ * deletion before it is sent, one its end; both are read from a watch. A rollback is never held, and remembered if its Lease can be read and
+ * written. A node whose agent is away already is not held either.
  */
 export function createDowntimeCheck(parts: DowntimeParts): Check {
   return new DowntimeCheck(parts)
@@ -121,8 +122,8 @@ class DowntimeCheck implements Check {
     const all = allDowntimes(memory, this.#returnOf(memory, daemonSet), nowMs)
     const spentMs = downtimeMs(all, nowMs)
     if (spentMs < allowed) return null
-    const atMs = roomAtMs(all, allowed, nowMs)
-    const until = `there is room again at ${new Date(atMs).toISOString()}`
+    const atMs = belowLimitAtMs(all, allowed, nowMs)
+    const until = `it can be updated at ${new Date(atMs).toISOString()}`
     const message = `its agent was away for ${durationText(spentMs)} of the ${durationText(allowed)} allowed in 24 hours; ${until}`
     const againInMs = Math.min(SPENT_AGAIN_MS, Math.max(CHANGED_AGAIN_MS, atMs - nowMs))
     return { ...blocked('DowntimeSpent', message), againInMs }

@@ -34,7 +34,11 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
         .option('--group-namespace <name>', 'namespace of the Leases of groups; without it, policies may not name a group')
         .option('--shared-group-namespace <name>', 'namespace whose groups are one with those of the others named; repeatable', collect)
         .option('--pin-config', 'let policies pin config; requires the policy for pods, and permission to write ConfigMaps')
-        .option('--pin-secret-namespace <name>', 'namespace whose Secrets they pin too; * for all; repeatable; defaults to none', collect)
+        .option(
+          '--pin-secret-namespace <name>',
+          'namespace whose Secrets policies pin too; * for all; repeatable; defaults to none',
+          collect,
+        )
     if (name === 'api') command.option('--lease-namespace <name>', 'namespace of the Lease of controllers; defaults to kube-system')
     command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)
@@ -59,9 +63,17 @@ function prePullHelp(name: 'controller' | 'executor' | 'all-in-one'): string {
 /** Options of executors that the controller has to know, to report policies that ask for more. */
 function addExecutorFacts(command: Command): void {
   command
-    .option('--drain-namespace <name>', 'as executors have it; policies of others with drain are reported as not usable', collect)
-    .option('--lock-namespace <name>', 'as executors have it; policies of others that lock nodes are reported as not usable', collect)
-    .option('--downtime-namespace <name>', 'as executors have it; without it, policies that limit downtime are reported as not usable')
+    .option('--drain-namespace <name>', namespaceHelp('may drain nodes', 'with drain'), collect)
+    .option('--lock-namespace <name>', namespaceHelp('may lock nodes', 'that locks nodes'), collect)
+    .option(
+      '--downtime-namespace <name>',
+      'namespace of the Leases that remember downtime; give the same as to executors; without it, a policy that limits downtime is reported as not usable',
+    )
+}
+
+function namespaceHelp(may: string, ofPolicy: string): string {
+  const reported = `elsewhere a policy ${ofPolicy} is reported as not usable`
+  return `namespace whose policies ${may}; give the same as to executors; ${reported}; * for all; repeatable; defaults to none`
 }
 
 function addExecutorOptions(command: Command): void {

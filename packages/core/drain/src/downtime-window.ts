@@ -22,7 +22,7 @@ export function downtimeMs(downtimes: readonly Downtime[], nowMs: number): numbe
  *
  * @param allowedMs more than 0
  */
-export function roomAtMs(downtimes: readonly Downtime[], allowedMs: number, nowMs: number): number {
+export function belowLimitAtMs(downtimes: readonly Downtime[], allowedMs: number, nowMs: number): number {
   let countedMs = 0
   for (const { fromMs, toMs } of inWindow(downtimes, nowMs).toReversed()) {
     countedMs += toMs - fromMs

@@ -1,4 +1,4 @@
-import { DOWNTIME_WINDOW_MS, type Downtime, downtimeMs, DOWNTIMES_KEPT, keptDowntimes, roomAtMs } from '@tranche/drain'
+import { DOWNTIME_WINDOW_MS, type Downtime, downtimeMs, DOWNTIMES_KEPT, keptDowntimes, belowLimitAtMs } from '@tranche/drain'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -24,21 +24,21 @@ describe('the downtime in a day', () => {
   })
 })
 
-describe('a node has room', () => {
+describe('the downtime of a node is below the limit', () => {
   it.each<[string, readonly Downtime[], number]>([
     ['now, while less than allowed counts', [from(-60, -51)], 0],
     ['once exactly as much as allowed counts no more', [from(-60, -50)], 23 * 60],
     ['once enough of the newest has left the window', [from(-100, -90), from(-60, -45)], 23 * 60 + 5],
     ['once enough of an older one has left the window', [from(-100, -90), from(-60, -52)], 24 * 60 - 92],
   ])('%s', (_name, downtimes, minutes) => {
-    const atMs = roomAtMs(downtimes, 10 * MINUTE, NOW_MS)
+    const atMs = belowLimitAtMs(downtimes, 10 * MINUTE, NOW_MS)
     expect(atMs).toBe(NOW_MS + minutes * MINUTE + (minutes === 0 ? 0 : 1))
   })
 
   it('from the first millisecond at which less than allowed counts', () => {
     fc.assert(
       fc.property(fc.array(someDowntime(), { maxLength: 12 }), fc.integer({ min: 1, max: DAY / 2 }), (downtimes, allowedMs) => {
-        const atMs = roomAtMs(downtimes, allowedMs, NOW_MS)
+        const atMs = belowLimitAtMs(downtimes, allowedMs, NOW_MS)
         const isSpent = downtimeMs(downtimes, NOW_MS) >= allowedMs
         // At that time, each downtime is over.
         const past = downtimes.map(({ fromMs, toMs }) => ({ fromMs: Math.min(fromMs, NOW_MS), toMs: Math.min(toMs, NOW_MS) }))

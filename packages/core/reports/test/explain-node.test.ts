@@ -137,11 +137,11 @@ describe('why a node is not updated', () => {
       },
     ],
     [
-      'its agent was away for long enough today',
-      { record: { blocked: [{ node: 'a', reason: 'DowntimeSpent', message: 'there is room again at 22:00' }] } },
+      'its agent was away for long enough in the last 24 hours',
+      { record: { blocked: [{ node: 'a', reason: 'DowntimeSpent', message: 'it can be updated at 22:00' }] } },
       {
         rule: 'Downtime',
-        answer: 'a keeps its old pod: there is room again at 22:00',
+        answer: 'a keeps its old pod: it can be updated at 22:00',
         next: 'the downtime of a in the last 24 hours falls below downtime.perDay of the policy; executors look again by themselves',
       },
     ],

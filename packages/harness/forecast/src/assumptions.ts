@@ -54,7 +54,7 @@ function policyAssumptions({ analysis = [], drain, downtime }: ReleasePolicySpec
     ...(consumers.length === 0 ? [] : ['pods that use the agent are assumed to leave each node at once (drain)']),
     ...(group === undefined ? [] : [`no other release of the group ${group} is assumed to be in progress (downtime.group)`]),
     ...(nodeLock === 'Take' ? ['no other program is assumed to hold the Lease of a node (downtime.nodeLock)'] : []),
-    ...(perDay === undefined ? [] : ['each node is assumed to have room for downtime today (downtime.perDay)']),
+    ...(perDay === undefined ? [] : ['the downtime of each node in the last 24 hours is assumed to be below the limit (downtime.perDay)']),
   ]
 }
 

@@ -21,7 +21,10 @@ it.each([
     policy: { downtime: { nodeLock: 'Take' } },
     says: 'no other program is assumed to hold the Lease of a node (downtime.nodeLock)',
   },
-  { policy: { downtime: { perDay: '10m' } }, says: 'each node is assumed to have room for downtime today (downtime.perDay)' },
+  {
+    policy: { downtime: { perDay: '10m' } },
+    says: 'the downtime of each node in the last 24 hours is assumed to be below the limit (downtime.perDay)',
+  },
 ])('a forecast under the policy $policy says that $says', ({ policy, says }) => {
   expect(assumed(policy)).toContain(says)
   expect(assumed({})).not.toContain(says)

@@ -225,7 +225,9 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     checks: readings.of(release.status?.flight?.revision, prepared),
     preparation,
     ...(prepared !== undefined && {
-      ...{ prepared, undoneLately: readings.undone.lately(monotonicMs), renewedLately: readings.renewed.lately(monotonicMs) },
+      prepared,
+      undoneLately: readings.undone.lately(monotonicMs),
+      renewedLately: readings.renewed.lately(monotonicMs),
     }),
     isBad: isBad(reading, times),
     monotonicMs,

@@ -70,7 +70,7 @@ export function createNodeReadings(): NodeReadings {
       known.set(node, {
         check,
         purpose,
-        ...(permit !== undefined && { permit: permitId(permit) }),
+        ...(permit !== undefined && { permitId: permitId(permit) }),
         readAtMs: atMs,
         againAtMs,
         waitMs,

@@ -94,7 +94,7 @@ const releasePolicies = define({
     {
       name: 'USABLE',
       type: 'string',
-      description: 'Whether every Secret can be read and every host is allowed',
+      description: 'Whether every Secret can be read, every host is allowed, and the installation allows what the policy asks for',
       jsonPath: '.status.conditions[?(@.type=="Usable")].status',
     },
     { name: 'ACTION', type: 'string', description: 'Failure action in effect', jsonPath: '.status.failureAction' },

@@ -14,7 +14,7 @@ export const downtimeSchema = z.object({
   }),
   perDay: z.string().optional().meta({
     description:
-      'Time in which a node may be without an agent in a day because of Tranche. A node that has used it up in the last 24 hours keeps its pod until there is room again. A rollback does not wait. Default: no limit.',
+      'Time in which a node may be without an agent in a day because of Tranche. A node that has used it up in the last 24 hours keeps its pod until the time is below the limit again. A rollback does not wait. Default: no limit.',
   }),
 })
 /** @see downtimeSchema */

@@ -271,7 +271,8 @@ export type ReleasePolicySpec = Frozen<z.infer<typeof releasePolicySpecSchema>>
 
 const policyConditionSchema = z.object({
   type: known(['Valid', 'Usable']).meta({
-    description: 'Valid: the policy passes validation. Usable: every Secret that it names can be read, and every host is allowed.',
+    description:
+      'Valid: the policy passes validation. Usable: every Secret that it names can be read, every host is allowed, and the installation allows what the policy asks for.',
   }),
   status: known(conditionStatuses).meta({ description: 'Status of the condition: True, False or Unknown.' }),
   observedGeneration: int64().optional().meta({ description: 'Generation of the policy that the condition describes.' }),

@@ -33,7 +33,7 @@ export interface NodeReading {
    * Id of the permit for which the node was asked, for the purpose `deletion`. Work on the node for one permit may be undone before the next
    * one comes, also by another process. Undefined: nothing was done for a permit, and the answer counts for any.
    */
-  readonly permit?: string | undefined
+  readonly permitId?: string | undefined
   /** Monotonic time of the answer. */
   readonly readAtMs: number
   /** Monotonic time from which a node that is not ready is asked again. */
@@ -95,7 +95,7 @@ export interface KnownChecks {
  */
 export function isKeptFromPermit({ isAsked, readings, monotonicMs }: KnownChecks, node: string): boolean {
   const reading = isAsked ? readings.get(node) : undefined
-  if (reading === undefined || (reading.check.kind === 'pending' && reading.permit !== undefined)) return false
+  if (reading === undefined || (reading.check.kind === 'pending' && reading.permitId !== undefined)) return false
   return reading.check.kind !== 'ready' && monotonicMs < reading.againAtMs
 }
 
@@ -116,14 +116,14 @@ export function isReadyNow({ isAsked, readings, monotonicMs }: KnownChecks, perm
   if (!isAsked) return true
   const reading = readings.get(permit.node)
   if (reading?.check.kind !== 'ready' || reading.check.for !== 'deletion') return false
-  if (reading.permit !== undefined && reading.permit !== permitId(permit)) return false
+  if (reading.permitId !== undefined && reading.permitId !== permitId(permit)) return false
   return monotonicMs - reading.readAtMs < CHECK_CURRENT_MS
 }
 
 /** Whether the checks of a node have begun something for the deletion of the permit's pod, and are not due to be asked again. */
 export function isAskedAlready({ readings, monotonicMs }: KnownChecks, permit: Permit): boolean {
   const reading = readings.get(permit.node)
-  if (reading?.check.kind !== 'pending' || (reading.permit !== undefined && reading.permit !== permitId(permit))) return false
+  if (reading?.check.kind !== 'pending' || (reading.permitId !== undefined && reading.permitId !== permitId(permit))) return false
   return monotonicMs < reading.againAtMs
 }
 

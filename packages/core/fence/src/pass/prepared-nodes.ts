@@ -17,7 +17,7 @@ import {
 /**
  * Nodes without a permit to prepare now, in the order in which they get permits. At most as many are prepared at a time as the policy says,
  * and no more than the batch lacks. Nodes whose preparation has failed are asked why. While ten nodes are blocked, only these are tried again: the
- * fault is likely not theirs.
+ * fault is likely not theirs. Nodes to delete on again, whose pods are broken, are still tried.
  *
  * @param due nodes to delete on again, which are prepared first; null without any
  */
@@ -32,13 +32,13 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
   const failed = waiting.filter(({ state }) => state === 'failed')
   if (failed.length > 0) return failed.map(({ node }) => node)
   const candidates = (due ?? fence.tally.old).filter(({ name }) => !permitted.has(name))
-  const isAnyNext = due === null
-  const count = most - countPrepared(fence, waiting, { candidates, isAnyNext })
+  const isAnyOldNode = due === null
+  const count = most - countPrepared(fence, waiting, { candidates, isAnyOldNode })
   if (count <= 0) return []
   const begun = new Set(waiting.map(({ node }) => node))
   const free = candidates.filter(({ name }) => !begun.has(name) && mayBePrepared(fence, name))
   const blocked = blockedAhead(fence)
-  const tried = isAnyNext && blocked.size >= BLOCKED_LISTED ? free.filter(({ name }) => blocked.has(name)) : free
+  const tried = isAnyOldNode && blocked.size >= BLOCKED_LISTED ? free.filter(({ name }) => blocked.has(name)) : free
   return chooseCandidates(fence, { free: tried, stay: permits, count }).map(({ node }) => node.name)
 }
 
@@ -46,15 +46,15 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
 interface NextNodes {
   readonly candidates: readonly NodeView[]
   /** Whether they are all old nodes without a permit, not only those to delete on again. */
-  readonly isAnyNext: boolean
+  readonly isAnyOldNode: boolean
 }
 
 /**
  * Number of nodes that are being prepared, or are prepared and would get a permit. A prepared node that can get no permit keeps no
  * place from others: a spread rule holds it back, or pods on other nodes are to be deleted again first.
  */
-function countPrepared(fence: FenceState, waiting: readonly Preparation[], { candidates, isAnyNext }: NextNodes): number {
-  if (isAnyNext && fence.scope.rules.spread.length === 0) return waiting.length
+function countPrepared(fence: FenceState, waiting: readonly Preparation[], { candidates, isAnyOldNode }: NextNodes): number {
+  if (isAnyOldNode && fence.scope.rules.spread.length === 0) return waiting.length
   const names = new Set(waiting.map(({ node }) => node))
   const free = candidates.filter(({ name }) => names.has(name))
   const chosen = chooseCandidates(fence, { free, stay: fence.permits, count: free.length })

@@ -110,9 +110,9 @@ function readingOf(word: string): readonly [string, NodeReading] {
   const [node = '', state = ''] = word.split('=')
   const check = checkOf(state)
   const purpose = state.startsWith('failed') ? 'ahead' : 'deletion'
-  const permit = purpose === 'deletion' ? `uid-pod-${node}@${state.endsWith("'") ? '9' : '10'}` : undefined
+  const permitId = purpose === 'deletion' ? `uid-pod-${node}@${state.endsWith("'") ? '9' : '10'}` : undefined
   const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : state.endsWith('?') ? 12_000 : 1_000)
-  return [node, { check, purpose, permit, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
+  return [node, { check, purpose, permitId, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
 }
 
 function checkOf(state: string): NodeReading['check'] {

@@ -11,7 +11,7 @@ export interface PolicyView {
   readonly policy: ReleasePolicy
   /** Rollouts of its namespace that name the policy. */
   readonly rollouts: readonly Rollout[]
-  /** Parts of the policy that cannot be used on this cluster; null where it was not examined. @see hasReadableFields */
+  /** Parts of the policy that cannot be used on this cluster, or are not allowed; null where it was not examined. @see hasReadableFields */
   readonly unusable: readonly Advice[] | null
   /** Epoch milliseconds. */
   readonly nowMs: number
@@ -59,11 +59,15 @@ function validity(policy: ReleasePolicy): Finding {
   return { type: 'Valid', status: isValid ? 'True' : 'False', reason: isValid ? 'Valid' : 'Invalid', message: problemsText(problems) }
 }
 
-/** A release follows a policy even where parts of it are unusable; the failed checks and notifications report it, too. */
+const UNCHECKED = 'Secrets, hosts, and what the installation allows are checked once the fields have the right types'
+
+/**
+ * Whether Secrets can be read, hosts are allowed, and the installation allows what the policy asks for. A release follows a policy even where parts
+ * of it are unusable; the failed checks and notifications report it, too.
+ */
 function usability({ unusable }: PolicyView): Finding {
   const type = 'Usable'
-  if (unusable === null)
-    return { type, status: 'Unknown', reason: 'Invalid', message: 'Secrets and hosts are checked once the fields have the right types' }
+  if (unusable === null) return { type, status: 'Unknown', reason: 'Invalid', message: UNCHECKED }
   const [first] = unusable
   if (first === undefined) return { type, status: 'True', reason: 'Usable', message: '' }
   return { type, status: 'False', reason: first.rule, message: problemsText(unusable) }

@@ -48,9 +48,9 @@ const wordsOf: Readonly<Record<string, Words>> = {
     fix: 'list the namespace in rbac.nodeLocks.namespaces of the chart, or set downtime.nodeLock to Ignore',
   },
   DowntimeSpent: {
-    why: 'downtime.perDay of the policy keeps the old pods where the agent was away for long enough today',
-    whyBroken: 'downtime.perDay of the policy keeps pods where the agent was away for long enough today',
-    fix: 'executors update these nodes by themselves once there is room, or at once without downtime.perDay or with a larger one',
+    why: 'downtime.perDay of the policy keeps the old pods where the agent was away for long enough in the last 24 hours',
+    whyBroken: 'downtime.perDay of the policy keeps pods where the agent was away for long enough in the last 24 hours',
+    fix: 'executors update these nodes by themselves once the time is below the limit again, or at once without downtime.perDay or with a larger one',
   },
   DowntimeFailed: {
     why: 'downtime.perDay of the policy keeps the old pods because the downtime of nodes cannot be remembered',

@@ -186,16 +186,16 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
-    'waits for nodes whose agent was away for long enough today': {
+    'waits for nodes whose agent was away for long enough in the last 24 hours': {
       view: {
         nodes: 'a:old b:old c:old d:old e:old',
-        record: { blocked: [{ node: 'a', reason: 'DowntimeSpent', message: 'there is room again at 22:00' }] },
+        record: { blocked: [{ node: 'a', reason: 'DowntimeSpent', message: 'it can be updated at 22:00' }] },
         status: begun,
       },
       want: {
         waiting: {
           reason: 'DowntimeSpent',
-          message: expect.stringContaining('the agent was away for long enough today: a (there is room again at 22:00); executors update'),
+          message: expect.stringContaining('for long enough in the last 24 hours: a (it can be updated at 22:00); executors update'),
           nodes: ['a'],
         },
       },

@@ -4,12 +4,12 @@ import { millisecondsOf, type RecordedTerms } from '../../world/terms.ts'
 import type { Deletion } from '../../world/world.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
 
-/** How long a pod must have been Ready: before that, its node need not wait. In milliseconds. */
-const READY_MS = 60_000
+/** How long a pod must have been available before its deletion is judged: an executor may not have seen it before. In milliseconds. */
+const AVAILABLE_MS = 60_000
 
 /**
- * Judges what a policy with `downtime.perDay` asks for. G4: no Ready pod is deleted, except in a rollback, on a node whose agent was away for that long
- * in the last 24 hours because of our deletions.
+ * Judges what a policy with `downtime.perDay` asks for. G4: where the agent of a node was away for that long in the last 24
+ * hours because of our deletions, its pod is not deleted. Exceptions: a rollback, and a pod that has been available for less than a minute.
  */
 export function createDowntimeJudge(parts: JudgeParts): Judge {
   return new DowntimeJudge(parts)
@@ -29,9 +29,9 @@ class DowntimeJudge implements Judge {
     const terms = [...daemonSet.terms.possible(decision, this.#parts.observations), daemonSet.terms.latest]
     const allowed = terms.map(allowedMs)
     const isAsked = allowed.every((ms) => ms !== null)
-    const wasReady = pod.readySinceMs !== null && pod.readySinceMs + pod.neededMs <= decision.atMs - READY_MS
+    const wasAvailable = pod.readySinceMs !== null && pod.readySinceMs + pod.neededMs <= decision.atMs - AVAILABLE_MS
     const awayMs = this.#absences.surely(daemonSet, pod.node, decision.atMs)
-    if (isAsked && wasReady && awayMs >= Math.max(...allowed)) {
+    if (isAsked && wasAvailable && awayMs >= Math.max(...allowed)) {
       const text = `a pod is deleted on a node whose agent was away for ${Math.round(awayMs / 1000)} s in the last 24 hours`
       this.#parts.breach({
         guarantee: 'G4',
