@@ -2,7 +2,6 @@ import type { Mutant } from './mutant.ts'
 
 const window = 'packages/core/drain/src/downtime-window.ts'
 const nodeDowntime = 'packages/core/drain/src/node-downtime.ts'
-const nodeDowntimes = 'packages/clients/cluster/src/leases/node-downtimes.ts'
 const downtimeCheck = 'apps/executor/src/checks/downtime-check.ts'
 const agentReturn = 'apps/executor/src/checks/agent-return.ts'
 
@@ -82,9 +81,9 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   {
     rule: 'Downtime',
     fault: 'a memory that was written meanwhile is forgotten',
-    file: nodeDowntimes,
-    find: 'const limits = { preconditions: { uid, resourceVersion }, signal, deadlineMs: WRITE_DEADLINE_MS }',
-    replace: 'const limits = { preconditions: { uid }, signal, deadlineMs: resourceVersion === null ? 0 : WRITE_DEADLINE_MS }',
+    file: 'packages/clients/cluster/src/leases/lease-writes.ts',
+    find: 'preconditions: { uid, resourceVersion }',
+    replace: "preconditions: { uid, ...(resourceVersion === '' && { resourceVersion }) }",
     tests: [leaseTests],
   },
   {

@@ -1,7 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
 const nodeLock = 'packages/core/drain/src/node-lock.ts'
-const nodeLocks = 'packages/clients/cluster/src/leases/node-locks.ts'
 const lockCheck = 'apps/executor/src/checks/lock-check.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
@@ -79,9 +78,9 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
     fault: 'a lock is given back in another version than the one that was decided on',
-    file: nodeLocks,
+    file: 'packages/clients/cluster/src/leases/lease-writes.ts',
     find: 'preconditions: { uid, resourceVersion }',
-    replace: 'preconditions: { uid }',
+    replace: "preconditions: { uid, ...(resourceVersion === '' && { resourceVersion }) }",
     tests: [leaseTests],
   },
   {

@@ -58,8 +58,8 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     edits: [
       {
         file: 'packages/clients/cluster/src/leases/node-locks.ts',
-        find: 'await this.#client.delete(resource, this.#keyOf(node), limits)',
-        replace: 'await Promise.resolve(limits)',
+        find: 'if (!(await deleteLease(this.#client, this.#keyOf(node), { uid, resourceVersion }, signal))) return false',
+        replace: 'await Promise.resolve([uid, resourceVersion, signal, deleteLease])',
       },
     ],
     worlds: 'locked',
