@@ -80,14 +80,6 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
-    fault: 'a memory that was written meanwhile is forgotten',
-    file: 'packages/clients/cluster/src/leases/lease-writes.ts',
-    find: 'preconditions: { uid, resourceVersion }',
-    replace: "preconditions: { uid, ...(resourceVersion === '' && { resourceVersion }) }",
-    tests: [leaseTests],
-  },
-  {
-    rule: 'Downtime',
     fault: 'a fix waits for the downtime of the version that never started',
     file: downtimeCheck,
     find: 'if (memory === null || !this.#isAgentThere(daemonSet, node)) return null',

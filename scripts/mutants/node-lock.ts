@@ -77,11 +77,11 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   },
   {
     rule: 'NodeLock',
-    fault: 'a lock is given back in another version than the one that was decided on',
+    fault: 'a lock is given back, or a memory forgotten, in another version than the one that was decided on',
     file: 'packages/clients/cluster/src/leases/lease-writes.ts',
     find: 'preconditions: { uid, resourceVersion }',
     replace: "preconditions: { uid, ...(resourceVersion === '' && { resourceVersion }) }",
-    tests: [leaseTests],
+    tests: [leaseTests, 'packages/clients/cluster/test/node-downtimes.test.ts'],
   },
   {
     rule: 'NodeLock',

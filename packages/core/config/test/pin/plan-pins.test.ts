@@ -252,7 +252,7 @@ describe('a pass over the config of a DaemonSet', () => {
       { kind: 'collect', collection: { unused: [copyFor(a('0'))], marked: [copyFor(a('7'), { isUnused: true })] } },
     ],
     [
-      'says what a rollback took back, also while copies are collected',
+      'says which objects were rolled back, also while copies are collected',
       { ...rolledBack, copies: [...rolledBack.copies, copyFor(a('0'))] },
       { kind: 'collect', rolledBack: [{ kind: 'ConfigMap', name: 'a' }] },
     ],
