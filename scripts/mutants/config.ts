@@ -492,4 +492,28 @@ export const mutantsOfConfig: readonly Mutant[] = [
     replace: 'includes(pinsOf(template), pins)',
     tests: [pinnedChanges],
   },
+  {
+    rule: 'Pin',
+    fault: 'a user who changes an object all the time starts a release each time',
+    file: pinner,
+    find: 'if (result.hasPinned === true) this.#pace.count(key, view.monotonicMs)',
+    replace: '',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a release of copies stands still while a later content waits',
+    file: attemptPins,
+    find: 'isPinned(view) ? {',
+    replace: 'view.copies.length === 0 ? {',
+    tests: [pinnedChanges],
+  },
+  {
+    rule: 'Pin',
+    fault: 'objects are read at each change while the template may not change',
+    file: pinner,
+    find: 'last.result.waitMs === undefined ? this.#port',
+    replace: 'last.result.waitMs !== null ? this.#port',
+    tests: [pinnedChanges],
+  },
 ]

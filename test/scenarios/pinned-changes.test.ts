@@ -101,6 +101,42 @@ describe('a pinned DaemonSet whose objects users change', () => {
     expect(await contents(stage)).toEqual(['1', '1', '1', '1', '1'])
   })
 
+  it('changes its template three times in a row, then once in 30 seconds, however often a user changes an object', async () => {
+    const requests = createRequestLog()
+    await atRest('1', { tap: requests.tap })
+    await stage.pass(120_000)
+    requests.reset()
+    const templates = new Set<string>()
+    for (let content = 2; content <= 301; content++) {
+      await write(stage, String(content))
+      await stage.pass(100)
+      templates.add(JSON.stringify((await stage.daemonSet()).spec.template.metadata?.annotations))
+    }
+    expect(templates.size).toBeLessThanOrEqual(4)
+    const ofConfig = requests.sent().filter(({ what }) => what.includes('configmaps') && !what.startsWith('WATCH'))
+    expect(ofConfig.length).toBeLessThanOrEqual(50)
+    await untilPausedAt(stage, 1)
+    await stage.until('the last content is out', async () => (await contents(stage)).includes('301'), 60_000)
+  })
+
+  it('continues the release of its copies while the next content waits, and takes another image at once', async () => {
+    await atRest('1')
+    await stage.pass(120_000)
+    for (const content of ['2', '3', '4', '5']) {
+      await write(stage, content)
+      await stage.pass(1_000)
+    }
+    await stage.pass(10_000)
+    expect(await contents(stage)).toEqual(['1', '1', '1', '1', '4'])
+    expect((await stalled(stage))?.status).toBe('False')
+    await stage.setImage('v2')
+    await stage.pass(10_000)
+    expect((await stage.pods()).filter((pod) => JSON.stringify(pod.spec).includes(':v2'))).toHaveLength(1)
+    await stage.pass(10_000)
+    await untilPausedAt(stage, 1)
+    expect(await contents(stage)).toEqual(['1', '1', '1', '1', '5'])
+  })
+
   it('says that copies follow no change any more when the policy no longer asks for them', async () => {
     await atRest('1')
     await stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec: { config: null } } })

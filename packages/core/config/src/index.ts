@@ -25,6 +25,7 @@ export {
   type Collection,
   type ExistingCopy,
   garbageOf,
+  isPinned,
   namedCopies,
   type PinPlan,
   planPins,

@@ -111,12 +111,22 @@ export function planPins(view: PinView): PinPlan {
     const found = view.sources.get(key)
     if (found?.kind === 'found') return createPlan(view, found.source)
   }
-  const isPinned = [...target].every(([key, copy]) => present.get(key) === copy)
+  const isInPlace = [...target].every(([key, copy]) => present.get(key) === copy)
   const offered = pinsText(offer)
-  if (!isPinned || offered !== (view.offered ?? '')) return { kind: 'pin', pins: isPinned ? null : pinsText(target), offered }
+  if (!isInPlace || offered !== (view.offered ?? '')) return { kind: 'pin', pins: isInPlace ? null : pinsText(target), offered }
   const rolledBack = objects.filter((object) => wanted.get(pinKey(object)) !== present.get(pinKey(object)))
   const collection = collectionOf(view)
   return collection === null ? { kind: 'none', rolledBack } : { kind: 'collect', rolledBack, collection }
+}
+
+/** Whether the template names a copy of everything that it reads: its pods do not depend on later content. */
+export function isPinned(view: PinView): boolean {
+  const present = pinsOf(view.template)
+  return objectsOf(view).every((object) => isAbsent(view, object) || keptName(view, present, pinKey(object)) !== undefined)
+}
+
+function isAbsent({ sources }: PinView, object: ConfigObject): boolean {
+  return sources.get(pinKey(object))?.kind === 'absent'
 }
 
 /** Null if there is nothing to collect. */

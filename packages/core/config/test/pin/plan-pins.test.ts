@@ -3,6 +3,7 @@ import {
   copyName,
   type ExistingCopy,
   garbageOf,
+  isPinned,
   PINNED_CONFIG_ANNOTATION,
   parsePins,
   planPins,
@@ -342,3 +343,21 @@ function decide(world: PinWorld, process: number): Step | null {
 function finish(step: Step | null): void {
   for (let next = step; next !== null; ) next = next()
 }
+
+describe('a template', () => {
+  it.each<[sentence: string, view: PinView, expected: boolean]>([
+    ['is pinned at rest', atRest, true],
+    ['is pinned while its objects have a later content', { ...atRest, sources: found(a('2')) }, true],
+    ['is not pinned without the annotation', { ...atRest, template: unpinned.template }, false],
+    [
+      'is not pinned where it reads one object more',
+      { ...atRest, template: pinned(pins(a('1')), ['ConfigMap/a', 'ConfigMap/b']), sources: found(a('1'), b('1')) },
+      false,
+    ],
+    ['is not pinned while a copy is gone', { ...atRest, copies: [] }, false],
+    ['needs no copy of an object that does not exist', { ...unpinned, sources: new Map([['ConfigMap/a', { kind: 'absent' }]]) }, true],
+    ['needs no copy of a kind that is not copied', { ...unpinned, kinds: ['Secret'] }, true],
+  ])('%s', (_, view, expected) => {
+    expect(isPinned(view)).toBe(expected)
+  })
+})

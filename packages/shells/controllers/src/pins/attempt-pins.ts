@@ -1,4 +1,4 @@
-import { type PinPlan, planPins, type PinView } from '@tranche/config'
+import { isPinned, type PinPlan, planPins, type PinView } from '@tranche/config'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import { arePinsUndone, type PinTiming, plainTemplate, type RolloutView } from '@tranche/planner'
@@ -24,16 +24,18 @@ export interface Attempt {
   readonly mayCollect: boolean
   /** Number of races that were lost in a row before. */
   readonly lost: number
+  /** Milliseconds until config may change the template; 0: now. */
+  readonly waitMs: number
 }
 
 /**
- * Result of an attempt. `isSettled`: no other attempt is needed until something changes. `isLost`: another write came first. `hasCollected`:
- * copies were collected, or could not be.
+ * Result of an attempt. `isSettled`: no other attempt is needed until something changes. `isLost`: another write came first. `hasPinned`: the
+ * template was changed. `hasCollected`: copies were collected, or could not be. `waitMs`: config may not change the template for so long.
  */
 export type Attempted =
-  | (PinResult & { readonly kind: 'wrote'; readonly isLost?: boolean; readonly hasCollected?: boolean })
-  | (PinResult & { readonly kind: 'pinned'; readonly isSettled: boolean; readonly hasCollected?: boolean })
-  | (PinResult & { readonly kind: 'held' })
+  | (PinResult & { readonly kind: 'wrote'; readonly isLost?: boolean; readonly hasPinned?: boolean; readonly hasCollected?: boolean })
+  | (PinResult & { readonly kind: 'pinned'; readonly isSettled: boolean; readonly hasCollected?: boolean; readonly waitMs?: number })
+  | (PinResult & { readonly kind: 'held'; readonly waitMs?: number })
 
 /**
  * Reads config and makes at most one write.
@@ -76,7 +78,7 @@ interface Found extends Attempt {
 
 async function writeOnce(
   port: PinPort,
-  { view: of, daemonSet, timing, found, mayCollect }: Found,
+  { view: of, daemonSet, timing, found, mayCollect, waitMs }: Found,
   signal: AbortSignal,
   log: Logger,
 ): Promise<Attempted> {
@@ -97,12 +99,19 @@ async function writeOnce(
   }
   if (plan.kind === 'wait') return { kind: 'held', why: `config: Pin: ${plan.message}` }
   if (plan.kind === 'pin' && plan.pins !== null && arePinsUndone(of, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
-  if (plan.kind === 'pin' && plan.pins !== null && timing.kind !== 'now') return { kind: 'held', why: NOT_NOW }
-  const operations = timing.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? timing.operations : []
+  const changesTemplate = plan.kind === 'pin' && plan.pins !== null
+  if (waitMs > 0 && (changesTemplate || plan.kind === 'createCopy')) {
+    log.warn({ daemonSet: keyText(keyOf(daemonSet)), waitMs }, 'config changes too often')
+    return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs } : { kind: 'held', why: TOO_OFTEN, waitMs }
+  }
+  if (changesTemplate && timing.kind !== 'now') return { kind: 'held', why: NOT_NOW }
+  const operations = timing.kind === 'now' && changesTemplate ? timing.operations : []
   await carryOut(port, daemonSet, { plan, view, operations }, signal)
   log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
-  return { kind: 'wrote', againInMs: 0 }
+  return { kind: 'wrote', againInMs: 0, hasPinned: changesTemplate }
 }
+
+const TOO_OFTEN = 'config: Pin: the config changes too often; its next version is pinned within 30 seconds'
 
 const NOT_NOW = 'config: Pin: the update strategy has to be OnDelete, and no node may have two pods, before the template changes'
 

@@ -4,6 +4,7 @@ import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import { type RolloutView, takeOverForPins } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import { type Attempt, type Attempted, attemptPins } from './attempt-pins.ts'
+import { PinPace } from './pin-pace.ts'
 import type { PinPort } from './pin-port.ts'
 import type { PinResult, TimedPinResult } from './pin-result.ts'
 
@@ -63,6 +64,7 @@ class PortPinner implements Pinner {
   readonly #collectedMs = new Map<string, number>()
   /** Number of races that were lost in a row, by Rollout. */
   readonly #lost = new Map<string, number>()
+  readonly #pace = new PinPace()
 
   constructor(port: PinPort | undefined, clock: Clock) {
     this.#port = port
@@ -79,7 +81,9 @@ class PortPinner implements Pinner {
     const sinceMs = this.#running.get(key)
     if (sinceMs !== undefined) return monotonicMs - sinceMs < OVERDUE_MS ? null : overdue(last, daemonSet)
     if (last === undefined || (last.untilMs !== null && last.untilMs <= monotonicMs)) return null
-    if (last.basis !== basisOf(view, daemonSet, [this.#port.versions(daemonSet), timing.kind])) return null
+    // Until the template may change, no change of an object needs an attempt.
+    const versions = last.result.waitMs === undefined ? this.#port.versions(daemonSet) : null
+    if (last.basis !== basisOf(view, daemonSet, [versions, timing.kind])) return null
     return { ...last.result, recheckAfterMs: last.untilMs === null ? undefined : last.untilMs - monotonicMs }
   }
 
@@ -99,7 +103,8 @@ class PortPinner implements Pinner {
     this.#running.set(key, this.#clock.monotonicMs())
     const found: { result?: Attempted } = {}
     const mayCollect = view.monotonicMs >= (this.#collectedMs.get(key) ?? Number.NEGATIVE_INFINITY) + PIN_RECHECK_MS
-    const on: Attempt = { view, daemonSet: view.daemonSet, timing, isPinned, mayCollect, lost: this.#lost.get(key) ?? 0 }
+    const waitMs = this.#pace.waitMs(key, view.monotonicMs)
+    const on: Attempt = { view, daemonSet: view.daemonSet, timing, isPinned, mayCollect, lost: this.#lost.get(key) ?? 0, waitMs }
     const done = attemptPins(this.#port, on, limits.signal, log).then((result) => {
       limits.end()
       found.result = result
@@ -110,20 +115,23 @@ class PortPinner implements Pinner {
     signal.throwIfAborted()
     const { result } = found
     if (result === undefined) return PENDING
-    return result.kind === 'wrote' || isSettled(result, versions) ? result : { ...result, recheckAfterMs: PIN_RECHECK_MS }
+    return result.kind === 'wrote' || isSettled(result, versions) ? result : { ...result, recheckAfterMs: result.waitMs ?? PIN_RECHECK_MS }
   }
 
   forget(rollout: string): void {
-    for (const memory of [this.#known, this.#running, this.#collectedMs, this.#lost]) memory.delete(rollout)
+    for (const memory of [this.#known, this.#running, this.#collectedMs, this.#lost, this.#pace]) memory.delete(rollout)
   }
 
   #learn(key: string, { view, daemonSet, timing, lost }: Attempt, result: Attempted, versions: string | null): void {
     if (result.kind === 'wrote' && result.isLost === true) this.#lost.set(key, lost + 1)
     else this.#lost.delete(key)
     if (result.kind !== 'held' && result.hasCollected === true) this.#collectedMs.set(key, view.monotonicMs)
-    if (result.kind === 'wrote') return
-    const basis = basisOf(view, daemonSet, [versions, timing.kind])
-    const untilMs = isSettled(result, versions) ? null : view.monotonicMs + PIN_RECHECK_MS
+    if (result.kind === 'wrote') {
+      if (result.hasPinned === true) this.#pace.count(key, view.monotonicMs)
+      return
+    }
+    const basis = basisOf(view, daemonSet, [result.waitMs === undefined ? versions : null, timing.kind])
+    const untilMs = isSettled(result, versions) ? null : view.monotonicMs + (result.waitMs ?? PIN_RECHECK_MS)
     this.#known.set(key, { basis, generation: daemonSet.metadata.generation, result, untilMs })
   }
 }
