@@ -81,11 +81,15 @@ export async function readPageFrom<T>(
   return { ...parseAnswer<Pick<ListPage<T>, 'metadata'>>(splitter.rest(), attempt), kept }
 }
 
-/** Parses a response as the type that the caller expects, without a check. @throws {AppError} API_REFUSED if it is not JSON */
+/**
+ * Parses a response as the type that the caller expects, without a check.
+ *
+ * @throws {AppError} API_REFUSED if it is not JSON. It quotes nothing of the text, which may be that of a Secret
+ */
 export function parseAnswer<T>(text: string, attempt: string): T {
   try {
     return JSON.parse(text) as T
-  } catch (error) {
-    throw new AppError('API_REFUSED', `${attempt} returned a body that is not JSON`, { details: { attempt }, cause: error })
+  } catch {
+    throw new AppError('API_REFUSED', `${attempt} returned a body that is not JSON`, { details: { attempt } })
   }
 }

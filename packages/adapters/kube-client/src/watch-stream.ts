@@ -96,7 +96,7 @@ interface WireEvent {
 }
 
 function toEvent<T>(line: string, request: WireRequest): WatchEvent<T> {
-  const event = JSON.parse(line) as WireEvent
+  const event = parseEvent(line)
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -108,6 +108,15 @@ function toEvent<T>(line: string, request: WireRequest): WatchEvent<T> {
       throw statusErrorOf(attemptName(request), event.object, 500)
     default:
       throw new Error(`the server sent an event of unknown type ${JSON.stringify(event.type)}`)
+  }
+}
+
+/** @throws {Error} that quotes nothing of the line */
+function parseEvent(line: string): WireEvent {
+  try {
+    return JSON.parse(line) as WireEvent
+  } catch {
+    throw new Error('the server sent an event that is not JSON')
   }
 }
 

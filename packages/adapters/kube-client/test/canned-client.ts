@@ -1,11 +1,11 @@
 import { FakeClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/telemetry'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import { expect } from 'vitest'
 
 /** A client whose requests are answered by these, in turn; an Error is a broken connection. */
-export function clientOver(answers: readonly (WireResponse | Error)[]) {
+export function clientOver(answers: readonly (WireResponse | Error)[], log?: Logger) {
   const requests: WireRequest[] = []
   const left = [...answers]
   const exchange: Exchange = async (request) => {
@@ -15,12 +15,12 @@ export function clientOver(answers: readonly (WireResponse | Error)[]) {
     if (next instanceof Error) throw next
     return next
   }
-  return { ...clientWith(exchange), requests }
+  return { ...clientWith(exchange, new FakeClock(), log), requests }
 }
 
 /** Client over an exchange, on a fake clock. */
-export function clientWith(exchange: Exchange, clock = new FakeClock()) {
-  return { client: createKubeClient({ exchange, clock, userAgent: 'tranche-test/1', log: silentLogger }), clock }
+export function clientWith(exchange: Exchange, clock = new FakeClock(), log = silentLogger) {
+  return { client: createKubeClient({ exchange, clock, userAgent: 'tranche-test/1', log }), clock }
 }
 
 /** @returns what a promise rejects with */

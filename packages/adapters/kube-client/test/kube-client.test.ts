@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { inspect } from 'node:util'
 import { isAppError } from '@tranche/errors'
 import {
   isAlreadyExists,
@@ -13,6 +14,7 @@ import {
   testUid,
 } from '@tranche/kube-client'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
 import { clientOver, clientWith, collect, endlessBody, failure } from './canned-client.ts'
 import { answer, answerPieces } from './fake-api-server.ts'
@@ -185,9 +187,11 @@ describe('an error response', () => {
   })
 })
 
-it('an answer that is not JSON becomes an error, not a value', async () => {
-  const { client } = clientOver([answerPieces(200, ['<html>'])])
-  expect(await failure(client.get(resourcePaths.pods, key))).toMatchObject({ code: 'API_REFUSED' })
+it('an answer that is not JSON becomes an error that quotes nothing of it, not a value', async () => {
+  const { client } = clientOver([answerPieces(200, ['{"data":secret}'])])
+  const error = await failure(client.get(resourcePaths.pods, key))
+  expect(error).toMatchObject({ code: 'API_REFUSED' })
+  expect(inspect(error)).not.toContain('secret}')
 })
 
 describe('the answer to a deletion', () => {
@@ -260,6 +264,17 @@ describe('a retried request', () => {
     await clock.advanceAsync(501)
     expect(requests).toHaveLength(2)
     await ending
+  })
+
+  it('is logged without words of the server, which may quote a Secret', async () => {
+    const lines: unknown[] = []
+    const log: Logger = { ...silentLogger, debug: (fields) => void lines.push(fields) }
+    const { client, clock } = clientOver([answer(503, { kind: 'Status', message: 'etcd: secret' }), answer(200, {})], log)
+    const ending = read(client)
+    await clock.advanceAsync(1_000)
+    await ending
+    expect(lines).toMatchObject([{ attempt: 1, why: expect.stringMatching(/^GET \/api\/v1\/\S+ was answered with 503$/) as string }])
+    expect(inspect(lines)).not.toContain('etcd')
   })
 
   it('waits a short time that grows before a read, without Retry-After', async () => {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { FakeClock } from '@tranche/clock'
 import { isExpired, resourcePaths } from '@tranche/kube-client'
 import { describe, expect, it } from 'vitest'
@@ -46,6 +47,13 @@ describe('watch', () => {
       code: 'API_UNREACHABLE',
       message: expect.stringContaining('"RENAMED"') as string,
     })
+  })
+
+  it('quotes nothing of an event that is not JSON', async () => {
+    const { client } = clientOver([answerPieces(200, ['{"type":"ADDED","object":secret}\n'])])
+    const error = await failure(collect(client, from))
+    expect(error).toMatchObject({ code: 'API_UNREACHABLE', message: expect.stringContaining('an event that is not JSON') as string })
+    expect(inspect(error)).not.toContain('secret}')
   })
 
   it.each([199, 300, 404])('throws if the response is %i', async (status) => {

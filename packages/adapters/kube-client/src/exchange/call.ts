@@ -87,7 +87,7 @@ async function attemptUntil<T>(ports: CallPorts, asked: ReadRequest<T>, { endMs,
       if (signal.aborted) throw signal.reason
       const delayMs = attempt < MOST_ATTEMPTS ? retryDelayMs(error, asked.request.method, attempt, ports.random) : null
       if (delayMs === null || ports.clock.monotonicMs() + delayMs >= endMs) throw error
-      ports.log.debug({ attempt, recheckAfterMs: delayMs, err: error }, 'retrying call')
+      ports.log.debug({ attempt, recheckAfterMs: delayMs, why: failureText(asked.request, error) }, 'retrying call')
       await sleep(ports.clock, delayMs, signal)
     }
   }
@@ -102,6 +102,12 @@ async function attemptOnce<T>(ports: CallPorts, { request, read }: ReadRequest<T
   } catch (error) {
     throw unreachable(attempt, error)
   }
+}
+
+/** Text of a failed attempt, without words of the server: those may quote an object, as a webhook does. */
+function failureText(request: WireRequest, error: unknown): string {
+  if (error instanceof KubeStatusError) return `${attemptName(request)} was answered with ${error.status}`
+  return error instanceof Error ? error.message : String(error)
 }
 
 function retryDelayMs(error: unknown, method: string, attempt: number, random: Random): number | null {
