@@ -57,15 +57,22 @@ const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.c
 console.log(`${folder}: ${output.length + page.files} files, ${(bytes / 1e6).toFixed(1)} MB`)
 
 /**
- * Loads the expression library on its first call. It takes longer to load than most commands take to run, and code in every command calls
- * it synchronously.
+ * Loads libraries on their first call: that of expressions, which takes longer to load than most commands take to run, and those that measure
+ * text with characters that are wide or joined. Code in every command calls them synchronously.
  */
 function loadedLate(): Plugin {
+  const wrapAnsi = ["import wrapAnsi from 'wrap-ansi'", "const wrapAnsi = (...args) => require('wrap-ansi').default(...args)"] as const
   const late: Readonly<Record<string, readonly [from: string, to: string]>> = {
     'packages/core/validation/src/policy/condition.ts': [
       "import { type CelEnvironment, type CelType, type Compiled, createCelEnvironment } from '@tranche/cel'",
       "const createCelEnvironment = (types) => require('@tranche/cel').createCelEnvironment(types)",
     ],
+    'apps/cli/src/view/styled-line.ts': [
+      "import sliceAnsi from 'slice-ansi'\nimport stringWidth from 'string-width'",
+      "const sliceAnsi = (...args) => require('slice-ansi').default(...args)\nconst stringWidth = (text) => require('string-width').default(text)",
+    ],
+    'apps/cli/src/view/wrap-text.ts': wrapAnsi,
+    'apps/cli/src/output/say-lines.ts': wrapAnsi,
     'packages/core/validation/src/policy/query.ts': [
       "import { parser } from '@prometheus-io/lezer-promql'",
       "const parser = { parse: (query) => require('@prometheus-io/lezer-promql').parser.parse(query) }",
