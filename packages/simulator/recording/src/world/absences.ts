@@ -26,7 +26,9 @@ interface Absence {
   readonly isCounted: boolean
   /** First moment with an available pod; null before that. */
   backMs: number | null
-  /** Since when a pod has been available; null while none is. */
+  /** Largest `minReadySeconds` that our processes may have counted with since, in milliseconds. */
+  mostNeededMs: number
+  /** Since when a pod has been available by that; null while none is. */
   upSinceMs: number | null
   /** First moment of an availability that lasted; null before that. */
   steadyMs: number | null
@@ -58,7 +60,7 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
   return {
     onDeletion({ daemonSet: story, pod: { node, uid: podUid }, atMs, permittedMs = atMs }, isCounted) {
       if ([...open].some((one) => one.story === story && one.node === node && one.backMs === null)) return
-      const times = { backMs: null, upSinceMs: null, steadyMs: null, hasGone: false }
+      const times = { backMs: null, mostNeededMs: story.mostMinReadyMs(), upSinceMs: null, steadyMs: null, hasGone: false }
       const absence: Absence = { story, node, podUid, permittedMs, deletedMs: atMs, isCounted, ...times }
       absences.push(absence)
       open.add(absence)
@@ -97,17 +99,16 @@ function follow(absence: Absence, node: NodeStory | undefined, t: number): void 
     absence.steadyMs ??= t
     return
   }
-  const back = [...node.pods.values()].flatMap((pod) => availableFromMs(pod, absence) ?? []).filter((fromMs) => fromMs <= t)
-  if (back.length === 0) {
-    absence.upSinceMs = null
-    return
-  }
-  absence.upSinceMs ??= t
-  absence.backMs ??= Math.min(...back)
-  if (t - absence.upSinceMs >= STEADY_MS) absence.steadyMs = absence.upSinceMs
+  absence.mostNeededMs = Math.max(absence.mostNeededMs, absence.story.mostMinReadyMs())
+  const pods = [...node.pods.values()]
+  const back = pods.flatMap((pod) => availableFromMs(pod, absence, pod.neededMs) ?? []).filter((fromMs) => fromMs <= t)
+  if (back.length > 0) absence.backMs ??= Math.min(...back)
+  const isUp = pods.some((pod) => (availableFromMs(pod, absence, absence.mostNeededMs) ?? Number.POSITIVE_INFINITY) <= t)
+  absence.upSinceMs = isUp ? (absence.upSinceMs ?? t) : null
+  if (absence.upSinceMs !== null && t - absence.upSinceMs >= STEADY_MS) absence.steadyMs = absence.upSinceMs
 }
 
 /** From when the pod is available, if it stays Ready; null for one that is not Ready, and for the one that we deleted. */
-function availableFromMs({ uid, ended, readySinceMs, neededMs }: PodStory, { podUid, deletedMs }: Absence): number | null {
+function availableFromMs({ uid, ended, readySinceMs }: PodStory, { podUid, deletedMs }: Absence, neededMs: number): number | null {
   return uid !== podUid && ended === null && readySinceMs !== null ? Math.max(deletedMs, readySinceMs + neededMs) : null
 }

@@ -193,12 +193,20 @@ export class DaemonSetStory {
     for (const node of this.#nodes.values()) this.#sort(node)
   }
 
+  /** The larger `minReadySeconds` of the DaemonSet's current one and the one of the record's generation, in milliseconds. */
+  mostMinReadyMs(): number {
+    return Math.max(this.latest === undefined ? 0 : minReadyOf(this.latest), this.#recordedMinReadyMs ?? 0)
+  }
+
+  get #recordedMinReadyMs(): number | undefined {
+    return this.#minReadyByGeneration.get(this.orders.flight?.generation ?? -1)
+  }
+
   /** Takes the smaller `minReadySeconds` of the DaemonSet's current one and the one of the record's generation. */
   #setMinReady(nowMs: number): void {
     const { latest } = this
     if (latest === undefined) return
-    const recorded = this.#minReadyByGeneration.get(this.orders.flight?.generation ?? -1)
-    this.#minReadyMs = Math.min(minReadyOf(latest), recorded ?? Number.POSITIVE_INFINITY)
+    this.#minReadyMs = Math.min(minReadyOf(latest), this.#recordedMinReadyMs ?? Number.POSITIVE_INFINITY)
     for (const node of this.#unavailable) {
       for (const pod of node.pods.values()) pod.neededMs = Math.min(pod.neededMs, this.#minReadyMs)
     }

@@ -56,6 +56,14 @@ describe('a pod, where the policy limits the downtime in a day', () => {
         [],
       ],
       ['goes while it is not Ready', (s) => unready(replaced(s, 11 * MINUTE)).del("a1'"), []],
+      [
+        'goes while it is not available by a minReadySeconds that was raised',
+        (s) =>
+          replaced(s, 11 * MINUTE)
+            .daemonSet({ minReadySeconds: 600, generation: 2, observed: 2 })
+            .del("a1'"),
+        [],
+      ],
       ['may be deleted by others', (s) => replaced(s, 11 * MINUTE).gone("a1'"), []],
       ['stays after two downtimes together', (s) => replaced(replaced(s, 6 * MINUTE), 6 * MINUTE, "a1'").del("a1''"), ['G4 a']],
       [

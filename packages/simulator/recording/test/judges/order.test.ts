@@ -48,6 +48,17 @@ function afterFailure(path: string, { ago = MINUTE, method = 'GET', actor = 'exe
   return (script) => choose(draining(script).fails(method, path, actor).seen().wait(ago), 'b1')
 }
 
+/** Node a was updated with a limit of downtime, `minReadySeconds` was raised meanwhile, and the executor chooses node b in the next release. */
+function afterUpdate(perDay: string, minReadySeconds: number): (script: Script) => Script {
+  return (script) => {
+    const limited = script.order({ spec: { tranche: { downtime: { perDay } } } }).record({}, 'a1')
+    const updated = limited.seen().wait(1).del('a1').daemonSet({ minReadySeconds, generation: 2, observed: 2 }).wait(1_000)
+    const back = updated.replace('a1', { hash: 'v1', created: '2026-01-01T00:00:00Z' }).record({}, '')
+    for (const ms of [31_000, 30_000, 3 * MINUTE]) back.wait(ms).other({})
+    return choose(back.seen().wait(1), 'b1')
+  }
+}
+
 describe('the order', () => {
   judgeEach(
     'G5',
@@ -235,6 +246,8 @@ describe('the order', () => {
           ),
         ['G5 b'],
       ],
+      ['passes over a node that was away for long enough by a minReadySeconds that came meanwhile', afterUpdate('1m', 60), []],
+      ['passes over no node that was away for less than the limit', afterUpdate('1m', 30), ['G5 b']],
       ['passes over a node on which another pod runs, where the policy asks for room', beside('Check'), []],
       ['passes over no node where the policy ignores the room', beside('Ignore'), ['G5 b']],
       ['passes over no node because of a pod on another one', beside('Check', { node: 'c' }), ['G5 b']],

@@ -29,7 +29,7 @@ class DowntimeJudge implements Judge {
     const terms = [...daemonSet.terms.possible(decision, this.#parts.observations), daemonSet.terms.latest]
     const allowed = terms.map(allowedMs)
     const isAsked = allowed.every((ms) => ms !== null)
-    const wasAvailable = pod.readySinceMs !== null && pod.readySinceMs + pod.neededMs <= decision.atMs - AVAILABLE_MS
+    const wasAvailable = pod.readySinceMs !== null && pod.readySinceMs + daemonSet.mostMinReadyMs() <= decision.atMs - AVAILABLE_MS
     const awayMs = this.#absences.surely(daemonSet, pod.node, decision.atMs)
     if (isAsked && wasAvailable && awayMs >= Math.max(...allowed)) {
       const text = `a pod is deleted on a node whose agent was away for ${Math.round(awayMs / 1000)} s in the last 24 hours`
