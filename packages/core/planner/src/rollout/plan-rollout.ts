@@ -148,18 +148,23 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
   if (isBehind(view)) return wait('its watch to show the Rollout that its BatchRelease was written for')
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release)
-  const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold))
-  // The status names a step that no longer exists: it is corrected first, because no size follows from it.
-  if (spec === null || (spec.releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout)))) return null
+  const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold), hold)
+  // The status names a step that no longer exists: it is corrected first, because no size follows from it. But a hold comes before that.
+  if (spec === null || (hold === null && isBeyondSteps(rollout, spec))) return null
   if (release === undefined) return hold === null ? { kind: 'createRelease', spec } : null
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
 /** The status still names a step of the replaced plan: until it is corrected the sizes stay, and only stops go through. */
-function withPlanThatRuns(view: RolloutView, spec: BatchReleaseSpec | null): BatchReleaseSpec | null {
+function withPlanThatRuns(view: RolloutView, spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {
   const { rollout, release } = view
-  if (spec === null || release === undefined || stepOfReplacedPlan(view, { canary: canaryOf(rollout) }) === null) return spec
-  return { ...spec, releasePlan: release.spec.releasePlan }
+  if (spec === null || release === undefined) return spec
+  const isReplaced = stepOfReplacedPlan(view, { canary: canaryOf(rollout) }) !== null
+  return isReplaced || (hold !== null && isBeyondSteps(rollout, spec)) ? { ...spec, releasePlan: release.spec.releasePlan } : spec
+}
+
+function isBeyondSteps(rollout: Rollout, { releasePlan }: BatchReleaseSpec): boolean {
+  return releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout))
 }
 
 function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {

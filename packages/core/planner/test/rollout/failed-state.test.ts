@@ -1,3 +1,4 @@
+import type { Rollout } from '@tranche/api-schema'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../../test/fakes/settle.ts'
@@ -48,6 +49,25 @@ describe('a release whose new version is bad', () => {
     fake.latch()
     passRollout(fake)
     expect([stalled(fake), fake.rollout?.status?.currentStepState]).toEqual(['ReleaseFailed', state])
+  })
+
+  it('gives way to a fix that comes with fewer steps, also where the step that it stopped at is gone', () => {
+    const fake = atStepTwo()
+    fake.latch()
+    passRollout(fake)
+    fake.setImage('v3')
+    fake.editRollout(withOneStep)
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, canaryStatus: { canaryRevision: 'hash-v3' } })
+    expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
+  })
+
+  it('is rolled back by an abort that comes with fewer steps, also where the present step is gone', () => {
+    const fake = atStepTwo()
+    fake.act({ id: 'a', type: 'abort' })
+    fake.editRollout(withOneStep)
+    settle(fake)
+    expect([fake.image(), fake.rollout?.status?.phase]).toEqual(['v1', 'Healthy'])
   })
 
   it.each([
@@ -502,6 +522,17 @@ function paused(options: FakeClusterOptions = {}): FakeCluster {
   fake.setImage('v2')
   settle(fake)
   return fake
+}
+
+function atStepTwo(): FakeCluster {
+  const fake = paused()
+  fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 2 })
+  settle(fake)
+  return fake
+}
+
+function withOneStep(spec: Rollout['spec']): Rollout['spec'] {
+  return { ...spec, strategy: { ...spec.strategy, canary: { ...spec.strategy.canary, steps: [{ replicas: '40%', pause: {} }] } } }
 }
 
 function failed(change: Parameters<FakeCluster['latch']>[0] = {}): FakeCluster {

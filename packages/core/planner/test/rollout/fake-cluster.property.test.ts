@@ -65,11 +65,14 @@ interface Story {
   readonly scope: 'binding' | 'release'
   readonly steps: RolloutStep[]
   readonly happenings: readonly Happening[]
+  /** Plan that a user applies at the end. */
+  readonly last: RolloutStep[]
 }
 const story: fc.Arbitrary<Story> = fc.record({
   scope: fc.constantFrom('binding' as const, 'release' as const),
   steps: fc.constantFrom(...plans.slice(0, 3)),
   happenings: fc.array(fc.oneof({ weight: 3, arbitrary: acting }, { weight: 1, arbitrary: disturbing }), { minLength: 10, maxLength: 80 }),
+  last: fc.constantFrom(...plans.slice(0, 3)),
 })
 
 /** A natively updated node turns NotReady: that is a verdict, and a quiet cluster does not lift it. */
@@ -90,16 +93,41 @@ const failedByItsNode: Story = {
     act('passRelease', 6),
     act('passRollout', 2),
   ],
+  last: [{ replicas: '40%', pause: {} }, { replicas: '100%' }],
+}
+
+/** The plan at the end no longer has the step at which the abort comes. */
+const abortedAtAnotherPlan: Story = {
+  scope: 'binding',
+  steps: plans[1]!,
+  happenings: [
+    { kind: 'image', image: 'v2' },
+    ...Array.from({ length: 10 }, () => [
+      act('actNatively', 1),
+      act('passRollout', 2),
+      act('passRelease', 3),
+      act('passExecutor', 2),
+    ]).flat(),
+    { kind: 'action', action: { id: 'a', type: 'approve', expectedStep: 1 } },
+    ...Array.from({ length: 10 }, () => [
+      act('actNatively', 1),
+      act('passRollout', 2),
+      act('passRelease', 3),
+      act('passExecutor', 2),
+    ]).flat(),
+    { kind: 'action', action: { id: 'b', type: 'abort', expectedStep: 2 } },
+  ],
+  last: [{ replicas: '100%' }],
 }
 
 describe('planRollout and planBatchRelease, whatever happens and wherever they are interrupted', () => {
   it('end the release once the cluster is quiet, write no more, and leave nothing behind (G6, G7, G10, G12)', () => {
     fc.assert(
-      fc.property(story, ({ scope, steps, happenings }) => {
+      fc.property(story, ({ scope, steps, happenings, last }) => {
         const fake = new FakeCluster({ scope, steps })
         settle(fake)
         for (const happening of happenings) happen(fake, happening)
-        quiesce(fake)
+        quiesce(fake, last)
         settle(fake, () => checkPromises(fake))
         for (let round = 0; round < 20 && fake.rollout?.status?.phase !== 'Healthy'; round++) {
           if (fake.rollout?.status?.currentStepState === 'StepPaused') fake.setCanaryStatus({ currentStepState: 'StepReady' })
@@ -115,7 +143,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         )
         expect(fake.rollout?.status?.observedGeneration).toBe(fake.rollout?.metadata.generation)
       }),
-      { numRuns: 250, examples: [[failedByItsNode]] },
+      { numRuns: 250, examples: [[failedByItsNode], [abortedAtAnotherPlan]] },
     )
   })
 
@@ -159,11 +187,11 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
 
   it('write only transitions that a state machine of docs/reference/release-phases.md lists', () => {
     fc.assert(
-      fc.property(story, ({ scope, steps, happenings }) => {
+      fc.property(story, ({ scope, steps, happenings, last }) => {
         const fake = new FakeCluster({ scope, steps })
         settle(fake)
         for (const happening of happenings) happen(fake, happening)
-        quiesce(fake)
+        quiesce(fake, last)
         settle(fake)
         expect(fake.unlisted).toEqual([])
       }),
@@ -261,13 +289,13 @@ function declareOnDelete(fake: FakeCluster): void {
   fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, updateStrategy } })
 }
 
-function quiesce(fake: FakeCluster): void {
+function quiesce(fake: FakeCluster, steps: RolloutStep[]): void {
   declareOnDelete(fake)
   for (const name of ['node-0', 'node-1', ...fake.nodes.keys()]) fake.nodes.set(name, { ready: true, bad: false })
   fake.mishap = 'none'
   setBudget(fake, 2)
   fake.editRollout((spec) => ({ ...spec, disabled: false, strategy: { ...spec.strategy, paused: false } }))
-  setSteps(fake, [{ replicas: '40%', pause: {} }, { replicas: '100%' }])
+  setSteps(fake, steps)
 }
 
 function setBudget(fake: FakeCluster, maxUnavailable: number | string): void {
