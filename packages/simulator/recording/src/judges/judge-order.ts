@@ -73,27 +73,29 @@ class OrderJudge implements Judge {
     const decision = observations.decisionOf(write)
     if (appended.length === 0 || story.orders.flight?.state !== 'open' || decision.atMs < (write.sent ?? write.t)) return
     let first: string | undefined
-    for (const terms of new Set(story.terms.possible(decision, observations))) {
-      for (const position of observations.positions(decision, 'pods') ?? []) {
-        const fault = this.#faultOf(story, next, appended, {
-          decision,
-          position,
-          rules: terms?.nodes ?? {},
-          terms,
-        })
-        if (fault === null) return
-        first ??= fault
-      }
+    for (const view of this.#viewsOf(story, decision)) {
+      const fault = this.#faultOf(story, next, appended, view)
+      if (fault === null) return
+      first ??= fault
     }
     if (first !== undefined) breach({ guarantee: 'G5', atMs: write.t, node: appended[0]!.node, text: first })
   }
 
+  /** What the writer may have seen: with each of the terms, versions of pods, and stable revisions. */
+  *#viewsOf(story: DaemonSetStory, decision: Decision): Iterable<View> {
+    const { observations } = this.#parts
+    const stables = new Set([...story.possibleVersions(decision, observations)].map(({ annotations }) => annotations?.[STABLE]))
+    for (const terms of new Set(story.terms.possible(decision, observations)))
+      for (const position of observations.positions(decision, 'pods') ?? [])
+        for (const stable of stables) yield { decision, position, rules: terms?.nodes ?? {}, terms, stable }
+  }
+
   /** @returns what is wrong with the choice as seen in this view; null when nothing is wrong, or the view does not show it */
   #faultOf(story: DaemonSetStory, next: RecordedFlight, appended: readonly RecordedPermit[], view: View): string | null {
-    const all = candidatesIn(this.#versions, story, next, view.position)
+    const all = candidatesIn(this.#versions, story, next, view)
     const chosen = appended.flatMap(({ podUid }) => all.find(({ uid }) => uid === podUid) ?? [])
     if (chosen.length < appended.length) return null
-    const unfit = chosen.find((one) => this.#isUnfit(story, one, view.decision))
+    const unfit = chosen.find((one) => this.#isUnfit(story, one, view))
     if (unfit !== undefined) return `${unfit.pod.name} was chosen on ${unfit.node}, which is NotReady`
     const ranked = chosen.filter(({ node }) => this.#isSureOf(story, node, view.decision))
     if (ranked.length === 0) return null
@@ -177,24 +179,25 @@ class OrderJudge implements Judge {
   }
 
   /** Whether the node is certainly in maintenance, or NotReady and its kubelet does not answer or its pod runs the stable revision. */
-  #isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
+  #isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, { decision, stable }: View): boolean {
     const { node } = story.node(name) ?? {}
     const changed = this.#nodeChanged.get(name)
     if (node === undefined || changed === undefined || !this.#parts.observations.hasSeen(decision, changed)) return false
     const { ready } = node
     if (isInMaintenance(node)) return true
-    return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && pod.hash === story.latest?.annotations?.[STABLE])
+    return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && pod.hash === stable)
   }
 }
 
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 
-/** Decision, the version of pods that its watches had reported, and the rules that it followed. */
+/** Decision, the version of pods and the stable revision that its watches had reported, and the rules that it followed. */
 interface View {
   readonly decision: Decision
   readonly position: number
   readonly rules: RecordedNodeRules
   readonly terms: RecordedTerms | undefined
+  readonly stable: string | undefined
 }
 
 interface Version {
@@ -214,8 +217,12 @@ function remember(versions: Map<string, Version[]>, { type, rv, o }: RecordedWri
 type Versions = ReadonlyMap<string, readonly Version[]>
 
 /** Old pods that were not terminating, by their versions up to `position`. */
-function candidatesIn(versions: Versions, story: DaemonSetStory, { revision }: RecordedFlight, position: number): readonly Candidate[] {
-  const stable = story.latest?.annotations?.[STABLE]
+function candidatesIn(
+  versions: Versions,
+  story: DaemonSetStory,
+  { revision }: RecordedFlight,
+  { position, stable }: View,
+): readonly Candidate[] {
   const candidates: Candidate[] = []
   for (const { name: node, node: place = { name: node }, pods } of story.nodes()) {
     for (const { uid } of pods.values()) {

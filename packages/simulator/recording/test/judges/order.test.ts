@@ -13,6 +13,11 @@ function choose(script: Script, pods: string): Script {
   return script.record({}, pods, 'executor-1')
 }
 
+/** A user deletes the DaemonSet. */
+function goneUnseen(script: Script): Script {
+  return script.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' })
+}
+
 const MINUTE = 60_000
 
 /** Another pod is on node a or waits for it, and the executor chooses node b. */
@@ -73,6 +78,16 @@ describe('the order', () => {
       ],
       ['finds the other name', (s) => choose(s.pod('a1', { created: '2026-01-01T00:00:01Z' }).seen().wait(1), 'b1'), ['G5 b']],
       ['accepts a superseded revision first', (s) => choose(s.pod('d1', { hash: 'v0' }).seen().wait(1), 'd1 a1'), []],
+      [
+        'accepts a superseded revision first, also where the DaemonSet is gone, which the writer has not seen',
+        (s) => choose(goneUnseen(s.pod('d1', { hash: 'v0' }).seen().wait(1)), 'd1 a1'),
+        [],
+      ],
+      [
+        'finds a healthy stable pod before a superseded one, where the DaemonSet is gone, which the writer has not seen',
+        (s) => choose(goneUnseen(s.pod('d1', { hash: 'v0' }).seen().wait(1)), 'a1'),
+        ['G5 a'],
+      ],
       ['finds a healthy stable pod before a superseded one', (s) => choose(s.pod('d1', { hash: 'v0' }).seen().wait(1), 'a1'), ['G5 a']],
       ['accepts unready pods before Ready ones', (s) => choose(s.pod('d1', { ready: false }).seen().wait(1), 'd1 a1'), []],
       ['finds the Ready pod first', (s) => choose(s.pod('d1', { ready: false }).seen().wait(1), 'a1 d1'), ['G5 a']],
