@@ -57,8 +57,8 @@ const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.c
 console.log(`${folder}: ${output.length + page.files} files, ${(bytes / 1e6).toFixed(1)} MB`)
 
 /**
- * Loads libraries on their first call: that of expressions, which takes longer to load than most commands take to run, and those that measure
- * text with characters that are wide or joined. Code in every command calls them synchronously.
+ * Loads libraries on their first call. That of expressions takes longer to load than most commands take to run, and those that measure text are
+ * needed for wide characters only. Code in every command calls them synchronously.
  */
 function loadedLate(): Plugin {
   const wrapAnsi = ["import wrapAnsi from 'wrap-ansi'", "const wrapAnsi = (...args) => require('wrap-ansi').default(...args)"] as const

@@ -400,7 +400,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'the native controller acts on a template with new config',
     file: attemptPins,
-    find: "timing.kind === 'now' && plan.kind === 'pin' && plan.pins !== null ? timing.operations : []",
+    find: "timing.kind === 'now' && changesTemplate ? timing.operations : []",
     replace: '[]',
     tests: [pinnedConfig],
   },
@@ -502,7 +502,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
   },
   {
     rule: 'Pin',
-    fault: 'a release of copies stands still while a later content waits',
+    fault: 'a release of copies does not continue while a later content waits',
     file: attemptPins,
     find: 'isPinned(view) ? {',
     replace: 'view.copies.length === 0 ? {',

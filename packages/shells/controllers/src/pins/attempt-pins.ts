@@ -101,7 +101,7 @@ async function writeOnce(
   if (plan.kind === 'pin' && plan.pins !== null && arePinsUndone(of, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
   const changesTemplate = plan.kind === 'pin' && plan.pins !== null
   if (waitMs > 0 && (changesTemplate || plan.kind === 'createCopy')) {
-    log.warn({ daemonSet: keyText(keyOf(daemonSet)), waitMs }, 'config changes too often')
+    log.warn({ daemonSet: keyText(keyOf(daemonSet)), recheckAfterMs: waitMs }, 'config changes too often')
     return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs } : { kind: 'held', why: TOO_OFTEN, waitMs }
   }
   if (changesTemplate && timing.kind !== 'now') return { kind: 'held', why: NOT_NOW }
