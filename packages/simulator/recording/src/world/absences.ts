@@ -101,11 +101,19 @@ function follow(absence: Absence, node: NodeStory | undefined, t: number): void 
   }
   absence.mostNeededMs = Math.max(absence.mostNeededMs, absence.story.mostMinReadyMs())
   const pods = [...node.pods.values()]
-  const back = pods.flatMap((pod) => availableFromMs(pod, absence, pod.neededMs) ?? []).filter((fromMs) => fromMs <= t)
+  const back = pods.flatMap((pod) => availableFromMs(stamped(pod), absence, pod.neededMs) ?? []).filter((fromMs) => fromMs <= t)
   if (back.length > 0) absence.backMs ??= Math.min(...back)
   const isUp = pods.some((pod) => (availableFromMs(pod, absence, absence.mostNeededMs) ?? Number.POSITIVE_INFINITY) <= t)
   absence.upSinceMs = isUp ? (absence.upSinceMs ?? t) : null
   if (absence.upSinceMs !== null && t - absence.upSinceMs >= STEADY_MS) absence.steadyMs = absence.upSinceMs
+}
+
+/** A kubelet that writes late stamps when the pod became Ready: from then on the agent is back. */
+function stamped(pod: PodStory): PodStory {
+  const { readySinceMs, last } = pod
+  return readySinceMs === null || last.readyAt === undefined
+    ? pod
+    : { ...pod, readySinceMs: Math.min(readySinceMs, Date.parse(last.readyAt)) }
 }
 
 /** From when the pod is available, if it stays Ready; null for one that is not Ready, and for the one that we deleted. */

@@ -18,6 +18,12 @@ function replaced(script: Script, ms: number, uid = 'a1'): Script {
   return again(script.del(uid).wait(ms).replace(uid, { hash: 'v1' }), uid)
 }
 
+/** As {@link replaced}, but the pod was Ready after a second, and its kubelet said so that much later. */
+function reportedLate(script: Script, ms: number): Script {
+  const readyAt = new Date(script.nowMs + 1_000).toISOString()
+  return again(script.del('a1').wait(ms).replace('a1', { hash: 'v1', readyAt }), 'a1')
+}
+
 /** The new pod of node a has been Ready for a while and has a permit. */
 function again(script: Script, uid: string): Script {
   return script
@@ -64,6 +70,7 @@ describe('a pod, where the policy limits the downtime in a day', () => {
             .del("a1'"),
         [],
       ],
+      ['goes where the kubelet reported late that the agent was back', (s) => reportedLate(s, 11 * MINUTE).del("a1'"), []],
       ['may be deleted by others', (s) => replaced(s, 11 * MINUTE).gone("a1'"), []],
       ['stays after two downtimes together', (s) => replaced(replaced(s, 6 * MINUTE), 6 * MINUTE, "a1'").del("a1''"), ['G4 a']],
       [
