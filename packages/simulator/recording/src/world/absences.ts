@@ -95,8 +95,9 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
 /** @param node before the write */
 function follow(absence: Absence, node: NodeStory | undefined, t: number): void {
   if (node?.wanted !== true) {
+    // A process may see that only once the agent is back: the permit of a node that is silent stays in flight.
     absence.backMs ??= t
-    absence.steadyMs ??= t
+    absence.upSinceMs = null
     return
   }
   absence.mostNeededMs = Math.max(absence.mostNeededMs, absence.story.mostMinReadyMs())

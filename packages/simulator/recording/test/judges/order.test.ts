@@ -64,6 +64,26 @@ function afterUpdate(perDay: string, minReadySeconds: number): (script: Script) 
   }
 }
 
+/** Node a was updated with a limit of downtime of five minutes, and was tainted for ten minutes before the agent was back. */
+function afterTaint(script: Script): Script {
+  const limited = script.order({ spec: { tranche: { downtime: { perDay: '5m' } } } }).record({}, 'a1')
+  const tainted = limited
+    .seen()
+    .wait(1)
+    .del('a1')
+    .wait(1_000)
+    .node('a', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+  const back = tainted
+    .wait(1)
+    .other({})
+    .wait(10 * MINUTE)
+    .node('a', { taints: [] })
+    .replace('a1', { hash: 'v1', created: '2026-01-01T00:00:00Z' })
+    .record({}, '')
+  for (const ms of [1_000, 3 * MINUTE]) back.wait(ms).other({})
+  return choose(back.seen().wait(1), 'b1')
+}
+
 describe('the order', () => {
   judgeEach(
     'G5',
@@ -262,6 +282,7 @@ describe('the order', () => {
         ['G5 b'],
       ],
       ['passes over a node that was away for long enough by a minReadySeconds that came meanwhile', afterUpdate('1m', 60), []],
+      ['passes over a node that was not desired for a while before its agent was back', afterTaint, []],
       ['passes over no node that was away for less than the limit', afterUpdate('1m', 30), ['G5 b']],
       ['passes over a node on which another pod runs, where the policy asks for room', beside('Check'), []],
       ['passes over no node where the policy ignores the room', beside('Ignore'), ['G5 b']],
