@@ -21,9 +21,11 @@ import {
  *
  * @param due nodes to delete on again, which are prepared first; null without any
  */
-export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | null): readonly string[] {
+export function nodesToPrepare(state: FenceState, due: readonly NodeView[] | null): readonly string[] {
+  // Standing permits of other nodes make way for a node to delete on again, once it is prepared.
+  const fence = due === null ? state : { ...state, lack: Math.max(state.lack, 1) }
   const { view, permits, lack } = fence
-  const most = Math.min(view.preparation?.ahead ?? 0, Math.max(lack, due === null ? 0 : 1))
+  const most = Math.min(view.preparation?.ahead ?? 0, lack)
   if (most <= 0) return []
   const permitted = permittedNodes(permits)
   const waiting = preparationsIn(view).filter(({ node, isAhead, isStale }) => {

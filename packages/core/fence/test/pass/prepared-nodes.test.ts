@@ -113,6 +113,14 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       prepared: 'z=ready',
       want: 'check i for ahead',
     },
+    'are such a node, also where the batch lacks no more than the standing permit of another node': {
+      nodes: 'a:bad! b:old! c:old',
+      permits: 'a.gone b',
+      partition: 2,
+      ahead: 1,
+      prepared: 'b=ready',
+      want: 'check a for ahead',
+    },
     'are no such node while others are not finished': {
       nodes: 'a:bad! b:bad! c:old',
       permits: 'a.gone b.gone',
