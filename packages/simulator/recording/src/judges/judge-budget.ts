@@ -1,4 +1,5 @@
 import type { NodeStory } from '../world/node-story.ts'
+import type { Decision } from '../world/observations.ts'
 import type { Deletion } from '../world/world.ts'
 import { followDeadNodes } from '../world/dead-nodes.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
@@ -6,7 +7,8 @@ import { limitFor } from './limit-for.ts'
 
 /**
  * G1: no Ready pod is deleted while as many other wanted nodes as the limit are down. Nodes in flight count, and nodes that are down for
- * another reason that the watches of the deciding process had reported, but for those that were dead before their update.
+ * another reason that the watches of the deciding process had reported, but for those that were dead before their update. Where a list took its
+ * watch past the time in which a pod was not Ready, the time in the status of the pod says since when it has been.
  */
 export function createBudgetJudge({ observations, breach }: JudgeParts): Judge {
   const dead = followDeadNodes(observations)
@@ -16,8 +18,16 @@ export function createBudgetJudge({ observations, breach }: JudgeParts): Judge {
     const exempt = dead.exemptFor(deletion)
     const inFlight = [...daemonSet.inFlight].map(({ name }) => name)
     const isSeen = ({ name, downBy }: NodeStory): boolean => !exempt.has(name) && observations.hasSeen(decision, downBy)
-    const others = [...daemonSet.down].filter(isSeen).map(({ name }) => name)
+    const others = [...daemonSet.down].filter((node) => isSeen(node) && !looksAvailable(node, decision)).map(({ name }) => name)
     return new Set([...inFlight, ...others].filter((name) => name !== pod.node))
+  }
+
+  /** Whether the process can only have seen a pod that has been Ready for long enough: its kubelet put the former time back. */
+  function looksAvailable({ pods, downBy }: NodeStory, { actor, atMs }: Decision): boolean {
+    return [...pods.values()].some(({ ended, readyRv, last, neededMs }) => {
+      const isOldEnough = Date.parse(last.readyAt ?? '') + neededMs <= atMs
+      return ended === null && readyRv !== null && isOldEnough && observations.hasSkipped(actor, downBy, readyRv)
+    })
   }
 
   return {

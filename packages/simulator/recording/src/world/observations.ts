@@ -39,6 +39,8 @@ export interface Observations {
   hasSeen(decision: Decision, cause: Cause): boolean
   /** @returns epoch milliseconds at which the watch of an actor first reported the write; Infinity when it never did */
   deliveredAtMs(actor: string, cause: Cause): number
+  /** Whether a list took the watch of an actor past both writes: it then saw what the later one left, and nothing in between. */
+  hasSkipped(actor: string, from: Cause, toRv: number): boolean
   /**
    * @returns versions up to which the watches of a resource may have reported to the deciding process, the lowest certain one first;
    *   undefined when no deliveries were recorded
@@ -77,6 +79,10 @@ export function createObservations({ deliveries, watchLagMs, reactionMs, stalls 
     deliveredAtMs(actor, { of, rv, t }) {
       const track = tracks.get(`${actor} ${of}`)
       return track === undefined ? t + watchLagMs : (track.times[countBelow(track.rvs, rv)] ?? Number.POSITIVE_INFINITY)
+    },
+    hasSkipped(actor, { of, rv }, toRv) {
+      const track = tracks.get(`${actor} ${of}`)
+      return track !== undefined && (track.rvs[countBelow(track.rvs, rv)] ?? 0) >= toRv
     },
     decisionOf({ actor = '', sent, t }) {
       let atMs = sent ?? t

@@ -1,5 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { find, fleet, judgeEach } from '../script.ts'
+import { find, fleet, judgeEach, type Script } from '../script.ts'
+
+/** The pod of node c was not Ready for a moment, and its status says that it has been Ready for `ms`. */
+function readyAgain(script: Script, ms: number, isSeen: boolean): Script {
+  script.wait(60_000).pod('c1', { ready: false })
+  if (isSeen) script.seen()
+  const readyAt = new Date(script.nowMs - ms).toISOString()
+  return script.pod('c1', { ready: true, readyAt }).seen().wait(1).del('a1').del('b1')
+}
+
+describe('the budget, with minReadySeconds', () => {
+  judgeEach(
+    'G1',
+    [
+      ['counts a node whose pod has been Ready again for less', (s) => readyAgain(s, 0, true), ['G1 b']],
+      ['counts it, whatever the status says, where the watch reported that it was not Ready', (s) => readyAgain(s, 60_000, true), ['G1 b']],
+      ['does not count it by its status, where a list took the watch past that', (s) => readyAgain(s, 60_000, false), []],
+      ['counts it where such a list says that it has been Ready for less', (s) => readyAgain(s, 0, false), ['G1 b']],
+    ],
+    { begin: () => fleet({ minReadySeconds: 20 }) },
+  )
+})
 
 describe('the budget', () => {
   judgeEach('G1', [
