@@ -96,25 +96,23 @@ const failedByItsNode: Story = {
   last: [{ replicas: '40%', pause: {} }, { replicas: '100%' }],
 }
 
+/** Every program acts, ten times in turn. */
+const tenRounds = Array.from({ length: 10 }, () => [
+  act('actNatively', 1),
+  act('passRollout', 2),
+  act('passRelease', 3),
+  act('passExecutor', 2),
+]).flat()
+
 /** The plan at the end no longer has the step at which the abort comes. */
 const abortedAtAnotherPlan: Story = {
   scope: 'binding',
   steps: plans[1]!,
   happenings: [
     { kind: 'image', image: 'v2' },
-    ...Array.from({ length: 10 }, () => [
-      act('actNatively', 1),
-      act('passRollout', 2),
-      act('passRelease', 3),
-      act('passExecutor', 2),
-    ]).flat(),
+    ...tenRounds,
     { kind: 'action', action: { id: 'a', type: 'approve', expectedStep: 1 } },
-    ...Array.from({ length: 10 }, () => [
-      act('actNatively', 1),
-      act('passRollout', 2),
-      act('passRelease', 3),
-      act('passExecutor', 2),
-    ]).flat(),
+    ...tenRounds,
     { kind: 'action', action: { id: 'b', type: 'abort', expectedStep: 2 } },
   ],
   last: [{ replicas: '100%' }],

@@ -24,6 +24,7 @@ export function createBudgetJudge({ observations, breach }: JudgeParts): Judge {
 
   /** Whether the process can only have seen a pod that has been Ready for long enough: its kubelet put the former time back. */
   function looksAvailable({ pods, downBy }: NodeStory, { actor, atMs }: Decision): boolean {
+    if (downBy.of !== 'pods') return false
     return [...pods.values()].some(({ ended, readyRv, last, neededMs }) => {
       const isOldEnough = Date.parse(last.readyAt ?? '') + neededMs <= atMs
       return ended === null && readyRv !== null && isOldEnough && observations.hasSkipped(actor, downBy, readyRv)

@@ -69,11 +69,9 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
       const name = String(o['name'] ?? node)
       const isGone = ({ story, node: own }: Absence): boolean =>
         kind === 'Node' ? own === name : kind === 'DaemonSet' && story.namespace === namespace && story.name === name
-      if (type === 'DELETED') for (const one of absences) one.hasGone ||= isGone(one)
-      for (const absence of open) {
-        follow(absence, absence.story.node(absence.node), t)
-        if (absence.steadyMs !== null) open.delete(absence)
-      }
+      for (const absence of open) follow(absence, absence.story.node(absence.node), t)
+      if (type === 'DELETED') for (const one of absences) if (isGone(one)) end(one, t)
+      for (const absence of open) if (absence.steadyMs !== null) open.delete(absence)
     },
     surely(story, node, atMs) {
       const sum = ofNode(story, node).reduce((ms, { deletedMs, backMs, isCounted, hasGone }) => {
@@ -90,6 +88,12 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
       }, 0)
     },
   }
+}
+
+/** Its memory ends with its node, or its DaemonSet. */
+function end(absence: Absence, t: number): void {
+  absence.hasGone = true
+  absence.steadyMs ??= t
 }
 
 /** @param node before the write */

@@ -9,6 +9,17 @@ function readyAgain(script: Script, ms: number, isSeen: boolean): Script {
   return script.pod('c1', { ready: true, readyAt }).seen().wait(1).del('a1').del('b1')
 }
 
+/** As {@link readyAgain}, seen, while node c was tainted. */
+function desiredAgain(script: Script): Script {
+  const away = script
+    .wait(60_000)
+    .node('c', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+    .pod('c1', { ready: false })
+    .seen()
+  const readyAt = new Date(script.nowMs - 60_000).toISOString()
+  return away.pod('c1', { ready: true, readyAt }).seen().node('c', { taints: [] }).seen().wait(1).del('a1').del('b1')
+}
+
 describe('the budget, with minReadySeconds', () => {
   judgeEach(
     'G1',
@@ -17,6 +28,7 @@ describe('the budget, with minReadySeconds', () => {
       ['counts it, whatever the status says, where the watch reported that it was not Ready', (s) => readyAgain(s, 60_000, true), ['G1 b']],
       ['does not count it by its status, where a list took the watch past that', (s) => readyAgain(s, 60_000, false), []],
       ['counts it where such a list says that it has been Ready for less', (s) => readyAgain(s, 0, false), ['G1 b']],
+      ['counts it where it is down because it is desired again, whatever the status says', desiredAgain, ['G1 b']],
     ],
     { begin: () => fleet({ minReadySeconds: 20 }) },
   )
