@@ -77,10 +77,10 @@ export class Script {
     )
   }
 
-  /** Takes or renews the Lease of a node now, for one minute; null: the Lease is deleted. */
-  lease(node: string, holder: string | null, options: Fields = {}): this {
+  /** Takes or renews the Lease of a node now, for one minute; null: the Lease is deleted. @param aheadMs of the API server's clock */
+  lease(node: string, holder: string | null, options: Fields = {}, aheadMs = 0): this {
     const key = { namespace: 'medik8s-leases', verb: 'patch', actor: holder?.startsWith('tranche/') === true ? 'executor-1' : 'user' }
-    const renewTime = new Date(this.#t + 1).toISOString()
+    const renewTime = new Date(this.#t + 1 + aheadMs).toISOString()
     const spec = { holderIdentity: holder ?? undefined, renewTime, leaseDurationSeconds: 60 }
     const o = { metadata: { name: `node-${node}` }, spec }
     return this.#write('Lease', `node-${node}`, o, { ...key, ...(holder === null && { type: 'DELETED' }), ...options })

@@ -80,7 +80,7 @@ export function followKeptNodes(failures: readonly FailedRequest[], clockSteps: 
       if (terms?.prePull !== undefined && !images.hasPulledFor(node, revision, atMs - PULL_KNOWN_MS)) return true
       if (terms?.drain !== undefined && mayRest(node, terms.drain, atMs)) return true
       const locks = terms?.downtime?.nodeLock === 'Take'
-      if (locks && leases.mayHaveBeenHeld(node, story.namespace, atMs - READ_AGAIN_MS)) return true
+      if (locks && leases.mayHaveBeenHeld(node, story.namespace, atMs - READ_AGAIN_MS, atMs)) return true
       const perDay = terms?.downtime?.perDay
       if (perDay !== undefined && absences.possibly(story, node, atMs) >= millisecondsOf(perDay)) return true
       const isChecked = asksForRoom || locks || perDay !== undefined || terms?.prePull !== undefined || terms?.drain !== undefined

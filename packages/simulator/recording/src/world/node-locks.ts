@@ -19,8 +19,8 @@ export interface NodeLeases {
   at(node: string, atMs: number): HeldLease | undefined
   /** Whether a BatchRelease of the namespace had the Lease at a moment of that time (epoch). */
   hadIn(node: string, namespace: string | undefined, fromMs: number, toMs: number): boolean
-  /** Whether another holder than the BatchReleases of the namespace may have had the node at a moment since `sinceMs` (epoch). */
-  mayHaveBeenHeld(node: string, namespace: string | undefined, sinceMs: number): boolean
+  /** Whether another holder than the BatchReleases of the namespace may have had the node at a moment of that time (epoch). */
+  mayHaveBeenHeld(node: string, namespace: string | undefined, fromMs: number, toMs: number): boolean
   /** Whether the Lease was certainly held at that moment, by the clock of the client. */
   isHeld(lease: HeldLease, atMs: number, client: string): boolean
   /** @returns the Leases that exist, by node */
@@ -45,6 +45,9 @@ export interface ClockSet {
 export function followNodeLeases(clockSteps: readonly ClockSet[] = []): NodeLeases {
   const leases = new Map<string, (HeldLease | { readonly sinceMs: number; readonly holder: null })[]>()
   const serverMs = (atMs: number): number => clockSteps.filter((step) => step.atMs <= atMs).reduce((sum, { ms }) => sum + ms, atMs)
+  /** Lowest time that the API server's clock showed in this time. */
+  const lowestServerMs = (fromMs: number, toMs: number): number =>
+    Math.min(...[fromMs, ...clockSteps.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs <= toMs)].map(serverMs))
   /** When each client has had its first answer since each step, by client. */
   const answered = new Map<string, Map<ClockSet, number>>()
   const mayNotKnow = (client: string, atMs: number): boolean =>
@@ -83,9 +86,9 @@ export function followNodeLeases(clockSteps: readonly ClockSet[] = []): NodeLeas
     },
     at,
     hadIn: (node, namespace, fromMs, toMs) => some(node, fromMs, toMs, (lease) => lease.namespace === namespace),
-    mayHaveBeenHeld: (node, namespace, sinceMs) =>
-      some(node, sinceMs, Number.POSITIVE_INFINITY, (lease) => {
-        return lease.namespace !== namespace && (wasSet(sinceMs) || lease.dueMs + ANSWERED_MS >= serverMs(sinceMs))
+    mayHaveBeenHeld: (node, namespace, fromMs, toMs) =>
+      some(node, fromMs, toMs, (lease) => {
+        return lease.namespace !== namespace && (wasSet(fromMs) || lease.dueMs + ANSWERED_MS >= lowestServerMs(fromMs, toMs))
       }),
     isHeld({ renewedMs, dueMs }, atMs, client) {
       const nowMs = serverMs(atMs)

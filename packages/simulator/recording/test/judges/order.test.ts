@@ -64,6 +64,17 @@ function afterUpdate(perDay: string, minReadySeconds: number): (script: Script) 
   }
 }
 
+/** The Lease of node a is held by another program, renewed this long ago by a clock that has been set back by nine minutes. */
+function lockedSetBack(ago: number): (script: Script) => Script {
+  return (script) => {
+    script
+      .order({ spec: { tranche: { downtime: { nodeLock: 'Take' } } } })
+      .wait(3 * MINUTE)
+      .lease('a', 'node-maintenance', {}, -9 * MINUTE)
+    return choose(script.wait(ago).seen().wait(1), 'b1')
+  }
+}
+
 /** Node a was updated with a limit of downtime of five minutes, and was tainted for ten minutes before the agent was back. */
 function afterTaint(script: Script): Script {
   const limited = script.order({ spec: { tranche: { downtime: { perDay: '5m' } } } }).record({}, 'a1')
@@ -381,4 +392,15 @@ describe('the order', () => {
     ],
     { begin: unpermitted },
   )
+})
+
+describe('the order, after the clock of the API server was set back', () => {
+  judgeEach('G5', [['passes over a node whose Lease another program holds by that clock', lockedSetBack(MINUTE), []]], {
+    begin: unpermitted,
+    query: (s) => ({ clockSteps: [{ atMs: s.nowMs - 3 * MINUTE, ms: -9 * MINUTE }] }),
+  })
+  judgeEach('G5', [['passes over no node whose Lease expired long ago by that clock', lockedSetBack(10 * MINUTE), ['G5 b']]], {
+    begin: unpermitted,
+    query: (s) => ({ clockSteps: [{ atMs: s.nowMs - 12 * MINUTE, ms: -9 * MINUTE }] }),
+  })
 })
