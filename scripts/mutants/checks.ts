@@ -215,4 +215,12 @@ export const mutantsOfChecks: readonly Mutant[] = [
     replace: '      throw error',
     tests: [executorTests],
   },
+  {
+    rule: 'G6',
+    fault: 'a node to delete on again waits for the permit of another node, which waits for it',
+    file: preparedNodes,
+    find: 'lack: Math.max(state.lack, 1)',
+    replace: 'lack: state.lack',
+    tests: [preparedTests],
+  },
 ]

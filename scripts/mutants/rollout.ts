@@ -443,4 +443,12 @@ export const mutantsOfRollout: readonly Mutant[] = [
     replace: 'if (template === null)',
     tests: ['packages/core/actions/test/plan-action.test.ts'],
   },
+  {
+    rule: 'G9',
+    fault: 'an abort that comes with fewer steps is never held',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: 'hold === null && isBeyondSteps(rollout, spec)',
+    replace: 'isBeyondSteps(rollout, spec)',
+    tests: ['packages/core/planner/test/rollout/failed-state.test.ts'],
+  },
 ]
