@@ -18,6 +18,7 @@ const configCopyTests = 'packages/core/config/test/pin/config-copy.test.ts'
 const pinnedPods = 'test/scenarios/pinned-pods.test.ts'
 const pinnedConfig = 'test/scenarios/pinned-config.test.ts'
 const pinnedChanges = 'test/scenarios/pinned-changes.test.ts'
+const pinnedStrategy = 'test/scenarios/pinned-strategy.test.ts'
 const pinner = 'packages/shells/controllers/src/pins/pinner.ts'
 const attemptPins = 'packages/shells/controllers/src/pins/attempt-pins.ts'
 const pinPort = 'apps/controller/src/ports/pin/pin-port.ts'
@@ -422,6 +423,38 @@ export const mutantsOfConfig: readonly Mutant[] = [
   },
   {
     rule: 'Pin',
+    fault: 'the release of another template keeps config from being pinned',
+    file: takeOver,
+    find: "found.kind === 'pending' || found.canary === release.spec.tranche?.canaryRevision",
+    replace: 'found.kind.length > 0',
+    tests: [takeOverTests, pinnedStrategy],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a release of the present template does not count who changes the strategy, where config changes',
+    file: takeOver,
+    find: "found.kind === 'pending' || found.canary === release.spec.tranche?.canaryRevision",
+    replace: "found.kind === 'pending'",
+    tests: [takeOverTests, pinnedStrategy],
+  },
+  {
+    rule: 'Pin',
+    fault: 'config is pinned while the release in charge is being deleted',
+    file: takeOver,
+    find: ' || release.metadata.deletionTimestamp !== undefined) return true',
+    replace: ') return true',
+    tests: [takeOverTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a stop that a retry lifts is hidden by config that changed meanwhile',
+    file: attemptPins,
+    find: "return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false } :",
+    replace: 'return',
+    tests: [pinnedStrategy],
+  },
+  {
+    rule: 'Pin',
     fault: 'a release of a pinned template stops while its objects cannot be read',
     file: attemptPins,
     find: 'if (!isRead && on.isPinned) return',
@@ -504,8 +537,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a release of copies does not continue while a later content waits',
     file: attemptPins,
-    find: 'isPinned(view) ? {',
-    replace: 'view.copies.length === 0 ? {',
+    find: "return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs }",
+    replace: "return view.copies.length === 0 ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs }",
     tests: [pinnedChanges],
   },
   {

@@ -1,5 +1,6 @@
 import type { PatchOperation } from '@tranche/fence'
-import { daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { discoverRevisions } from '../release/view/discover-revisions.ts'
 import { controlledBy } from '../release/view/release-view.ts'
 import { daemonSetPatch, strategyOf, takeOverStrategy } from '../release/view/daemon-set-patch.ts'
 import { isMidSurge } from '../release/progress/strategy-drift.ts'
@@ -25,12 +26,21 @@ export function takeOverForPins(view: RolloutView): PinTiming {
   if (daemonSet === undefined || obstacleOf(view) !== null) return { kind: 'none' }
   const { annotations = {}, deletionTimestamp } = daemonSet.metadata
   if (deletionTimestamp !== undefined || annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name) return { kind: 'none' }
-  // A release in charge counts who changes the strategy (G11), and under `OnDelete` a surge would lose the newer pods.
-  if (strategyOf(daemonSet) !== 'OnDelete' && (controlledBy(daemonSet) !== undefined || isMidSurge(fleet))) return { kind: 'later' }
+  // A release counts who changes the strategy (G11), and under `OnDelete` a surge would lose the newer pods.
+  if (strategyOf(daemonSet) !== 'OnDelete' && (isHeldByRelease(view, daemonSet) || isMidSurge(fleet))) return { kind: 'later' }
   const change = takeOverStrategy(daemonSet)
   // Without admission, the release itself says that it is in progress.
   const says =
     strategyScope === 'release' ? { [daemonSetAnnotations.inProgressing]: JSON.stringify({ rolloutName: rollout.metadata.name }) } : {}
   const patch = daemonSetPatch(daemonSet, { ...change, annotations: { ...change.annotations, ...says } }) ?? []
   return { kind: 'now', operations: patch.filter(({ path }) => path !== '/metadata/uid' && path !== '/metadata/resourceVersion') }
+}
+
+/** Whether a release in charge decides about the strategy. One of another template does not: the release of the present one takes over. */
+function isHeldByRelease({ release, revisions, fleet }: RolloutView, daemonSet: DaemonSet): boolean {
+  const control = controlledBy(daemonSet)
+  if (control === undefined) return false
+  if (release?.metadata.uid !== control.uid || release.metadata.deletionTimestamp !== undefined) return true
+  const found = discoverRevisions({ daemonSet, revisions, fleet, lastStable: undefined })
+  return found.kind === 'pending' || found.canary === release.spec.tranche?.canaryRevision
 }

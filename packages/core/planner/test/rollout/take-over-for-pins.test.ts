@@ -1,4 +1,4 @@
-import { takeOverForPins, type RolloutView } from '@tranche/planner'
+import { discoverRevisions, takeOverForPins, type RolloutView } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -37,17 +37,11 @@ describe('a Rollout whose config changes', () => {
     ],
     ['changes nothing of a DaemonSet that is being deleted', withDaemonSet({ deletionTimestamp: 'now' }), 'none'],
     ['changes nothing while something else prevents acting on it', { ...viewOf(), schemaGap: 'old' }, 'none'],
-    [
-      'waits while a release counts who changes the strategy',
-      withDaemonSet({
-        type: 'RollingUpdate',
-        annotations: {
-          'tranche.dev/rollout': viewOf().rollout.metadata.name,
-          'batchrelease.rollouts.kruise.io/control-info': JSON.stringify({ uid: 'r1', kind: 'BatchRelease', name: 'x' }),
-        },
-      }),
-      'later',
-    ],
+    ['waits while a release of the present template counts who changes the strategy', midRelease({}), 'later'],
+    ['takes over from the release of another template', midRelease({ canary: 'other' }), 'now'],
+    ['waits until the DaemonSet controller knows the present template', midRelease({ canary: 'other', observed: 0 }), 'later'],
+    ['waits while the release of another template is being deleted', midRelease({ canary: 'other', isDeleted: true }), 'later'],
+    ['waits while a release that vanished is in charge', { ...midRelease({ canary: 'other' }), release: undefined }, 'later'],
   ])('%s', (_sentence, view, kind) => {
     expect(takeOverForPins(view).kind).toBe(kind)
   })
@@ -62,6 +56,32 @@ function viewOf(): RolloutView {
 function withRollout(change: Partial<RolloutView['rollout']>): RolloutView {
   const view = viewOf()
   return { ...view, rollout: { ...view.rollout, ...change } as RolloutView['rollout'] }
+}
+
+interface MidRelease {
+  /** Revision that the release in charge releases. @default the one of the present template */
+  readonly canary?: string
+  readonly observed?: number
+  readonly isDeleted?: boolean
+}
+
+/** A release is in charge, and the strategy is `RollingUpdate`. */
+function midRelease({ canary, observed, isDeleted = false }: MidRelease): RolloutView {
+  const control = JSON.stringify({ apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', name: 'x', uid: 'r1' })
+  const annotations = { 'tranche.dev/rollout': viewOf().rollout.metadata.name, 'batchrelease.rollouts.kruise.io/control-info': control }
+  const view = withDaemonSet({ type: 'RollingUpdate', annotations })
+  const { namespace, name, uid } = view.rollout.metadata
+  const daemonSet = view.daemonSet as DaemonSet
+  const found = discoverRevisions({ ...view, daemonSet, lastStable: undefined })
+  const present = found.kind === 'found' ? found.canary : ''
+  const ownerReferences = [{ apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name, uid, controller: true }]
+  const metadata = { namespace, name, uid: 'r1', ownerReferences, ...(isDeleted && { deletionTimestamp: 'now' }) }
+  const release = { metadata, spec: { tranche: { canaryRevision: canary ?? present } } } as unknown as NonNullable<RolloutView['release']>
+  return {
+    ...view,
+    release,
+    daemonSet: { ...daemonSet, ...(observed !== undefined && { status: { observedGeneration: observed } }) } as DaemonSet,
+  }
 }
 
 interface Change {

@@ -104,7 +104,8 @@ async function writeOnce(
     log.warn({ daemonSet: keyText(keyOf(daemonSet)), recheckAfterMs: waitMs }, 'config changes too often')
     return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs } : { kind: 'held', why: TOO_OFTEN, waitMs }
   }
-  if (changesTemplate && timing.kind !== 'now') return { kind: 'held', why: NOT_NOW }
+  if (changesTemplate && timing.kind !== 'now')
+    return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false } : { kind: 'held', why: NOT_NOW }
   const operations = timing.kind === 'now' && changesTemplate ? timing.operations : []
   await carryOut(port, daemonSet, { plan, view, operations }, signal)
   log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
@@ -113,7 +114,8 @@ async function writeOnce(
 
 const TOO_OFTEN = 'config: Pin: the config changes too often; its next version is pinned within 30 seconds'
 
-const NOT_NOW = 'config: Pin: the update strategy has to be OnDelete, and no node may have two pods, before the template changes'
+const NOT_NOW =
+  'config: Pin: the template may change only under the update strategy OnDelete, and while no node has two pods: set updateStrategy.type to OnDelete'
 
 interface Planned {
   readonly plan: Exclude<PinPlan, { readonly kind: 'none' | 'collect' | 'wait' }>
