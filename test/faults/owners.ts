@@ -21,6 +21,8 @@ export interface Owners {
   approve(by: ApprovedBy): Promise<void>
   /** Changes an annotation of the DaemonSet that means nothing, so that its controllers look at it. */
   touch(): Promise<void>
+  /** Declares the update strategy as the message of a stop asks. */
+  setOnDelete(): Promise<void>
   /** Tag that the template should have. */
   tag(): string
   /** Contents that the plain ConfigMap and the Secret should have. */
@@ -224,6 +226,10 @@ export function createOwners(world: World, callers: Callers): Owners {
     async touch() {
       world.note('a person touches the DaemonSet, because its controller makes no progress')
       await patchDaemonSet({ metadata: { annotations: { 'example.com/touched': String(++touches) } } })
+    },
+    async setOnDelete() {
+      world.note('a person sets the update strategy to OnDelete')
+      await patchDaemonSet({ spec: { updateStrategy: { type: 'OnDelete' } } })
     },
     tag: () => git.tag,
     levels: config.levels,

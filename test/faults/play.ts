@@ -319,6 +319,9 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       if (looks % (2 * PATIENCE) === 0) await owners.perform({ kind: 'act', type: 'retry' })
       else if (looks % PATIENCE === 0) await release()
       looks++
+    } else if (stall === 'ConfigUnpinned' && (await isRolling(world))) {
+      looks++
+      if (looks % PATIENCE === 0) await owners.setOnDelete()
     } else if (currentStepState === 'StepPaused') {
       // A pause with a duration ends by itself.
       if (spec?.strategy.canary?.steps?.[currentStepIndex - 1]?.pause?.duration !== undefined) return
@@ -339,6 +342,11 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
 function approvedBy({ schedule }: World, step: number, approvals: number): ApprovedBy {
   if (schedule.upgrades === 0) return step % 2 === 1 ? 'status' : 'action'
   return (['rest', 'status', 'action'] as const)[approvals % 3]!
+}
+
+/** Whether the strategy may keep config from being pinned; then the message of the stop asks for another one. */
+async function isRolling(world: World): Promise<boolean> {
+  return world.schedule.shape.admission === 'none' && (await daemonSetOf(world))?.spec.updateStrategy?.type === 'RollingUpdate'
 }
 
 /** Whether the template differs from the one that its owners want, because Tranche has restored the stable one. */
