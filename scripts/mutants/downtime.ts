@@ -16,6 +16,14 @@ const stories = 'test/scenarios/downtime.test.ts'
 export const mutantsOfDowntime: readonly Mutant[] = [
   {
     rule: 'Downtime',
+    fault: 'the end of a downtime that the API server rejects is silent',
+    file: downtimeCheck,
+    find: "if (written?.kind === 'rejected') throw new Error(`the end of a downtime",
+    replace: 'if (written?.kind === undefined) throw new Error(`the end of a downtime',
+    tests: [checkTests],
+  },
+  {
+    rule: 'Downtime',
     fault: 'a downtime counts for ever',
     file: window,
     find: 'const sinceMs = nowMs - DOWNTIME_WINDOW_MS',

@@ -21,6 +21,22 @@ const storiesOfTwo = 'test/scenarios/locks-together.test.ts'
 export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
+    fault: 'a renewal that the API server rejects is silent',
+    file: lockCheck,
+    find: "if (written?.kind === 'rejected') throw new Error(`the Lease of the node cannot be renewed",
+    replace: 'if (written?.kind === undefined) throw new Error(`the Lease of the node cannot be renewed',
+    tests: [checkTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a Lease that another program deleted before a renewal counts as a missing namespace',
+    file: 'packages/clients/cluster/src/leases/node-locks.ts',
+    find: 'toLeaseWrite(error, before !== null)',
+    replace: 'toLeaseWrite(error, this.get(wanted.node) !== null)',
+    tests: [leaseTests],
+  },
+  {
+    rule: 'NodeLock',
     fault: 'a release holds the Lease of a node for ever whose pod cannot be deleted',
     file: 'apps/executor/src/checks/asked-deletions.ts',
     find: 'nowMs - fromMs >= LONGEST_LOCK_MS + drainMs',

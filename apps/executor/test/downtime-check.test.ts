@@ -257,6 +257,14 @@ describe('the downtime of a node', () => {
     expect(world.calls).toEqual([])
   })
 
+  it('reports an end that the API server rejects, so that it is logged and tried again', async () => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs()))
+    Object.assign(world, { known: aTarget(undefined, []).release, pods: [], isDesired: false })
+    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
+    await expect(world.check.undo(aTarget(), 'a', signal)).rejects.toThrow('the end of a downtime cannot be written: leases is forbidden')
+  })
+
   it('ends where the agent is not desired any more', async () => {
     const world = aWorld()
     world.memory = aMemory(openSince(world.clock.nowMs()))

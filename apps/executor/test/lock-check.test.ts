@@ -287,6 +287,17 @@ describe('a Lease of the release', () => {
     expect(world.wanted).toMatchObject([{ locked: { permit: { podUid: 'p1' }, seenAt: '40' } }])
   })
 
+  it('reports a renewal that the API server rejects, so that it is logged and tried again', async () => {
+    const world = aWorld()
+    world.locks = [aLock(world)]
+    world.answer = { kind: 'rejected', message: 'leases is forbidden' }
+    await expect(world.check.renew?.(aTarget(), 'a', signal)).rejects.toThrow(
+      'the Lease of the node cannot be renewed: leases is forbidden',
+    )
+    world.answer = { kind: 'changed' }
+    await world.check.renew?.(aTarget(), 'a', signal)
+  })
+
   it('is stale where the policy no longer asks for it', () => {
     const world = aWorld()
     world.locks = [aLock(world)]

@@ -169,7 +169,9 @@ class DowntimeCheck implements Check {
     const isDesired = nodeInView(cluster.fleet.view(owner), node)?.desired === true
     if (agent.kind === 'away' && isDesired) return
     const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
-    await downtimes?.write({ agent: { daemonSet, node }, nodeUid, downtimes: downtimeEnded(memory, agent, clock.nowMs()) }, signal)
+    const ended = { agent: { daemonSet, node }, nodeUid, downtimes: downtimeEnded(memory, agent, clock.nowMs()) }
+    const written = await downtimes?.write(ended, signal)
+    if (written?.kind === 'rejected') throw new Error(`the end of a downtime cannot be written: ${written.message}`)
   }
 
   #returnOf(memory: NodeDowntime | null, daemonSet: DaemonSet): AgentReturn {

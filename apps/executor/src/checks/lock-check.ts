@@ -7,7 +7,7 @@ import { actOnEach } from './act-on-each.ts'
 import { type AskedDeletions, createAskedDeletions } from './asked-deletions.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
 import { CHANGED_AGAIN_MS, createLeaseAccess, type LeaseAccess } from './lease-access.ts'
-import { hasPermitEnded, isFor, isLeft } from './locked-permit.ts'
+import { isPermitOfLockOver, isFor, isLeft } from './locked-permit.ts'
 import { permitOn } from './permit-on-node.ts'
 
 /** Dependencies of {@link createLockCheck}. */
@@ -86,7 +86,7 @@ class LockCheck implements Check {
 
   async undo(target: CheckTarget, node: string, signal: AbortSignal): Promise<void> {
     const lock = this.#heldFor(target).find((one) => one.node === node)
-    const isFree = lock !== undefined && (!asksLock(target.release) || hasPermitEnded(lock, this.#parts.cluster, target))
+    const isFree = lock !== undefined && (!asksLock(target.release) || isPermitOfLockOver(lock, this.#parts.cluster, target))
     if (!isFree) return
     this.#asked.forget(node)
     await this.#parts.locks?.free(lock, signal)
@@ -97,13 +97,15 @@ class LockCheck implements Check {
     const lock = this.#heldFor(target).find((one) => one.node === node)
     if (lock === undefined || lock.release === null || lock.permit === null || this.#renewAtMs(lock) === null) return
     const { permit, release } = lock
-    await locks?.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked: { release, permit, seenAt: permit.seenAt } }, signal)
+    const locked = { release, permit, seenAt: permit.seenAt }
+    const written = await locks?.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked }, signal)
+    if (written?.kind === 'rejected') throw new Error(`the Lease of the node cannot be renewed: ${written.message}`)
   }
 
   async sweep(signal: AbortSignal): Promise<void> {
     const { cluster, locks, watched } = this.#parts
     const left = (locks?.list() ?? []).filter((lock) => {
-      return isLeft(lock, cluster, watched) && (hasPermitEnded(lock, cluster) || this.#isForgotten(lock))
+      return isLeft(lock, cluster, watched) && (isPermitOfLockOver(lock, cluster) || this.#isForgotten(lock))
     })
     await actOnEach(left, async (lock) => void (await locks?.free(lock, signal)), signal)
   }

@@ -105,6 +105,16 @@ it('a lock that another program has just taken is not taken', async () => {
   expect(locks.list()).toEqual([])
 })
 
+it('a lock that is deleted before a renewal arrives was changed by another program, although the watch shows it first', async () => {
+  await write()
+  await drive(sleep(clock, 1_000))
+  fault = ({ verb }) => (verb === 'patch' ? { kind: 'delay', ms: 2_000, when: 'before' } : undefined)
+  const renewal = locks.write(wanted, ending.signal)
+  await drive(sleep(clock, 500))
+  await drive(client.delete(resourcePaths.leases, key))
+  expect(await drive(renewal)).toEqual({ kind: 'changed' })
+})
+
 it('an expired lock is taken in the version that was read, and keeps what others wrote there', async () => {
   const spec = { holderIdentity: 'other', leaseDurationSeconds: 1, renewTime: '2023-11-14T20:00:00.000000Z' }
   const metadata = { ...key, labels: { team: 'x' } }

@@ -84,7 +84,7 @@ class WatchedNodeLocks implements NodeLocks {
       if (lock !== null) this.#written.set(lock.node, lock)
       return { kind: 'done' }
     } catch (error) {
-      return toLeaseWrite(error, this.get(wanted.node) !== null)
+      return toLeaseWrite(error, before !== null)
     }
   }
 
