@@ -112,6 +112,7 @@ describe('a pinned DaemonSet whose objects users change', () => {
       await stage.pass(100)
       templates.add(JSON.stringify((await stage.daemonSet()).spec.template.metadata?.annotations))
     }
+    expect(templates.size).toBeGreaterThanOrEqual(3)
     expect(templates.size).toBeLessThanOrEqual(4)
     const ofConfig = requests.sent().filter(({ what }) => what.includes('configmaps') && !what.startsWith('WATCH'))
     expect(ofConfig.length).toBeLessThanOrEqual(50)
@@ -193,6 +194,26 @@ describe('copies', () => {
     expect((await stalled(stage))?.status).toBe('False')
     await stage.approve()
     await untilReleased(stage, 'v2')
+  })
+
+  it('do not stop a release of a pinned template while the API server fails to create the next ones', async () => {
+    await atRest('1')
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const mend = stage.disturb({
+      onRequest: ({ actor, verb, resource }) =>
+        actor.startsWith('controller') && verb === 'create' && resource.resource === 'configmaps'
+          ? { kind: 'error', error: new ApiStatusError(500, 'InternalError', 'etcd is busy') }
+          : undefined,
+    })
+    await write(stage, '2')
+    await stage.pass(60_000)
+    expect((await stalled(stage))?.status).toBe('False')
+    await stage.approve()
+    await untilReleased(stage, 'v2')
+    mend()
+    await untilPausedAt(stage, 1)
+    await stage.until('the next content is released', async () => (await contents(stage)).includes('2'))
   })
 
   it('hold the release while a quota refuses them, and say so', async () => {

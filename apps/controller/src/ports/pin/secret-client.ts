@@ -8,8 +8,7 @@ export function clientFor(kind: ConfigKind, client: KubeClient): KubeClient {
 }
 
 /**
- * An admission webhook may quote the object that it rejects, and an error of a JSON parser quotes the response. Errors reach logs, events and
- * statuses, which more people may read than the Secret.
+ * An admission webhook may quote the object that it rejects. Errors reach logs, events and statuses, which more people may read than the Secret.
  */
 function withoutServerText(client: KubeClient): KubeClient {
   return {

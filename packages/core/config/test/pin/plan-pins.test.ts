@@ -331,23 +331,11 @@ describe('two processes', () => {
   })
 })
 
-function run(world: PinWorld, process: number, passes: number): void {
-  for (let pass = 0; pass < passes; pass++) finish(decide(world, process))
-}
-
-function decide(world: PinWorld, process: number): Step | null {
-  for (const part of ['daemonSet', 'sources', 'copies', 'revisions', 'pods'] as const) world.refresh(process, part)
-  return world.decide(process)
-}
-
-function finish(step: Step | null): void {
-  for (let next = step; next !== null; ) next = next()
-}
-
 describe('a template', () => {
   it.each<[sentence: string, view: PinView, expected: boolean]>([
     ['is pinned at rest', atRest, true],
     ['is pinned while its objects have a later content', { ...atRest, sources: found(a('2')) }, true],
+    ['is pinned while its object cannot be read', { ...atRest, sources: new Map([['ConfigMap/a', { kind: 'unread', why: 'x' }]]) }, true],
     ['is not pinned without the annotation', { ...atRest, template: unpinned.template }, false],
     [
       'is not pinned where it reads one object more',
@@ -361,3 +349,16 @@ describe('a template', () => {
     expect(isPinned(view)).toBe(expected)
   })
 })
+
+function run(world: PinWorld, process: number, passes: number): void {
+  for (let pass = 0; pass < passes; pass++) finish(decide(world, process))
+}
+
+function decide(world: PinWorld, process: number): Step | null {
+  for (const part of ['daemonSet', 'sources', 'copies', 'revisions', 'pods'] as const) world.refresh(process, part)
+  return world.decide(process)
+}
+
+function finish(step: Step | null): void {
+  for (let next = step; next !== null; ) next = next()
+}

@@ -4,6 +4,7 @@ import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import { arePinsUndone, type PinTiming, plainTemplate, type RolloutView } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import { collectCopies } from './collect-copies.ts'
+import { BURST, INTERVAL_MS } from './pin-pace.ts'
 import type { PinPort } from './pin-port.ts'
 import type { PinResult } from './pin-result.ts'
 
@@ -19,7 +20,7 @@ export interface Attempt {
   readonly daemonSet: DaemonSet
   readonly timing: PinTiming
   /** Whether this template was found pinned before. */
-  readonly isPinned: boolean
+  readonly wasPinned: boolean
   /** Whether copies may be collected. */
   readonly mayCollect: boolean
   /** Number of races that were lost in a row before. */
@@ -44,17 +45,17 @@ export type Attempted =
  */
 export async function attemptPins(port: PinPort, on: Attempt, signal: AbortSignal, log: Logger): Promise<Attempted> {
   const rollout = keyText(keyOf(on.view.rollout))
-  let isRead = false
+  let view: PinView | undefined
   try {
-    const found = await orAborted(port.read(on.daemonSet, signal), signal)
-    isRead = true
-    return await orAborted(writeOnce(port, { ...on, found }, signal, log), signal)
+    view = pinViewOf(on.view, await orAborted(port.read(on.daemonSet, signal), signal))
+    return await orAborted(writeOnce(port, { ...on, found: view }, signal, log), signal)
   } catch (error) {
     if (isAppError(error) && error.code === 'WRITE_CONFLICT' && on.lost < MOST_LOST)
       return { kind: 'wrote', againInMs: LOST_RECHECK_MS, isLost: true }
     log.warn({ err: error, rollout }, 'could not pin config')
     // Its copies are immutable, so a release of this template continues.
-    if (!isRead && on.isPinned) return { kind: 'pinned', rolledBack: [], isSettled: false }
+    const continues = view === undefined ? on.wasPinned : isPinned(view) && isTransient(error)
+    if (continues) return { kind: 'pinned', rolledBack: [], isSettled: false }
     return { kind: 'held', why: `config: Pin: ${error instanceof Error ? error.message : String(error)}; it is tried again` }
   }
 }
@@ -72,18 +73,31 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
+/** Whether the same write may succeed later although no user changes anything. */
+function isTransient(error: unknown): boolean {
+  if (!isAppError(error)) return false
+  if (error.code !== 'API_REFUSED') return transient.includes(error.code)
+  const status = Number(error.details['status'])
+  return status >= 500 || status === 429
+}
+
+const transient: readonly string[] = ['API_UNREACHABLE', 'API_DEADLINE', 'CREDENTIALS_UNAVAILABLE']
+
+function pinViewOf({ release, revisions }: RolloutView, found: Omit<PinView, 'revisions' | 'pods'>): PinView {
+  const kept = release?.status?.stableTemplate?.template
+  return { ...found, revisions: [...revisions.map(plainTemplate), kept], pods: [] }
+}
+
 interface Found extends Attempt {
-  readonly found: Omit<PinView, 'revisions' | 'pods'>
+  readonly found: PinView
 }
 
 async function writeOnce(
   port: PinPort,
-  { view: of, daemonSet, timing, found, mayCollect, waitMs }: Found,
+  { view: of, daemonSet, timing, found: view, mayCollect, waitMs }: Found,
   signal: AbortSignal,
   log: Logger,
 ): Promise<Attempted> {
-  const kept = of.release?.status?.stableTemplate?.template
-  const view: PinView = { ...found, revisions: [...of.revisions.map(plainTemplate), kept], pods: [] }
   const plan = planPins(view)
   if (plan.kind === 'none') return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
   if (plan.kind === 'collect') {
@@ -101,18 +115,19 @@ async function writeOnce(
   if (plan.kind === 'pin' && plan.pins !== null && arePinsUndone(of, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
   const changesTemplate = plan.kind === 'pin' && plan.pins !== null
   if (waitMs > 0 && (changesTemplate || plan.kind === 'createCopy')) {
-    log.warn({ daemonSet: keyText(keyOf(daemonSet)), recheckAfterMs: waitMs }, 'config changes too often')
+    log.warn({ daemonSet: keyText(keyOf(daemonSet)), recheckAfterMs: waitMs }, 'delayed pinning of config')
     return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs } : { kind: 'held', why: TOO_OFTEN, waitMs }
   }
-  if (changesTemplate && timing.kind !== 'now')
+  if (changesTemplate && timing.kind !== 'now') {
     return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false } : { kind: 'held', why: NOT_NOW }
+  }
   const operations = timing.kind === 'now' && changesTemplate ? timing.operations : []
   await carryOut(port, daemonSet, { plan, view, operations }, signal)
   log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
   return { kind: 'wrote', againInMs: 0, hasPinned: changesTemplate }
 }
 
-const TOO_OFTEN = 'config: Pin: the config changes too often; its next version is pinned within 30 seconds'
+const TOO_OFTEN = `config: Pin: config has changed the template ${BURST} times in a row; the next change follows within ${INTERVAL_MS / 1_000} seconds, without an action of a user`
 
 const NOT_NOW =
   'config: Pin: the template may change only under the update strategy OnDelete, and while no node has two pods: set updateStrategy.type to OnDelete'

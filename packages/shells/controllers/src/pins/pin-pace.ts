@@ -1,15 +1,19 @@
 /** Number of changes that config may make to a template in a row. */
-const BURST = 3
+export const BURST = 3
 
 /** Interval (ms) of further changes: a release that begins again ten times a second updates no node. */
-const INTERVAL_MS = 30_000
+export const INTERVAL_MS = 30_000
 
 /** Limits how often config changes the templates of DaemonSets. */
 export class PinPace {
   /** Monotonic time from which on the whole burst is allowed again, by Rollout. */
   readonly #restedMs = new Map<string, number>()
 
-  /** @returns milliseconds until config may change the template again; 0: now */
+  /**
+   * @param rollout `namespace/name`
+   * @param nowMs monotonic milliseconds
+   * @returns milliseconds until config may change the template again; 0: now
+   */
   waitMs(rollout: string, nowMs: number): number {
     return Math.max(0, (this.#restedMs.get(rollout) ?? nowMs) - (BURST - 1) * INTERVAL_MS - nowMs)
   }

@@ -95,16 +95,17 @@ class PortPinner implements Pinner {
     const key = keyText(keyOf(view.rollout))
     if (this.#running.has(key)) return PENDING
     const timing = takeOverForPins(view)
-    if (this.#port === undefined || view.daemonSet === undefined) return { kind: 'held', why: NOT_ALLOWED }
+    if (view.daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
+    if (this.#port === undefined) return { kind: 'held', why: NOT_ALLOWED }
     const last = this.#known.get(key)
-    const isPinned = last?.generation === view.daemonSet.metadata.generation && last?.result.kind === 'pinned'
     const versions = this.#port.versions(view.daemonSet)
     const limits = limitsOf(this.#clock, signal)
     this.#running.set(key, this.#clock.monotonicMs())
     const found: { result?: Attempted } = {}
     const mayCollect = view.monotonicMs >= (this.#collectedMs.get(key) ?? Number.NEGATIVE_INFINITY) + PIN_RECHECK_MS
     const waitMs = this.#pace.waitMs(key, view.monotonicMs)
-    const on: Attempt = { view, daemonSet: view.daemonSet, timing, isPinned, mayCollect, lost: this.#lost.get(key) ?? 0, waitMs }
+    const lost = this.#lost.get(key) ?? 0
+    const on: Attempt = { view, daemonSet: view.daemonSet, timing, wasPinned: wasPinned(last, view.daemonSet), mayCollect, lost, waitMs }
     const done = attemptPins(this.#port, on, limits.signal, log).then((result) => {
       limits.end()
       found.result = result
@@ -137,12 +138,16 @@ class PortPinner implements Pinner {
 }
 
 /** A template that was found pinned names immutable copies, so its release continues. */
-function overdue(last: Known | undefined, { metadata }: DaemonSet): TimedPinResult {
-  const isPinned = last?.generation === metadata.generation && last?.result.kind === 'pinned'
+function overdue(last: Known | undefined, daemonSet: DaemonSet): TimedPinResult {
+  const isPinned = last !== undefined && wasPinned(last, daemonSet)
   const result: PinResult = isPinned
     ? last.result
     : { kind: 'held', why: `config: Pin: the API server has not answered requests for config for ${OVERDUE_MS / 1_000} seconds` }
   return { ...result, recheckAfterMs: PENDING_RECHECK_MS }
+}
+
+function wasPinned(last: Known | undefined, { metadata }: DaemonSet): boolean {
+  return last?.generation === metadata.generation && last?.result.kind === 'pinned'
 }
 
 const PENDING: PinResult = { kind: 'pending', againInMs: PENDING_RECHECK_MS }
