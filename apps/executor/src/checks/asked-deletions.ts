@@ -1,6 +1,6 @@
 import { drainDefaults, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { isSamePermit, type LockedPermit, LONGEST_LOCK_MS } from '@tranche/drain'
+import { isSamePermit, type SeenPermit, LONGEST_LOCK_MS } from '@tranche/drain'
 import type { CheckTarget } from './check.ts'
 
 /** Nodes whose pod a process wants to delete, and since when. Only time depends on this memory. */
@@ -9,14 +9,14 @@ export interface AskedDeletions {
    * Whether the pod should have been deleted long ago. Something refuses that, such as a webhook: other programs get the Lease for a moment. The
    * time starts again after that answer.
    */
-  isTooLong(release: CheckTarget['release'], locked: LockedPermit, node: string): boolean
+  isTooLong(release: CheckTarget['release'], locked: SeenPermit, node: string): boolean
   forget(node: string): void
 }
 
 /** Creates an empty memory of deletions. */
 export function createAskedDeletions(clock: Clock): AskedDeletions {
   /** Permits whose deletion was asked about, by node, and since when (monotonic). */
-  const asked = new Map<string, { readonly permit: LockedPermit['permit']; readonly fromMs: number }>()
+  const asked = new Map<string, { readonly permit: SeenPermit['permit']; readonly fromMs: number }>()
   return {
     isTooLong({ spec }, { permit }, node) {
       const nowMs = clock.monotonicMs()

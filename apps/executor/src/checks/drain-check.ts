@@ -69,7 +69,7 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
       if (!trusted.includes('*') && !trusted.includes(namespace))
         return { kind: 'blocked', reason: 'DrainNotAllowed', message: untrusted(namespace) }
       if (purpose === 'deletion') return drain(target, rules, node, signal)
-      const resting = drainer.restsSince(node, uid)
+      const resting = drainer.whyResting(node, uid)
       return resting === null ? { kind: 'ready', for: 'permit' } : { kind: 'blocked', reason: DRAIN_BLOCKED, message: resting }
     },
     async undo({ daemonSet, release }, node, signal) {

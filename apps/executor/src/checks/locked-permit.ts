@@ -1,15 +1,15 @@
 import { cordonedNodes, type WatchedCluster } from '@tranche/cluster'
-import { isSamePermit, type LockedPermit, type NodeLock } from '@tranche/drain'
+import { isSamePermit, type SeenPermit, type NodeLock } from '@tranche/drain'
 import type { CheckTarget } from './check.ts'
 import { isControlling, isPermitOver } from './permit-on-node.ts'
 
 /** Whether the permit of a lock is over, as {@link isPermitOver} says; a lock without a permit has none that lasts. */
-export function hasPermitEnded({ release, permit }: NodeLock, cluster: WatchedCluster, target?: CheckTarget): boolean {
+export function isPermitOfLockOver({ release, permit }: NodeLock, cluster: WatchedCluster, target?: CheckTarget): boolean {
   return release === null || permit === null || isPermitOver({ release, permit, seenAt: permit.seenAt }, cluster, target)
 }
 
 /** Whether the lock is held for this permit. */
-export function isFor({ permit }: NodeLock, locked: LockedPermit): boolean {
+export function isFor({ permit }: NodeLock, locked: SeenPermit): boolean {
   return permit !== null && isSamePermit(permit, locked.permit)
 }
 

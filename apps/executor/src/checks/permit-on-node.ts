@@ -1,12 +1,12 @@
 import type { WatchedCluster } from '@tranche/cluster'
-import { isSamePermit, type LockedPermit } from '@tranche/drain'
+import { isSamePermit, type SeenPermit } from '@tranche/drain'
 import { type NodeView, nodeInView } from '@tranche/fleet'
 import { compareResourceVersions } from '@tranche/kube-types'
 import { isInCharge } from '@tranche/planner'
 import type { CheckTarget } from './check.ts'
 
 /** The newest permit of the node, which is the one that is executable; null without one. */
-export function permitOn({ release }: CheckTarget, node: string): LockedPermit | null {
+export function permitOn({ release }: CheckTarget, node: string): SeenPermit | null {
   const { namespace = '', name, uid, resourceVersion } = release.metadata
   const { permits = [] } = release.status?.flight ?? {}
   const permit = permits.filter((one) => one.node === node).at(-1)
@@ -19,7 +19,7 @@ export function permitOn({ release }: CheckTarget, node: string): LockedPermit |
  *
  * @param target the DaemonSet, if its release may still have the permit
  */
-export function isPermitOver({ release, permit, seenAt }: LockedPermit, cluster: WatchedCluster, target?: CheckTarget): boolean {
+export function isPermitOver({ release, permit, seenAt }: SeenPermit, cluster: WatchedCluster, target?: CheckTarget): boolean {
   if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), seenAt) < 0) return false
   const known = cluster.overlay.batchReleases.get(release)
   if (known?.metadata.uid !== release.uid) return true
@@ -29,7 +29,7 @@ export function isPermitOver({ release, permit, seenAt }: LockedPermit, cluster:
 }
 
 /** Whether the BatchRelease controls its DaemonSet, as far as the watches show. */
-export function isControlling(release: LockedPermit['release'], { overlay }: WatchedCluster): boolean {
+export function isControlling(release: SeenPermit['release'], { overlay }: WatchedCluster): boolean {
   const known = overlay.batchReleases.get(release)
   const daemonSet = overlay.daemonSets.get({ namespace: release.namespace, name: known?.spec.workloadRef?.name ?? '' })
   return known?.metadata.uid === release.uid && isInCharge({ release: known }, daemonSet)

@@ -35,7 +35,7 @@ export interface DrainMemory {
   /** Lets the node rest after a drain that was given up. */
   gaveUp(drain: DrainOfNode, restMs: number, message: string): void
   /** @returns why the drain of a resting node was given up; null if the node does not rest */
-  restsSince(node: string, releaseUid: string): string | null
+  whyResting(node: string, releaseUid: string): string | null
 }
 
 /** Delays between attempts, in milliseconds: each is twice the one before. */
@@ -69,7 +69,7 @@ export function createDrainMemory(clock: Clock): DrainMemory {
       drains.delete(keyOf(drain))
       setBounded(rests, keyOf(drain), { untilMs: clock.monotonicMs() + restMs, message })
     },
-    restsSince(node, releaseUid) {
+    whyResting(node, releaseUid) {
       const key = keyText(node, releaseUid)
       const rest = rests.get(key)
       if (rest !== undefined && clock.monotonicMs() < rest.untilMs) return rest.message

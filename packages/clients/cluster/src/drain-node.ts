@@ -43,7 +43,7 @@ export interface NodeDrainer {
    *
    * @returns why it was given up; null if the node may be drained
    */
-  restsSince(node: string, releaseUid: string): string | null
+  whyResting(node: string, releaseUid: string): string | null
 }
 
 /** Maximum number of evictions at once. */
@@ -106,7 +106,7 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
       memory.gaveUp(job, durationMs(timeout), message)
       return { kind: 'blocked', message }
     },
-    restsSince: memory.restsSince,
+    whyResting: memory.whyResting,
   }
 }
 

@@ -172,13 +172,13 @@ describe('a drain', () => {
     await makePod('web', { uses: 'agent' })
     await makeBudget()
     await drain({ ...byLabel, timeout: '1m' })
-    expect(drainer.restsSince('node-001', drained.release.uid)).toBeNull()
+    expect(drainer.whyResting('node-001', drained.release.uid)).toBeNull()
     await pass(60_000)
     await drain({ ...byLabel, timeout: '1m' })
-    expect(drainer.restsSince('node-001', drained.release.uid)).toContain('not drained within 1m: 1 pod uses the agent')
-    expect(drainer.restsSince('node-001', 'br-2')).toBeNull()
+    expect(drainer.whyResting('node-001', drained.release.uid)).toContain('not drained within 1m: 1 pod uses the agent')
+    expect(drainer.whyResting('node-001', 'br-2')).toBeNull()
     await pass(60_000)
-    expect(drainer.restsSince('node-001', drained.release.uid)).toBeNull()
+    expect(drainer.whyResting('node-001', drained.release.uid)).toBeNull()
   })
 
   it('continues when the time is over, if the policy says so, and says what remains', async () => {

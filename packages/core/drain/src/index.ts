@@ -8,7 +8,7 @@ export {
   heldText,
   isHeld,
   isLockedBy,
-  type LockedPermit,
+  type SeenPermit,
   type LockWanted,
   lockBody,
   LONGEST_LOCK_MS,

@@ -1,7 +1,7 @@
 import { DOWNTIME_ANNOTATION, DOWNTIME_LABEL, type Lease, type ObjectKey, sha256Hex } from '@tranche/kube-types'
 import { isSamePermit } from './cordon-mark.ts'
 import { type Downtime, keptDowntimes } from './downtime-window.ts'
-import type { LockedPermit } from './node-lock.ts'
+import type { SeenPermit } from './node-lock.ts'
 
 /** Times without an agent on a node because of Tranche. */
 export interface Downtimes {
@@ -16,7 +16,7 @@ export interface OpenDowntime {
   /** Epoch milliseconds, not after the deletion. */
   readonly fromMs: number
   /** Permit of the pod, and where it was seen. */
-  readonly permitted: LockedPermit
+  readonly permitted: SeenPermit
 }
 
 /** The agent of a node: a DaemonSet there. */
@@ -64,7 +64,7 @@ export function allDowntimes({ past, open }: Downtimes, agent: AgentReturn, nowM
  * @param agent whether it is back from the downtime that is open
  * @returns null if the permit is remembered already
  */
-export function downtimeBegun({ past, open }: Downtimes, permitted: LockedPermit, agent: AgentReturn, nowMs: number): Downtimes | null {
+export function downtimeBegun({ past, open }: Downtimes, permitted: SeenPermit, agent: AgentReturn, nowMs: number): Downtimes | null {
   if (open !== null && isSamePermit(open.permitted.permit, permitted.permit)) return null
   if (open !== null && agent.kind === 'away') return { past, open: { fromMs: open.fromMs, permitted } }
   return { past: keptDowntimes(allDowntimes({ past, open }, agent, nowMs), nowMs), open: { fromMs: nowMs, permitted } }
@@ -144,7 +144,7 @@ function downtimesIn(text: string): Downtimes {
 
 interface StoredDowntimes {
   readonly past?: readonly (readonly [string, string])[]
-  readonly open?: LockedPermit & { readonly from: string }
+  readonly open?: SeenPermit & { readonly from: string }
 }
 
 function openIn(stored: StoredDowntimes['open']): OpenDowntime | null {

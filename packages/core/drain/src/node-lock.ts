@@ -20,9 +20,9 @@ export interface NodeLock {
   /** Identity of the holder, bounded; empty where the Lease names no holder. */
   readonly holder: string
   /** BatchRelease that holds it; null for the lock of another program. */
-  readonly release: LockedPermit['release'] | null
+  readonly release: SeenPermit['release'] | null
   /** Permit for which it is held; null where the Lease does not say. */
-  readonly permit: (LockedPermit['permit'] & Pick<LockedPermit, 'seenAt'>) | null
+  readonly permit: (SeenPermit['permit'] & Pick<SeenPermit, 'seenAt'>) | null
   /** When it was last taken and renewed, in epoch milliseconds; null where the Lease does not say. */
   readonly acquiredMs: number | null
   readonly renewedMs: number | null
@@ -31,8 +31,8 @@ export interface NodeLock {
   readonly transitions: number
 }
 
-/** The permit for which a node is locked. */
-export type LockedPermit = DrainedPermit & {
+/** A permit, and where the process saw it. */
+export type SeenPermit = DrainedPermit & {
   /** `resourceVersion` of the BatchRelease in which the process has seen the permit. A process that has not seen it yet knows nothing of the permit. */
   readonly seenAt: string
 }
@@ -42,7 +42,7 @@ export interface LockWanted {
   readonly node: string
   /** UID of the Node, which owns the Lease; undefined for a node that is gone. */
   readonly nodeUid: string | undefined
-  readonly locked: LockedPermit
+  readonly locked: SeenPermit
 }
 
 /** Name of the Lease of a node, as in the lease library of medik8s. */
@@ -78,7 +78,7 @@ export function isHeld({ renewedMs, durationMs }: NodeLock, nowMs: number): bool
 }
 
 /** Whether the BatchRelease holds the lock, and has not lost it by the clock. */
-export function isLockedBy(lock: NodeLock, release: LockedPermit['release'], nowMs: number): boolean {
+export function isLockedBy(lock: NodeLock, release: SeenPermit['release'], nowMs: number): boolean {
   return isHeld(lock, nowMs) && lock.release?.uid === release.uid && lock.release.namespace === release.namespace
 }
 
@@ -135,7 +135,7 @@ export function lockBody(before: NodeLock | null, { node, nodeUid, locked }: Loc
 const PREFIX = 'node-'
 const HOLDER = 'tranche'
 
-function releaseOf(holder: string): LockedPermit['release'] | null {
+function releaseOf(holder: string): SeenPermit['release'] | null {
   const [program, namespace = '', name = '', uid = '', ...more] = holder.split('/')
   const isOne = program === HOLDER && namespace !== '' && name !== '' && uid !== '' && more.length === 0
   return isOne ? { namespace, name, uid } : null

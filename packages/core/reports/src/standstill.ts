@@ -111,10 +111,12 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
   ImagePull: (nodes) => `the new images can be pulled on ${nodes}`,
   PrePullNotAllowed: () => 'the installation allows prePull (rbac.prePull: true in the chart), or the policy does not ask for it',
   NodeLocked: (nodes) => `the Leases of ${nodes} are given back or expire`,
-  NodeLockFailed: () => 'executors can write Leases of nodes: the namespace exists, and the role tranche-node-locks is granted there',
+  NodeLockFailed: () =>
+    'executors can write Leases of nodes: the namespace exists, and the permissions of rbac.nodeLocks are granted there',
   NodeLockNotAllowed: () => 'the installation lists the namespace in rbac.nodeLocks.namespaces, or downtime.nodeLock is Ignore',
   DowntimeSpent: (nodes) => `the downtime of ${nodes} in the last 24 hours falls below downtime.perDay of the policy`,
-  DowntimeFailed: () => 'executors can write Leases in the namespace of the installation: the role tranche-downtime is granted there',
+  DowntimeFailed: () =>
+    'executors can write Leases in the namespace of the installation: the permissions of rbac.downtime are granted there',
   DowntimeNotAllowed: () => 'the installation allows it (rbac.downtime: true in the chart), or the policy has no downtime.perDay',
   DeletionRefused: (nodes) => `no webhook or policy denies the deletion of the pods on ${nodes}`,
   DrainBlocked: (nodes) => `the pods that use the agent leave ${nodes}`,

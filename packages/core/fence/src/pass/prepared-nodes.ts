@@ -21,27 +21,27 @@ import {
  *
  * @param due nodes to delete on again, which are prepared first; null without any
  */
-export function nodesToPrepare(state: FenceState, due: readonly NodeView[] | null): readonly string[] {
+export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | null): readonly string[] {
   // Standing permits of other nodes make way for a node to delete on again, once it is prepared.
-  const fence = due === null ? state : { ...state, lack: Math.max(state.lack, 1) }
-  const { view, permits, lack } = fence
+  const wanting = due === null ? fence : { ...fence, lack: Math.max(fence.lack, 1) }
+  const { view, permits, lack } = wanting
   const most = Math.min(view.preparation?.ahead ?? 0, lack)
   if (most <= 0) return []
   const permitted = permittedNodes(permits)
   const waiting = preparationsIn(view).filter(({ node, isAhead, isStale }) => {
-    return isAhead && !isStale && !permitted.has(node) && !isBlockedUntilDue(knownChecks(fence), node)
+    return isAhead && !isStale && !permitted.has(node) && !isBlockedUntilDue(knownChecks(wanting), node)
   })
   const failed = waiting.filter(({ state }) => state === 'failed')
   if (failed.length > 0) return failed.map(({ node }) => node)
-  const candidates = (due ?? fence.tally.old).filter(({ name }) => !permitted.has(name))
+  const candidates = (due ?? wanting.tally.old).filter(({ name }) => !permitted.has(name))
   const isAnyOldNode = due === null
-  const count = most - countPrepared(fence, waiting, { candidates, isAnyOldNode })
+  const count = most - countPrepared(wanting, waiting, { candidates, isAnyOldNode })
   if (count <= 0) return []
   const begun = new Set(waiting.map(({ node }) => node))
-  const free = candidates.filter(({ name }) => !begun.has(name) && mayBePrepared(fence, name))
-  const blocked = blockedAhead(fence)
+  const free = candidates.filter(({ name }) => !begun.has(name) && mayBePrepared(wanting, name))
+  const blocked = blockedAhead(wanting)
   const tried = isAnyOldNode && blocked.size >= BLOCKED_LISTED ? free.filter(({ name }) => blocked.has(name)) : free
-  return chooseCandidates(fence, { free: tried, stay: permits, count }).map(({ node }) => node.name)
+  return chooseCandidates(wanting, { free: tried, stay: permits, count }).map(({ node }) => node.name)
 }
 
 /** Nodes that may get the next permits. */

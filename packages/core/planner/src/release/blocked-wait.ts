@@ -40,7 +40,7 @@ const wordsOf: Readonly<Record<string, Words>> = {
   NodeLockFailed: {
     why: 'downtime.nodeLock of the policy keeps the old pods because the Leases of nodes cannot be used',
     whyBroken: 'downtime.nodeLock of the policy keeps broken pods because the Leases of nodes cannot be used',
-    fix: 'create the namespace of the Leases, grant executors the role tranche-node-locks there, or set downtime.nodeLock to Ignore',
+    fix: 'create the namespace of the Leases, grant executors the permissions of rbac.nodeLocks there, or set downtime.nodeLock to Ignore',
   },
   NodeLockNotAllowed: {
     why: 'downtime.nodeLock of the policy keeps the old pods because the installation does not allow it',
@@ -55,7 +55,7 @@ const wordsOf: Readonly<Record<string, Words>> = {
   DowntimeFailed: {
     why: 'downtime.perDay of the policy keeps the old pods because the downtime of nodes cannot be remembered',
     whyBroken: 'downtime.perDay of the policy keeps broken pods because the downtime of nodes cannot be remembered',
-    fix: 'grant executors the role tranche-downtime in the namespace of the installation, or remove downtime.perDay from the policy',
+    fix: 'grant executors the permissions of rbac.downtime in the namespace of the installation, or remove downtime.perDay from the policy',
   },
   DowntimeNotAllowed: {
     why: 'downtime.perDay of the policy keeps the old pods because the installation does not allow it',

@@ -149,13 +149,13 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   if (isBehind(view)) return wait('its watch to show the Rollout that its BatchRelease was written for')
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release)
   const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold), hold)
-  // The status names a step that no longer exists: it is corrected first, because no size follows from it. But a hold comes before that.
+  // A step that is gone from the plan is corrected first, because no size follows from it; a hold comes before that.
   if (spec === null || (hold === null && isBeyondSteps(rollout, spec))) return null
   if (release === undefined) return hold === null ? { kind: 'createRelease', spec } : null
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
-/** The status still names a step of the replaced plan: until it is corrected the sizes stay, and only stops go through. */
+/** The status names a step of the replaced plan, or a hold comes while its step is gone from the plan: the sizes stay, and only stops go through. */
 function withPlanThatRuns(view: RolloutView, spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {
   const { rollout, release } = view
   if (spec === null || release === undefined) return spec

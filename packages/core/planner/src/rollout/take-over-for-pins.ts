@@ -11,7 +11,7 @@ import type { RolloutView } from './view/rollout-view.ts'
 export type PinTiming =
   /** Not at all: another controller is in charge, or something prevents acting on the Rollout. */
   | { readonly kind: 'none' }
-  /** Not now: the strategy has to change first. */
+  /** Not now: a release in charge decides about the strategy, a node has two pods, or the DaemonSet controller has yet to observe the template. */
   | { readonly kind: 'later' }
   /** In a patch that tests the resourceVersion, and contains these operations too. */
   | { readonly kind: 'now'; readonly operations: readonly PatchOperation[] }

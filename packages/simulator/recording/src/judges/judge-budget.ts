@@ -22,7 +22,7 @@ export function createBudgetJudge({ observations, breach }: JudgeParts): Judge {
     return new Set([...inFlight, ...others].filter((name) => name !== pod.node))
   }
 
-  /** Whether the process can only have seen a pod that has been Ready for long enough: its kubelet put the former time back. */
+  /** Whether the process cannot have seen the time without a Ready pod, and the status of the pod says that it has been Ready for long enough. */
   function looksAvailable({ pods, downBy }: NodeStory, { actor, atMs }: Decision): boolean {
     if (downBy.of !== 'pods') return false
     return [...pods.values()].some(({ ended, readyRv, last, neededMs }) => {

@@ -24,13 +24,13 @@ interface Absence {
   readonly permittedMs: number
   readonly deletedMs: number
   readonly isCounted: boolean
-  /** First moment with an available pod; null before that. */
+  /** First moment with an available pod, or at which the node was not desired; null before that. */
   backMs: number | null
   /** Largest `minReadySeconds` that our processes may have counted with since, in milliseconds. */
   mostNeededMs: number
   /** Since when a pod has been available by that; null while none is. */
   upSinceMs: number | null
-  /** First moment of an availability that lasted; null before that. */
+  /** First moment of an availability that lasted, or of the end of the node or DaemonSet; null before that. */
   steadyMs: number | null
   /** Whether the node or the DaemonSet was deleted since: another one of the name begins without memory. */
   hasGone: boolean
@@ -90,7 +90,7 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
   }
 }
 
-/** Its memory ends with its node, or its DaemonSet. */
+/** Ends an absence: its node or its DaemonSet was deleted. */
 function end(absence: Absence, t: number): void {
   absence.hasGone = true
   absence.steadyMs ??= t
@@ -99,7 +99,7 @@ function end(absence: Absence, t: number): void {
 /** @param node before the write */
 function follow(absence: Absence, node: NodeStory | undefined, t: number): void {
   if (node?.wanted !== true) {
-    // A process may see that only once the agent is back: the permit of a node that is silent stays in flight.
+    // Processes may see that the node is not desired only once the agent is back: the permit of a node that is silent stays in flight.
     absence.backMs ??= t
     absence.upSinceMs = null
     return
