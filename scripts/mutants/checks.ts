@@ -223,4 +223,12 @@ export const mutantsOfChecks: readonly Mutant[] = [
     replace: 'lack: fence.lack',
     tests: [preparedTests],
   },
+  {
+    rule: 'G6',
+    fault: 'a standing permit, which waits for a node to delete on again, keeps it from being prepared by a spread rule',
+    file: preparedNodes,
+    find: "({ state, permit }) => state !== 'standing' || names.has(permit.node)",
+    replace: "({ state, permit }) => state !== 'voided' as never || names.has(permit.node)",
+    tests: [preparedTests],
+  },
 ]

@@ -22,12 +22,11 @@ import {
  * @param due nodes to delete on again, which are prepared first; null without any
  */
 export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | null): readonly string[] {
-  // Standing permits of other nodes make way for a node to delete on again, once it is prepared.
-  const wanting = due === null ? fence : { ...fence, lack: Math.max(fence.lack, 1) }
+  const wanting = due === null ? fence : afterMakingWay(fence, due)
   const { view, permits, lack } = wanting
   const most = Math.min(view.preparation?.ahead ?? 0, lack)
   if (most <= 0) return []
-  const permitted = permittedNodes(permits)
+  const permitted = permittedNodes(fence.permits)
   const waiting = preparationsIn(view).filter(({ node, isAhead, isStale }) => {
     return isAhead && !isStale && !permitted.has(node) && !isBlockedUntilDue(knownChecks(wanting), node)
   })
@@ -42,6 +41,13 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
   const blocked = blockedAhead(wanting)
   const tried = isAnyOldNode && blocked.size >= BLOCKED_LISTED ? free.filter(({ name }) => blocked.has(name)) : free
   return chooseCandidates(wanting, { free: tried, stay: permits, count }).map(({ node }) => node.name)
+}
+
+/** Standing permits of other nodes make way for a node to delete on again, once it is prepared: they use up neither the batch nor a spread rule. */
+function afterMakingWay(fence: FenceState, due: readonly NodeView[]): FenceState {
+  const names = new Set(due.map(({ name }) => name))
+  const permits = fence.permits.filter(({ state, permit }) => state !== 'standing' || names.has(permit.node))
+  return { ...fence, permits, lack: Math.max(fence.lack, 1) }
 }
 
 /** Nodes that may get the next permits. */

@@ -12,6 +12,16 @@ const old = (names: readonly string[]): string => names.map((node) => `${node}:o
 
 describe('planPass: nodes that the policy lets be prepared ahead', () => {
   const cases: Record<string, Case> = {
+    'are those to delete on again, although standing permits and broken pods use up their spread rule (G6)': {
+      nodes: 'a:bad! b:old n:old! c:old',
+      permits: 'a.gone c b',
+      prepared: 'b=ready c=ready',
+      rules: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] },
+      zones: 'a=x b=x n=x c=y',
+      ahead: 2,
+      minReadySeconds: 10,
+      want: 'check a for ahead',
+    },
     'are prepared before they get a permit': { nodes: 'a:old b:old', ahead: 1, want: 'check a for ahead' },
     'are as many at a time as the policy says': { nodes: 'a:old b:old c:old', ahead: 2, want: 'check a b for ahead' },
     'are no more while others are not finished': { nodes: 'a:old b:old', ahead: 1, prepared: 'a=begun', want: 'wait for batch' },
