@@ -18,6 +18,7 @@ const configCopyTests = 'packages/core/config/test/pin/config-copy.test.ts'
 const pinnedPods = 'test/scenarios/pinned-pods.test.ts'
 const pinnedConfig = 'test/scenarios/pinned-config.test.ts'
 const pinnedChanges = 'test/scenarios/pinned-changes.test.ts'
+const pinnedFloods = 'test/scenarios/pinned-floods.test.ts'
 const pinnedStrategy = 'test/scenarios/pinned-strategy.test.ts'
 const pinner = 'packages/shells/controllers/src/pins/pinner.ts'
 const attemptPins = 'packages/shells/controllers/src/pins/attempt-pins.ts'
@@ -401,7 +402,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'the native controller acts on a template with new config',
     file: attemptPins,
-    find: "timing.kind === 'now' && changesTemplate ? timing.operations : []",
+    find: "on.timing.kind === 'now' && plan.pins !== null ? on.timing.operations : []",
     replace: '[]',
     tests: [pinnedConfig],
   },
@@ -420,6 +421,70 @@ export const mutantsOfConfig: readonly Mutant[] = [
     find: 'daemonSet === undefined || obstacleOf(view) !== null',
     replace: 'daemonSet === undefined || (obstacleOf(view) !== null && view.nowMs < 0)',
     tests: [takeOverTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'config that changes faster than a copy is made is copied without end',
+    file: attemptPins,
+    find: 'view = { ...view, copies: [...view.copies, existingCopy(plan.copy)] }',
+    replace: "return { kind: 'wrote', againInMs: 0 }",
+    tests: [pinnedFloods],
+  },
+  {
+    rule: 'Pin',
+    fault: 'copies are created although config may not change the template yet',
+    file: attemptPins,
+    find: 'isNamed(view, plan.copy) ? null : whileWaiting(on, log)',
+    replace: 'null',
+    tests: [pinnedFloods],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy that a user deletes waits until config may change the template',
+    file: attemptPins,
+    find: 'isNamed(view, plan.copy) ? null : whileWaiting(on, log)',
+    replace: 'whileWaiting(on, log)',
+    tests: [pinnedStrategy],
+  },
+  {
+    rule: 'Pin',
+    fault: 'each change of an object that looks like a copy is an attempt',
+    file: pinner,
+    find: 'if (restMs > 0) return',
+    replace: 'if (restMs < 0) return',
+    tests: [pinnedFloods],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a pass waits for the next attempt although the template is pinned',
+    file: pinner,
+    find: 'restMs > 0 && wasPinned(last, daemonSet) ?',
+    replace: 'restMs < 0 && wasPinned(last, daemonSet) ?',
+    tests: [pinnedFloods],
+  },
+  {
+    rule: 'Pin',
+    fault: 'objects of any size are kept in memory',
+    file: 'apps/controller/src/ports/pin/read-sources.ts',
+    find: 'const isBeyond = size > MOST_CONTENT',
+    replace: 'const isBeyond = size < 0',
+    tests: ['apps/controller/test/read-sources.test.ts'],
+  },
+  {
+    rule: 'Pin',
+    fault: 'all objects are read at a time',
+    file: 'apps/controller/src/ports/pin/read-sources.ts',
+    find: 'const AT_ONCE = 8',
+    replace: 'const AT_ONCE = 128',
+    tests: ['apps/controller/test/read-sources.test.ts'],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a template that names any number of objects is read',
+    file: pinView,
+    find: 'if (objects.length > MOST_OBJECTS) return',
+    replace: 'if (objects.length < 0) return',
+    tests: [pinnedFloods],
   },
   {
     rule: 'Pin',
@@ -545,7 +610,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a user who changes an object all the time starts a release each time',
     file: pinner,
-    find: 'if (result.hasPinned === true) this.#pace.count(key, view.monotonicMs)',
+    find: 'if (result.hasPinned === true) this.#changes.count(key, view.monotonicMs)',
     replace: '',
     tests: [pinnedChanges],
   },

@@ -243,7 +243,7 @@ describe('copies', () => {
     await untilPausedAt(stage, 1)
     await stage.approve()
     await untilContents(stage, ['2', '2', '2', '2', '2'])
-    expect(ofConfig()).toHaveLength(14)
+    expect(ofConfig()).toHaveLength(12)
   })
 })
 

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { resourcePaths } from '@tranche/kube-client'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { expectKept } from './expect-kept.ts'
 import { untilPausedAt } from './looks.ts'
-import { contents, setPinnedStage, stalled, untilContents, write } from './pinned-stage.ts'
+import { contents, copies, setPinnedStage, stalled, untilContents, write } from './pinned-stage.ts'
 import type { Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -34,6 +36,15 @@ describe('a pinned DaemonSet whose update strategy another client changed twice'
     await stage.approve()
     await untilContents(stage, ['2', '2', '2', '2', '2'])
     expectKept(stage)
+  })
+
+  it('gets back a copy that a user deletes', async () => {
+    await stopByStrategy()
+    const named = (await copies(stage)).map(({ metadata }) => metadata.name)
+    for (const name of named) await stage.client.delete(resourcePaths.configMaps, { namespace: stageKey.namespace, name })
+    await stage.until('the copies are back', async () => (await copies(stage)).length === named.length, 5_000)
+    expect((await copies(stage)).map(({ metadata }) => metadata.name)).toEqual(named)
+    expect(await typeNow()).toBe('RollingUpdate')
   })
 
   it('takes another template at once, and pins it before its release begins (G6, G11)', async () => {

@@ -32,4 +32,4 @@ export {
   type PinView,
   type SourceReading,
 } from './pin/plan-pins.ts'
-export { fieldBeyondLimits, PIN_LIMITS } from './pin/pin-limits.ts'
+export { fieldBeyondLimits, MOST_OBJECTS, PIN_LIMITS } from './pin/pin-limits.ts'

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { PinPace } from '../src/pins/pin-pace.ts'
 
 it('config changes a template three times in a row, then once in 30 seconds', () => {
-  const pace = new PinPace()
+  const pace = new PinPace(3, 30_000)
   const waits = [0, 0, 0, 10_000, 30_000, 30_001, 61_000].map((nowMs) => {
     const waitMs = pace.waitMs('demo/agent', nowMs)
     if (waitMs === 0) pace.count('demo/agent', nowMs)
@@ -12,7 +12,7 @@ it('config changes a template three times in a row, then once in 30 seconds', ()
 })
 
 it('three changes in a row are allowed again after a minute and a half', () => {
-  const pace = new PinPace()
+  const pace = new PinPace(3, 30_000)
   for (const nowMs of [0, 0, 0, 90_000, 90_000, 90_000]) {
     expect(pace.waitMs('demo/agent', nowMs)).toBe(0)
     pace.count('demo/agent', nowMs)
@@ -21,7 +21,7 @@ it('three changes in a row are allowed again after a minute and a half', () => {
 })
 
 it('a Rollout does not wait for another one, nor for one of its name that is gone', () => {
-  const pace = new PinPace()
+  const pace = new PinPace(3, 30_000)
   for (const nowMs of [0, 0, 0]) pace.count('demo/agent', nowMs)
   expect(pace.waitMs('demo/other', 0)).toBe(0)
   pace.delete('demo/agent')

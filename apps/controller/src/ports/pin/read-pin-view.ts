@@ -1,9 +1,9 @@
 import {
   type ConfigKind,
   type ConfigObject,
-  contentOf,
   type ExistingCopy,
   freeName,
+  MOST_OBJECTS,
   namedCopies,
   OFFERED_CONFIG_ANNOTATION,
   parsePins,
@@ -14,11 +14,11 @@ import {
 } from '@tranche/config'
 import type { PinPort } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
-import { isForbidden, isNotFound, type KubeClient } from '@tranche/kube-client'
-import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
-import { configPath } from './config-watch.ts'
-import { type ConfigObjectOnWire, toReadCopy } from './copy-on-wire.ts'
+import { isForbidden, type KubeClient } from '@tranche/kube-client'
+import type { DaemonSet } from '@tranche/kube-types'
+import { toReadCopy } from './copy-on-wire.ts'
 import { type ListedCopies, listCopies } from './list-copies.ts'
+import { getConfig, missingRight, orUndefined, readSources } from './read-sources.ts'
 import { clientFor } from './secret-client.ts'
 
 /** Dependencies of {@link readPinView}. */
@@ -41,43 +41,15 @@ export async function readPinView(parts: PinViewParts, daemonSet: DaemonSet, sig
   const { template } = daemonSet.spec
   const offered = annotations[OFFERED_CONFIG_ANNOTATION]
   const objects = pinnedObjects(template).filter(({ kind }) => kinds.includes(kind))
-  const readings = objects.map(async (object) => [pinKey(object), await readSource(parts.client, object, namespace, signal)] as const)
-  const sources = new Map(await Promise.all(readings))
+  const isObserved = daemonSet.status?.observedGeneration === generation
+  const view = { owner: { namespace, name, uid }, kinds, template, offered, taken, isObserved }
+  // The plan says so, and needs no content.
+  if (objects.length > MOST_OBJECTS) return { ...view, sources: new Map(), copies: [] }
+  const sources = await readSources(parts.client, objects, namespace, signal)
   const reader: CopyReader = { ...parts, daemonSet, signal, objects, sources, offered }
   const listed = await readCopies(reader)
-  return {
-    owner: { namespace, name, uid },
-    kinds,
-    template,
-    offered,
-    sources,
-    copies: (await withContents(reader, listed)).filter((copy) => !taken.has(pinKey(copy))),
-    taken,
-    isObserved: daemonSet.status?.observedGeneration === generation,
-  }
-}
-
-async function readSource(
-  client: KubeClient,
-  { kind, name }: ConfigObject,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<SourceReading> {
-  try {
-    const object = await getConfig(client, kind, { namespace, name }, signal)
-    const { uid, resourceVersion } = object.metadata
-    return { kind: 'found', source: { kind, name, uid, resourceVersion, ...contentOf(object) } }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (isNotFound(error)) return { kind: 'absent' }
-    if (isForbidden(error)) return { kind: 'unread', why: missingRight('get', kind) }
-    throw error
-  }
-}
-
-function missingRight(verb: 'get' | 'list', kind: ConfigKind): string {
-  const value = kind === 'Secret' ? 'rbac.pinSecretNamespaces' : 'rbac.configPin'
-  return `the controller may not ${verb} ${configPath(kind).plural}; grant it the permissions of ${value}`
+  const copies = (await withContents(reader, listed)).filter((copy) => !taken.has(pinKey(copy)))
+  return { ...view, sources, copies }
 }
 
 interface CopyReader extends PinViewParts {
@@ -142,14 +114,4 @@ async function readCopy({ client, daemonSet, signal }: CopyReader, { kind, name 
   const { namespace = '', uid } = daemonSet.metadata
   const object = await getConfig(client, kind, { namespace, name }, signal).catch(orUndefined)
   return object === undefined ? null : toReadCopy(kind, object, uid)
-}
-
-/** Reads a ConfigMap or Secret whole. */
-export function getConfig(client: KubeClient, kind: ConfigKind, key: ObjectKey, signal: AbortSignal): Promise<ConfigObjectOnWire> {
-  return clientFor(kind, client).get<ConfigObjectOnWire>(configPath(kind), key, { signal })
-}
-
-/** @returns undefined for an object that does not exist @throws any other error */
-export function orUndefined(error: unknown): undefined {
-  if (!isNotFound(error)) throw error
 }

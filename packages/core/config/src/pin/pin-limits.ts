@@ -1,6 +1,9 @@
 import { configFields } from '../config-fields.ts'
 import { pinKey, type Pins, pinsText } from './pins.ts'
 
+/** Largest number of objects that are read for one template. The limit of places and copies allows no more than about 70 different ones. */
+export const MOST_OBJECTS = 128
+
 /** Largest lists of a pod in which names are replaced. The policy that does it has no loop over lists of any length. */
 export const PIN_LIMITS = { volumes: 32, sources: 16, containers: 8, entries: 64 } as const
 

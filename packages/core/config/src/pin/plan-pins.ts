@@ -1,7 +1,7 @@
 import { type ConfigContent, type ConfigCopy, type ConfigSource, type CopyOwner, freeName, isSameContent, toCopy } from './config-copy.ts'
 import type { ConfigKind } from '../config-fields.ts'
 import type { ConfigObject } from '../judge-config.ts'
-import { fieldBeyondLimits, placesBeyondWork } from './pin-limits.ts'
+import { fieldBeyondLimits, MOST_OBJECTS, placesBeyondWork } from './pin-limits.ts'
 import { pinnedObjects, pinsOf } from './pinned-objects.ts'
 import { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pins.ts'
 
@@ -94,10 +94,11 @@ export interface Collection {
  */
 export function planPins(view: PinView): PinPlan {
   const objects = objectsOf(view)
+  if (objects.length > MOST_OBJECTS) return { kind: 'wait', reason: 'BeyondLimits', message: tooManyText(objects.length) }
   const unread = objects.flatMap((object) => unreadText(view, object))
-  if (unread.length > 0) return { kind: 'wait', reason: 'ConfigUnread', message: unread.join('; ') }
+  if (unread.length > 0) return { kind: 'wait', reason: 'ConfigUnread', message: listText(unread) }
   const uncopyable = objects.flatMap((object) => uncopyableText(view, object))
-  if (uncopyable.length > 0) return { kind: 'wait', reason: 'Uncopyable', message: uncopyable.join('; ') }
+  if (uncopyable.length > 0) return { kind: 'wait', reason: 'Uncopyable', message: listText(uncopyable) }
   const present = pinsOf(view.template)
   const wanted = wantedPins(view, objects)
   const beyond = beyondPlan(view, wanted)
@@ -213,6 +214,18 @@ function keptName(view: PinView, present: Pins, key: string): string | undefined
 
 function copyOf({ copies }: PinView, key: string, name: string): ExistingCopy | undefined {
   return copies.find((copy) => copy.kind === kindOfPin(key) && copy.name === name)
+}
+
+/** Texts that a message lists. */
+const MOST_LISTED = 3
+
+function listText(texts: readonly string[]): string {
+  const more = texts.length - MOST_LISTED
+  return `${texts.slice(0, MOST_LISTED).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+function tooManyText(objects: number): string {
+  return `the template names ${objects} objects of config, and at most ${MOST_OBJECTS} can be read: use fewer, or name some by a hash`
 }
 
 function unreadText({ sources }: PinView, object: ConfigObject): readonly string[] {

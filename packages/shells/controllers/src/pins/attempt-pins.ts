@@ -1,10 +1,21 @@
-import { isPinned, type PinPlan, planPins, type PinView } from '@tranche/config'
+import {
+  type ConfigCopy,
+  type ExistingCopy,
+  isPinned,
+  kindOfPin,
+  parsePins,
+  type PinPlan,
+  pinsOf,
+  planPins,
+  type PinView,
+  SALT_ANNOTATION,
+  SOURCE_ANNOTATION,
+} from '@tranche/config'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import { arePinsUndone, type PinTiming, plainTemplate, type RolloutView } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import { collectCopies } from './collect-copies.ts'
-import { BURST, INTERVAL_MS } from './pin-pace.ts'
 import type { PinPort } from './pin-port.ts'
 import type { PinResult } from './pin-result.ts'
 
@@ -13,6 +24,12 @@ const LOST_RECHECK_MS = 200
 
 /** Number of races that may be lost in a row. More are no races: the API server answers a write that it can never accept in the same way. */
 const MOST_LOST = 10
+
+/** Number of changes that config may make to a template in a row. */
+export const MOST_CHANGES = 3
+
+/** Interval (ms) of further changes: a release that begins again ten times a second updates no node. */
+export const CHANGES_APART_MS = 30_000
 
 /** What an attempt to pin config rests on. */
 export interface Attempt {
@@ -39,7 +56,7 @@ export type Attempted =
   | (PinResult & { readonly kind: 'held'; readonly waitMs?: number })
 
 /**
- * Reads config and makes at most one write.
+ * Reads config, creates the copies that are missing, and makes at most one other write.
  *
  * @returns also where a request fails or the signal aborts; never throws
  */
@@ -92,61 +109,90 @@ interface Found extends Attempt {
   readonly found: PinView
 }
 
-async function writeOnce(
-  port: PinPort,
-  { view: of, daemonSet, timing, found: view, mayCollect, waitMs }: Found,
-  signal: AbortSignal,
-  log: Logger,
-): Promise<Attempted> {
-  const plan = planPins(view)
-  if (plan.kind === 'none') return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
-  if (plan.kind === 'collect') {
-    const pinned = { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: false } as const
-    if (!mayCollect) return pinned
-    const hasWritten = await collectCopies(
-      port,
-      { daemonSet, view, collection: plan.collection, release: of.rollout.metadata.name },
-      signal,
-      log,
-    )
-    return hasWritten ? { kind: 'wrote', againInMs: 0, hasCollected: true } : { ...pinned, hasCollected: true }
+/**
+ * Copies are created and named by the same reading. Otherwise config that changes faster than two attempts would be copied without end, and
+ * never be named.
+ */
+async function writeOnce(port: PinPort, on: Found, signal: AbortSignal, log: Logger): Promise<Attempted> {
+  let view = on.found
+  let plan = planPins(view)
+  for (; plan.kind === 'createCopy'; plan = planPins(view)) {
+    const waiting = isNamed(view, plan.copy) ? null : whileWaiting(on, log)
+    if (waiting !== null) return waiting
+    await port.createCopy(plan.copy, signal)
+    view = { ...view, copies: [...view.copies, existingCopy(plan.copy)] }
   }
-  if (plan.kind === 'wait') return { kind: 'held', why: `config: Pin: ${plan.message}` }
-  if (plan.kind === 'pin' && plan.pins !== null && arePinsUndone(of, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
-  const changesTemplate = plan.kind === 'pin' && plan.pins !== null
-  if (waitMs > 0 && (changesTemplate || plan.kind === 'createCopy')) {
+  if (plan.kind !== 'pin' && view !== on.found) return { kind: 'wrote', againInMs: 0 }
+  return carryOut(port, { ...on, found: view, plan }, signal, log)
+}
+
+/** Whether the template or the last offer names the copy, which is gone then. */
+function isNamed({ template, offered }: PinView, { kind, metadata }: ConfigCopy): boolean {
+  const named = [pinsOf(template), parsePins(offered)].flatMap((pins) => [...pins])
+  return named.some(([key, name]) => kindOfPin(key) === kind && name === metadata.name)
+}
+
+/** A copy as the next reading shows it, but for its version: before a template names it, it is read. */
+function existingCopy({ kind, metadata: { name, annotations } }: ConfigCopy): ExistingCopy {
+  const { [SOURCE_ANNOTATION]: source = '', [SALT_ANNOTATION]: salt } = annotations
+  return { kind, name, uid: '', resourceVersion: '', source, salt, isUnused: false }
+}
+
+/** @returns the result while config may not change the template; null where it may */
+function whileWaiting({ daemonSet, timing, found: view, waitMs }: Found, log: Logger): Attempted | null {
+  if (waitMs > 0) {
     log.warn({ daemonSet: keyText(keyOf(daemonSet)), recheckAfterMs: waitMs }, 'delayed pinning of config')
     return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs } : { kind: 'held', why: TOO_OFTEN, waitMs }
   }
-  if (changesTemplate && timing.kind !== 'now') {
-    return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false } : { kind: 'held', why: NOT_NOW }
-  }
-  const operations = timing.kind === 'now' && changesTemplate ? timing.operations : []
-  await carryOut(port, daemonSet, { plan, view, operations }, signal)
-  log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
-  return { kind: 'wrote', againInMs: 0, hasPinned: changesTemplate }
+  if (timing.kind === 'now') return null
+  return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false } : { kind: 'held', why: NOT_NOW }
 }
 
-const TOO_OFTEN = `config: Pin: config has changed the template ${BURST} times in a row; the next change follows within ${INTERVAL_MS / 1_000} seconds, without an action of a user`
+const TOO_OFTEN = `config: Pin: config has changed the template ${MOST_CHANGES} times in a row; the next change follows within ${CHANGES_APART_MS / 1_000} seconds, without an action of a user`
 
 const NOT_NOW =
   'config: Pin: the template may change only under the update strategy OnDelete, and while no node has two pods: set updateStrategy.type to OnDelete'
 
-interface Planned {
-  readonly plan: Exclude<PinPlan, { readonly kind: 'none' | 'collect' | 'wait' }>
-  readonly view: PinView
-  readonly operations: Parameters<PinPort['pin']>[1]['operations']
+interface Planned extends Found {
+  readonly plan: Exclude<PinPlan, { readonly kind: 'createCopy' }>
 }
 
-function carryOut(port: PinPort, daemonSet: DaemonSet, { plan, view, operations }: Planned, signal: AbortSignal): Promise<void> {
+async function carryOut(port: PinPort, on: Planned, signal: AbortSignal, log: Logger): Promise<Attempted> {
+  const { plan, daemonSet, found: view } = on
   switch (plan.kind) {
-    case 'createCopy':
-      return port.createCopy(plan.copy, signal)
+    case 'none':
+      return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
+    case 'wait':
+      return { kind: 'held', why: `config: Pin: ${plan.message}` }
+    case 'collect':
+      return collect(port, { ...on, plan }, signal, log)
     case 'keepCopy':
-      return port.mark(daemonSet, plan.copy, false, signal)
-    case 'pin':
-      return port.pin(daemonSet, { ...plan, operations, sources: view.sources }, signal)
+      await port.mark(daemonSet, plan.copy, false, signal)
+      break
+    case 'pin': {
+      if (plan.pins !== null && arePinsUndone(on.view, plan.pins)) return { kind: 'pinned', rolledBack: [], isSettled: true }
+      const waiting = plan.pins === null ? null : whileWaiting(on, log)
+      if (waiting !== null) return waiting
+      const operations = on.timing.kind === 'now' && plan.pins !== null ? on.timing.operations : []
+      await port.pin(daemonSet, { ...plan, operations, sources: view.sources }, signal)
+      break
+    }
     default:
       return plan satisfies never
   }
+  log.info({ daemonSet: keyText(keyOf(daemonSet)), plan: plan.kind }, 'wrote pinned config')
+  return { kind: 'wrote', againInMs: 0, hasPinned: plan.kind === 'pin' && plan.pins !== null }
+}
+
+interface Collecting extends Found {
+  readonly plan: Extract<PinPlan, { readonly kind: 'collect' }>
+}
+
+async function collect(port: PinPort, on: Collecting, signal: AbortSignal, log: Logger): Promise<Attempted> {
+  const { plan, daemonSet, found: view } = on
+  const pinned = { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: false } as const
+  if (!on.mayCollect) return pinned
+  const work = { daemonSet, view, collection: plan.collection, release: on.view.rollout.metadata.name }
+  const hasWritten = await collectCopies(port, work, signal, log)
+  return hasWritten ? { kind: 'wrote', againInMs: 0, hasCollected: true } : { ...pinned, hasCollected: true }
 }

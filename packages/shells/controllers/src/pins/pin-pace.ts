@@ -1,26 +1,31 @@
-/** Number of changes that config may make to a template in a row. */
-export const BURST = 3
-
-/** Interval (ms) of further changes: a release that begins again ten times a second updates no node. */
-export const INTERVAL_MS = 30_000
-
-/** Limits how often config changes the templates of DaemonSets. */
+/** Limits how often something happens for each Rollout: a number of times in a row, then once in an interval. */
 export class PinPace {
+  readonly #burst: number
+  readonly #intervalMs: number
   /** Monotonic time from which on the whole burst is allowed again, by Rollout. */
   readonly #restedMs = new Map<string, number>()
 
   /**
-   * @param rollout `namespace/name`
-   * @param nowMs monotonic milliseconds
-   * @returns milliseconds until config may change the template again; 0: now
+   * @param burst number of times in a row (≥ 1)
+   * @param intervalMs milliseconds between further ones
    */
-  waitMs(rollout: string, nowMs: number): number {
-    return Math.max(0, (this.#restedMs.get(rollout) ?? nowMs) - (BURST - 1) * INTERVAL_MS - nowMs)
+  constructor(burst: number, intervalMs: number) {
+    this.#burst = burst
+    this.#intervalMs = intervalMs
   }
 
-  /** Counts a change. */
+  /**
+   * @param rollout `namespace/name`
+   * @param nowMs monotonic milliseconds
+   * @returns milliseconds until it may happen again; 0: now
+   */
+  waitMs(rollout: string, nowMs: number): number {
+    return Math.max(0, (this.#restedMs.get(rollout) ?? nowMs) - (this.#burst - 1) * this.#intervalMs - nowMs)
+  }
+
+  /** Counts one time. */
   count(rollout: string, nowMs: number): void {
-    this.#restedMs.set(rollout, Math.max(this.#restedMs.get(rollout) ?? nowMs, nowMs) + INTERVAL_MS)
+    this.#restedMs.set(rollout, Math.max(this.#restedMs.get(rollout) ?? nowMs, nowMs) + this.#intervalMs)
   }
 
   /** Forgets a Rollout that is gone. */

@@ -3,7 +3,7 @@ import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import { type RolloutView, takeOverForPins } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
-import { type Attempt, type Attempted, attemptPins } from './attempt-pins.ts'
+import { type Attempt, type Attempted, attemptPins, CHANGES_APART_MS, MOST_CHANGES } from './attempt-pins.ts'
 import { PinPace } from './pin-pace.ts'
 import type { PinPort } from './pin-port.ts'
 import type { PinResult, TimedPinResult } from './pin-result.ts'
@@ -15,8 +15,8 @@ export interface Pinner {
   /** @returns the last result, whatever has changed since; null without one */
   last(rollout: string): PinResult | null
   /**
-   * Makes at most one write for the config of the DaemonSet, for a policy that asks for it. A write that fails holds the release. Returns soon
-   * also where the API server does not answer, because a stop may come meanwhile.
+   * Creates copies that are missing, and makes at most one other write for the config of the DaemonSet, for a policy that asks for it. A write
+   * that fails holds the release. Returns soon also where the API server does not answer, because a stop may come meanwhile.
    *
    * @throws the signal's reason once it aborts, and nothing else
    */
@@ -32,6 +32,10 @@ export interface Pinner {
 const PIN_RECHECK_MS = 30_000
 /** Time (ms) that a pass waits for an attempt. */
 const PATIENCE_MS = 1_000
+/** Number of attempts in a row: each reads all config of the DaemonSet, and lists what looks like a copy, which any user may create. */
+const MOST_ATTEMPTS = 20
+/** Interval (ms) of further attempts. */
+const ATTEMPTS_APART_MS = 3_000
 /** Interval (ms) of passes that look for the result of an attempt. */
 const PENDING_RECHECK_MS = 1_000
 /** Time (ms) without an answer after which a pass does not wait for the attempt any more, so that an abort is carried out. */
@@ -64,7 +68,8 @@ class PortPinner implements Pinner {
   readonly #collectedMs = new Map<string, number>()
   /** Number of races that were lost in a row, by Rollout. */
   readonly #lost = new Map<string, number>()
-  readonly #pace = new PinPace()
+  readonly #changes = new PinPace(MOST_CHANGES, CHANGES_APART_MS)
+  readonly #attempts = new PinPace(MOST_ATTEMPTS, ATTEMPTS_APART_MS)
 
   constructor(port: PinPort | undefined, clock: Clock) {
     this.#port = port
@@ -83,8 +88,14 @@ class PortPinner implements Pinner {
     if (last === undefined || (last.untilMs !== null && last.untilMs <= monotonicMs)) return null
     // Until the template may change, no change of an object needs an attempt.
     const versions = last.result.waitMs === undefined ? this.#port.versions(daemonSet) : null
-    if (last.basis !== basisOf(view, daemonSet, [versions, timing.kind])) return null
+    if (last.basis !== basisOf(view, daemonSet, [versions, timing.kind])) return this.#between(view, daemonSet, last)
     return { ...last.result, recheckAfterMs: last.untilMs === null ? undefined : last.untilMs - monotonicMs }
+  }
+
+  /** A template that was found pinned stays so until another attempt is allowed. */
+  #between({ rollout, monotonicMs }: RolloutView, daemonSet: DaemonSet, last: Known): TimedPinResult | null {
+    const restMs = this.#attempts.waitMs(keyText(keyOf(rollout)), monotonicMs)
+    return restMs > 0 && wasPinned(last, daemonSet) ? { ...last.result, recheckAfterMs: restMs } : null
   }
 
   last(rollout: string): PinResult | null {
@@ -97,13 +108,16 @@ class PortPinner implements Pinner {
     const timing = takeOverForPins(view)
     if (view.daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
     if (this.#port === undefined) return { kind: 'held', why: NOT_ALLOWED }
+    const restMs = this.#attempts.waitMs(key, view.monotonicMs)
+    if (restMs > 0) return { kind: 'pending', againInMs: restMs }
+    this.#attempts.count(key, view.monotonicMs)
     const last = this.#known.get(key)
     const versions = this.#port.versions(view.daemonSet)
     const limits = limitsOf(this.#clock, signal)
     this.#running.set(key, this.#clock.monotonicMs())
     const found: { result?: Attempted } = {}
     const mayCollect = view.monotonicMs >= (this.#collectedMs.get(key) ?? Number.NEGATIVE_INFINITY) + PIN_RECHECK_MS
-    const waitMs = this.#pace.waitMs(key, view.monotonicMs)
+    const waitMs = this.#changes.waitMs(key, view.monotonicMs)
     const lost = this.#lost.get(key) ?? 0
     const on: Attempt = { view, daemonSet: view.daemonSet, timing, wasPinned: wasPinned(last, view.daemonSet), mayCollect, lost, waitMs }
     const done = attemptPins(this.#port, on, limits.signal, log).then((result) => {
@@ -120,7 +134,7 @@ class PortPinner implements Pinner {
   }
 
   forget(rollout: string): void {
-    for (const memory of [this.#known, this.#running, this.#collectedMs, this.#lost, this.#pace]) memory.delete(rollout)
+    for (const memory of [this.#known, this.#running, this.#collectedMs, this.#lost, this.#changes, this.#attempts]) memory.delete(rollout)
   }
 
   #learn(key: string, { view, daemonSet, timing, lost }: Attempt, result: Attempted, versions: string | null): void {
@@ -128,7 +142,7 @@ class PortPinner implements Pinner {
     else this.#lost.delete(key)
     if (result.kind !== 'held' && result.hasCollected === true) this.#collectedMs.set(key, view.monotonicMs)
     if (result.kind === 'wrote') {
-      if (result.hasPinned === true) this.#pace.count(key, view.monotonicMs)
+      if (result.hasPinned === true) this.#changes.count(key, view.monotonicMs)
       return
     }
     const basis = basisOf(view, daemonSet, [result.waitMs === undefined ? versions : null, timing.kind])
