@@ -12,10 +12,27 @@ const outboxProperties = 'packages/core/planner/test/notify/outbox.property.test
 const planNotifyTests = 'packages/core/planner/test/notify/plan-notify.test.ts'
 const passProperties = 'packages/shells/controllers/test/notify-pass.property.test.ts'
 const notifierTests = 'packages/adapters/egress/test/notifier.test.ts'
+const poolTests = 'packages/adapters/egress/test/caller-pools.test.ts'
 const egressTests = 'packages/adapters/egress/test/egress-client.test.ts'
 
 /** Faults in notifications to receivers, and in the data that leaves the cluster. */
 export const mutantsOfNotify: readonly Mutant[] = [
+  {
+    rule: 'G6',
+    fault: 'slow requests of one namespace keep those of another from a server',
+    file: egress,
+    find: 'pools.run(request.caller,',
+    replace: "pools.run('',",
+    tests: [poolTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'one namespace takes all slots for long responses',
+    file: 'packages/adapters/egress/src/caller-pools.ts',
+    find: 'const leaveOwn = await own.acquire(signal)',
+    replace: 'const leaveOwn = (): void => void own',
+    tests: [poolTests],
+  },
   {
     rule: 'G7',
     fault: 'a repeated decision gets another notification id',

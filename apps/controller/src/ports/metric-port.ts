@@ -15,7 +15,7 @@ export function createMetricPort({ egress, secrets }: MetricPortParts): MetricPo
     async ask(namespace, request, signal) {
       const headers = await privateHeaders(secrets, namespace, request, signal)
       if ('failed' in headers) return { kind: 'failed', message: headers.failed }
-      return send(egress, request, headers, signal)
+      return send(egress, namespace, { ...request, ...headers }, signal)
     },
   }
 }
@@ -58,12 +58,11 @@ function isHeaderValue(value: string): boolean {
 
 async function send(
   egress: EgressClient,
-  request: MetricRequest,
-  { values, secrets }: Headers,
+  caller: string,
+  { url, method, headers, body, timeoutMs, values, secrets }: MetricRequest & Headers,
   signal: AbortSignal,
 ): Promise<MetricResult> {
-  const { url, method, headers, body, timeoutMs } = request
-  const sent = { url, method, headers, privateHeaders: values, timeoutMs, ...(body !== undefined && { body }) }
+  const sent = { caller, url, method, headers, privateHeaders: values, timeoutMs, ...(body !== undefined && { body }) }
   const result = await egress.send(sent, signal)
   if (result.kind === 'failed') return { kind: 'failed', message: result.message }
   const contentType = result.headers['content-type'] ?? ''

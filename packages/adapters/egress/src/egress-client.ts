@@ -1,12 +1,14 @@
 import type { Clock } from '@tranche/clock'
-import { createSemaphore, type Semaphore } from '@tranche/connections'
-import { Agent, type Dispatcher, request as send } from 'undici'
+import { type Dispatcher, request as send } from 'undici'
 import { AddressRefused, lookupOutside, type Resolve } from './address-rule.ts'
+import { type CallerPool, CallerPools } from './caller-pools.ts'
 import { type HostRule, isHostAllowed } from './host-rule.ts'
 import { readBounded } from './read-bounded.ts'
 
 /** Request to a server that a policy names. */
 export interface EgressRequest {
+  /** Namespace or program that asks: slow requests of one caller delay no request of another. */
+  readonly caller: string
   /** `http:` or `https:` URL without user or password. */
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -56,12 +58,8 @@ export const MAX_REDIRECTS = 3
 
 /** Bytes of a body that are read without waiting for a slot. */
 const FREE_BYTES = 64 * 1024
-/** Number of longer responses read at a time, which bounds their memory. */
-const LONG_ANSWERS = 16
-/** Connections per origin; more requests wait. */
-const CONNECTIONS = 8
-/** How long an idle connection is kept, in milliseconds. */
-const KEEP_ALIVE_MS = 10_000
+/** Longer responses are read a few at a time, which bounds their memory. */
+const LIMITS = { connections: 8, longAnswers: 16, longAnswersOfCaller: 4, keepAliveMs: 10_000 } as const
 
 /**
  * Creates a client that sends requests only to hosts that the installation allows, redirects included.
@@ -70,9 +68,7 @@ const KEEP_ALIVE_MS = 10_000
  * resolves to an address of this machine or its cloud. Proxies are never used, whatever the environment says.
  */
 export function createEgressClient({ clock, allowHosts, userAgent, resolve }: EgressClientOptions): EgressClient {
-  const connect = { lookup: lookupOutside(allowHosts, resolve) }
-  const agent = new Agent({ connect, connections: CONNECTIONS, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 })
-  const semaphore = createSemaphore(LONG_ANSWERS)
+  const pools = new CallerPools(clock, { lookup: lookupOutside(allowHosts, resolve) }, LIMITS)
   return {
     async send(request, signal) {
       signal.throwIfAborted()
@@ -85,7 +81,8 @@ export function createEgressClient({ clock, allowHosts, userAgent, resolve }: Eg
         ending.abort()
       })
       try {
-        return await follow(request, { agent, semaphore, allowHosts, userAgent, signal: ending.signal })
+        const sending = { allowHosts, userAgent, signal: ending.signal }
+        return await pools.run(request.caller, (pool) => follow(request, { ...pool, ...sending }))
       } catch (error) {
         signal.throwIfAborted()
         return isLate ? failed('Timeout', `${hostOf(request)} did not answer within ${request.timeoutMs} ms`) : unreachable(error, request)
@@ -95,13 +92,11 @@ export function createEgressClient({ clock, allowHosts, userAgent, resolve }: Eg
       }
     },
     allows: (url) => URL.canParse(url) && isHostAllowed(new URL(url), allowHosts),
-    close: () => agent.destroy(),
+    close: () => pools.close(),
   }
 }
 
-interface Sending {
-  readonly agent: Agent
-  readonly semaphore: Semaphore
+interface Sending extends Pick<CallerPool, 'agent' | 'semaphore'> {
   readonly allowHosts: readonly HostRule[]
   readonly userAgent: string
   readonly signal: AbortSignal

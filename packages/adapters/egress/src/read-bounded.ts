@@ -6,7 +6,7 @@ export interface Bounds {
   readonly maxBytes: number
   /** Bytes that are read at once; a longer body waits for a slot of `semaphore`. */
   readonly freeBytes: number
-  readonly semaphore: Semaphore
+  readonly semaphore: Pick<Semaphore, 'acquire'>
   readonly signal: AbortSignal
 }
 

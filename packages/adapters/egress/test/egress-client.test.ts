@@ -71,7 +71,9 @@ describe('an egress request', () => {
   it('is aborted with its caller', async () => {
     const stop = new AbortController()
     const server = await serve(() => stop.abort(new Error('stopped')))
-    await expect(egress().send({ url: server.url, method: 'GET', timeoutMs: 60_000 }, stop.signal)).rejects.toThrow('stopped')
+    await expect(egress().send({ caller: 'demo', url: server.url, method: 'GET', timeoutMs: 60_000 }, stop.signal)).rejects.toThrow(
+      'stopped',
+    )
   })
 })
 
@@ -85,7 +87,7 @@ describe('a server that does not answer as it should', () => {
       answer(response)
       setImmediate(() => clock.advance(10_000))
     })
-    const result = await egress(clock).send({ url: server.url, method: 'GET', timeoutMs: 10_000 }, never)
+    const result = await egress(clock).send({ caller: 'demo', url: server.url, method: 'GET', timeoutMs: 10_000 }, never)
     expect(result).toEqual({ kind: 'failed', reason: 'Timeout', message: `127.0.0.1:${server.port} did not answer within 10000 ms` })
     expect(clock.pendingTimers).toBe(0)
   })
@@ -136,7 +138,10 @@ describe('a name that resolves to', () => {
     '64:ff9b::a9fe:a9fe',
   ])('%s is refused, though the name is allowed', async (address) => {
     const made = egress(systemClock, ['metrics.example', '*.example'], resolving([address]))
-    const result = await made.send({ url: 'http://metrics.example:1/latest/meta-data', method: 'GET', timeoutMs: 20_000 }, never)
+    const result = await made.send(
+      { caller: 'demo', url: 'http://metrics.example:1/latest/meta-data', method: 'GET', timeoutMs: 20_000 },
+      never,
+    )
     expect(result).toMatchObject({ kind: 'failed', reason: 'HostNotAllowed' })
     expect(JSON.stringify(result)).toContain('an address of this machine or of its cloud')
   })
@@ -144,7 +149,7 @@ describe('a name that resolves to', () => {
   it('this machine is allowed if a rule contains its address', async () => {
     const server = await serve((_request, response) => response.end('there'))
     const made = egress(systemClock, ['metrics.example', '127.0.0.1'], resolving(['127.0.0.1']))
-    const request = { url: `http://metrics.example:${server.port}/`, method: 'GET', timeoutMs: 20_000 } as const
+    const request = { caller: 'demo', url: `http://metrics.example:${server.port}/`, method: 'GET', timeoutMs: 20_000 } as const
     expect(await made.send(request, never)).toMatchObject({ body: 'there' })
   })
 
@@ -152,7 +157,7 @@ describe('a name that resolves to', () => {
     const server = await serve((_request, response) => response.end('secret'))
     const asked: string[] = []
     const made = egress(systemClock, ['metrics.example'], resolving(['::ffff:127.0.0.1', '127.0.0.1'], asked))
-    const request = { url: `http://metrics.example:${server.port}/`, method: 'POST', timeoutMs: 20_000 } as const
+    const request = { caller: 'demo', url: `http://metrics.example:${server.port}/`, method: 'POST', timeoutMs: 20_000 } as const
     for (let time = 0; time < 3; time++) expect(await made.send(request, never)).toMatchObject({ reason: 'HostNotAllowed' })
     expect([asked.length, server.requests.length]).toEqual([3, 0])
   })
@@ -167,7 +172,7 @@ describe('a redirect', () => {
     const made = egress(systemClock, ['localhost', 'metrics.example'], (name, options, done) =>
       name === 'metrics.example' ? done(null, [{ address: '127.0.0.1', family: 4 }]) : lookup(name, options, done),
     )
-    const request = { url: `http://localhost:${server.port}/`, method: 'GET', timeoutMs: 20_000 } as const
+    const request = { caller: 'demo', url: `http://localhost:${server.port}/`, method: 'GET', timeoutMs: 20_000 } as const
     expect(await made.send(request, never)).toMatchObject({ reason: 'HostNotAllowed' })
     expect(target.requests).toEqual([])
   })
@@ -239,5 +244,5 @@ function egress(
 }
 
 function get(url: string, request: Partial<EgressRequest> = {}, hosts?: string[]): ReturnType<EgressClient['send']> {
-  return egress(systemClock, hosts).send({ url, method: 'GET', timeoutMs: 20_000, ...request }, never)
+  return egress(systemClock, hosts).send({ caller: 'demo', url, method: 'GET', timeoutMs: 20_000, ...request }, never)
 }

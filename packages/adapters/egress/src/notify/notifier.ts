@@ -36,7 +36,10 @@ export function createNotifier(parts: NotifierParts): Notifier {
     async notify(notifyRequest, signal) {
       try {
         const request = await toRequest(notifyRequest, parts, signal)
-        const result = await parts.egress.send({ ...request, method: 'POST', timeoutMs: NOTIFY_TIMEOUT_MS }, signal)
+        const result = await parts.egress.send(
+          { ...request, caller: notifyRequest.namespace, method: 'POST', timeoutMs: NOTIFY_TIMEOUT_MS },
+          signal,
+        )
         return answerOf(result, notifyRequest.receiver)
       } catch (error) {
         signal.throwIfAborted()
@@ -50,7 +53,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
 /** The notification cannot be sent at all; the message names the field. */
 class Unsendable extends Error {}
 
-type Post = Omit<EgressRequest, 'method' | 'timeoutMs'>
+type Post = Omit<EgressRequest, 'caller' | 'method' | 'timeoutMs'>
 
 async function toRequest(notifyRequest: NotifierRequest, parts: NotifierParts, signal: AbortSignal): Promise<Post> {
   const { slack, webhook } = notifyRequest.receiver
