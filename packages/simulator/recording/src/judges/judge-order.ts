@@ -132,18 +132,22 @@ class OrderJudge implements Judge {
   }
 
   /**
-   * Whether the writer may have seen the budget as used up: by the smaller of the declared limit and the one in the record.
+   * Whether the writer may have seen the budget as used up: by the smaller of the declared limit and the one in the record, and by the longest
+   * `minReadySeconds`.
    */
   #mayBeUsedUp(story: DaemonSetStory, next: RecordedFlight, decision: Decision): boolean {
     const { observations } = this.#parts
     const names = permittedNodes(story.orders.flight)
     for (const { name } of [...story.down, ...story.inFlight]) names.add(name)
-    for (const { name, pods, wanted } of story.nodes())
-      for (const { rv, last, ended } of pods.values()) {
-        const isDown = ended === null && !last.ready
-        if (wanted && !names.has(name) && (isDown || !observations.hasSeen(decision, { t: Number.POSITIVE_INFINITY, rv, of: 'pods' })))
-          names.add(name)
-      }
+    for (const node of story.nodes()) {
+      const { name, pods, wanted } = node
+      if (!wanted || names.has(name)) continue
+      const isDownOrUnseen = [...pods.values()].some(
+        ({ rv, last, ended }) =>
+          (ended === null && !last.ready) || !observations.hasSeen(decision, { t: Number.POSITIVE_INFINITY, rv, of: 'pods' }),
+      )
+      if (isDownOrUnseen || !this.#looksUp(story, node, decision)) names.add(name)
+    }
     return names.size >= Math.min(next.limit, story.mostDeclared(decision, observations))
   }
 

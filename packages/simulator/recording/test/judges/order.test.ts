@@ -14,6 +14,20 @@ function choose(script: Script, pods: string): Script {
 }
 
 /** A user deletes the DaemonSet. */
+/** Node a has a Ready pod of 30 `minReadySeconds`, which were 0 when the record opened; c runs a superseded revision, and d is not Ready. */
+function readyAgo(script: Script, ms: number): Script {
+  return script
+    .pod('a1', { ready: false })
+    .pod('c1', { hash: 'v0' })
+    .pod('d1', { ready: false })
+    .daemonSet({ minReadySeconds: 30, generation: 2, observed: 2 })
+    .seen()
+    .wait(40_000)
+    .pod('a1', { ready: true })
+    .seen()
+    .wait(ms)
+}
+
 function goneUnseen(script: Script): Script {
   return script.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' })
 }
@@ -173,6 +187,8 @@ describe('the order', () => {
           ),
         ['G5 d'],
       ],
+      ['accepts unready pods first where others may not be Ready for long enough yet', (s) => choose(readyAgo(s, 29_000), 'd1'), []],
+      ['finds them where the others have been Ready for long enough', (s) => choose(readyAgo(s, 31_000), 'd1'), ['G5 d']],
       ['ignores changes that the watch has not reported', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
       [
         'rejects a choice by changes that the watch has not reported',
