@@ -472,6 +472,22 @@ export const mutantsOfConfig: readonly Mutant[] = [
   },
   {
     rule: 'Pin',
+    fault: 'copies of any size are kept in memory',
+    file: pinView,
+    find: 'if (copy === null || size > room.left) return',
+    replace: 'if (copy === null || size < 0) return',
+    tests: ['apps/controller/test/read-pin-view.test.ts'],
+  },
+  {
+    rule: 'Pin',
+    fault: 'all copies are read at a time',
+    file: pinView,
+    find: 'for (const group of groupsOf(objects)) {',
+    replace: 'for (const group of [objects]) {',
+    tests: ['apps/controller/test/read-pin-view.test.ts'],
+  },
+  {
+    rule: 'Pin',
     fault: 'all objects are read at a time',
     file: 'apps/controller/src/ports/pin/read-sources.ts',
     find: 'const AT_ONCE = 8',

@@ -18,7 +18,7 @@ import { isForbidden, type KubeClient } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import { toReadCopy } from './copy-on-wire.ts'
 import { type ListedCopies, listCopies } from './list-copies.ts'
-import { getConfig, missingRight, orUndefined, readSources } from './read-sources.ts'
+import { getConfig, groupsOf, missingRight, MOST_CONTENT, orUndefined, readSources, sizeOf } from './read-sources.ts'
 import { clientFor } from './secret-client.ts'
 
 /** Dependencies of {@link readPinView}. */
@@ -46,13 +46,18 @@ export async function readPinView(parts: PinViewParts, daemonSet: DaemonSet, sig
   // The plan says so, and needs no content.
   if (objects.length > MOST_OBJECTS) return { ...view, sources: new Map(), copies: [] }
   const sources = await readSources(parts.client, objects, namespace, signal)
-  const reader: CopyReader = { ...parts, daemonSet, signal, objects, sources, offered }
+  const reader: CopyReader = { ...parts, daemonSet, signal, objects, sources, offered, room: { left: VERSIONS * MOST_CONTENT } }
   const listed = await readCopies(reader)
   const copies = (await withContents(reader, listed)).filter((copy) => !taken.has(pinKey(copy)))
   return { ...view, sources, copies }
 }
 
+/** The template, the last offer, and the present content may each name another copy of an object. */
+const VERSIONS = 3
+
 interface CopyReader extends PinViewParts {
+  /** Characters of copies that are still kept. Only copies that no Tranche made can use them up. */
+  readonly room: { left: number }
   readonly daemonSet: DaemonSet
   readonly objects: readonly ConfigObject[]
   readonly sources: ReadonlyMap<string, SourceReading>
@@ -78,8 +83,8 @@ async function readCopies(reader: CopyReader): Promise<readonly ExistingCopy[]> 
   const { client, kinds, daemonSet, signal } = reader
   const lists = await Promise.all(kinds.map((kind) => listOf(client, kind, daemonSet, signal)))
   const missing = lists.flatMap((list) => (list.isCut ? needed(reader, list) : []))
-  const read = await Promise.all(missing.map((one) => readCopy(reader, one)))
-  return [...lists.flatMap(({ copies }) => copies), ...read.flatMap((copy) => copy ?? [])]
+  const read = await readEach(reader, missing)
+  return [...lists.flatMap(({ copies }) => copies), ...[...read.values()].flatMap((copy) => copy ?? [])]
 }
 
 function needed({ objects, sources, daemonSet, offered, taken }: CopyReader, { kind, copies }: ListOfKind): readonly ConfigObject[] {
@@ -105,9 +110,25 @@ async function withContents(reader: CopyReader, copies: readonly ExistingCopy[])
       ({ kind, name, salt, content }) => content === undefined && name !== free && (kind === 'Secret' || salt !== undefined),
     )
   })
-  const read = await Promise.all(asked.map(async (copy) => [copy, await readCopy(reader, copy)] as const))
-  const readByCopy = new Map<ExistingCopy, ExistingCopy | null>(read)
-  return copies.flatMap((copy) => (readByCopy.has(copy) ? (readByCopy.get(copy) ?? []) : [copy]))
+  const read: ReadonlyMap<ConfigObject, ExistingCopy | null> = await readEach(reader, asked)
+  return copies.flatMap((copy) => (read.has(copy) ? (read.get(copy) ?? []) : [copy]))
+}
+
+/** @returns the copies, null for one that is gone; beyond the room their contents are dropped, and they count as copies of something else */
+async function readEach<T extends ConfigObject>(reader: CopyReader, objects: readonly T[]): Promise<ReadonlyMap<T, ExistingCopy | null>> {
+  const found = new Map<T, ExistingCopy | null>()
+  for (const group of groupsOf(objects)) {
+    const read = await Promise.all(group.map((object) => readCopy(reader, object)))
+    for (const [at, object] of group.entries()) found.set(object, kept(reader, read[at] ?? null))
+  }
+  return found
+}
+
+function kept({ room }: CopyReader, copy: ExistingCopy | null): ExistingCopy | null {
+  const size = copy?.content === undefined ? 0 : sizeOf(copy.content)
+  if (copy === null || size > room.left) return copy === null ? null : { ...copy, content: undefined }
+  room.left -= size
+  return copy
 }
 
 async function readCopy({ client, daemonSet, signal }: CopyReader, { kind, name }: ConfigObject): Promise<ExistingCopy | null> {

@@ -1,4 +1,4 @@
-import { type ConfigKind, type ConfigObject, type ConfigSource, contentOf, pinKey, type SourceReading } from '@tranche/config'
+import { type ConfigContent, type ConfigKind, type ConfigObject, contentOf, pinKey, type SourceReading } from '@tranche/config'
 import { isForbidden, isNotFound, type KubeClient } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import { configPath } from './config-watch.ts'
@@ -25,8 +25,7 @@ export async function readSources(
 ): Promise<ReadonlyMap<string, SourceReading>> {
   const sources = new Map<string, SourceReading>()
   let size = 0
-  for (let from = 0; from < objects.length; from += AT_ONCE) {
-    const group = objects.slice(from, from + AT_ONCE)
+  for (const group of groupsOf(objects)) {
     const isBeyond = size > MOST_CONTENT
     const readings = isBeyond ? [] : await Promise.all(group.map((object) => readSource(client, object, namespace, signal)))
     for (const [at, object] of group.entries()) {
@@ -43,7 +42,13 @@ const TOO_LARGE: SourceReading = {
   why: `it and the objects before it hold more than ${MOST_CONTENT / 1024 / 1024} MiB; name some by a hash`,
 }
 
-function sizeOf({ data = {}, binaryData = {} }: ConfigSource): number {
+/** Objects that are read at a time, in order. */
+export function groupsOf<T>(items: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / AT_ONCE) }, (_, at) => items.slice(at * AT_ONCE, (at + 1) * AT_ONCE))
+}
+
+/** Characters of a content. */
+export function sizeOf({ data = {}, binaryData = {} }: ConfigContent): number {
   return [...Object.values(data), ...Object.values(binaryData)].reduce((sum, { length }) => sum + length, 0)
 }
 
