@@ -183,12 +183,7 @@ describe('copies', () => {
     await atRest('1')
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
-    stage.disturb({
-      onRequest: ({ actor, verb, resource }) =>
-        actor.startsWith('controller') && ['get', 'list'].includes(verb) && resource.resource === 'configmaps'
-          ? { kind: 'error', error: new ApiStatusError(503, 'ServiceUnavailable', 'later') }
-          : undefined,
-    })
+    refuse(['get', 'list'], new ApiStatusError(503, 'ServiceUnavailable', 'later'))
     await write(stage, '2')
     await stage.pass(60_000)
     expect((await stalled(stage))?.status).toBe('False')
@@ -200,30 +195,20 @@ describe('copies', () => {
     await atRest('1')
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
-    const mend = stage.disturb({
-      onRequest: ({ actor, verb, resource }) =>
-        actor.startsWith('controller') && verb === 'create' && resource.resource === 'configmaps'
-          ? { kind: 'error', error: new ApiStatusError(500, 'InternalError', 'etcd is busy') }
-          : undefined,
-    })
+    const allow = refuse(['create'], new ApiStatusError(500, 'InternalError', 'etcd is busy'))
     await write(stage, '2')
     await stage.pass(60_000)
     expect((await stalled(stage))?.status).toBe('False')
     await stage.approve()
     await untilReleased(stage, 'v2')
-    mend()
+    allow()
     await untilPausedAt(stage, 1)
     await stage.until('the next content is released', async () => (await contents(stage)).includes('2'))
   })
 
   it('hold the release while a quota refuses them, and say so', async () => {
     await atRest('1')
-    stage.disturb({
-      onRequest: ({ actor, verb, resource }) =>
-        actor.startsWith('controller') && verb === 'create' && resource.resource === 'configmaps'
-          ? { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'exceeded quota: objects, limited: count/configmaps=2') }
-          : undefined,
-    })
+    refuse(['create'], new ApiStatusError(403, 'Forbidden', 'exceeded quota: objects, limited: count/configmaps=2'))
     await write(stage, '2')
     await stage.until('it is held', async () => (await stalled(stage))?.reason === 'ConfigUnpinned', 60_000)
     expect((await stalled(stage))?.message).toContain('exceeded quota')
@@ -253,4 +238,12 @@ async function atRest(content: string, options: Parameters<typeof setPinnedStage
   await untilPausedAt(stage, 1)
   await stage.approve()
   await untilContents(stage, Array<string>(5).fill(content))
+}
+
+/** Requests of controllers for ConfigMaps fail. @returns a function that ends this */
+function refuse(verbs: readonly string[], error: ApiStatusError): () => void {
+  return stage.disturb({
+    onRequest: ({ actor, verb, resource }) =>
+      actor.startsWith('controller') && verbs.includes(verb) && resource.resource === 'configmaps' ? { kind: 'error', error } : undefined,
+  })
 }
