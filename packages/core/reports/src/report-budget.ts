@@ -9,13 +9,13 @@ import { isReleaseUnderWay, type Outline } from './outline.ts'
  * `exempt` is the part of `unreachable` that the policy does not count.
  */
 export function reportBudget(outline: Outline, limit: number): NonNullable<RolloutReport['budget']> {
-  const { facts, fleet, canary, minReadyMs, replaced: stable } = outline
+  const { facts, fleet, canary, minReadyMs, replaced: stable, left } = outline
   const { unavailable } = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs })
   const counts = { ours: 0, others: 0, unreachable: 0 }
   for (const node of unavailable) counts[userOf(node, outline)] += 1
   const { rules } = stateQuestion(outline).scope
   const { desired } = fleet
-  const { names } = exemptNodes({ unavailable, revisions: { canary, stable }, rules, desired, monotonicMs: facts.monotonicMs })
+  const { names } = exemptNodes({ unavailable, revisions: { canary, stable, left }, rules, desired, monotonicMs: facts.monotonicMs })
   return { limit, ...counts, exempt: names.size }
 }
 

@@ -1,7 +1,7 @@
 import type { NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { NodeScope } from './node-scope.ts'
-import { hasOldPod, hasSupersededPod, type Revisions } from './old-nodes.ts'
+import { hasOldPod, hasSupersededPod, isInReach, type Revisions } from './old-nodes.ts'
 
 /** The dead nodes of a view, and whether they are exempt from the budget. */
 export interface Exemption {
@@ -11,6 +11,8 @@ export interface Exemption {
   readonly most: number
   /** Names of the exempt nodes: all dead ones, or none where there are more than `most`. */
   readonly names: ReadonlySet<string>
+  /** Names of nodes out of reach that count because of their superseded revision, which may have taken them down. */
+  readonly suspect: readonly string[]
   /** Next moment (monotonic) at which another node counts as dead by the clock alone; null when none will. */
   readonly nextAtMs: number | null
 }
@@ -34,14 +36,20 @@ export interface ExemptionQuestion {
 export function exemptNodes({ unavailable, revisions, rules, desired, monotonicMs }: ExemptionQuestion): Exemption {
   const most = Math.max(0, scaleIntOrPercent(rules.exempt, desired) ?? 0)
   const dead: string[] = []
+  const suspect: string[] = []
   let nextAtMs: number | null = null
   for (const node of unavailable) {
+    if (isSuspect(node, revisions)) suspect.push(node.name)
     const fromMs = deadFromMs(node, revisions, rules)
     if (fromMs === null) continue
     if (fromMs <= monotonicMs) dead.push(node.name)
     else nextAtMs = Math.min(fromMs, nextAtMs ?? fromMs)
   }
-  return { dead, most, names: new Set(dead.length > most ? [] : dead), nextAtMs }
+  return { dead, most, names: new Set(dead.length > most ? [] : dead), suspect, nextAtMs }
+}
+
+function isSuspect(node: NodeView, revisions: Revisions): boolean {
+  return !isInReach(node, revisions) && hasSupersededPod(node, revisions)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
 import { isInMaintenance } from './maintenance.ts'
+import type { LeftRevisions } from './left-revisions.ts'
 import { inNodes } from './resolve-limit.ts'
 import type { DaemonSetStory } from './daemon-set-story.ts'
 import type { NodeStory, PodStory } from './node-story.ts'
@@ -7,7 +8,7 @@ import type { Cause, Decision, Observations } from './observations.ts'
 import type { Deletion } from './world.ts'
 import { millisecondsOf } from './terms.ts'
 
-/** Nodes that cost no budget because they died before their update, with the stable revision (G1). */
+/** Nodes that cost no budget because they died before their update, with the stable revision or one left behind (G1). */
 export interface DeadNodes {
   /** Called for each write, before it is applied to the world. */
   onWrite(write: RecordedWrite): void
@@ -19,20 +20,23 @@ export interface DeadNodes {
 const WITHOUT_POLICY = { exempt: '10%', after: '5m' }
 
 /** Follows the outages of nodes. */
-export function followDeadNodes(observations: Observations): DeadNodes {
-  return new OutagesOfNodes(observations)
+export function followDeadNodes(observations: Observations, left: LeftRevisions): DeadNodes {
+  return new OutagesOfNodes(observations, left)
 }
 
 class OutagesOfNodes implements DeadNodes {
   /** By node name: its state, and the last write that changed it. */
   readonly #outages = new Map<string, { readonly state: string; readonly by: Cause }>()
   readonly #observations: Observations
+  readonly #left: LeftRevisions
 
-  constructor(observations: Observations) {
+  constructor(observations: Observations, left: LeftRevisions) {
     this.#observations = observations
+    this.#left = left
   }
 
   onWrite(write: RecordedWrite): void {
+    this.#left.onWrite(write)
     if (write.kind !== 'Node') return
     const node = write.o as unknown as RecordedNode
     const state = `${node.ready} ${isInMaintenance(node)}`
@@ -69,10 +73,12 @@ class OutagesOfNodes implements DeadNodes {
   /** Whether the node may have had an old pod in the decision's view, and none of a superseded revision. */
   #mayLookOld(node: NodeStory, { daemonSet, decision, atMs }: Deletion): boolean {
     const stables = this.#stablesFor(daemonSet, decision)
+    const left = this.#left.possible(daemonSet, decision)
     const old = [...node.pods.values()].filter((pod) => this.#mayBeOld(pod, daemonSet.orders.revision, decision))
     const isSuperseded = ({ ended, last, rv }: PodStory): boolean =>
       ended === null &&
       stables.every((stable) => stable !== undefined && last.hash !== stable) &&
+      !left.has(last.hash ?? '') &&
       this.#observations.hasSeen(decision, podWrite(rv, atMs))
     return old.length > 0 && !old.some(isSuperseded)
   }

@@ -164,6 +164,7 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     fleet: view.fleet,
     revision: canary,
     stable,
+    left: release.spec.tranche?.leftRevisions,
     plan: release.spec.releasePlan,
     batch,
     nodes,
