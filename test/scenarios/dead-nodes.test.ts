@@ -102,6 +102,25 @@ describe('nodes that were dead before the release, without a policy', () => {
     expectKept(stage)
   })
 
+  it('cost no budget if another client deleted their pods, which dead kubelets cannot end (G1, G6)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    const dead = await killNodes(2)
+    await stage.pass(60_000)
+    for (const { metadata, spec } of await stage.pods())
+      if (dead.includes(spec?.nodeName ?? ''))
+        await stage.client.delete(resourcePaths.pods, { namespace: metadata.namespace ?? '', name: metadata.name }, {})
+    await stage.pass(5 * 60_000)
+    for (const version of ['v2', 'v3']) {
+      await stage.setImage(version)
+      await untilNodesOn(stage, version, 18)
+      await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
+    }
+    expect((await stage.rollout()).status?.message).toContain('18 of 20 nodes are available')
+    for (const node of dead) await drive(stage.clock, stage.simulator.nodes.revive(node))
+    await untilNodesOn(stage, 'v3', 20)
+    expectKept(stage)
+  })
+
   it('count where a rolled-back release brought their version, which may have taken them down, and the release says so (G1)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 1, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')

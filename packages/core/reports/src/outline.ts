@@ -76,8 +76,26 @@ export function outlineOf(facts: ReleaseFacts): Outline {
 }
 
 /** Progress of the present batch, or of all nodes without one. Incremental: costs only the changes since the last call. */
-export function progressOf({ facts, fleet, canary, replaced: stable, left, minReadyMs, rules, batch, plan }: Outline): BatchProgress {
-  return batchProgress({ fleet, revision: canary, stable, left, minReadyMs, monotonicMs: facts.monotonicMs, plan, batch, nodes: rules })
+export function progressOf(outline: Outline): BatchProgress {
+  const { facts, fleet, canary, replaced: stable, left, minReadyMs, rules, batch, plan } = outline
+  const permitted = permittedNodes(outline)
+  return batchProgress({
+    fleet,
+    revision: canary,
+    stable,
+    left,
+    permitted,
+    minReadyMs,
+    monotonicMs: facts.monotonicMs,
+    plan,
+    batch,
+    nodes: rules,
+  })
+}
+
+/** Names of nodes with a permit in the record of the release. */
+export function permittedNodes({ release }: Outline): readonly string[] {
+  return (release?.status?.flight?.permits ?? []).map(({ node }) => node)
 }
 
 /** Skipped nodes: NotReady, excluded, or gone during their update. */

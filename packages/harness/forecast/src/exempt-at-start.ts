@@ -20,6 +20,7 @@ export function exemptAtStart({ timeline, snapshot, daemonSet }: ForecastInputs)
   const { names } = exemptNodes({
     unavailable,
     revisions: { canary, stable, left },
+    permitted: new Set(),
     rules: batchScope(rules, null).rules,
     desired,
     monotonicMs: Number.MAX_SAFE_INTEGER,

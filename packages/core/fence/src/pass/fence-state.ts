@@ -68,7 +68,8 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   const taken = tally.onRevision + old.length
   const size = batchSizeOf(record, tally.desired, taken)
   const { desired, unavailable } = tally
-  const exemption = exemptNodes({ unavailable, revisions, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
+  const permitted = new Set(record.permits.map(({ node }) => node))
+  const exemption = exemptNodes({ unavailable, revisions, permitted, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
   return { view, record, availability, revisions, scope, tally, exemption, permits, size, lack: size - taken }
 }
 

@@ -97,7 +97,8 @@ export interface NodeTruth {
   readonly pods: readonly SeenPod[]
   /**
    * The node does not answer, is in maintenance, or has been NotReady for five minutes or as long as the policy says. It runs the stable
-   * revision, one of unknown name, or one that a completed release left behind, and no other.
+   * revision, one of unknown name, or one that a completed release left behind, and no other. Where all of its pods are terminating, none
+   * of them has a permit.
    */
   readonly dead: boolean
   /** The node has an available, non-terminating pod. */
@@ -119,13 +120,16 @@ export function truthOf({ nodes, pods, record, minReadySeconds, notReady, left =
       const inReach = !inMaintenance && (health === 'True' || (health === 'False' && hasSuperseded))
       const available = here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000)
       const old = here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision)
+      const isBefore = here.every(({ pod }) => hashOf(pod) !== record.revision && ['old', ...left].includes(hashOf(pod) ?? ''))
+      const isEnding = here.length > 0 && here.every(({ pod }) => !stands(pod))
+      const isLeftByOthers = isEnding && isBefore && !record.permits.some(({ node: permitted }) => permitted === name)
       const isLost = inMaintenance || health === 'Unknown' || (health === 'False' && seenNotReadyMs(name) >= (notReady?.afterMs ?? 300_000))
       const truth: NodeTruth = {
         desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
         isReady: health === 'True',
         inReach,
         pods: here,
-        dead: isLost && !inReach && !hasSuperseded && old && !available,
+        dead: isLost && !inReach && !hasSuperseded && (old || isLeftByOthers) && !available,
         available,
         old,
       }

@@ -265,8 +265,23 @@ describe('the pods that an executor permits and deletes under the node rules of 
       'withdraw b',
     ],
     [
-      'a dead node is not exempt once its old pod is terminating: it is about to come back on the revision',
-      { nodes: 'a?:oldx b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'a dead node costs no budget if another client deleted its pod, which its kubelet cannot end (G1)',
+      { nodes: 'a?:oldx b:old', permits: 'b' },
+      'execute b',
+    ],
+    [
+      'a node whose pod Tranche has deleted costs budget, and is not one of the dead ones (G1)',
+      { nodes: 'a?:oldx b?:old! c:old', rules: { notReady: { exempt: 1 } }, permits: 'a c', limit: 2 },
+      'execute c',
+    ],
+    [
+      'a dead node costs budget if its terminating pod is of a superseded revision, or of the one that is released (G1)',
+      { nodes: 'a?:badx b?:newx c:old', rules: { notReady: { exempt: '100%' } }, permits: 'c', limit: 2 },
+      'wait for budget',
+    ],
+    [
+      'a dead node without any pod costs budget: nothing says what took it down (G1)',
+      { nodes: 'a?:none b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
       'wait for budget',
     ],
     [

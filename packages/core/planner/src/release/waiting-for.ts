@@ -37,7 +37,7 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   }
   if (wanted.kind === 'stop') return stopped(view, wanted)
   if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
-  return left(view, wanted.progress) ?? stuckPods(view, wanted.allowance.limit) ?? inBatch(view, wanted)
+  return left(view, wanted.progress) ?? stuckPods(view, wanted.allowance.limit, wanted.progress.exemption.names) ?? inBatch(view, wanted)
 }
 
 /** A deletion ends when the nodes in flight have their pods; every other stop says why. */

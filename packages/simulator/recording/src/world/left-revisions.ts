@@ -103,8 +103,10 @@ class TemplatesOnNodes implements LeftRevisions {
     )
   }
 
+  /** Terminating pods count too, and ended ones as far as they are remembered. */
   #othersOn(story: DaemonSetStory, template: string): readonly string[] {
-    return [...story.nodes()].flatMap((node) => (node.wanted ? standing(node) : [])).filter((hash) => !this.#isOf(hash, template))
+    const pods = [...story.nodes()].flatMap((node) => (node.wanted ? [...node.pods.values()] : []))
+    return pods.flatMap(({ last: { hash } }) => (hash === undefined || this.#isOf(hash, template) ? [] : [hash]))
   }
 
   #leftBy({ left }: Known): Iterable<string> {

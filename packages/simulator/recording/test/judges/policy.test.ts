@@ -92,6 +92,12 @@ describe('nodes that died before their update', () => {
         [],
       ],
       [
+        'may have lost their pod to another client, and get no other from a kubelet that is gone',
+        (s) => delBoth(s.pod('d1', { deleting: true, ready: false }).seen().wait(2_000)),
+        [],
+      ],
+      ['must not have lost it to us', (s) => s.del('d1').seen().wait(2_000).del('a1').del('b1'), ['G1 b']],
+      [
         'must run a pod of another revision',
         (s) => delBoth(s.gone('d1').pod('d2', { hash: 'v2', ready: false }).seen().wait(2_000)),
         ['G1 b'],

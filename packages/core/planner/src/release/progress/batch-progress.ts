@@ -62,6 +62,8 @@ export interface BatchQuestion extends CountQuestion {
   readonly stable?: string | undefined
   /** Revisions that completed releases left behind on nodes. @default none */
   readonly left?: readonly string[] | undefined
+  /** Names of nodes with a permit in the record. @default none */
+  readonly permitted?: readonly string[] | undefined
   /** Batch from 0; null for all nodes. */
   readonly batch: number | null
   /** Node rules of the batch; undefined: every node. */
@@ -86,7 +88,8 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, counts))
   const onTheWay = counts.updated + counts.between.length
   const revisions = { canary: revision, stable, left }
-  const exemption = exemptNodes({ unavailable: mayBeDead, revisions, rules: scope.rules, desired, monotonicMs })
+  const permitted = new Set(question.permitted)
+  const exemption = exemptNodes({ unavailable: mayBeDead, revisions, permitted, rules: scope.rules, desired, monotonicMs })
   return {
     ...counts,
     desired,
@@ -114,7 +117,7 @@ interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition
   readonly outside: number
   /** Desired nodes without an old pod that are not in the steps so far: leaked. */
   readonly outsideUpdated: number
-  /** Nodes with an old pod and without an available one that are NotReady or in maintenance. */
+  /** Nodes without an available pod that are NotReady or in maintenance. */
   readonly mayBeDead: readonly NodeView[]
 }
 
@@ -162,7 +165,7 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
     updatedReady: updated.filter(({ pod }) => pod.ready).length,
     updatedAvailable: updated.length - unwell.length,
     ...countInScope(nodes, old, question),
-    mayBeDead: old.filter((node) => (!node.ready || node.maintenance !== undefined) && unavailable.includes(node)),
+    mayBeDead: unavailable.filter(({ ready, maintenance }) => !ready || maintenance !== undefined),
     old: old.map(({ name }) => name),
     unwell,
     between: between.map(({ name }) => name),

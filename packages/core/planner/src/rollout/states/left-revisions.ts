@@ -1,5 +1,4 @@
 import { LEFT_REVISIONS_MAX, type RolloutStatus } from '@tranche/api-schema'
-import { nodesByHash } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -26,7 +25,11 @@ function hasCompleted(before: RolloutStatus | undefined, { phase, stableRevision
   return before?.stableRevision !== stableRevision || (before?.releases ?? []).every(({ revision }) => revision === stableRevision)
 }
 
-/** Revisions of the standing pods of desired nodes, those of the most nodes first. */
+/** Revisions of the pods of desired nodes, those of the most nodes first; terminating ones remain on dead nodes. */
 function revisionsOn(fleet: RolloutView['fleet']): readonly string[] {
-  return [...nodesByHash(fleet)].toSorted(([a, nodes], [b, others]) => others - nodes || (a < b ? -1 : 1)).map(([revision]) => revision)
+  const counts = new Map<string, number>()
+  for (const { desired, pods } of fleet.nodes)
+    for (const hash of new Set(desired ? pods.map((pod) => pod.hash) : []))
+      if (hash !== undefined) counts.set(hash, (counts.get(hash) ?? 0) + 1)
+  return [...counts].toSorted(([a, nodes], [b, others]) => others - nodes || (a < b ? -1 : 1)).map(([revision]) => revision)
 }
