@@ -8,7 +8,7 @@ const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
 const releaseFailure = 'packages/core/planner/src/rollout/release/release-failure.ts'
 const reapply = 'packages/core/planner/src/rollout/held/reapply.ts'
 const releasePolicy = 'packages/core/planner/src/rollout/view/release-policy.ts'
-const leftRevisions = 'packages/core/planner/src/rollout/states/left-revisions.ts'
+const formerRevisions = 'packages/core/planner/src/rollout/states/former-revisions.ts'
 const onDelete = 'packages/core/planner/src/rollout/held/on-delete.ts'
 
 const planRolloutTests = 'packages/core/planner/test/rollout/plan-rollout.test.ts'
@@ -22,42 +22,50 @@ const failedStateTests = 'packages/core/planner/test/rollout/failed-state.test.t
 const reapplyTests = 'packages/core/planner/test/rollout/reapply.test.ts'
 const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.test.ts'
 const policiesTests = 'test/scenarios/policies.test.ts'
-const leftRevisionsTests = 'packages/core/planner/test/rollout/left-revisions.test.ts'
+const formerRevisionsTests = 'packages/core/planner/test/rollout/former-revisions.test.ts'
 const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 
 /** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G1',
-    fault: 'a rollback leaves the version behind that it rolls back',
-    file: leftRevisions,
-    find: 'return before?.stableRevision !== stableRevision ||',
-    replace: 'return before !== undefined ||',
-    tests: [leftRevisionsTests],
+    fault: 'a revision is former once another template replaces it, though it was never stable',
+    file: formerRevisions,
+    find: 'const replaced = before?.stableRevision',
+    replace: 'const replaced = before?.canaryStatus?.canaryRevision',
+    tests: [formerRevisionsTests],
   },
   {
     rule: 'G6',
-    fault: 'a completed release leaves nothing behind',
-    file: leftRevisions,
-    find: 'hasCompleted(before, state) ? revisionsOn(fleet) : ',
-    replace: '',
-    tests: [leftRevisionsTests],
+    fault: 'the stable revision is no former one once a release has completed',
+    file: formerRevisions,
+    find: 'kept.includes(replaced) ? kept : [replaced, ...kept]',
+    replace: 'kept.includes(replaced) ? kept : kept',
+    tests: [formerRevisionsTests],
   },
   {
     rule: 'G6',
-    fault: 'the first rest of a Rollout leaves nothing behind',
-    file: leftRevisions,
-    find: ' || (before?.releases ?? []).every(({ revision }) => revision === stableRevision)',
-    replace: '',
-    tests: [leftRevisionsTests],
+    fault: 'a new Rollout knows no former revision',
+    file: formerRevisions,
+    find: 'isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(before, state)',
+    replace: 'formerBefore(before, state)',
+    tests: [formerRevisionsTests],
   },
   {
     rule: 'G1',
-    fault: 'a revision that is released again counts as left behind',
-    file: leftRevisions,
-    find: ' && revision !== state.canary.canaryRevision',
+    fault: 'a new Rollout takes the revision of a frozen release for a former one',
+    file: formerRevisions,
+    find: ' && revision !== frozen',
     replace: '',
-    tests: [leftRevisionsTests],
+    tests: [formerRevisionsTests],
+  },
+  {
+    rule: 'G1',
+    fault: 'a former revision stays one after a release of it that did not complete',
+    file: formerRevisions,
+    find: 'filter((revision) => !isOver || revision !== released)',
+    replace: 'filter(() => true)',
+    tests: [formerRevisionsTests, 'packages/core/planner/test/rollout/former-revisions.property.test.ts'],
   },
   {
     rule: 'G12',

@@ -285,7 +285,7 @@ export class FakeCluster {
       releaseUid,
       record,
       nodes: release.spec.tranche?.nodes,
-      leftRevisions: release.spec.tranche?.leftRevisions,
+      formerRevisions: release.spec.tranche?.formerRevisions,
       fleet: this.fleet(),
       podsSeen,
       sent: new Set(),

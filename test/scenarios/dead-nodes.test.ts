@@ -93,12 +93,12 @@ describe('nodes that were dead before the release, without a policy', () => {
       await stage.until('the release is over', isOver)
       expect((await stage.rollout()).status?.skippedNodes).toEqual(dead)
     }
-    expect((await stage.rollout()).status?.leftRevisions).toHaveLength(1)
+    expect((await stage.rollout()).status?.formerRevisions).toHaveLength(1)
     for (const node of dead) await drive(stage.clock, stage.simulator.nodes.revive(node))
     await untilReleased(stage, 'v4')
     await stage.setImage('v5')
     await untilReleased(stage, 'v5')
-    expect((await stage.rollout()).status?.leftRevisions).toBeUndefined()
+    expect((await stage.rollout()).status?.formerRevisions).toBeUndefined()
     expectKept(stage)
   })
 
@@ -135,7 +135,7 @@ describe('nodes that were dead before the release, without a policy', () => {
     await stage.pass(10 * 60_000)
     expect(await nodesOn(stage, 'v3')).toEqual([])
     expect((await stage.release())?.status?.waiting?.message).toContain(
-      `${taken} is dead and runs a revision that was rolled back or replaced, which may be why, so it counts: bring it back, or delete its Node object`,
+      `${taken} is out of reach and runs a revision that was rolled back or replaced, which may be why, so it counts: bring it back, or delete its Node object`,
     )
     await drive(stage.clock, stage.simulator.nodes.revive(taken))
     await untilNodesOn(stage, 'v3', 1)

@@ -141,7 +141,7 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
       releaseUid,
       record,
       nodes,
-      leftRevisions: release.spec.tranche?.leftRevisions,
+      formerRevisions: release.spec.tranche?.formerRevisions,
       fleet,
       podsSeen: record.watermark,
       sent: new Set(),

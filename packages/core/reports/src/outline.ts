@@ -1,4 +1,4 @@
-import type { BatchRelease, Failure, ReleaseNodeRules, ReleasePlan, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, Failure, Permit, ReleaseNodeRules, ReleasePlan, Rollout } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import type { PodTemplate } from '@tranche/kube-types'
 import {
@@ -28,8 +28,8 @@ export interface Outline {
   readonly stable: string | undefined
   /** Revision that this release, or the last one, replaces; undefined while unknown. */
   readonly replaced: string | undefined
-  /** Revisions that completed releases left behind on nodes. */
-  readonly left: readonly string[]
+  /** Revisions that were stable once, or ran before the first release. */
+  readonly former: readonly string[]
   /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number
   /** Node rules of the release; between releases those of the steps. */
@@ -66,7 +66,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
     canary,
     stable: (isReleaseUnderWay(rollout) ? undefined : lastStable) ?? replaced ?? lastStable ?? found?.stable,
     replaced: release?.spec.tranche?.stableRevision ?? replaced,
-    left: release?.spec.tranche?.leftRevisions ?? rollout.status?.leftRevisions ?? [],
+    former: (release === undefined ? rollout.status?.formerRevisions : release.spec.tranche?.formerRevisions) ?? [],
     minReadyMs: (daemonSet?.spec.minReadySeconds ?? 0) * 1000,
     rules: release === undefined ? nodeRulesFor(rollout, undefined) : release.spec.tranche?.nodes,
     batch: release?.spec.releasePlan.batchPartition ?? null,
@@ -77,14 +77,13 @@ export function outlineOf(facts: ReleaseFacts): Outline {
 
 /** Progress of the present batch, or of all nodes without one. Incremental: costs only the changes since the last call. */
 export function progressOf(outline: Outline): BatchProgress {
-  const { facts, fleet, canary, replaced: stable, left, minReadyMs, rules, batch, plan } = outline
-  const permitted = nodesWithPermit(outline)
+  const { facts, fleet, canary, replaced: stable, former, minReadyMs, rules, batch, plan } = outline
   return batchProgress({
     fleet,
     revision: canary,
     stable,
-    left,
-    permitted,
+    former,
+    permits: permitsOf(outline),
     minReadyMs,
     monotonicMs: facts.monotonicMs,
     plan,
@@ -93,9 +92,9 @@ export function progressOf(outline: Outline): BatchProgress {
   })
 }
 
-/** Names of nodes with a permit in the record of the release. */
-export function nodesWithPermit({ release }: Outline): readonly string[] {
-  return (release?.status?.flight?.permits ?? []).map(({ node }) => node)
+/** Permits in the record of the release. */
+export function permitsOf({ release }: Outline): readonly Permit[] {
+  return release?.status?.flight?.permits ?? []
 }
 
 /** Skipped nodes: NotReady, excluded, or gone during their update. */

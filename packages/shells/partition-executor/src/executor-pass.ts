@@ -218,7 +218,7 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     releaseUid: release.metadata.uid,
     record: release.status?.flight,
     nodes: release.spec.tranche?.nodes,
-    leftRevisions: release.spec.tranche?.leftRevisions,
+    formerRevisions: release.spec.tranche?.formerRevisions,
     fleet,
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),

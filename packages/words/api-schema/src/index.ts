@@ -62,7 +62,7 @@ export {
   type FailedNode,
   type Failure,
   type Leaked,
-  LEFT_REVISIONS_MAX,
+  FORMER_REVISIONS_MAX,
   type RolloutCondition,
   type Waiting,
   type WaitingFor,

@@ -74,13 +74,13 @@ export const waitingForSchema = z.object({ ...waitFields, since: time().optional
 /** @see waitingForSchema */
 export type WaitingFor = Frozen<z.infer<typeof waitingForSchema>>
 
-/** Maximum number of revisions left behind that a status names: those of the most nodes. The others count as superseded. */
-export const LEFT_REVISIONS_MAX = 20
+/** Maximum number of former revisions that a status names: those of the most nodes. The others count as superseded. */
+export const FORMER_REVISIONS_MAX = 20
 
-/** Revisions that the last completed release left behind on nodes, such as dead ones; at most {@link LEFT_REVISIONS_MAX}. */
-export const leftRevisionsSchema = atomicList(z.string()).max(LEFT_REVISIONS_MAX).meta({
+/** Revisions that were stable once and that nodes still run, such as dead ones; at most {@link FORMER_REVISIONS_MAX}. */
+export const formerRevisionsSchema = atomicList(z.string()).max(FORMER_REVISIONS_MAX).meta({
   description:
-    'controller-revision-hash of each revision that the last completed release left behind on nodes, such as dead ones. They count as the stable one does.',
+    'controller-revision-hash of each revision that was stable once, or ran before the first release, and that nodes still run. On dead nodes they count as the stable one does.',
 })
 
 /** Names of skipped nodes: NotReady or excluded. */

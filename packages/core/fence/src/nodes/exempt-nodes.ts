@@ -1,7 +1,8 @@
-import type { NodeView } from '@tranche/fleet'
+import type { Permit } from '@tranche/api-schema'
+import { type FleetView, nodeInView, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { NodeScope } from './node-scope.ts'
-import { hasSupersededPod, isInReach, isOld, isSuperseded, type Revisions } from './old-nodes.ts'
+import { hasSupersededPod, isInReach, isProven, isSuperseded, type Revisions } from './old-nodes.ts'
 
 /** The dead nodes of a view, and whether they are exempt from the budget. */
 export interface Exemption {
@@ -22,8 +23,8 @@ export interface ExemptionQuestion {
   /** Desired nodes without an available pod. */
   readonly unavailable: readonly NodeView[]
   readonly revisions: Revisions
-  /** Names of nodes with a permit in the record: Tranche may have deleted their pods. */
-  readonly permitted: ReadonlySet<string>
+  /** Names of nodes with a permit whose pod is terminating or gone. */
+  readonly inFlight: ReadonlySet<string>
   readonly rules: Pick<NodeScope, 'exempt' | 'deadAfterMs'>
   /** Number of desired nodes, which a percentage refers to; rounded up. */
   readonly desired: number
@@ -69,12 +70,20 @@ function deadFromMs(node: NodeView, question: ExemptionQuestion): number | null 
 }
 
 /**
- * Whether no release took the node down: its pods are of revisions from before, none of a superseded one, and one of them is standing. Where
- * all are terminating, another client has deleted them, as a native update does: the node has no permit.
+ * Whether no release took the node down: it is not in flight, one of its pods is of a revision that was stable, and none is of a superseded
+ * one. Where all of them are terminating, another client has deleted them, as a native update does. They are of such revisions then.
  */
-function isUntouched({ name, pods }: NodeView, { revisions, permitted }: ExemptionQuestion): boolean {
+function isUntouched({ name, pods }: NodeView, { revisions, inFlight }: ExemptionQuestion): boolean {
+  if (inFlight.has(name)) return false
   const standing = pods.filter(({ terminating }) => !terminating)
   if (standing.some((pod) => isSuperseded(pod, revisions))) return false
-  if (standing.length > 0) return standing.some((pod) => isOld(pod, revisions.canary))
-  return pods.length > 0 && !permitted.has(name) && pods.every((pod) => pod.hash !== revisions.canary && !isSuperseded(pod, revisions))
+  if (standing.length > 0) return standing.some((pod) => isProven(pod, revisions))
+  return pods.length > 0 && pods.every((pod) => isProven(pod, revisions))
+}
+
+/** @returns names of the nodes with a permit whose pod is terminating or gone */
+export function nodesInFlight(permits: readonly Permit[], fleet: FleetView): ReadonlySet<string> {
+  const stands = ({ node, podUid }: Permit): boolean =>
+    nodeInView(fleet, node)?.pods.some(({ uid, terminating }) => uid === podUid && !terminating) === true
+  return new Set(permits.filter((permit) => !stands(permit)).map(({ node }) => node))
 }

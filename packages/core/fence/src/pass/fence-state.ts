@@ -2,7 +2,7 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
 import { type Availability, permitState, type PermitState } from '../record/permit-state.ts'
 import { permitId } from '../record/flight-record.ts'
-import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
+import { type BatchScope, batchScope, isInScope, isInSteps, scopeInRecord } from '../nodes/batch-scope.ts'
 import { type Exemption, exemptNodes } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
@@ -25,8 +25,8 @@ export interface FenceState {
   /** Nodes that the batch may have on the revision: the record's size, capped by what its partition leaves in our view (G3). */
   readonly size: number
   /**
-   * Nodes that the batch lacks: its size minus the nodes that run, or will come back on, the revision, or have a permit (G3).
-   * Negative where pods leaked.
+   * Nodes that the batch lacks: its size minus the nodes that run, or will come back on, the revision, or have a permit (G3). Exempt nodes
+   * are none of these. Negative where pods leaked.
    */
   readonly lack: number
 }
@@ -64,12 +64,13 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   })
   const old = [...permittedNodes(permits)].filter((node) => isOldNode(view, record, node))
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
-  const revisions = { canary: record.revision, stable: view.published.stableRevision, left: view.leftRevisions ?? [] }
-  const taken = tally.onRevision + old.length
-  const size = batchSizeOf(record, tally.desired, taken)
+  const revisions = { canary: record.revision, stable: view.published.stableRevision, former: view.formerRevisions ?? [] }
   const { desired, unavailable } = tally
-  const permitted = new Set(record.permits.map(({ node }) => node))
-  const exemption = exemptNodes({ unavailable, revisions, permitted, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
+  const inFlight = new Set(permits.filter(isGone).map(({ permit }) => permit.node))
+  const exemption = exemptNodes({ unavailable, revisions, inFlight, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
+  const isIdle = (node: NodeView): boolean => exemption.names.has(node.name) && !hasOldPod(node, record.revision) && isInSteps(scope, node)
+  const taken = tally.onRevision - unavailable.filter(isIdle).length + old.length
+  const size = batchSizeOf(record, desired, taken)
   return { view, record, availability, revisions, scope, tally, exemption, permits, size, lack: size - taken }
 }
 

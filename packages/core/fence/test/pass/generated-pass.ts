@@ -9,8 +9,8 @@ import { publishedTargetOf, NOW_MS } from './pass-notation.ts'
 /** A generated cluster, and the policy of its release for dead nodes; without one where it has none. */
 export interface RuledCluster extends GeneratedCluster {
   readonly notReady?: DeadRule | undefined
-  /** Revisions that completed releases left behind on nodes. */
-  readonly left?: readonly string[]
+  /** Revisions that were stable once, or ran before the first release. */
+  readonly former?: readonly string[]
 }
 
 /** `nodes.notReady` of a policy, and what it means: `after` in milliseconds, and how many of `desired` nodes may be dead. */
@@ -50,10 +50,10 @@ export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
       fc.option(deadRule, { nil: undefined }),
       fc.constantFrom([], [], ['older'], ['unknown', 'older']),
     )
-    .map(([generated, everySent, notReady, left]) => {
+    .map(([generated, everySent, notReady, former]) => {
       const { exempt, after } = notReady ?? {}
       const scope = scopeTextOf(batchScope(notReady && { notReady: { exempt, after } }, null))
-      const cluster = { ...generated, record: { ...generated.record, scope }, notReady, left }
+      const cluster = { ...generated, record: { ...generated.record, scope }, notReady, former }
       const sent = cluster.record.permits.filter((_, at) => everySent > 0 && at % everySent === 0)
       return { cluster, view: toView(cluster, sent) }
     })
@@ -72,7 +72,7 @@ export function toView(cluster: RuledCluster, sent: readonly Permit[] = []): Pas
     releaseUid: 'release',
     record: cluster.record,
     ...(cluster.notReady && { nodes: { notReady: { exempt: cluster.notReady.exempt, after: cluster.notReady.after } } }),
-    leftRevisions: cluster.left,
+    formerRevisions: cluster.former,
     fleet: index.view(FLEET_OWNER),
     podsSeen: '9999',
     sent: new Set(sent.map(permitId)),
@@ -97,8 +97,7 @@ export interface NodeTruth {
   readonly pods: readonly SeenPod[]
   /**
    * The node does not answer, is in maintenance, or has been NotReady for five minutes or as long as the policy says. It runs the stable
-   * revision, one of unknown name, or one that a completed release left behind, and no other. Where all of its pods are terminating, none
-   * of them has a permit.
+   * revision, one of unknown name, or a former one, and no other. It has no permit whose pod is terminating or gone.
    */
   readonly dead: boolean
   /** The node has an available, non-terminating pod. */
@@ -108,7 +107,7 @@ export interface NodeTruth {
 }
 
 /** The truth about every node that exists or has a pod, by name. */
-export function truthOf({ nodes, pods, record, minReadySeconds, notReady, left = [] }: RuledCluster): ReadonlyMap<string, NodeTruth> {
+export function truthOf({ nodes, pods, record, minReadySeconds, notReady, former = [] }: RuledCluster): ReadonlyMap<string, NodeTruth> {
   const names = new Set([...nodes.map(({ metadata }) => metadata.name), ...pods.map(({ pod }) => nodeOfPod(pod))])
   return new Map(
     [...names].map((name) => {
@@ -116,20 +115,23 @@ export function truthOf({ nodes, pods, record, minReadySeconds, notReady, left =
       const here = pods.filter(({ pod }) => nodeOfPod(pod) === name)
       const health = node?.status?.conditions?.[0]?.status
       const inMaintenance = node?.status?.conditions?.some(({ type }) => type === 'DrainInProgress') === true
-      const hasSuperseded = here.some(({ pod }) => stands(pod) && !['old', 'new', ...left].includes(hashOf(pod) ?? ''))
+      const hasSuperseded = here.some(({ pod }) => stands(pod) && !['old', 'new', ...former].includes(hashOf(pod) ?? ''))
       const inReach = !inMaintenance && (health === 'True' || (health === 'False' && hasSuperseded))
       const available = here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000)
       const old = here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision)
-      const isBefore = here.every(({ pod }) => hashOf(pod) !== record.revision && ['old', ...left].includes(hashOf(pod) ?? ''))
+      const isBefore = here.every(({ pod }) => hashOf(pod) !== record.revision && ['old', ...former].includes(hashOf(pod) ?? ''))
       const isEnding = here.length > 0 && here.every(({ pod }) => !stands(pod))
-      const isLeftByOthers = isEnding && isBefore && !record.permits.some(({ node: permitted }) => permitted === name)
+      const isLeftByOthers = isEnding && isBefore
+      const isInFlight = record.permits.some(
+        ({ node: permitted, podUid }) => permitted === name && !here.some(({ pod }) => stands(pod) && pod.metadata.uid === podUid),
+      )
       const isLost = inMaintenance || health === 'Unknown' || (health === 'False' && seenNotReadyMs(name) >= (notReady?.afterMs ?? 300_000))
       const truth: NodeTruth = {
         desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
         isReady: health === 'True',
         inReach,
         pods: here,
-        dead: isLost && !inReach && !hasSuperseded && (old || isLeftByOthers) && !available,
+        dead: isLost && !inReach && !hasSuperseded && (old || isLeftByOthers) && !isInFlight && !available,
         available,
         old,
       }
@@ -150,11 +152,18 @@ export function isFlying(permit: Permit, truth: ReadonlyMap<string, NodeTruth>):
   return pod === undefined ? !isSettled(permit, truth) : !stands(pod)
 }
 
+/** Dead nodes, unless more are dead than the policy exempts. */
+export function exemptIn(desired: readonly (readonly [string, NodeTruth])[], rule: DeadRule | undefined): ReadonlySet<string> {
+  const dead = desired.filter(([, node]) => node.dead).map(([name]) => name)
+  return new Set(dead.length <= (rule?.most(desired.length) ?? Math.ceil(desired.length / 10)) ? dead : [])
+}
+
 /** What the batch lacks (G3): its size minus the nodes that run, or will come back on, the revision, or have a permit. */
-export function lackOf({ record }: GeneratedCluster, truth: ReadonlyMap<string, NodeTruth>): number {
+export function lackOf({ record, notReady }: RuledCluster, truth: ReadonlyMap<string, NodeTruth>): number {
   const desired = [...truth].filter(([, node]) => node.desired)
   const taken = permittedNodes(record.permits, truth)
-  const onTheWay = desired.filter(([name, node]) => !node.old || taken.has(name))
+  const exempt = exemptIn(desired, notReady)
+  const onTheWay = desired.filter(([name, node]) => (!node.old && !exempt.has(name)) || taken.has(name))
   return Math.max(0, desired.length - record.partition) - onTheWay.length
 }
 

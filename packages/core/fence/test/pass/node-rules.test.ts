@@ -220,23 +220,23 @@ describe('the pods that an executor permits and deletes under the node rules of 
       'wait for budget',
     ],
     [
-      'a dead node costs no budget if it has a revision that a completed release left behind (G1)',
-      { nodes: 'a?:bad! b:old', left: ['bad'], permits: 'b' },
+      'a dead node costs no budget if it has a former revision (G1)',
+      { nodes: 'a?:bad! b:old', former: ['bad'], permits: 'b' },
       'execute b',
     ],
     [
-      'more dead nodes than the policy exempts cost budget, also with a revision that a completed release left behind (G1)',
-      { nodes: 'a?:bad! b:old c?:old!', left: ['bad'], permits: 'b' },
+      'more dead nodes than the policy exempts cost budget, also with a former revision (G1)',
+      { nodes: 'a?:bad! b:old c?:old!', former: ['bad'], permits: 'b' },
       'wait for budget',
     ],
     [
-      'a NotReady node with a revision that a completed release left behind is not taken, though its kubelet answers (G6)',
-      { nodes: 'a¿:bad b:old', left: ['bad'] },
+      'a NotReady node with a former revision is not taken, though its kubelet answers (G6)',
+      { nodes: 'a¿:bad b:old', former: ['bad'] },
       'append b',
     ],
     [
-      'a dead node costs budget if it has another superseded revision than those left behind (G1)',
-      { nodes: 'a?:bad! b:old', left: ['worse'], permits: 'b' },
+      'a dead node costs budget if it has a superseded revision and others are former (G1)',
+      { nodes: 'a?:bad! b:old', former: ['worse'], permits: 'b' },
       'wait for budget',
     ],
     [

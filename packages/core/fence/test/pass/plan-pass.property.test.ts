@@ -12,6 +12,7 @@ import {
   isFlying,
   isReady,
   isSettled,
+  exemptIn,
   lackOf,
   permittedNodes,
   podOf,
@@ -319,9 +320,8 @@ function downBeside(cluster: RuledCluster, own: string, place: number): readonly
   const truth = truthOf(cluster)
   const taken = cluster.record.permits.filter((permit, at) => (at < place && !isSettled(permit, truth)) || isFlying(permit, truth))
   const desired = [...truth].filter(([, node]) => node.desired)
-  const dead = desired.filter(([, node]) => node.dead).length
-  const areExempt = dead <= (cluster.notReady?.most(desired.length) ?? Math.ceil(desired.length / 10))
-  const unavailable = desired.filter(([, node]) => !node.available && !(node.dead && areExempt)).map(([name]) => name)
+  const exempt = exemptIn(desired, cluster.notReady)
+  const unavailable = desired.filter(([name, node]) => !node.available && !exempt.has(name)).map(([name]) => name)
   return [...new Set([...taken.map(({ node }) => node), ...unavailable])].filter((node) => node !== own)
 }
 
@@ -333,7 +333,7 @@ function nodesOf(cluster: RuledCluster) {
 function rankOf(cluster: RuledCluster, pod: RuledCluster['pods'][number]['pod'], noBudget: boolean): string {
   const here = cluster.pods.filter((seen) => nodeOfPod(seen.pod) === nodeOfPod(pod))
   const costless = noBudget && !here.some((seen) => stands(seen.pod) && isReady(seen.pod))
-  const superseded = !['old', ...(cluster.left ?? [])].includes(hashOf(pod) ?? '')
+  const superseded = !['old', ...(cluster.former ?? [])].includes(hashOf(pod) ?? '')
   const crashing = pod.status?.containerStatuses !== undefined
   const isNodeReady = truthOf(cluster).get(nodeOfPod(pod))!.isReady
   const health =

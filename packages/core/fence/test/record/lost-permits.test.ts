@@ -52,11 +52,11 @@ describe('lostPermits (F11)', () => {
     expect(permitsOf(unlabelled, unlabelled, { stable: undefined }).map(({ node }) => node)).toEqual(['a'])
   })
 
-  it('counts no node that still runs a revision that a completed release left behind, and not where it is released again', () => {
+  it('counts no node that still runs a former revision, and not where it is released again', () => {
     const pods = [podOf({ node: 'a', hash: 'bad', ready: false })]
-    expect(permitsOf(pods, pods, { left: ['bad'] })).toEqual([])
-    expect(permitsOf(pods, pods, { left: ['bad'], stable: undefined })).toEqual([])
-    expect(permitsOf(pods, pods, { left: ['bad'], revision: 'bad' }).map(({ node }) => node)).toEqual(['a'])
+    expect(permitsOf(pods, pods, { former: ['bad'] })).toEqual([])
+    expect(permitsOf(pods, pods, { former: ['bad'], stable: undefined })).toEqual([])
+    expect(permitsOf(pods, pods, { former: ['bad'], revision: 'bad' }).map(({ node }) => node)).toEqual(['a'])
   })
 
   it('counts a node as in flight whose pod is available only by a view that may have missed a flap (L10)', () => {
@@ -87,7 +87,7 @@ function permitsOf(seen: readonly FleetPod[], live: readonly FleetPod[], given: 
   return lostPermits({
     revision: 'new',
     stable: 'old',
-    left: [],
+    former: [],
     nodes: ['a'],
     fleet: index.view(FLEET_OWNER),
     pods: live,

@@ -133,8 +133,8 @@ function heldByRules(
   const rules = tranche?.nodes
   const scope = batchScope(rules, releasePlan.batchPartition ?? null)
   const { revision } = allowance
-  const left = tranche?.leftRevisions ?? []
-  const spread = spreadWait({ fleet, revision, stable, left, rules, scope, unavailable: progress.unavailable })
+  const former = tranche?.formerRevisions ?? []
+  const spread = spreadWait({ fleet, revision, stable, former, rules, scope, unavailable: progress.unavailable })
   if (spread !== null) return { reason: 'SpreadUsedUp', message: `${lack}; ${spread.text}`, nodes: spread.nodes }
   const { waitedFor } = progress
   if (waitedFor.length < progress.effectiveSize - progress.updated) return null
@@ -163,12 +163,12 @@ function tooManyDead({ exemption: { dead, most } }: BatchProgress): string {
   return `; ${count}, and all of them count, because nodes.notReady.exempt leaves out at most ${most}`
 }
 
-/** Dead nodes with a superseded revision cost budget, whatever the policy exempts: says which, and what ends that. */
+/** Nodes out of reach with a superseded revision cost budget, whatever the policy exempts: says which, and what ends that. */
 function suspectText({ exemption: { suspect } }: BatchProgress): string {
   if (suspect.length === 0) return ''
   const why = 'a revision that was rolled back or replaced, which may be why'
-  if (suspect.length === 1) return `; ${suspect[0]} is dead and runs ${why}, so it counts: bring it back, or delete its Node object`
-  return `; ${firstNodes(suspect)} are dead and run ${why}, so they count: bring them back, or delete their Node objects`
+  if (suspect.length === 1) return `; ${suspect[0]} is out of reach and runs ${why}, so it counts: bring it back, or delete its Node object`
+  return `; ${firstNodes(suspect)} are out of reach and run ${why}, so they count: bring them back, or delete their Node objects`
 }
 
 /** More nodes are down than the limit allows, for instance after it was lowered: says what ends the wait. */

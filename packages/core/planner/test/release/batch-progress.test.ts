@@ -1,4 +1,4 @@
-import type { NodeSelector } from '@tranche/api-schema'
+import type { NodeSelector, Permit } from '@tranche/api-schema'
 import { toFleetView } from '@tranche/fleet'
 import { batchProgress, type BatchQuestion, batchSize } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
@@ -113,15 +113,28 @@ describe('batchProgress', () => {
       want: { size: 2, effectiveSize: 2, skipped: ['c'], state: 'Ready' },
     },
     'is ready without a node that died between two pods, and names it': {
-      question: { fleet: nodes('a:new b:old~? c:old d:old') },
+      question: { fleet: nodes('a:new b:old~? c:old d:old'), permits: [inFlight('b')] },
       want: { size: 2, effectiveSize: 2, between: ['b'], away: ['b'], state: 'Ready' },
     },
     'waits for a node between two pods whose kubelet answers': {
       question: { fleet: nodes('a:new b:old~ c:old d:old') },
       want: { away: [], state: 'Verifying' },
     },
+    'takes another node for a dead one whose pod another client deleted': {
+      question: { fleet: nodes('a:new b:old~? c:old d:old') },
+      want: { size: 2, effectiveSize: 2, between: [], away: [], waitedFor: [], state: 'Upgrading' },
+    },
+    'waits for a dead node whose pod another client deleted, where the policy says so': {
+      question: { fleet: nodes('a:new b:old~?'), batch: null, nodes: { notReady: { action: 'Wait' } } },
+      want: { effectiveSize: 2, waitedFor: ['b'], state: 'Upgrading' },
+    },
+    'is ready beside a dead node that has run the revision since it was stable': {
+      question: { fleet: nodes('a:new b:new!? c:new'), stable: 'new', batch: null },
+      want: { effectiveSize: 2, unwell: [], unavailable: [], state: 'Ready' },
+    },
     'is not ready on dead nodes alone': {
       question: {
+        permits: [inFlight('a')],
         fleet: nodes('a:old~? b:old c:old d:old'),
         plan: { batches: [{ canaryReplicas: 1 }], enableExtraWorkloadForCanary: false },
       },
@@ -193,6 +206,11 @@ describe('batchSize', () => {
     expect(batchSize(plan(size), 0, desired)).toBe(want)
   })
 })
+
+/** A permit of the node whose pod is gone. */
+function inFlight(node: string): Permit {
+  return { node, podUid: `gone-${node}`, podResourceVersion: '1' }
+}
 
 function tolerating(failureThreshold: number | string): BatchQuestion['plan'] {
   return { ...base.plan, failureThreshold }

@@ -1,23 +1,32 @@
+import { followDeadNodes } from '../world/dead-nodes.ts'
+import { followFormerRevisions } from '../world/former-revisions.ts'
 import { takenBy } from '../world/node-story.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
  * G3: the nodes that we moved to the ordered revision never exceed the batch. A node counts when it runs the revision or will come back on
- * it. Nodes that others moved count as soon as the watches of the deciding process had reported them.
+ * it. Nodes that others moved count as soon as the watches of the deciding process had reported them, but for those that it may have taken
+ * for dead since before the release.
  */
-export function createBatchJudge({ observations, breach }: JudgeParts): Judge {
-  function countTaken({ daemonSet, pod, decision }: Deletion): number {
+export function createBatchJudge({ world, observations, query, breach }: JudgeParts): Judge {
+  const dead = followDeadNodes(observations, followFormerRevisions(world, observations, query.isOurs))
+
+  function countTaken(deletion: Deletion): number {
+    const { daemonSet, pod, decision } = deletion
+    const exempt = dead.exemptFor(deletion)
     let count = 1
     for (const node of daemonSet.taken) {
       if (node.name === pod.node) continue
       const taken = takenBy(node, daemonSet.orders.revision)
+      if (taken?.byUs !== true && exempt.has(node.name)) continue
       if (taken === null || taken.byUs || observations.hasSeen(decision, taken.cause)) count++
     }
     return count
   }
 
   return {
+    onWrite: (write) => dead.onWrite(write),
     onDeletion(deletion) {
       const { daemonSet, pod, atMs, decision } = deletion
       const { partition, isSilent } = daemonSet.orders

@@ -1,6 +1,6 @@
 import type { RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
 import { isInMaintenance } from './maintenance.ts'
-import type { LeftRevisions } from './left-revisions.ts'
+import type { FormerRevisions } from './former-revisions.ts'
 import { inNodes } from './resolve-limit.ts'
 import type { DaemonSetStory } from './daemon-set-story.ts'
 import type { NodeStory, PodStory } from './node-story.ts'
@@ -20,23 +20,23 @@ export interface DeadNodes {
 const WITHOUT_POLICY = { exempt: '10%', after: '5m' }
 
 /** Follows the outages of nodes. */
-export function followDeadNodes(observations: Observations, left: LeftRevisions): DeadNodes {
-  return new OutagesOfNodes(observations, left)
+export function followDeadNodes(observations: Observations, former: FormerRevisions): DeadNodes {
+  return new OutagesOfNodes(observations, former)
 }
 
 class OutagesOfNodes implements DeadNodes {
   /** By node name: its state, and the last write that changed it. */
   readonly #outages = new Map<string, { readonly state: string; readonly by: Cause }>()
   readonly #observations: Observations
-  readonly #left: LeftRevisions
+  readonly #former: FormerRevisions
 
-  constructor(observations: Observations, left: LeftRevisions) {
+  constructor(observations: Observations, former: FormerRevisions) {
     this.#observations = observations
-    this.#left = left
+    this.#former = former
   }
 
   onWrite(write: RecordedWrite): void {
-    this.#left.onWrite(write)
+    this.#former.onWrite(write)
     if (write.kind !== 'Node') return
     const node = write.o as unknown as RecordedNode
     const state = `${node.ready} ${isInMaintenance(node)}`
@@ -71,28 +71,27 @@ class OutagesOfNodes implements DeadNodes {
   }
 
   /**
-   * Whether no release may have reached the node in the decision's view: it had an old pod, and none of a superseded revision. Or all of its
-   * pods were terminating, and another client deleted the last one.
+   * Whether no release may have taken the node down in the decision's view: it had a pod of a revision from before, and none of a superseded
+   * one. Or all of its pods were terminating, and another client deleted the last one.
    */
   #mayLookUntouched(node: NodeStory, { daemonSet, decision, atMs }: Deletion): boolean {
     const { revision } = daemonSet.orders
     const before = this.#revisionsBefore(daemonSet, decision)
-    const isSuperseded = ({ last: { hash = '' } }: PodStory): boolean => before !== undefined && !before.has(hash)
+    const isProven = ({ last: { hash } }: PodStory): boolean =>
+      before === undefined ? hash !== revision : hash !== undefined && before.has(hash)
     const isSeen = ({ rv }: PodStory): boolean => this.#observations.hasSeen(decision, podWrite(rv, atMs))
     const pods = [...node.pods.values()]
-    const old = pods.filter(
-      ({ ended, last }) =>
-        (last.hash === undefined || last.hash !== revision) && (ended === null || !this.#observations.hasSeen(decision, ended)),
-    )
-    if (old.length > 0) return !old.some((pod) => pod.ended === null && isSuperseded(pod) && isSeen(pod))
+    const standing = pods.filter(({ ended }) => ended === null || !this.#observations.hasSeen(decision, ended))
+    if (standing.some((pod) => pod.ended === null && pod.last.hash !== revision && !isProven(pod) && isSeen(pod))) return false
+    if (standing.some(isProven)) return true
     const last = pods.filter(({ ended }) => ended !== null).sort((a, b) => b.ended!.t - a.ended!.t)[0]
     if (last === undefined || last.deletedByUs || pods.some((pod) => pod.ended === null && isSeen(pod))) return false
-    return last.last.hash !== revision && !isSuperseded(last)
+    return isProven(last)
   }
 
-  /** @returns the revisions that the deciding process may count as from before its release; undefined: any, because it may know no stable one */
+  /** @returns the revisions that the deciding process may count as from before its release; undefined: any other, because it may know no stable one */
   #revisionsBefore(daemonSet: DaemonSetStory, decision: Decision): ReadonlySet<string> | undefined {
-    const before = new Set(this.#left.possible(daemonSet, decision))
+    const before = new Set(this.#former.possible(daemonSet, decision))
     for (const stable of this.#stablesFor(daemonSet, decision)) {
       if (stable === undefined) return undefined
       before.add(stable)

@@ -242,9 +242,9 @@ describe('the order', () => {
         [],
       ],
       [
-        'accepts a healthy stable pod before one of a revision that a completed release left behind',
+        'accepts a healthy stable pod before one of a revision that was stable once',
         (s) => {
-          s.daemonSet({ template: 'template-1' }).pod('d1', { hash: 'v0' }).daemonSet({ template: 'template-2' })
+          s.revision('v0', 'template-0').pod('d1', { hash: 'v0' }).rollout({})
           return choose(s.seen().wait(1), 'a1')
         },
         [],

@@ -107,39 +107,44 @@ describe('nodes that died before their update', () => {
   )
   const deadOnV0 = (s: Script): Script => s.gone('d1').pod('d0', { hash: 'v0', ready: false }).node('d', { ready: 'Unknown' })
   const then = (s: Script, template: string): Script => s.daemonSet({ template }).seen().wait(2_000)
+  const report = (s: Script, canaryRevision: string): Script =>
+    s.rollout({ status: { phase: 'Healthy', canaryStatus: { canaryRevision } } }, 'controller-1')
+  const release = (s: Script, version: number, nodes = 'abcd'): Script => {
+    then(s, `template-${version}`)
+    for (const node of nodes) s.pod(`${node}1`, { hash: `v${version}` })
+    return report(s, `v${version}`)
+  }
   judgeEach(
     'G1',
     [
-      ['may run a revision that a completed release left behind', (s) => delBoth(then(deadOnV0(s), 'template-2')), []],
+      ['may run a revision that was stable once', (s) => delBoth(then(deadOnV0(release(release(s, 0), 1, 'abc')), 'template-2')), []],
       [
-        'must not run a revision that a release brought to some nodes before it was rolled back',
-        (s) => delBoth(then(then(deadOnV0(then(s, 'template-0')), 'template-1'), 'template-2')),
-        ['G1 b'],
-      ],
-      [
-        'may run the revision of a rolled-back release once another release has completed',
+        'may run the revision that is released, if that was stable once',
         (s) => {
-          then(then(deadOnV0(then(s, 'template-0')), 'template-1'), 'template-3')
-          for (const node of 'abc') s.pod(`${node}1`, { hash: 'v3' })
-          return delBoth(then(s, 'template-2'))
+          release(s, 2).gone('d1').pod('d2', { hash: 'v2', ready: false }).node('d', { ready: 'Unknown' })
+          return delBoth(then(release(s, 1, 'abc'), 'template-2'))
         },
         [],
       ],
       [
-        'must not run a revision that an unfinished release left behind',
-        (s) => {
-          then(deadOnV0(then(s, 'template-0')), 'template-3')
-          for (const node of 'ab') s.pod(`${node}1`, { hash: 'v3' })
-          return delBoth(then(s, 'template-2'))
-        },
+        'must not run a revision that a release brought to some nodes before it was rolled back',
+        (s) => delBoth(then(report(then(deadOnV0(then(report(s, 'v1'), 'template-0')), 'template-1'), 'v1'), 'template-2')),
         ['G1 b'],
       ],
       [
-        'must not run a revision that was left behind before, and is released again',
-        (s) => {
-          then(then(deadOnV0(s), 'template-3'), 'template-0').pod('c1', { hash: 'v0' })
-          return delBoth(then(s, 'template-2'))
-        },
+        'must not run a revision whose release did not complete, also after another release',
+        (s) => delBoth(then(release(deadOnV0(then(report(s, 'v1'), 'template-0')), 3, 'abc'), 'template-2')),
+        ['G1 b'],
+      ],
+      [
+        'must not run a revision that was stable once if it is released again and does not complete',
+        (s) => delBoth(then(deadOnV0(then(release(release(s, 0), 3), 'template-0')), 'template-2')),
+        ['G1 b'],
+      ],
+      ['may run a revision that ran when its Rollout was created', (s) => delBoth(then(deadOnV0(s).rollout({}), 'template-2')), []],
+      [
+        'must not run the one of a release that was frozen before',
+        (s) => delBoth(then(deadOnV0(s).annotate({ 'tranche.dev/frozen': '{"revision":"v0"}' }).rollout({}), 'template-2')),
         ['G1 b'],
       ],
     ],

@@ -1,4 +1,4 @@
-import type { BatchState, ReleaseNodeRules, ReleasePlan } from '@tranche/api-schema'
+import type { BatchState, Permit, ReleaseNodeRules, ReleasePlan } from '@tranche/api-schema'
 import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import {
@@ -12,6 +12,7 @@ import {
   exemptNodes,
   hasOldPod,
   isInReach,
+  nodesInFlight,
   updatedPod,
 } from '@tranche/fence'
 
@@ -22,7 +23,10 @@ export interface BatchProgress {
   readonly size: number
   /** Nodes to keep on the old revision: desired − size. */
   readonly partition: number
-  /** The size without nodes that cannot be taken: they run an old pod and are skipped, excluded, or not in the steps so far. */
+  /**
+   * The size without nodes that cannot be taken. They run an old pod and are skipped, excluded, or not in the steps so far; or they are
+   * exempt without an old pod.
+   */
   readonly effectiveSize: number
   /** Nodes with a standing pod of the revision and none of another. */
   readonly updated: number
@@ -30,13 +34,13 @@ export interface BatchProgress {
   readonly updatedAvailable: number
   /** NotReady nodes of the batch that still run an old pod and are out of reach: skipped, and updated when they are back. */
   readonly skipped: readonly string[]
-  /** NotReady nodes of the batch, out of reach with an old pod, for which the policy makes the batch wait. */
+  /** NotReady nodes of the batch, out of reach with an old pod or a terminating one, for which the policy makes the batch wait. */
   readonly waitedFor: readonly string[]
   /** Nodes that the policy excludes and that still run an old pod. */
   readonly excluded: readonly string[]
   /** Desired nodes that run an old pod, including skipped ones. */
   readonly old: readonly string[]
-  /** Updated nodes that are not available, with their pods. */
+  /** Updated nodes that are not available, with their pods; without the exempt ones. So are the next two. */
   readonly unwell: readonly { readonly node: string; readonly pod: FleetPod }[]
   /** Nodes without a standing pod, between the old and the new one. */
   readonly between: readonly string[]
@@ -60,10 +64,10 @@ export interface BatchQuestion extends CountQuestion {
   readonly plan: ReleasePlan
   /** The stable revision; undefined where it is unknown. */
   readonly stable?: string | undefined
-  /** Revisions that completed releases left behind on nodes. @default none */
-  readonly left?: readonly string[] | undefined
-  /** Names of nodes with a permit in the record. @default none */
-  readonly permitted?: readonly string[] | undefined
+  /** Revisions that were stable once, or ran before the first release. @default none */
+  readonly former?: readonly string[] | undefined
+  /** Permits of the record. @default none */
+  readonly permits?: readonly Permit[] | undefined
   /** Batch from 0; null for all nodes. */
   readonly batch: number | null
   /** Node rules of the batch; undefined: every node. */
@@ -74,31 +78,41 @@ export interface BatchQuestion extends CountQuestion {
 
 /** Counts a batch. It is ready when `effectiveSize` nodes, minus the tolerated ones, are updated and available. */
 export function batchProgress(question: BatchQuestion): BatchProgress {
-  const { fleet, revision, stable, left = NONE, minReadyMs, monotonicMs, plan, batch } = question
+  const { fleet, revision, stable, former = NONE, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
   const scope = batchScope(question.nodes, batch)
   const { inStep, outside, outsideUpdated, mayBeDead, ...counts } = sumOf(
-    countPerBlock(fleet, { revision, stable, left, minReadyMs, monotonicMs, scope }),
+    countPerBlock(fleet, { revision, stable, former, minReadyMs, monotonicMs, scope }),
   )
   const size = Math.min(
     desired,
     batchSize(plan, batch, scope.rules.hasSteps && batch !== null ? cumulated(inStep) : desired) + outsideUpdated,
   )
-  const effectiveSize = Math.min(size, desired - outside - counts.excluded.length - counts.skipped.length)
-  const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, counts))
-  const onTheWay = counts.updated + counts.between.length
-  const revisions = { canary: revision, stable, left }
-  const permitted = new Set(question.permitted)
-  const exemption = exemptNodes({ unavailable: mayBeDead, revisions, permitted, rules: scope.rules, desired, monotonicMs })
+  const revisions = { canary: revision, stable, former }
+  const inFlight = nodesInFlight(question.permits ?? [], fleet)
+  const exemption = exemptNodes({ unavailable: mayBeDead, revisions, inFlight, rules: scope.rules, desired, monotonicMs })
+  const isCounted = (name: string): boolean => !exemption.names.has(name)
+  const idle = mayBeDead.filter((node) => !isCounted(node.name) && !hasOldPod(node, revision))
+  const leaked = idle.filter((node) => !isInSteps(scope, node)).length
+  const waitedFor = scope.rules.notReady === 'Wait' ? idle.filter(({ name }) => counts.between.includes(name)).map(({ name }) => name) : []
+  const reachable = desired - outside - counts.excluded.length - counts.skipped.length - (idle.length - waitedFor.length)
+  const effectiveSize = Math.max(0, Math.min(size - leaked, reachable))
+  const away = counts.away.filter(isCounted)
+  const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, { ...counts, away }))
+  const onTheWay = counts.updated + counts.between.length - idle.length
   return {
     ...counts,
     desired,
     size,
     partition: desired - size,
     effectiveSize,
-    unavailable: exemption.names.size === 0 ? counts.unavailable : counts.unavailable.filter((name) => !exemption.names.has(name)),
+    waitedFor: [...counts.waitedFor, ...waitedFor],
+    unwell: counts.unwell.filter(({ node }) => isCounted(node)),
+    between: counts.between.filter(isCounted),
+    away,
+    unavailable: counts.unavailable.filter(isCounted),
     exemption,
-    state: stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + counts.away.length),
+    state: stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + away.length),
   }
 }
 
@@ -123,7 +137,7 @@ interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition
 
 interface ScopedQuestion extends CountQuestion {
   readonly stable: string | undefined
-  readonly left: readonly string[]
+  readonly former: readonly string[]
   readonly scope: BatchScope
 }
 
@@ -136,7 +150,7 @@ const countPerBlock = keptPerBlock<ScopedQuestion, BlockCounts>({
   count: countBlock,
   holds: (known, asked, { changesAtMs }) =>
     known.stable === asked.stable &&
-    isSameList(known.left, asked.left) &&
+    isSameList(known.former, asked.former) &&
     isSameScope(known.scope, asked.scope) &&
     isSameAnswer(known, asked, changesAtMs),
 })
@@ -180,12 +194,12 @@ type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inSt
 function countInScope(
   nodes: readonly NodeView[],
   old: readonly NodeView[],
-  { scope, revision, stable, left }: ScopedQuestion,
+  { scope, revision, stable, former }: ScopedQuestion,
 ): ScopeCounts {
   const { rules } = scope
   const inside = old.filter((node) => isInSteps(scope, node))
   const excluded = inside.filter(({ labels }) => rules.factsOf(labels).isExcluded)
-  const revisions = { canary: revision, stable, left }
+  const revisions = { canary: revision, stable, former }
   const notReady = inside.filter((node) => !isInReach(node, revisions) && !excluded.includes(node)).map(({ name }) => name)
   const inStep: number[] = []
   for (const { labels } of rules.hasSteps ? nodes : []) {

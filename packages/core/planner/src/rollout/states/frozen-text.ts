@@ -55,6 +55,12 @@ function policyText({ rollout }: RolloutView): string {
   return `; ${rolloutAnnotations.onDelete}: ${policy} was not completed: the remaining nodes cannot be updated, the revision is blocked, or Tranche lost control`
 }
 
+/** Revision whose release was frozen on the DaemonSet; undefined without one. */
+export function frozenRevision(daemonSet: DaemonSet | undefined): string | undefined {
+  const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]
+  return frozen === undefined ? undefined : (revisionOf(frozen) ?? undefined)
+}
+
 /** Stable revision of the release that was frozen on the DaemonSet; undefined without one, or where the history lost it. */
 export function frozenStable({ daemonSet, revisions }: RolloutView): string | undefined {
   const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]

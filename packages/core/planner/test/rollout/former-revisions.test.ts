@@ -1,29 +1,29 @@
-import { LEFT_REVISIONS_MAX } from '@tranche/api-schema'
+import { FORMER_REVISIONS_MAX } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
-describe('the revisions that completed releases leave behind', () => {
+describe('the former revisions of a status', () => {
   it('are none where a release reached every node', () => {
     const fake = atRest()
     release(fake, 'v2')
-    expect(leftIn(fake)).toEqual([])
+    expect(formerOf(fake)).toEqual([])
   })
 
   it('are those of dead nodes, and stay in the releases that follow (G1)', () => {
     const fake = atRest()
     setReady(fake, 'node-0', false)
     release(fake, 'v2')
-    expect(leftIn(fake)).toEqual(['hash-v1'])
+    expect(formerOf(fake)).toEqual(['hash-v1'])
     fake.setImage('v3')
     settle(fake)
-    expect(fake.release?.spec.tranche).toMatchObject({ stableRevision: 'hash-v2', canaryRevision: 'hash-v3', leftRevisions: ['hash-v1'] })
+    expect(fake.release?.spec.tranche).toMatchObject({ stableRevision: 'hash-v2', canaryRevision: 'hash-v3', formerRevisions: ['hash-v1'] })
     promote(fake)
-    expect(leftIn(fake)).toEqual(['hash-v1'])
+    expect(formerOf(fake)).toEqual(['hash-v1'])
     setReady(fake, 'node-0', true)
     settle(fake)
     release(fake, 'v4')
-    expect(leftIn(fake)).toEqual([])
+    expect(formerOf(fake)).toEqual([])
   })
 
   it('do not include one that was rolled back, which may have taken its nodes down (G1)', () => {
@@ -33,44 +33,67 @@ describe('the revisions that completed releases leave behind', () => {
     setReady(fake, 'node-0', false)
     fake.act({ id: 'a', type: 'abort' })
     settle(fake)
-    expect([fake.image(), fake.rollout?.status?.phase, leftIn(fake)]).toEqual(['v1', 'Healthy', []])
+    expect([fake.image(), fake.rollout?.status?.phase, formerOf(fake)]).toEqual(['v1', 'Healthy', []])
     fake.setImage('v3')
     settle(fake)
-    expect(fake.release?.spec.tranche?.leftRevisions).toBeUndefined()
+    expect(fake.release?.spec.tranche?.formerRevisions).toBeUndefined()
   })
 
-  it('do not include one that another template replaced, until that one is released', () => {
+  it('never include one that another template replaced (G1)', () => {
     const fake = atRest()
     fake.setImage('v2')
     settle(fake)
     setReady(fake, 'node-0', false)
-    fake.setImage('v3')
-    settle(fake)
-    expect([fake.pods.find(({ node }) => node === 'node-0')?.hash, fake.release?.spec.tranche?.leftRevisions]).toEqual([
-      'hash-v2',
-      undefined,
-    ])
-    promote(fake)
-    expect([fake.rollout?.status?.phase, leftIn(fake)]).toEqual(['Healthy', ['hash-v2']])
+    release(fake, 'v3')
+    expect(fake.pods.find(({ node }) => node === 'node-0')?.hash).toBe('hash-v2')
+    expect([fake.rollout?.status?.phase, formerOf(fake)]).toEqual(['Healthy', []])
   })
 
-  it('no longer include one that is released again', () => {
+  it('include one that is released again, until it is replaced or rolled back (G1, G6)', () => {
     const fake = atRest()
     setReady(fake, 'node-0', false)
     release(fake, 'v2')
     fake.setImage('v1')
     settle(fake)
-    expect([leftIn(fake), fake.release?.spec.tranche?.leftRevisions]).toEqual([[], undefined])
+    expect(fake.release?.spec.tranche).toMatchObject({ canaryRevision: 'hash-v1', formerRevisions: ['hash-v1'] })
     fake.setImage('v3')
     settle(fake)
     expect(fake.release?.spec.tranche).toMatchObject({ stableRevision: 'hash-v2', canaryRevision: 'hash-v3' })
-    expect(fake.release?.spec.tranche?.leftRevisions).toBeUndefined()
+    expect(fake.release?.spec.tranche?.formerRevisions).toBeUndefined()
   })
 
-  it('are for a new Rollout all that run on nodes beside its stable one', () => {
+  it('do not include one whose release was frozen with its Rollout, and that a new one finds (G1)', () => {
+    const fake = atRest()
+    fake.setImage('v2')
+    settle(fake)
+    setReady(fake, fake.pods.find(({ hash }) => hash === 'hash-v2')!.node, false)
+    const { metadata, spec } = fake.rollout!
+    fake.deleteRollout()
+    settle(fake)
+    fake.rollout = {
+      metadata: { namespace: 'demo', name: 'agent', uid: 'next', resourceVersion: metadata.resourceVersion!, generation: 1 },
+      spec,
+    }
+    fake.setImage('v1')
+    settle(fake)
+    expect([fake.rollout?.status?.stableRevision, formerOf(fake)]).toEqual(['hash-v1', []])
+  })
+
+  it('are known from the first status, in a native update too (G6)', () => {
+    const fake = withOldNodes(1)
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.release?.spec.tranche).toMatchObject({
+      canaryRevision: 'hash-v2',
+      stableRevision: 'hash-v1',
+      formerRevisions: ['hash-old-00'],
+    })
+  })
+
+  it('are for a new Rollout all that run beside its stable one', () => {
     const fake = withOldNodes(1)
     settle(fake)
-    expect([fake.rollout?.status?.phase, fake.rollout?.status?.stableRevision, leftIn(fake)]).toEqual([
+    expect([fake.rollout?.status?.phase, fake.rollout?.status?.stableRevision, formerOf(fake)]).toEqual([
       'Healthy',
       'hash-v1',
       ['hash-old-00'],
@@ -78,10 +101,10 @@ describe('the revisions that completed releases leave behind', () => {
   })
 
   it('are at most as many as the status may name', () => {
-    const fake = withOldNodes(LEFT_REVISIONS_MAX + 2)
+    const fake = withOldNodes(FORMER_REVISIONS_MAX + 2)
     settle(fake)
-    expect(leftIn(fake)).toHaveLength(LEFT_REVISIONS_MAX)
-    expect(leftIn(fake).slice(0, 2)).toEqual(['hash-old-00', 'hash-old-01'])
+    expect(formerOf(fake)).toHaveLength(FORMER_REVISIONS_MAX)
+    expect(formerOf(fake).slice(0, 2)).toEqual(['hash-old-00', 'hash-old-01'])
   })
 })
 
@@ -116,6 +139,6 @@ function setReady(fake: FakeCluster, node: string, ready: boolean): void {
   fake.nodes.set(node, { ...fake.nodes.get(node)!, ready })
 }
 
-function leftIn(fake: FakeCluster): readonly string[] {
-  return fake.rollout?.status?.leftRevisions ?? []
+function formerOf(fake: FakeCluster): readonly string[] {
+  return fake.rollout?.status?.formerRevisions ?? []
 }

@@ -1,0 +1,142 @@
+import { resourcePaths } from '@tranche/kube-client'
+import type { Node } from '@tranche/kube-types'
+import { afterEach, expect, it } from 'vitest'
+import { condition, nodesOn, untilNodesOn } from './looks.ts'
+import { expectKept } from './expect-kept.ts'
+import { drive, setStage, type Stage } from './stage.ts'
+import { rolloutManifest, stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+it('a dead node whose pod another client deleted does not stop the first step of a release (G6)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
+  const dead = await killNodes(1)
+  await stage.pass(60_000)
+  await deletePodsOn(dead)
+  await stage.pass(5 * 60_000)
+  await stage.setImage('v2')
+  await stage.pass(10 * 60_000)
+  const waiting = (await stage.release())?.status?.waiting
+  expect([waiting?.reason, (await nodesOn(stage, 'v2')).length]).toEqual([undefined, 1])
+})
+
+it('dead nodes on the stable version do not stop a rollback in mid-release (G6)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  await killNodes(2)
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 10)
+  await stage.setImage('v1')
+  await stage.pass(10 * 60_000)
+  const { status } = (await stage.release()) ?? {}
+  expect([status?.waiting?.reason, status?.waiting?.message, (await nodesOn(stage, 'v2')).length]).toEqual([undefined, undefined, 0])
+})
+
+it('nodes that stay dead do not stop a release of the version that they run, after another one completed (G6)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  await killNodes(2)
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 18)
+  await stage.until('the release is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+  await stage.setImage('v1')
+  await stage.pass(10 * 60_000)
+  const { status } = (await stage.release()) ?? {}
+  expect([status?.waiting?.reason, status?.waiting?.message, (await nodesOn(stage, 'v2')).length]).toEqual([undefined, undefined, 0])
+})
+
+it('a rollback ends beside dead nodes that have run the stable version all along (G6)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  await killNodes(2)
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 10)
+  await stage.setImage('v1')
+  await stage.until('all are back', async () => (await nodesOn(stage, 'v2')).length === 0, 20 * 60_000)
+  await stage.pass(10 * 60_000)
+  const { status } = await stage.rollout()
+  expect([status?.phase, status?.message]).toEqual(['Healthy', expect.anything()])
+})
+
+it('a new Rollout finishes a native update that dead nodes stopped (G6)', async () => {
+  const steps = [{ replicas: '100%' }]
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
+  await stage.client.delete(resourcePaths.rollouts, stageKey)
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 12)
+  const old = (await nodesOn(stage, 'v1')).slice(-2)
+  for (const node of old) await drive(stage.clock, stage.simulator.nodes.kill(node))
+  await stage.pass(10 * 60_000)
+  const before = (await nodesOn(stage, 'v2')).length
+  expect(before).toBeLessThan(18)
+  await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps }) as never)
+  await stage.pass(10 * 60_000)
+  const { status } = (await stage.release()) ?? {}
+  expect([status?.waiting, (await nodesOn(stage, 'v2')).length]).toEqual([undefined, 18])
+})
+
+it('a node that a release took down counts, though the Rollout was deleted in mid-release and created again (G1)', async () => {
+  await deleteInMidRelease(60_000)
+  await stage.setImage('v3')
+  await stage.pass(10 * 60_000)
+  expectKept(stage)
+  expect(await nodesOn(stage, 'v3')).toEqual([])
+})
+
+it('a release that waits for a dead node in flight of an earlier one names it (G6)', async () => {
+  const taken = await deleteInMidRelease(0)
+  await stage.setImage('v3')
+  await stage.pass(10 * 60_000)
+  const { status } = (await stage.release()) ?? {}
+  expect(await nodesOn(stage, 'v3')).toEqual([])
+  expect(status?.flight?.permits.map(({ node }) => node)).toContain(taken)
+  expect(status?.waiting?.message).toContain(taken)
+})
+
+/** v2 takes a node down; the Rollout is deleted, v1 comes back, and a new Rollout comes to rest. */
+async function deleteInMidRelease(afterMs: number): Promise<string> {
+  const steps = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
+  stage = await setStage({ nodes: 20, maxUnavailable: 1, steps })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 1)
+  const [taken = ''] = await nodesOn(stage, 'v2')
+  await stage.pass(afterMs)
+  await drive(stage.clock, stage.simulator.nodes.kill(taken))
+  await stage.pass(60_000)
+  await stage.client.delete(resourcePaths.rollouts, stageKey)
+  await stage.pass(60_000)
+  await stage.setImage('v1')
+  await stage.pass(60_000)
+  await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps }) as never)
+  await stage.pass(5 * 60_000)
+  return taken
+}
+
+it('a batch waits for a dead node whose pod another client deleted, where the policy says Wait', async () => {
+  const policy = { nodes: { notReady: { action: 'Wait' } } } as const
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy })
+  const dead = await killNodes(1)
+  await stage.pass(60_000)
+  await deletePodsOn(dead)
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 9)
+  await stage.pass(5 * 60_000)
+  expect((await stage.rollout()).status?.phase).toBe('Progressing')
+})
+
+async function killNodes(count: number): Promise<readonly string[]> {
+  const { items } = await stage.client.list<Node>(resourcePaths.nodes, {})
+  const names = items.map(({ metadata }) => metadata.name).toSorted()
+  const dead = names.filter((_, at) => at % Math.floor(names.length / count) === 0).slice(0, count)
+  for (const node of dead) await drive(stage.clock, stage.simulator.nodes.kill(node))
+  return dead
+}
+
+async function deletePodsOn(nodes: readonly string[]): Promise<void> {
+  for (const { metadata, spec } of await stage.pods())
+    if (nodes.includes(spec?.nodeName ?? ''))
+      await stage.client.delete(resourcePaths.pods, { namespace: metadata.namespace ?? '', name: metadata.name }, {})
+}
