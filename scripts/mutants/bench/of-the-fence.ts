@@ -113,7 +113,13 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G1',
     fault: 'a dead node costs no budget, whatever version took it down',
-    edits: [{ file: exemptNodes, find: 'if (standing.some((pod) => isSuperseded(pod, revisions))) return false', replace: '' }],
+    edits: [
+      {
+        file: exemptNodes,
+        find: 'return standing.some((pod) => isProven(pod, revisions)) && !standing.some((pod) => isSuperseded(pod, revisions))',
+        replace: 'return true',
+      },
+    ],
     worlds: 'killed',
   },
   {

@@ -76,9 +76,8 @@ function deadFromMs(node: NodeView, question: ExemptionQuestion): number | null 
 function isUntouched({ name, pods }: NodeView, { revisions, inFlight }: ExemptionQuestion): boolean {
   if (inFlight.has(name)) return false
   const standing = pods.filter(({ terminating }) => !terminating)
-  if (standing.some((pod) => isSuperseded(pod, revisions))) return false
-  if (standing.length > 0) return standing.some((pod) => isProven(pod, revisions))
-  return pods.length > 0 && pods.every((pod) => isProven(pod, revisions))
+  if (standing.length === 0) return pods.length > 0 && pods.every((pod) => isProven(pod, revisions))
+  return standing.some((pod) => isProven(pod, revisions)) && !standing.some((pod) => isSuperseded(pod, revisions))
 }
 
 /** @returns names of the nodes with a permit whose pod is terminating or gone */

@@ -220,6 +220,31 @@ describe('the pods that an executor permits and deletes under the node rules of 
       'wait for budget',
     ],
     [
+      'a dead node costs budget if one of its pods has a superseded revision, whatever the others have (G1)',
+      { nodes: 'a?:old!+bad! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'a dead node costs no budget in a rollback to the revision that it runs (G1, G6)',
+      { nodes: 'a?:new! b:old', permits: 'b', published: { stableRevision: 'new' } },
+      'execute b',
+    ],
+    [
+      'a dead node costs no budget if it runs the revision that is released, and that was stable once (G1, G6)',
+      { nodes: 'a?:new! b:old', permits: 'b', former: ['new'] },
+      'execute b',
+    ],
+    [
+      'a dead node whose pod another client deleted takes no place in a batch (G3, G6)',
+      { nodes: 'a?:oldx b:old c:old', partition: 2, record: { size: 1 } },
+      'append b',
+    ],
+    [
+      'a dead node that is not in the steps so far makes no room for another one (G3)',
+      { nodes: 'a?:oldx c:old d:old', zones, rules: { steps: [inZone('y'), {}] }, batch: 0, partition: 1, record: { size: 2 } },
+      'append c',
+    ],
+    [
       'a dead node costs no budget if it has a former revision (G1)',
       { nodes: 'a?:bad! b:old', former: ['bad'], permits: 'b' },
       'execute b',

@@ -24,11 +24,13 @@ it('a revision whose release ended without completing is no former one, before a
       const fake = new FakeCluster({ nodes: 6, steps: [{ replicas: '40%', pause: {} }, { replicas: '100%' }], maxUnavailable: 3, scope })
       const ended = new Set<string>()
       let released: string | undefined
+      let stable: string | undefined
       const look = (): void => {
         const { status } = fake.rollout ?? {}
         const now = status?.canaryStatus?.canaryRevision
-        if (released !== undefined && released !== now && released !== status?.stableRevision) ended.add(released)
+        if (released !== undefined && ![now, stable, status?.stableRevision].includes(released)) ended.add(released)
         released = now
+        stable = status?.stableRevision
         if (status?.phase === 'Healthy') ended.delete(status.stableRevision ?? '')
         const former = [...(status?.formerRevisions ?? []), ...(fake.release?.spec.tranche?.formerRevisions ?? [])]
         expect(former.filter((revision) => ended.has(revision) && revision !== fake.release?.spec.tranche?.canaryRevision)).toEqual([])
