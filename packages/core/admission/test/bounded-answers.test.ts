@@ -54,6 +54,15 @@ describe('a review of a Rollout gets an answer of less than 64 KiB', () => {
   })
 })
 
+it('a message of a denied request has at most 8,000 characters beside its first problem, and counts those that it leaves out', () => {
+  const matchLabels = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${'x'.repeat(1_000)} ${n}`, 'y'.repeat(64)]))
+  const object = rollout({}, { strategy: { canary: { steps: [{ nodes: { matchLabels } }] } } })
+  const admission = admitRollout({ operation: 'CREATE', oldObject: null, newObject: object, others: [] })
+  if (admission.kind !== 'deny') throw new Error(admission.kind)
+  expect(admission.message.length).toBeLessThan(9_000)
+  expect(admission.message).toMatch(/ \(and at least \d+ more\)$/)
+})
+
 describe('a hand-written BatchRelease', () => {
   const admit = (steps: number): Admission => {
     const spec = {
