@@ -9,6 +9,7 @@ const deny = 'packages/core/admission/src/deny.ts'
 const sizeTests = 'packages/words/api-schema/test/size-limits.test.ts'
 const boundedTests = 'packages/core/validation/test/bounded-findings.test.ts'
 const answerTests = 'packages/core/admission/test/bounded-answers.test.ts'
+const statusTests = 'packages/core/planner/test/rollout/bounded-status.test.ts'
 const ruleTests = 'packages/core/fence/test/oversized-rules.test.ts'
 
 /** Faults in the limits of sizes, and in the lengths of findings. */
@@ -133,5 +134,37 @@ export const mutantsOfSizes: readonly Mutant[] = [
     find: "digest: 'f'.repeat(16)",
     replace: "digest: ''",
     tests: [ruleTests],
+  },
+  {
+    rule: 'BatchReleaseSize',
+    fault: 'the status repeats a hold of any length',
+    file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
+    find: 'message: cutText(message, sizeLimits.message)',
+    replace: 'message',
+    tests: [statusTests],
+  },
+  {
+    rule: 'PolicyName',
+    fault: 'the status repeats the name of a policy of any length',
+    file: 'packages/core/planner/src/rollout/view/release-policy.ts',
+    find: "cutText(reading.kind === 'found' ? reading.policy.metadata.name : reading.name, sizeLimits.objectName)",
+    replace: "reading.kind === 'found' ? reading.policy.metadata.name : reading.name",
+    tests: [statusTests],
+  },
+  {
+    rule: 'Action',
+    fault: 'the status keeps ids of any length',
+    file: 'packages/words/api-schema/src/rollout-action.ts',
+    find: '.max(sizeLimits.identity)',
+    replace: '',
+    tests: ['packages/core/planner/test/rollout/answer-action.test.ts'],
+  },
+  {
+    rule: 'MoreProblems',
+    fault: 'an answer of the REST API does not say that there are more problems',
+    file: 'apps/api/src/http/field-problems.ts',
+    find: 'if (problems.length <= MOST_PROBLEMS) return problems',
+    replace: 'if (problems.length <= 1_000_000) return problems',
+    tests: ['apps/api/test/field-problems.test.ts'],
   },
 ]
