@@ -81,7 +81,7 @@ describe('a hand-written BatchRelease with too many selectors of steps', () => {
 describe('a Rollout of a tenant with invalid values', () => {
   it.each([
     [4_800, /values\[0\] is "_": a label value has up to 63 .* \(and at least \d+ more\)$/],
-    [30_000, /steps\[8\]\.nodes is "5400 values": the selectors up to here have 5400 values together; the maximum/],
+    [30_000, /steps\[8\]\.nodes is "5400 values": all selectors up to here have 5400 values; the maximum/],
   ])('%i of them, is held with a status of less than 16 KiB, and others are released', async (count, text) => {
     stage = await setStage({ nodes: 4, steps: [{ replicas: '100%' }] })
     const values = Array.from({ length: count / 300 }, () => '_')

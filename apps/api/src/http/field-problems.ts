@@ -1,4 +1,4 @@
-import { cutText } from '@tranche/api-schema'
+import { clipText } from '@tranche/api-schema'
 import type { z } from 'zod'
 
 /** An invalid field with a suggested fix. */
@@ -30,9 +30,9 @@ export function fieldProblems(part: string, issues: readonly SchemaIssue[]): rea
 
 function problemsOf(part: string, issue: SchemaIssue): readonly FieldProblem[] {
   const path = [part, ...issue.path.map(String)].join('.')
-  if (issue.code !== 'unrecognized_keys') return [{ path: cutText(path, LONGEST_PATH), fix: fixOf(issue) }]
+  if (issue.code !== 'unrecognized_keys') return [{ path: clipText(path, LONGEST_PATH), fix: fixOf(issue) }]
   const fix = 'remove it or fix its name: there is no such field'
-  return issue.keys.slice(0, MOST_PROBLEMS + 1).map((key) => ({ path: cutText(`${path}.${key}`, LONGEST_PATH), fix }))
+  return issue.keys.slice(0, MOST_PROBLEMS + 1).map((key) => ({ path: clipText(`${path}.${key}`, LONGEST_PATH), fix }))
 }
 
 function fixOf(issue: SchemaIssue): string {

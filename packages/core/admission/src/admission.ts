@@ -1,4 +1,4 @@
-import { cutText } from '@tranche/api-schema'
+import { clipText } from '@tranche/api-schema'
 import { fieldManagers } from '@tranche/kube-types'
 
 /** One operation of a JSON Patch (RFC 6902) as admission sends it; pointers are escaped. */
@@ -33,7 +33,7 @@ const LONGEST_WARNING = 2_000
 
 /** @returns the first warnings, each of a length that clients can print, with a count of those left out */
 export function firstWarnings(warnings: readonly string[]): readonly string[] {
-  const first = warnings.slice(0, MOST_WARNINGS).map((warning) => cutText(warning, LONGEST_WARNING))
+  const first = warnings.slice(0, MOST_WARNINGS).map((warning) => clipText(warning, LONGEST_WARNING))
   return warnings.length <= MOST_WARNINGS ? first : [...first, `${warnings.length - MOST_WARNINGS} more warnings are left out`]
 }
 

@@ -43,7 +43,7 @@ describe('a review of a Rollout gets an answer of less than 64 KiB', () => {
       readonly response: { readonly allowed: boolean; readonly status: { readonly message: string } }
     }
     expect(response.allowed).toBe(false)
-    expect(response.status.message).toMatch(/steps\[0\]\.nodes is "6000 values": .* maximum of all selectors is 5000; keep 5000 or fewer/)
+    expect(response.status.message).toMatch(/steps\[0\]\.nodes is "6000 values": .* the maximum is 5000; keep 5000 or fewer/)
   })
 
   it('with at most 21 causes for 4,800 problems, and says that there are more', () => {

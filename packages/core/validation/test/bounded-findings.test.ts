@@ -100,12 +100,12 @@ describe('what is too large is reported alone, with field, value and fix', () =>
     [
       'selectors of a Rollout with 300,000 values',
       () => inRollout({ steps: repeated(50, invalidValues(1_000, 6)) }),
-      'spec.strategy.canary.steps[0].nodes is "6000 values": the selectors up to here have 6000 values together; the maximum of all selectors is 5000; keep 5000 or fewer in all selectors together, or select the nodes by a common label',
+      'spec.strategy.canary.steps[0].nodes is "6000 values": all selectors up to here have 6000 values; the maximum is 5000; keep 5000 or fewer, or select the nodes by a common label',
     ],
     [
       'selectors of a Rollout with 2,500 requirements',
       () => validateSpec(rolloutInSteps(...repeated(50, { nodes: { matchLabels: labels(50) } }))),
-      'spec.strategy.canary.steps[10].nodes is "550 requirements": the selectors up to here have 550 requirements together; the maximum of all selectors is 500; keep 500 or fewer in all selectors together, or select the nodes by a common label',
+      'spec.strategy.canary.steps[10].nodes is "550 requirements": all selectors up to here have 550 requirements; the maximum is 500; keep 500 or fewer, or select the nodes by a common label',
     ],
     [
       '56,000 selectors of steps in a hand-written BatchRelease',
@@ -120,7 +120,7 @@ describe('what is too large is reported alone, with field, value and fix', () =>
     [
       'a million unknown fields',
       () => inRollout(labels(30_000)),
-      'spec.strategy.canary is "30006 entries": the lists and objects up to here have 30006 entries together; the maximum of the whole spec is 25000; keep 25000 or fewer in the whole spec',
+      'spec.strategy.canary is "30006 entries": all lists and objects up to here have 30006 entries; the maximum is 25000; keep 25000 or fewer in the whole spec',
     ],
     [
       '51 steps',

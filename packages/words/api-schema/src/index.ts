@@ -54,7 +54,7 @@ export {
   prePullDefaults,
   type PrePullRules,
 } from './release-policy.ts'
-export { cutText } from './cut-text.ts'
+export { clipText } from './clip-text.ts'
 export { type Oversize, oversizes, type Oversizes } from './oversize.ts'
 export { sizeLimits, specLimits } from './size-limits.ts'
 export { type DowntimeRules, downtimeSchema } from './downtime-rules.ts'

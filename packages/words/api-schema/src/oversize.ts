@@ -5,7 +5,7 @@ import type { StructuralSchema } from './structural-schema.ts'
 /** A part of a spec that is larger than {@link sizeLimits} or {@link specLimits} allow. */
 export interface Oversize {
   readonly path: readonly (string | number)[]
-  /** What is counted; in `allRequirements`, `allValues` and `entries`, of the whole spec up to this path. */
+  /** The counted things. The last three are counted in the whole spec up to this path. */
   readonly of: 'list' | 'map' | 'requirements' | 'values' | 'characters' | 'allRequirements' | 'allValues' | 'entries'
   readonly count: number
   readonly most: number

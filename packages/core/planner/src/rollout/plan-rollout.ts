@@ -2,7 +2,7 @@ import {
   type BatchRelease,
   type BatchReleaseSpec,
   type CanaryStatus,
-  cutText,
+  clipText,
   type HeldBy,
   type Rollout,
   sizeLimits,
@@ -203,7 +203,7 @@ function planStalled(view: RolloutView, obstacle: Obstacle, hold: HeldBy | null)
 
 /** The API server rejects a longer message. */
 function toWrittenHold(hold: HeldBy): HeldBy {
-  return { ...hold, message: cutText(hold.message, sizeLimits.message) }
+  return { ...hold, message: clipText(hold.message, sizeLimits.message) }
 }
 
 function obstacleHold({ reason, message }: Obstacle): HeldBy {

@@ -1,4 +1,4 @@
-import { cutText, type RolloutStatus, sizeLimits } from '@tranche/api-schema'
+import { clipText, type RolloutStatus, sizeLimits } from '@tranche/api-schema'
 import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './release/advance-step.ts'
@@ -88,7 +88,7 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   const kept = withoutOwnWords(before)
   const { heldRevisions, acceptedActions, rollbackFrom, failure } = state
   const settlingUntil = state.phase === 'Progressing' ? summarizeBatchRelease(view).settlingUntil : null
-  const message = cutText(state.message, sizeLimits.message)
+  const message = clipText(state.message, sizeLimits.message)
   return {
     ...kept,
     observedGeneration: observedGeneration(view, state),

@@ -4,7 +4,7 @@ import { type Problem, problemOf } from '../problems/problem.ts'
 import { type ProblemRule, problemRules } from '../problems/rules.ts'
 import { pathText } from './path-text.ts'
 
-/** What is too large in a spec. */
+/** The parts of a spec that are too large. */
 export interface SizeProblems {
   /** The time of every other check depends on these: with any of them, callers check no other rule. */
   readonly lists: readonly Problem[]
@@ -74,11 +74,11 @@ function wordsOf(
     case 'allRequirements':
     case 'allValues': {
       const what = of === 'allValues' ? 'values' : 'requirements'
-      const message = `the selectors up to here have ${count} ${what} together; the maximum of all selectors is ${most}`
-      return { value: `${count} ${what}`, message, fix: `keep ${most} or fewer in all selectors together, ${BY_LABEL}` }
+      const message = `all selectors up to here have ${count} ${what}; the maximum is ${most}`
+      return { value: `${count} ${what}`, message, fix: `keep ${most} or fewer, ${BY_LABEL}` }
     }
     case 'entries': {
-      const message = `the lists and objects up to here have ${count} entries together; the maximum of the whole spec is ${most}`
+      const message = `all lists and objects up to here have ${count} entries; the maximum is ${most}`
       return { value: `${count} entries`, message, fix: `keep ${most} or fewer in the whole spec` }
     }
     default:

@@ -1,4 +1,4 @@
-import { type Analysis, cutText, fillTemplate, type SecretKey, sizeLimits, templateArguments, templateLeavings } from '@tranche/api-schema'
+import { type Analysis, clipText, fillTemplate, type SecretKey, sizeLimits, templateArguments, templateLeavings } from '@tranche/api-schema'
 import { isObjectName, isSecretKey } from '../fields/names.ts'
 import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
@@ -48,7 +48,7 @@ export function templateProblems(path: string, value: string, names: readonly st
     return [problemOf('PolicyTemplate', { path, value, message: 'arguments are not allowed here', fix: 'remove the braces' })]
   }
   const unknown = templateArguments(value).filter((name) => !names.includes(name))
-  const known = cutText(names.join(', '), LONGEST_NAMES)
+  const known = clipText(names.join(', '), LONGEST_NAMES)
   const open = templateLeavings(value).filter((leaving) => leaving.startsWith('{{'))
   return [
     ...findingsOfEach(unknown, (name) => [

@@ -1,4 +1,4 @@
-import { cutText, type StalledReason } from '@tranche/api-schema'
+import { clipText, type StalledReason } from '@tranche/api-schema'
 import { adviceRules } from './advice-rules.ts'
 import { type AdviceRule, type ProblemRule, problemRules } from './rules.ts'
 import { shownValue } from './shown-value.ts'
@@ -50,10 +50,10 @@ const LONGEST_KEPT = 1_000
 /** Cuts what a user wrote: a finding must not be larger than its readers can use. */
 function ofSaneLength({ path, value, message, fix }: Finding): Finding {
   return {
-    path: cutText(path, LONGEST_PATH),
-    value: typeof value === 'string' ? cutText(value, LONGEST_KEPT) : value,
-    message: cutText(message, LONGEST_SENTENCE),
-    fix: cutText(fix, LONGEST_SENTENCE),
+    path: clipText(path, LONGEST_PATH),
+    value: typeof value === 'string' ? clipText(value, LONGEST_KEPT) : value,
+    message: clipText(message, LONGEST_SENTENCE),
+    fix: clipText(fix, LONGEST_SENTENCE),
   }
 }
 

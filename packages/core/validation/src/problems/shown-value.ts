@@ -1,4 +1,4 @@
-import { cutText } from '@tranche/api-schema'
+import { clipText } from '@tranche/api-schema'
 
 /** Maximum characters of a value in a text; longer ones are cut. */
 const LONGEST_VALUE = 120
@@ -6,7 +6,7 @@ const LONGEST_VALUE = 120
 /** @returns a value as JSON, cut to 120 characters; a value of any size takes the time of its first characters */
 export function shownValue(value: unknown): string {
   const text = jsonUpTo(value, LONGEST_VALUE + 1) ?? 'undefined'
-  return text.length <= LONGEST_VALUE ? text : cutText(`${text}…`, LONGEST_VALUE + 1)
+  return text.length <= LONGEST_VALUE ? text : clipText(`${text}…`, LONGEST_VALUE + 1)
 }
 
 /**

@@ -1,6 +1,6 @@
 import {
   type ConditionStatus,
-  cutText,
+  clipText,
   type Rollout,
   type RolloutCondition,
   type RolloutConditionType,
@@ -37,7 +37,7 @@ export function toConditions(view: RolloutView, state: RolloutState): readonly R
   const before = view.rollout.status?.conditions ?? []
   return said.map((condition) =>
     stamped(
-      { ...condition, message: cutText(condition.message, sizeLimits.message) },
+      { ...condition, message: clipText(condition.message, sizeLimits.message) },
       before.find(({ type }) => type === condition.type),
       view.nowMs,
     ),

@@ -1,5 +1,5 @@
 import {
-  cutText,
+  clipText,
   durationMs,
   type PolicyInUse,
   type ReleasePolicy,
@@ -60,7 +60,7 @@ export function policyObstacle({ policy: reading, rollout }: RolloutView): Polic
 export function policyInUse(view: RolloutView): PolicyInUse | undefined {
   const { policy: reading } = view
   if (reading.kind === 'none') return undefined
-  const name = cutText(reading.kind === 'found' ? reading.policy.metadata.name : reading.name, sizeLimits.objectName)
+  const name = clipText(reading.kind === 'found' ? reading.policy.metadata.name : reading.name, sizeLimits.objectName)
   const obstacle = policyObstacle(view)
   if (obstacle !== null) return { name, message: obstacle.message }
   if (reading.kind !== 'found') return { name }
@@ -141,5 +141,5 @@ function secondsOf(duration: string | undefined): number | undefined {
 }
 
 function namedText(name: string): string {
-  return `the annotation ${rolloutAnnotations.releasePolicy} is "${cutText(name, sizeLimits.objectName)}"`
+  return `the annotation ${rolloutAnnotations.releasePolicy} is "${clipText(name, sizeLimits.objectName)}"`
 }
