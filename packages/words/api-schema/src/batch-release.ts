@@ -14,7 +14,7 @@ import {
   time,
   workloadRefSchema,
 } from './fields.ts'
-import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema, waitingSchema } from './status-fields.ts'
+import { conditionSchema, failureSchema, leakedSchema, leftRevisionsSchema, skippedNodesSchema, waitingSchema } from './status-fields.ts'
 import { policyFields } from './release-policy.ts'
 import { sizeLimits } from './size-limits.ts'
 import {
@@ -69,6 +69,7 @@ const trancheSpecSchema = z.object({
   paused: z.boolean().optional().meta({ description: 'Stops all pod deletions, including those of the batch in flight.' }),
   canaryRevision: textUpTo(sizeLimits.name).optional().meta({ description: 'controller-revision-hash to release.' }),
   stableRevision: textUpTo(sizeLimits.name).optional().meta({ description: 'controller-revision-hash of the last good revision.' }),
+  leftRevisions: leftRevisionsSchema.optional(),
   rolloutGeneration: int64().optional().meta({ description: 'Generation of the Rollout from which this spec was written.' }),
   release: textUpTo(sizeLimits.identity).optional().meta({ description: 'Identity of the release. It changes at each rollover.' }),
   finalSettleSeconds: int32()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { atomicList, type Frozen, int32, known, time } from './fields.ts'
+import { atomicList, type Frozen, int32, known, textUpTo, time } from './fields.ts'
+import { sizeLimits } from './size-limits.ts'
 import { conditionStatuses, rolloutConditionTypes } from './values.ts'
 
 /** One condition of a Rollout or BatchRelease. `reason` and `message` are always present; `reason` may be empty. */
@@ -73,6 +74,15 @@ export type Waiting = Frozen<z.infer<typeof waitingSchema>>
 export const waitingForSchema = z.object({ ...waitFields, since: time().optional().meta({ description: 'Time when the wait began.' }) })
 /** @see waitingForSchema */
 export type WaitingFor = Frozen<z.infer<typeof waitingForSchema>>
+
+/** Maximum number of revisions left behind that a status names: those of the most nodes. The others count as superseded. */
+export const LEFT_REVISIONS_MAX = 20
+
+/** Revisions that the last completed release left behind on nodes, such as dead ones; at most {@link LEFT_REVISIONS_MAX}. */
+export const leftRevisionsSchema = atomicList(textUpTo(sizeLimits.name)).max(LEFT_REVISIONS_MAX).meta({
+  description:
+    'controller-revision-hash of each revision that the last completed release left behind on nodes, such as dead ones. They count as the stable one does.',
+})
 
 /** Names of skipped nodes: NotReady or excluded. */
 export const skippedNodesSchema = atomicList(z.string()).meta({ description: 'Skipped nodes: NotReady or excluded by the policy.' })
