@@ -167,4 +167,12 @@ export const mutantsOfSizes: readonly Mutant[] = [
     replace: 'if (problems.length <= 1_000_000) return problems',
     tests: ['apps/api/test/field-problems.test.ts'],
   },
+  {
+    rule: 'MoreProblems',
+    fault: 'an answer about manifests lists every finding',
+    file: 'apps/api/src/checks/validate-manifests.ts',
+    find: 'const MOST_LISTED = 1_000',
+    replace: 'const MOST_LISTED = 1_000_000',
+    tests: ['apps/api/test/validate.test.ts'],
+  },
 ]
