@@ -14,7 +14,9 @@ interface Rule {
 /** @returns docs/reference/validation.md with the tables of the rules; the text around them is unchanged */
 export function writtenRules(): { readonly path: string; readonly text: string } {
   const tables: Readonly<Record<string, string>> = {
-    ...Object.fromEntries(['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet'].map((kind) => [kind, tableOf(problemRules, kind)])),
+    ...Object.fromEntries(
+      ['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet', 'any'].map((kind) => [kind, tableOf(problemRules, kind)]),
+    ),
     advice: tableOf(adviceRules),
   }
   const text = readFileSync(page, 'utf8').replace(

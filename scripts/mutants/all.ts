@@ -13,6 +13,7 @@ import { mutantsOfPrePull } from './pre-pull.ts'
 import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
 import { mutantsOfRollout } from './rollout.ts'
+import { mutantsOfSizes } from './sizes.ts'
 import { mutantsOfValidation } from './validation.ts'
 import { mutantsOfVerdict } from './verdict.ts'
 
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfFlight,
   ...mutantsOfConfig,
   ...mutantsOfValidation,
+  ...mutantsOfSizes,
   ...mutantsOfAnalysis,
   ...mutantsOfVerdict,
   ...mutantsOfPass,

@@ -15,6 +15,7 @@ export interface FieldSchema {
   readonly maxLength?: number
   readonly minItems?: number
   readonly maxItems?: number
+  readonly maxProperties?: number
   readonly pattern?: string
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, FieldSchema>>
@@ -52,7 +53,8 @@ export function typeText(schema: FieldSchema): string {
   if (schema.const !== undefined) return code(String(schema.const))
   if (schema.enum !== undefined) return schema.enum.map((value) => (value === '' ? 'empty' : code(String(value)))).join(', ')
   if (schema.items !== undefined) return `list of ${typeText(schema.items)}${amounts(schema.minItems, schema.maxItems, 'entries')}`
-  if (typeof schema.additionalProperties === 'object') return `map of ${typeText(schema.additionalProperties)}`
+  if (typeof schema.additionalProperties === 'object')
+    return `map of ${typeText(schema.additionalProperties)}${amounts(undefined, schema.maxProperties, 'entries')}`
   const type = typeof schema.type === 'string' ? schema.type : (schema.type?.join(' or ') ?? 'anything')
   return `${type}${schema.format === undefined || schema.format.startsWith('int') ? '' : ` (${schema.format})`}${bounds(schema)}`
 }

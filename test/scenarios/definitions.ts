@@ -35,15 +35,18 @@ const theirs: Readonly<Record<string, Readonly<Record<'spec' | 'status', readonl
   },
 }
 
-/** Serves the definitions of this version, or OpenKruise's, which lack Tranche's fields. */
-export async function define(stage: Stage, source: 'ours' | 'theirs'): Promise<void> {
+/** Definitions: of this version; of OpenKruise, which lack Tranche's fields; or of a version that had no limits of sizes. */
+type Source = 'ours' | 'theirs' | 'unlimited'
+
+/** Serves the definitions of a source. */
+export async function define(stage: Stage, source: Source): Promise<void> {
   await drive(stage.clock, defineBy(stage.client, source))
 }
 
 /** Like `define`, if another part of the test advances the clock. */
-export async function defineBy(client: KubeClient, source: 'ours' | 'theirs'): Promise<void> {
+export async function defineBy(client: KubeClient, source: Source): Promise<void> {
   for (const definition of customResourceDefinitions.filter(({ spec: { names } }) => names.kind in theirs)) {
-    const spec = source === 'ours' ? definition.spec : reduced(definition)
+    const spec = { ours: () => definition.spec, theirs: () => reduced(definition), unlimited: () => unlimited(definition) }[source]()
     const { name } = definition.metadata
     const body = [{ op: 'replace', path: '/spec', value: spec }] as const
     await client.patch(resourcePaths.customResourceDefinitions, { namespace: '', name }, { type: 'json', body })
@@ -61,4 +64,9 @@ function reduced({ spec }: (typeof customResourceDefinitions)[number]): unknown 
     schema.properties = Object.fromEntries(Object.entries(schema.properties).filter(([name]) => kept[part].includes(name)))
   }
   return copy
+}
+
+function unlimited({ spec }: (typeof customResourceDefinitions)[number]): unknown {
+  const limits = ['maxItems', 'maxProperties', 'maxLength']
+  return JSON.parse(JSON.stringify(spec), (name, value: unknown) => (limits.includes(name) ? undefined : value))
 }

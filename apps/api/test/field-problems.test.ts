@@ -40,6 +40,20 @@ describe('the fix of a field', () => {
   })
 })
 
+describe('the fixes of a body with ten thousand problems', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`${'x'.repeat(1_000)}${n}`, 1]))
+  const more = { path: 'body', fix: 'fix the listed problems first: there are more than 20' }
+  it.each<[of: string, value: unknown]>([
+    ['unknown fields', unknown],
+    ['fields of a wrong type', { list: Array.from({ length: 10_000 }, () => ({ full: 1 })) }],
+  ])('are twenty, and one that says that there are more: %s', (_of, value) => {
+    const problems = fieldProblems('body', issuesOf(value))
+    expect(problems).toHaveLength(21)
+    expect(problems.at(-1)).toEqual(more)
+    expect(JSON.stringify(problems).length).toBeLessThan(16_384)
+  })
+})
+
 it('names the part of the request as its documentation does', () => {
   const violation = new SchemaViolation(issuesOf({ step: 0 }))
   violation.validationContext = 'querystring'

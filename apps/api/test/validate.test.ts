@@ -30,3 +30,16 @@ it('terminates the thread of a client that disconnects, and frees its slot', asy
   await expect(left).rejects.toThrow('gone')
   await expect(validate(long, { by: 'ann', signal })).resolves.toMatchObject({ valid: false })
 })
+
+it('lists a thousand findings of many documents, and one that says how many there are more', () => {
+  const documents = Array.from(
+    { length: 1_500 },
+    () => `apiVersion: rollouts.kruise.io/v1beta1\nkind: Rollout\nmetadata: {name: ${'x'.repeat(500)}}\n`,
+  )
+  const { valid, problems } = validateManifests(documents.join('---\n'))
+  expect(valid).toBe(false)
+  expect(problems).toHaveLength(1_001)
+  expect(problems.at(-1)).toMatchObject({ rule: 'MoreProblems', document: 1_001, path: 'the document' })
+  expect(problems.at(-1)!.message).toMatch(/^an answer lists 1000 findings; this and later documents have 500 more$/)
+  expect(Math.max(...problems.map(({ object }) => object.length))).toBe(400)
+})

@@ -1,4 +1,4 @@
-import type { ManifestFinding, ValidateAnswer } from '@tranche/api-schema'
+import { clipText, type ManifestFinding, type ValidateAnswer } from '@tranche/api-schema'
 import { type ManifestDocument, readManifests } from '@tranche/manifests'
 import { type Advice, checkDocuments, type Problem } from '@tranche/validation'
 
@@ -14,7 +14,22 @@ export function validateManifests(manifests: string): ValidateAnswer {
   ])
   if (contents.length === 0) problems.push(empty)
   const advice = contents.flatMap((content, at) => (findings[at]?.advice ?? []).map((one) => toFinding(content, at, one)))
-  return { valid: problems.length === 0, problems, advice }
+  return { valid: problems.length === 0, problems: firstFindings(problems), advice: firstFindings(advice) }
+}
+
+/** Maximum number of findings in an answer: a text of a megabyte may hold twenty thousand documents, each with several. */
+const MOST_LISTED = 1_000
+/** Maximum characters of the kind and name of a document, which each of its findings repeats. */
+const LONGEST_OBJECT = 400
+
+/** @returns the first findings, and one that says that there are more, at the document of the first that is left out */
+function firstFindings(findings: readonly ManifestFinding[]): readonly ManifestFinding[] {
+  const next = findings[MOST_LISTED]
+  if (next === undefined) return findings
+  const message = `an answer lists ${MOST_LISTED} findings; this and later documents have ${findings.length - MOST_LISTED} more`
+  const fix = 'correct the documents before, or send fewer documents at a time'
+  const more = { document: next.document, object: next.object, rule: 'MoreProblems', path: 'the document', message, fix }
+  return [...findings.slice(0, MOST_LISTED), more]
 }
 
 /** Problem for empty input: without it, an empty file would be valid. */
@@ -42,5 +57,5 @@ function objectText(content: Content): string {
     readonly kind?: unknown
     readonly metadata?: { readonly name?: unknown } | null
   }
-  return [kind, metadata?.name].filter((part) => typeof part === 'string').join('/')
+  return clipText([kind, metadata?.name].filter((part) => typeof part === 'string').join('/'), LONGEST_OBJECT)
 }

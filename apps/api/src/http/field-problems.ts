@@ -1,3 +1,4 @@
+import { clipText } from '@tranche/api-schema'
 import type { z } from 'zod'
 
 /** An invalid field with a suggested fix. */
@@ -10,17 +11,28 @@ export interface FieldProblem {
 /** A schema violation, with the input at its path. */
 export type SchemaIssue = z.core.$ZodIssue
 
+/** Maximum number of problems in an answer, and of characters of a path, of which names of the client are a part. */
+const MOST_PROBLEMS = 20
+const LONGEST_PATH = 400
+
 /**
- * Suggests a fix for each field that violates the schema, from the code and the parameters of the issue.
+ * Suggests a fix for each field that violates the schema, from the code and the parameters of the issue. Ends after twenty, and says
+ * then that there are more.
  *
  * @param part of the request: `path`, `query`, `header` or `body`
  */
 export function fieldProblems(part: string, issues: readonly SchemaIssue[]): readonly FieldProblem[] {
-  return issues.flatMap((issue) => {
-    const path = [part, ...issue.path.map(String)].join('.')
-    if (issue.code !== 'unrecognized_keys') return [{ path, fix: fixOf(issue) }]
-    return issue.keys.map((key) => ({ path: `${path}.${key}`, fix: 'remove it or fix its name: there is no such field' }))
-  })
+  const problems = issues.slice(0, MOST_PROBLEMS + 1).flatMap((issue) => problemsOf(part, issue))
+  if (problems.length <= MOST_PROBLEMS) return problems
+  const more = { path: part, fix: `fix the listed problems first: there are more than ${MOST_PROBLEMS}` }
+  return [...problems.slice(0, MOST_PROBLEMS), more]
+}
+
+function problemsOf(part: string, issue: SchemaIssue): readonly FieldProblem[] {
+  const path = [part, ...issue.path.map(String)].join('.')
+  if (issue.code !== 'unrecognized_keys') return [{ path: clipText(path, LONGEST_PATH), fix: fixOf(issue) }]
+  const fix = 'remove it or fix its name: there is no such field'
+  return issue.keys.slice(0, MOST_PROBLEMS + 1).map((key) => ({ path: clipText(`${path}.${key}`, LONGEST_PATH), fix }))
 }
 
 function fixOf(issue: SchemaIssue): string {

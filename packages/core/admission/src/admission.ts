@@ -1,3 +1,4 @@
+import { clipText } from '@tranche/api-schema'
 import { fieldManagers } from '@tranche/kube-types'
 
 /** One operation of a JSON Patch (RFC 6902) as admission sends it; pointers are escaped. */
@@ -23,7 +24,17 @@ export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE'
 
 /** @returns the decision to allow a request unchanged */
 export function allow(warnings: readonly string[] = []): Admission {
-  return { kind: 'allow', warnings }
+  return { kind: 'allow', warnings: firstWarnings(warnings) }
+}
+
+/** Maximum number of warnings, and of characters of each; names and annotations of users are parts of them. */
+const MOST_WARNINGS = 30
+const LONGEST_WARNING = 2_000
+
+/** @returns the first warnings, each of a length that clients can print, with a count of those left out */
+export function firstWarnings(warnings: readonly string[]): readonly string[] {
+  const first = warnings.slice(0, MOST_WARNINGS).map((warning) => clipText(warning, LONGEST_WARNING))
+  return warnings.length <= MOST_WARNINGS ? first : [...first, `${warnings.length - MOST_WARNINGS} more warnings are left out`]
 }
 
 /** Whether a request comes from a Tranche program, by its field manager. */

@@ -23,8 +23,8 @@ export interface BatchReleaseRequest {
 export function admitBatchRelease({ operation, oldObject, newObject, fieldManager }: BatchReleaseRequest): Admission {
   if (operation === 'DELETE' || newObject === null || newObject.metadata.deletionTimestamp !== undefined) return allow()
   if (isOurWrite(fieldManager) || (oldObject !== null && isSameAsSent(oldObject.spec, newObject.spec))) return allow()
-  const { object, problems } = checkBatchRelease(withoutStatus(newObject))
-  if (object === null) return allow()
+  const { object, problems, isOversized } = checkBatchRelease(withoutStatus(newObject))
+  if (object === null && isOversized !== true) return allow()
   if (problems.length > 0) return deny(`BatchRelease ${newObject.metadata.name} is invalid`, problems)
   return allow(adviseBatchRelease(newObject).map(problemText))
 }

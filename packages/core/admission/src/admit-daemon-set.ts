@@ -10,7 +10,7 @@ import {
   validateSettings,
   validateSpec,
 } from '@tranche/validation'
-import { type Admission, type AdmissionOperation, allow, isOurWrite, type AdmissionPatchOperation } from './admission.ts'
+import { type Admission, type AdmissionOperation, allow, firstWarnings, isOurWrite, type AdmissionPatchOperation } from './admission.ts'
 import { isSameAsSent } from './same-json.ts'
 
 /** A write to a DaemonSet (not to its status) and the Rollout that may be in charge. */
@@ -88,7 +88,7 @@ function decideUpdate({ oldObject, newObject, name, rollout }: BoundUpdate): Adm
     ...(begins && rollout !== null ? startWarnings(newObject, rollout) : []),
     ...(begins ? growthWarnings(oldObject, newObject) : []),
   ]
-  return patch.length === 0 ? allow(warnings) : { kind: 'patch', patch, warnings }
+  return patch.length === 0 ? allow(warnings) : { kind: 'patch', patch, warnings: firstWarnings(warnings) }
 }
 
 /**

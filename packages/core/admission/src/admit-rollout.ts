@@ -3,6 +3,7 @@ import { rolloutAnnotations } from '@tranche/kube-types'
 import {
   adviseRollout,
   checkRollout,
+  firstAdvice,
   isDaemonSetRef,
   type Problem,
   problemText,
@@ -44,19 +45,19 @@ export interface RolloutStatusRequest {
  * the change abandons a DaemonSet with a running release. Writes that change no checked field pass, and so do all writes to a Rollout
  * being deleted: an invalid Rollout can still get labels and lose its finalizer.
  *
- * The API server itself rejects violations of the schema.
+ * The API server itself rejects violations of the schema; where that is of an older version, too large objects are denied here.
  */
 export function admitRollout({ operation, oldObject, newObject, others, ...known }: RolloutRequest): Admission {
   if (operation === 'DELETE' || newObject === null || newObject.metadata.deletionTimestamp !== undefined) return allow()
   if (oldObject !== null && !isJudgedAgain(oldObject, newObject)) return allow()
   const surroundings = { desired: known.desired ?? null, workloadExists: known.workloadExists ?? null }
   const checked = checkRollout(withoutStatus(newObject), surroundings)
-  if (checked.object === null) return allow()
+  if (checked.object === null && checked.isOversized !== true) return allow()
   const changes = oldObject === null ? [] : validateChange(oldObject, newObject)
   const own = isDaemonSetRef(newObject.spec.workloadRef) ? [...checked.problems, ...takenProblems(newObject, others)] : []
   const problems = [...own, ...changes]
   if (problems.length > 0) return deny(`Rollout ${newObject.metadata.name} cannot be released`, problems)
-  return allow(adviseRollout(newObject, surroundings).map(problemText))
+  return allow(firstAdvice(adviseRollout(newObject, surroundings)).map(problemText))
 }
 
 /**

@@ -1,12 +1,18 @@
-import { type Problem, problemBody, problemText } from '@tranche/validation'
+import { MOST_FINDINGS, type Problem, problemBody, problemsText } from '@tranche/validation'
 import type { Admission, DenyCause } from './admission.ts'
+
+/** Maximum characters of the problems in a message. */
+const LONGEST_MESSAGE = 8_000
+/** Maximum number of causes: those of one check of a spec, and the few of the checks beside it. */
+const MOST_CAUSES = MOST_FINDINGS + 10
 
 /**
  * @param what subject and verdict, such as "Rollout node-agent cannot be released"
- * @param problems at least one; the message and the causes list all of them
+ * @param problems at least one; the message and the causes list as many as clients can use, and the message says how many it leaves out
  */
 export function deny(what: string, problems: readonly Problem[]): Admission {
-  return { kind: 'deny', message: `${what}: ${problems.map(problemText).join('; and ')}`, causes: problems.map(causeOf) }
+  const message = `${what}: ${problemsText(problems, LONGEST_MESSAGE)}`
+  return { kind: 'deny', message, causes: problems.slice(0, MOST_CAUSES).map(causeOf) }
 }
 
 /** Prefixes that the API server uses for its own causes, whose messages do not include the field. */

@@ -5,6 +5,7 @@ import { adviseDaemonSet } from './advise-others.ts'
 import { checkBatchRelease, type Checked, checkPolicy, checkRollout } from './check-object.ts'
 import { adviseNearMiss } from './fields/near-misses.ts'
 import { adviseReferences, toWrittenSecret, type WrittenSecret } from './policy/advise-references.ts'
+import { firstAdvice } from './problems/bounded.ts'
 import { type Advice, adviceOf, type Problem, problemOf } from './problems/problem.ts'
 import { validateDaemonSetBudget } from './validate-budget.ts'
 import { validateKeys } from './validate-keys.ts'
@@ -46,27 +47,32 @@ export function checkDocuments(documents: readonly unknown[], { isAllowed }: Sur
     isAllowed: isAllowed ?? (() => true),
   }
   return parts.map((part) => {
-    switch (part.kind) {
-      case 'Rollout':
-        return rolloutFindings(part.value, together)
-      case 'BatchRelease': {
-        const { problems, advice } = checkBatchRelease(part.value)
-        return { problems, advice, judged: true }
-      }
-      case 'ReleasePolicy':
-        return policyFindings(part.checked, together)
-      case 'DaemonSet':
-        return daemonSetFindings(part.daemonSet, together)
-      case 'oldVersion':
-        return { problems: [problemOf(part.rule, { value: part.apiVersion })], advice: [], judged: true }
-      case 'Secret':
-        return { problems: [], advice: [], judged: false }
-      case 'other':
-        return { problems: [], advice: adviseNearMiss(membersOf(part.value)), judged: false }
-      default:
-        return part satisfies never
-    }
+    const { advice, ...findings } = findingsOf(part, together)
+    return { ...findings, advice: firstAdvice(advice) }
   })
+}
+
+function findingsOf(part: Part, together: Together): Findings {
+  switch (part.kind) {
+    case 'Rollout':
+      return rolloutFindings(part.value, together)
+    case 'BatchRelease': {
+      const { problems, advice } = checkBatchRelease(part.value)
+      return { problems, advice, judged: true }
+    }
+    case 'ReleasePolicy':
+      return policyFindings(part.checked, together)
+    case 'DaemonSet':
+      return daemonSetFindings(part.daemonSet, together)
+    case 'oldVersion':
+      return { problems: [problemOf(part.rule, { value: part.apiVersion })], advice: [], judged: true }
+    case 'Secret':
+      return { problems: [], advice: [], judged: false }
+    case 'other':
+      return { problems: [], advice: adviseNearMiss(membersOf(part.value)), judged: false }
+    default:
+      return part satisfies never
+  }
 }
 
 /** The readable documents, by kind. */

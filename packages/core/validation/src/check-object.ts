@@ -10,8 +10,11 @@ import {
 } from '@tranche/api-schema'
 import { adviseBatchRelease } from './advise-others.ts'
 import { type AdviceSurroundings, adviseRollout } from './advise-rollout.ts'
+import { oversizeProblems } from './fields/oversize-problems.ts'
+import { pathText } from './fields/path-text.ts'
 import { advisePolicy } from './policy/advise-policy.ts'
 import { validatePolicyRules } from './policy/validate-policy-rules.ts'
+import { firstAdvice, firstProblems, findingsOfEach, MOST_FINDINGS } from './problems/bounded.ts'
 import { type Advice, type Problem, problemOf } from './problems/problem.ts'
 import type { ProblemRule } from './problems/rules.ts'
 import { validateBatchRelease } from './validate-batch-release.ts'
@@ -19,11 +22,13 @@ import { validateRollout } from './validate-rollout.ts'
 
 /** Findings of an untrusted object, and the typed object. */
 export interface Checked<T> {
-  /** Every problem, in one go. */
+  /** Every problem in one go, up to a number. */
   readonly problems: readonly Problem[]
   readonly advice: readonly Advice[]
-  /** The object; null when a field has a wrong type. */
+  /** The object; null when a field has a wrong type, and for one that is too large. */
   readonly object: T | null
+  /** Set for an object that is too large, of which nothing else was checked. */
+  readonly isOversized?: true
 }
 
 /**
@@ -104,10 +109,21 @@ interface Checks<T> {
   readonly advise: (object: T) => readonly Advice[]
 }
 
-function check<T>(value: unknown, { schema, kind, rule, standIns = {}, validate, advise }: Checks<T>): Checked<T> {
+function check<T>(value: unknown, checks: Checks<T>): Checked<T> {
+  const { schema, kind, rule, standIns = {} } = checks
+  // The time of the other checks depends on the sizes.
+  const { lists } = oversizeProblems(kind, at(value, ['spec']))
+  if (lists.length > 0) return { problems: firstProblems(lists), advice: [], object: null, isOversized: true }
   const issues = schema.safeParse(value).error?.issues ?? []
-  const wrong = issues.map((issue) => fieldProblem(rule, value, issue))
-  const unknown = unknownFields(kind, value).map((path) =>
+  const reported = [...findingsOfEach(issues, (issue) => [fieldProblem(rule, value, issue)]), ...unknownProblems(value, checks)]
+  const object = issues.length === 0 ? (value as T) : null
+  const fixed = issues.length === 0 ? value : reported.length > MOST_FINDINGS ? null : fixObject(value, schema, standIns)
+  if (fixed === null) return { problems: firstProblems(reported), advice: [], object }
+  return { ...withRules(fixed as T, reported, checks), object }
+}
+
+function unknownProblems(value: unknown, { kind, rule }: Checks<never>): readonly Problem[] {
+  return unknownFields(kind, value, MOST_FINDINGS + 1).map((path) =>
     problemOf(rule, {
       path: pathText(path),
       value: at(value, path),
@@ -115,12 +131,15 @@ function check<T>(value: unknown, { schema, kind, rule, standIns = {}, validate,
       fix: 'remove it, or correct its name',
     }),
   )
-  const fixed = issues.length === 0 ? value : fixObject(value, schema, standIns)
-  if (fixed === null) return { problems: [...wrong, ...unknown], advice: [], object: null }
-  const reported = [...wrong, ...unknown]
+}
+
+/** Adds what the rules say about the fields without a problem. */
+function withRules<T>(object: T, reported: readonly Problem[], { validate, advise }: Checks<T>): Pick<Checked<T>, 'problems' | 'advice'> {
   const isNew = ({ path }: Problem | Advice): boolean => !reported.some((other) => isWithin(path, other.path))
-  const object = issues.length === 0 ? (value as T) : null
-  return { problems: [...reported, ...validate(fixed as T).filter(isNew)], advice: advise(fixed as T).filter(isNew), object }
+  return {
+    problems: firstProblems([...reported, ...validate(object).filter(isNew)]),
+    advice: firstAdvice(advise(object).filter(isNew)),
+  }
 }
 
 /** Whether `path` is `field` or lies within it: each field is reported once. */
@@ -160,12 +179,6 @@ function alternatives(words: readonly string[]): string {
 
 function lowerFirst(text: string): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`
-}
-
-/** Path in the notation of the API server, such as `spec.steps[1].replicas`. */
-function pathText(path: readonly PropertyKey[]): string {
-  const text = path.reduce<string>((whole, part) => (typeof part === 'number' ? `${whole}[${part}]` : `${whole}.${String(part)}`), '')
-  return text === '' ? 'the document' : text.slice(1)
 }
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {

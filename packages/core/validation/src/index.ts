@@ -22,7 +22,9 @@ export {
   type UrlReference,
 } from './policy/policy-references.ts'
 export { fillTemplate } from '@tranche/api-schema'
-export { type Advice, type Problem, problemBody, problemsText, problemText, shownValue } from './problems/problem.ts'
+export { firstAdvice, MOST_FINDINGS } from './problems/bounded.ts'
+export { type Advice, type Problem, problemBody, problemsText, problemText } from './problems/problem.ts'
+export { shownValue } from './problems/shown-value.ts'
 export { type AdviceRule, type ProblemRule, problemRules } from './problems/rules.ts'
 export { resolveSize, resolveSteps, type Sized } from './fields/step-sizes.ts'
 export { actionDigest, GENERATED_ID_PREFIX, type ParsedAction, parseAction, validateSettings } from './validate-annotations.ts'

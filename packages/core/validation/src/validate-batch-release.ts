@@ -1,6 +1,8 @@
-import type { BatchRelease, NodeSelector, ReleasePlan, TrancheSpec } from '@tranche/api-schema'
+import type { BatchRelease, BatchReleaseSpec, NodeSelector, ReleasePlan, TrancheSpec } from '@tranche/api-schema'
 import { isLabelValue, isObjectName } from './fields/names.ts'
+import { problemsWithin } from './fields/oversize-problems.ts'
 import { validateTrancheRules } from './policy/validate-policy-rules.ts'
+import { findingsOfEach } from './problems/bounded.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
 import { problemRules } from './problems/rules.ts'
 import { isThreshold, type RolloutSurroundings } from './validate-rollout.ts'
@@ -12,12 +14,27 @@ import { isDaemonSetRef } from './fields/workload.ts'
  * Checks a BatchRelease that its schema has accepted. Mostly for hand-written ones: those of a Rollout follow from a
  * checked spec. A BatchRelease of another workload kind has no problems, because Tranche ignores it.
  *
- * @returns every problem; empty when it may run
+ * @returns every problem, up to a number; empty when it may run
  */
 export function validateBatchRelease({ spec }: BatchRelease, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
-  if (spec.workloadRef === undefined) return [problemOf('BatchWorkload', { value: undefined }), ...planProblems(spec, desired)]
-  if (!isDaemonSetRef(spec.workloadRef)) return []
-  return [...workloadProblems(spec.workloadRef), ...planProblems(spec, desired), ...trancheProblems(spec.tranche)]
+  if (spec.workloadRef !== undefined && !isDaemonSetRef(spec.workloadRef)) return []
+  const known = found.get(spec)
+  if (known?.desired === desired) return known.problems
+  const problems = problemsWithin('BatchRelease', spec, () => specProblems(spec, desired))
+  found.set(spec, { desired, problems })
+  return problems
+}
+
+/**
+ * Problems by spec, for the number of nodes that was asked for last. Every pass checks the same specs, and their queries and conditions
+ * cost milliseconds.
+ */
+const found = new WeakMap<BatchReleaseSpec, { readonly desired: number | null; readonly problems: readonly Problem[] }>()
+
+function specProblems(spec: BatchReleaseSpec, desired: number | null): readonly Problem[] {
+  const { workloadRef } = spec
+  if (workloadRef === undefined) return [problemOf('BatchWorkload', { value: undefined }), ...planProblems(spec, desired)]
+  return [...workloadProblems(workloadRef), ...planProblems(spec, desired), ...trancheProblems(spec.tranche)]
 }
 
 function workloadProblems({ apiVersion, name }: { readonly apiVersion: string; readonly name: string }): readonly Problem[] {
@@ -27,7 +44,7 @@ function workloadProblems({ apiVersion, name }: { readonly apiVersion: string; r
   ]
 }
 
-function planProblems({ releasePlan: plan, tranche }: BatchRelease['spec'], desired: number | null): readonly Problem[] {
+function planProblems({ releasePlan: plan, tranche }: BatchReleaseSpec, desired: number | null): readonly Problem[] {
   const { failureThreshold, rolloutID, rollingStyle, patchPodTemplateMetadata } = plan
   return [
     ...batchProblems(plan, tranche?.nodes?.steps, desired),
@@ -53,7 +70,7 @@ function batchProblems(
     rules: { size: 'BatchSize', shrinks: 'BatchShrinks' },
   }
   return [
-    ...batches.flatMap((_, index) => sizeProblems(sizes, index)),
+    ...findingsOfEach(batches, (_, index) => sizeProblems(sizes, index)),
     ...shrinkingProblems(sizes, desired),
     ...partitionProblems(batchPartition, batches.length),
   ]
@@ -75,17 +92,10 @@ function trancheProblems(tranche: TrancheSpec | undefined): readonly Problem[] {
   ]
 }
 
-/** Problems by spec. Every pass checks the same specs, and their queries and conditions cost milliseconds. */
-const found = new WeakMap<TrancheSpec, readonly Problem[]>()
-
 function policyProblems(tranche: TrancheSpec): readonly Problem[] {
-  const known = found.get(tranche)
-  if (known !== undefined) return known
-  const problems = validateTrancheRules(tranche).map(({ path, value, message, fix }) =>
+  return validateTrancheRules(tranche).map(({ path, value, message, fix }) =>
     problemOf('TranchePolicy', { path: path.replace('spec.', 'spec.tranche.'), value, message, fix }),
   )
-  found.set(tranche, problems)
-  return problems
 }
 
 function isRevision(revision: string | undefined): boolean {

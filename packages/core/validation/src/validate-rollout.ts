@@ -1,6 +1,7 @@
-import type { CanaryStrategy, Rollout } from '@tranche/api-schema'
+import type { CanaryStrategy, Rollout, RolloutSpec } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { isObjectName } from './fields/names.ts'
+import { problemsWithin } from './fields/oversize-problems.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
 import { validateAnnotations } from './validate-annotations.ts'
 import { validateSteps } from './fields/validate-steps.ts'
@@ -15,7 +16,7 @@ export interface RolloutSurroundings {
 /**
  * Checks a Rollout that its schema has accepted. A Rollout of another workload kind has no problems, because Tranche ignores it.
  *
- * @returns every problem, those of the spec first; empty when a release may start
+ * @returns every problem, up to a number, those of the spec first; empty when a release may start
  */
 export function validateRollout(rollout: Rollout, surroundings: RolloutSurroundings = { desired: null }): readonly Problem[] {
   if (!isDaemonSetRef(rollout.spec.workloadRef)) return []
@@ -25,19 +26,30 @@ export function validateRollout(rollout: Rollout, surroundings: RolloutSurroundi
 /**
  * Checks only the spec, for callers that report an unreadable action separately.
  *
- * @returns every problem in `spec`; empty for a Rollout of another workload kind
+ * @returns every problem in `spec`, up to a number; empty for a Rollout of another workload kind
  */
-export function validateSpec(rollout: Rollout, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
-  if (!isDaemonSetRef(rollout.spec.workloadRef)) return []
-  const { canary, blueGreen } = rollout.spec.strategy
-  const workload = workloadProblems(rollout)
+export function validateSpec({ spec }: Rollout, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
+  if (!isDaemonSetRef(spec.workloadRef)) return []
+  const known = found.get(spec)
+  if (known?.desired === desired) return known.problems
+  const problems = problemsWithin('Rollout', spec, () => specProblems(spec, desired))
+  found.set(spec, { desired, problems })
+  return problems
+}
+
+/** Problems by spec, for the number of nodes that was asked for last. Every pass checks the same specs. */
+const found = new WeakMap<RolloutSpec, { readonly desired: number | null; readonly problems: readonly Problem[] }>()
+
+function specProblems(spec: RolloutSpec, desired: number | null): readonly Problem[] {
+  const { canary, blueGreen } = spec.strategy
+  const workload = workloadProblems(spec)
   if (blueGreen !== undefined) return [...workload, problemOf('BlueGreen', { value: blueGreen })]
   if (canary === undefined) return [...workload, problemOf('StrategyMissing', { value: undefined })]
   return [...workload, ...validateSteps(canary.steps, desired), ...thresholdProblems(canary), ...trafficProblems(canary)]
 }
 
-function workloadProblems({ spec }: Rollout): readonly Problem[] {
-  const { apiVersion, name } = spec.workloadRef
+function workloadProblems({ workloadRef }: RolloutSpec): readonly Problem[] {
+  const { apiVersion, name } = workloadRef
   return [
     ...(apiVersion === 'apps/v1' ? [] : [problemOf('WorkloadVersion', { value: apiVersion })]),
     ...(isObjectName(name) ? [] : [problemOf('WorkloadName', { value: name })]),

@@ -1,5 +1,6 @@
 import { presentReason, type Rollout, type RolloutStatus } from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
+import { firstProblems } from './problems/bounded.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
 import { isDaemonSetRef } from './fields/workload.ts'
 
@@ -11,7 +12,7 @@ import { isDaemonSetRef } from './fields/workload.ts'
  */
 export function validateStatusChange(before: Rollout, after: Rollout): readonly Problem[] {
   if (!isDaemonSetRef(before.spec.workloadRef) || !isOurStatus(before.status)) return []
-  return [...stateProblems(before, after), ...nextStepProblems(before, after), ...otherProblems(before, after)]
+  return firstProblems([...stateProblems(before, after), ...nextStepProblems(before, after), ...otherProblems(before, after)])
 }
 
 function isOurStatus(status: RolloutStatus | undefined): boolean {

@@ -63,6 +63,7 @@ const receiver = { name: 'on-call', webhook: { url: 'https://hooks.example.com/t
 const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   RolloutField: () => inRollout({ ...rolloutWith(), spec: { ...rolloutWith().spec, disabled: 'no' } }),
   RolloutVersion: () => inDocument({ ...rolloutWith(), apiVersion: 'rollouts.kruise.io/v1alpha1', kind: 'Rollout' }),
+  RolloutSize: () => inCanary({ steps: [{ replicas: 1, nodes: { matchLabels: numbered(51) } }, { replicas: '100%' }] }),
   WorkloadVersion: () => inRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, apiVersion: 'apps/v1beta2' } } })),
   WorkloadName: () => inRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, name: '' } } })),
   WorkloadTaken: () => validateBinding(rolloutWith({ metadata: { name: 'second' } }), [rolloutWith({ metadata: { name: 'first' } })], null),
@@ -92,6 +93,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   StatusOthers: () => validateStatusChange(running, rolloutWith({ status: { ...status, stableRevision: '5d4f' } })),
   BatchReleaseVersion: () => inDocument({ ...batchReleaseWith(), apiVersion: 'rollouts.kruise.io/v1alpha1', kind: 'BatchRelease' }),
   BatchReleaseField: () => inBatchRelease({ ...batchReleaseWith(), spec: { ...batchReleaseWith().spec, tranche: { paused: 3 } } }),
+  BatchReleaseSize: () => inBatchRelease(batchReleaseWith({}, { tranche: { nodes: { steps: Array.from({ length: 51 }, () => ({})) } } })),
   BatchWorkload: () => inBatchRelease(batchReleaseWith({}, { workloadRef: undefined })),
   BatchWorkloadVersion: () => inBatchRelease(batchReleaseWith({}, { workloadRef: { ...workloadRef, apiVersion: 'apps/v2' } })),
   BatchWorkloadName: () => inBatchRelease(batchReleaseWith({}, { workloadRef: { ...workloadRef, name: '-' } })),
@@ -162,6 +164,7 @@ const breaches: Readonly<Record<ProblemRule, () => readonly Problem[]>> = {
   KeyFrozen: () => keyed('tranche.dev/frozen'),
   KeyReverted: () => keyed('tranche.dev/reverted'),
   KeyUnsettled: () => keyed('tranche.dev/unsettled'),
+  MoreProblems: () => inCanary({ steps: Array.from({ length: 30 }, () => ({ replicas: 0 })) }).slice(-1),
 }
 
 const signed = { ...receiver, webhook: { ...receiver.webhook, hmac: { name: 'pager', key: 'hmac' } } }
@@ -177,6 +180,18 @@ function adviceOf(documents: readonly unknown[], at: number) {
 }
 
 const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: string; readonly path: string }[]>> = {
+  MoreAdvice: () =>
+    adviceOf(
+      [
+        {
+          ...policyWith({ analysis: [{ ...asking, steps: Array.from({ length: 40 }, (_, n) => n + 2) }] }),
+          metadata: { name: 'strict', namespace: 'demo' },
+          ...policyKind,
+        },
+        policed,
+      ],
+      0,
+    ).slice(-1),
   KindNearMiss: () => adviceOf([{ ...policed, kind: 'rollout' }], 0),
   ApiVersionNearMiss: () => adviceOf([{ ...policed, apiVersion: 'rollout.kruise.io/v1beta1' }], 0),
   OtherWorkload: () => adviseRollout(rolloutWith({ spec: { workloadRef: { ...workloadRef, kind: 'Deployment' } } })),
@@ -241,6 +256,10 @@ describe('every rule has a breach that is reported with its code and path', () =
     expect(surprise().map((advice) => ({ rule: advice.rule, path: generic(advice.path, path) }))).toEqual([{ rule, path }])
   })
 })
+
+function numbered(count: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`label-${n}`, 'a']))
+}
 
 /** As the table of rules writes paths. */
 function generic(path: string, wanted: string): string {

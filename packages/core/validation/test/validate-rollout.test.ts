@@ -367,8 +367,8 @@ describe('several problems', () => {
   })
 
   it('are counted when the line would be too long', () => {
-    const text = problemsText(validateRollout(rolloutInSteps(...Array.from({ length: 50 }, () => ({ replicas: 0 })))))
-    expect(text).toMatch(/^spec\.strategy\.canary\.steps\[0\].*; and spec\.strategy\.canary\.steps\[3\].* \(and 46 more\)$/)
+    const text = problemsText(validateRollout(rolloutInSteps(...Array.from({ length: 20 }, () => ({ replicas: 0 })))))
+    expect(text).toMatch(/^spec\.strategy\.canary\.steps\[0\].*; and spec\.strategy\.canary\.steps\[3\].* \(and 16 more\)$/)
     expect(text.length).toBeLessThan(1_000)
   })
 

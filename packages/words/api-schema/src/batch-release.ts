@@ -10,11 +10,13 @@ import {
   objectFields,
   opaqueObject,
   patchPodTemplateMetadataSchema,
+  textUpTo,
   time,
   workloadRefSchema,
 } from './fields.ts'
 import { conditionSchema, failureSchema, leakedSchema, formerRevisionsSchema, skippedNodesSchema, waitingSchema } from './status-fields.ts'
 import { policyFields } from './release-policy.ts'
+import { sizeLimits } from './size-limits.ts'
 import {
   analysisPhases,
   batchReleasePhases,
@@ -56,20 +58,20 @@ const releasePlanSchema = z.object({
 export type ReleasePlan = Frozen<z.infer<typeof releasePlanSchema>>
 
 const heldBySchema = z.object({
-  reason: z.string().meta({ description: 'Reason in one word, such as RevisionHeld.' }),
-  id: z.string().meta({ description: 'Subject of the hold, such as a revision.' }),
-  message: z.string().meta({ description: 'Why the release is held and what lifts the hold.' }),
+  reason: textUpTo(sizeLimits.reason).meta({ description: 'Reason in one word, such as RevisionHeld.' }),
+  id: textUpTo(sizeLimits.identity).meta({ description: 'Subject of the hold, such as a revision.' }),
+  message: textUpTo(sizeLimits.message).meta({ description: 'Why the release is held and what lifts the hold.' }),
 })
 /** A hold that the Rollout requests. It lasts as long as it is in the spec. */
 export type HeldBy = Frozen<z.infer<typeof heldBySchema>>
 
 const trancheSpecSchema = z.object({
   paused: z.boolean().optional().meta({ description: 'Stops all pod deletions, including those of the batch in flight.' }),
-  canaryRevision: z.string().optional().meta({ description: 'controller-revision-hash to release.' }),
-  stableRevision: z.string().optional().meta({ description: 'controller-revision-hash of the last good revision.' }),
+  canaryRevision: textUpTo(sizeLimits.name).optional().meta({ description: 'controller-revision-hash to release.' }),
+  stableRevision: textUpTo(sizeLimits.name).optional().meta({ description: 'controller-revision-hash of the last good revision.' }),
   formerRevisions: formerRevisionsSchema.optional(),
   rolloutGeneration: int64().optional().meta({ description: 'Generation of the Rollout from which this spec was written.' }),
-  release: z.string().optional().meta({ description: 'Identity of the release. It changes at each rollover.' }),
+  release: textUpTo(sizeLimits.identity).optional().meta({ description: 'Identity of the release. It changes at each rollover.' }),
   finalSettleSeconds: int32()
     .min(0)
     .max(86_400)
@@ -81,8 +83,7 @@ const trancheSpecSchema = z.object({
     .optional()
     .meta({ description: 'Seconds for which a batch must stay ready before its step is done.' }),
   hold: heldBySchema.optional().meta({ description: 'Stops all pod deletions for this reason until the hold is removed.' }),
-  retry: z
-    .string()
+  retry: textUpTo(sizeLimits.identity)
     .optional()
     .meta({ description: 'Id of the last retry accepted for this release. A retry lifts stops that wait for a person.' }),
   ...policyFields,

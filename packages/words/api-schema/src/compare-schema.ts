@@ -10,10 +10,13 @@ export type DefinedKind = 'Rollout' | 'BatchRelease' | 'ReleasePolicy'
  * Finds the fields of an object that its CustomResourceDefinition does not have. The API server drops them.
  *
  * @param value anything that claims to be an object of this kind; values whose type differs from the schema are skipped
+ * @param most the search ends after this number of fields
  * @returns one path per field, with list indexes as numbers; nothing below an unknown field
  */
-export function unknownFields(kind: DefinedKind, value: unknown): readonly Path[] {
-  return unknownBelow(schemaOf(kind), value, [])
+export function unknownFields(kind: DefinedKind, value: unknown, most: number): readonly Path[] {
+  const found: Path[] = []
+  findUnknown(schemaOf(kind), value, [], (path) => found.push(path) < most)
+  return found
 }
 
 /**
@@ -26,22 +29,24 @@ export function missingFields(kind: DefinedKind, served: unknown): readonly stri
   return missingBelow(schemaOf(kind), served, '')
 }
 
-function schemaOf(kind: DefinedKind): StructuralSchema {
+/** @returns the schema in the definition of a kind */
+export function schemaOf(kind: DefinedKind): StructuralSchema {
   const definition = customResourceDefinitions.find(({ spec }) => spec.names.kind === kind)
   const schema = definition?.spec.versions[0]?.schema.openAPIV3Schema
   if (schema === undefined) throw new Error(`no definition of ${kind}`)
   return schema
 }
 
-function unknownBelow(schema: StructuralSchema, value: unknown, path: Path): readonly Path[] {
+/** @param add takes a path, and returns whether to look for more @returns whether to look for more */
+function findUnknown(schema: StructuralSchema, value: unknown, path: Path, add: (path: Path) => boolean): boolean {
   if (Array.isArray(value)) {
     const { items } = schema
-    return items === undefined ? [] : value.flatMap((item, index) => unknownBelow(items, item, [...path, index]))
+    return items === undefined || value.every((item, index) => findUnknown(items, item, [...path, index], add))
   }
-  if (typeof value !== 'object' || value === null || isOpen(schema, path)) return []
-  return Object.entries(value).flatMap(([name, member]) => {
+  if (typeof value !== 'object' || value === null || isOpen(schema, path)) return true
+  return Object.entries(value).every(([name, member]) => {
     const known = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : schema.additionalProperties
-    return known === undefined ? [[...path, name]] : unknownBelow(known, member, [...path, name])
+    return known === undefined ? add([...path, name]) : findUnknown(known, member, [...path, name], add)
   })
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sizeLimits } from './size-limits.ts'
 import type { CelRule } from './structural-schema.ts'
 
 /**
@@ -42,6 +43,24 @@ export function known<const Values extends readonly [string, ...string[]]>(
 /** Schema of a list that is always replaced as a whole (`x-kubernetes-list-type: atomic`). */
 export function atomicList<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   return z.array(item).meta({ 'x-kubernetes-list-type': 'atomic' })
+}
+
+/**
+ * Schema of a string of at most `most` characters. The definition states the limit; validation reports longer ones, with a fix, from
+ * there ({@link oversizes}).
+ */
+export function textUpTo(most: number): z.ZodString {
+  return z.string().meta({ maxLength: most })
+}
+
+/** Schema of an atomic list of at most `most` entries, as in {@link textUpTo}. */
+export function listUpTo<Item extends z.ZodType>(item: Item, most: number): z.ZodArray<Item> {
+  return atomicList(item).meta({ maxItems: most })
+}
+
+/** Schema of one of several known words; the CRD accepts any other short text too. */
+export function word<const Values extends readonly [string, ...string[]]>(values: Values): ReturnType<typeof known<Values>> {
+  return known(values).meta({ maxLength: sizeLimits.word })
 }
 
 /** Schema of a map from name to text, such as labels. */

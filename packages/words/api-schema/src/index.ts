@@ -44,7 +44,6 @@ export {
   type DrainRules,
   type FailureRules,
   type NodeRules,
-  type NodeSelector,
   type Receiver,
   type ReleaseNodeRules,
   notReadyDefaults,
@@ -55,7 +54,11 @@ export {
   prePullDefaults,
   type PrePullRules,
 } from './release-policy.ts'
+export { clipText } from './clip-text.ts'
+export { type Oversize, oversizes, type Oversizes } from './oversize.ts'
+export { sizeLimits, specLimits } from './size-limits.ts'
 export { type DowntimeRules, downtimeSchema } from './downtime-rules.ts'
+export type { NodeSelector } from './selector.ts'
 export type { SecretKey } from './secret-key.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export {

@@ -1,8 +1,10 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { downtimeSchema } from './downtime-rules.ts'
-import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
+import { atomicList, type Frozen, int32, int64, intOrString, known, listUpTo, objectFields, textUpTo, time, word } from './fields.ts'
+import { type NodeSelector, nodeSelectorSchema, podSelectorSchema } from './selector.ts'
 import { headerSchema, secretKeySchema } from './secret-key.ts'
+import { sizeLimits } from './size-limits.ts'
 import {
   conditionStatuses,
   configRules,
@@ -17,32 +19,15 @@ import {
 } from './values.ts'
 
 /** Schema of a duration such as `30s`, `5m` or `1h30m`. */
-const duration = (): z.ZodString => z.string()
-
-const selectorRequirementSchema = z.object({
-  key: z.string().meta({ description: 'Label key.' }),
-  operator: known(['In', 'NotIn', 'Exists', 'DoesNotExist']).meta({ description: 'Comparison: In, NotIn, Exists or DoesNotExist.' }),
-  values: atomicList(z.string()).optional().meta({ description: 'Values for In and NotIn.' }),
-})
-
-/** Fields of a label selector. An object must match every entry. @param labels description of `matchLabels` */
-const selectorFields = (labels: string) => ({
-  matchLabels: textMap().optional().meta({ description: labels }),
-  matchExpressions: atomicList(selectorRequirementSchema).optional().meta({ description: 'Further label requirements.' }),
-})
-
-/** Selects nodes by label. A node must match every entry. */
-export const nodeSelectorSchema = z.object(selectorFields('Labels and values that a node must have.'))
-/** @see nodeSelectorSchema */
-export type NodeSelector = Frozen<z.infer<typeof nodeSelectorSchema>>
+const duration = (): z.ZodString => textUpTo(sizeLimits.duration)
 
 const nodeOrderSchema = z.object({
   selector: nodeSelectorSchema.optional().meta({ description: 'Nodes that match this selector come first.' }),
-  by: known(nodeOrders).optional().meta({ description: 'Sort key: Oldest or Newest (age of the old pod), or Name (of the node).' }),
+  by: word(nodeOrders).optional().meta({ description: 'Sort key: Oldest or Newest (age of the old pod), or Name (of the node).' }),
 })
 
 const spreadSchema = z.object({
-  topologyKey: z.string().meta({ description: 'Node label, such as topology.kubernetes.io/zone.' }),
+  topologyKey: textUpTo(sizeLimits.labelKey).meta({ description: 'Node label, such as topology.kubernetes.io/zone.' }),
   maxUnavailable: int32().meta({
     description: 'Maximum number of nodes with the same label value that may be unavailable at a time; from 1.',
   }),
@@ -52,7 +37,7 @@ const spreadSchema = z.object({
 export const notReadyDefaults = { action: 'Skip', exempt: '10%', after: '5m' } as const
 
 const notReadySchema = z.object({
-  action: known(notReadyActions).optional().meta({
+  action: word(notReadyActions).optional().meta({
     description:
       'How to handle a node that is NotReady or in maintenance when it is due: Skip (update it last), Wait or Fail. Default Skip.',
   }),
@@ -67,13 +52,17 @@ const notReadySchema = z.object({
 
 /** Which nodes a batch may update, in which order, and how many per zone or rack at a time. */
 export const nodeRulesSchema = z.object({
-  order: atomicList(nodeOrderSchema)
+  order: listUpTo(nodeOrderSchema, sizeLimits.orders)
     .optional()
     .meta({ description: 'Update order of the nodes. The first entry in which two nodes differ decides.' }),
-  exclude: atomicList(nodeSelectorSchema).optional().meta({ description: 'Nodes that match any of these selectors are never updated.' }),
-  spread: atomicList(spreadSchema).optional().meta({ description: 'Limits on unavailable nodes per zone, rack or other node label.' }),
+  exclude: listUpTo(nodeSelectorSchema, sizeLimits.excluded)
+    .optional()
+    .meta({ description: 'Nodes that match any of these selectors are never updated.' }),
+  spread: listUpTo(spreadSchema, sizeLimits.spreads)
+    .optional()
+    .meta({ description: 'Limits on unavailable nodes per zone, rack or other node label.' }),
   notReady: notReadySchema.optional().meta({ description: 'How to handle nodes that are NotReady when they are due.' }),
-  room: known(roomRules).optional().meta({
+  room: word(roomRules).optional().meta({
     description:
       'Whether to check, before a pod is deleted, that its node has room for the new pod: Ignore or Check. With Check, a node without room keeps its pod and waits. Default Ignore.',
   }),
@@ -90,7 +79,7 @@ export const prePullSchema = z.object({
     description: 'Maximum number of nodes without a permit that pull at a time, from 1. Default: maxUnavailable.',
   }),
   timeout: duration().optional().meta({ description: 'Time within which a node must have pulled the images. Default 10m.' }),
-  onFailure: known(pullFailureActions).optional().meta({
+  onFailure: word(pullFailureActions).optional().meta({
     description:
       'Action for a node that cannot pull the images: Hold (it keeps its pod and is tried again) or Continue (it is updated anyway). Default Hold.',
   }),
@@ -101,12 +90,12 @@ export type PrePullRules = Frozen<z.infer<typeof prePullSchema>>
 /** What `drain` of a policy means where it says nothing. */
 export const drainDefaults = { cordon: true, timeout: '10m', onTimeout: 'Hold' } as const
 
-const podSelectorSchema = z.object(selectorFields('Labels and values that a pod must have.'))
-
 const drainConsumerSchema = z.object({
   selector: podSelectorSchema.optional().meta({ description: 'Pods of all namespaces that match this label selector.' }),
-  csiDriver: z.string().optional().meta({ description: 'Pods with a volume of this CSI driver, such as ebs.csi.aws.com.' }),
-  extendedResource: z.string().optional().meta({ description: 'Pods that request this extended resource, such as nvidia.com/gpu.' }),
+  csiDriver: textUpTo(sizeLimits.name).optional().meta({ description: 'Pods with a volume of this CSI driver, such as ebs.csi.aws.com.' }),
+  extendedResource: textUpTo(sizeLimits.labelKey)
+    .optional()
+    .meta({ description: 'Pods that request this extended resource, such as nvidia.com/gpu.' }),
 })
 /** Pods that use the agent: by label, by the CSI driver of a volume, or by an extended resource. */
 export type DrainConsumer = Frozen<z.infer<typeof drainConsumerSchema>>
@@ -116,11 +105,11 @@ export const drainRulesSchema = z.object({
   cordon: z.boolean().optional().meta({
     description: 'Whether to mark the node unschedulable from before the evictions until its new pod is available. Default true.',
   }),
-  consumers: atomicList(drainConsumerSchema).optional().meta({
+  consumers: listUpTo(drainConsumerSchema, sizeLimits.consumers).optional().meta({
     description: 'Pods that use the agent. They are evicted before its pod is deleted. Each entry has one of its fields.',
   }),
   timeout: duration().optional().meta({ description: 'Time within which the consumers must leave a node. Default 10m.' }),
-  onTimeout: known(drainTimeoutActions).optional().meta({
+  onTimeout: word(drainTimeoutActions).optional().meta({
     description:
       'Action if consumers do not leave in time: Hold (the node keeps its pod and is tried again later) or Continue (its pod is deleted). Default Hold.',
   }),
@@ -130,7 +119,7 @@ export type DrainRules = Frozen<z.infer<typeof drainRulesSchema>>
 
 /** When the new version is considered bad, and what happens then. */
 export const failureRulesSchema = z.object({
-  action: known(failureActions).optional().meta({ description: 'Action on a failure: Pause, Rollback or Continue. Default Pause.' }),
+  action: word(failureActions).optional().meta({ description: 'Action on a failure: Pause, Rollback or Continue. Default Pause.' }),
   maxFailedNodes: intOrString().optional().meta({
     description: 'Tolerated failed nodes, as a number or a percentage of desired nodes. Default: failureThreshold of the Rollout, else 0.',
   }),
@@ -144,10 +133,10 @@ export const failureRulesSchema = z.object({
     description: 'Seconds for which a new pod may be unschedulable or fail to be created. Default 60.',
   }),
   maxRestarts: int32().optional().meta({ description: 'Tolerated container restarts on a node since its update. Default 2.' }),
-  ignoreReasons: atomicList(z.string())
+  ignoreReasons: listUpTo(textUpTo(sizeLimits.reason), sizeLimits.ignoredReasons)
     .optional()
     .meta({ description: 'Waiting reasons, such as ErrImagePull, that fail a node only after the deadline. Default: none.' }),
-  onReapply: known(reapplyActions).optional().meta({
+  onReapply: word(reapplyActions).optional().meta({
     description:
       'Action when a failed template is applied again: Hold, Deny (rejected at admission; without admission, Hold), or Revert (restore the stable template). Default Hold.',
   }),
@@ -160,41 +149,40 @@ export const failureRulesSchema = z.object({
 export type FailureRules = Frozen<z.infer<typeof failureRulesSchema>>
 
 const prometheusSchema = z.object({
-  address: z.string().meta({ description: 'URL of the server, without /api/v1.' }),
-  query: z.string().meta({ description: 'PromQL query. {{canaryRevision}} and other arguments are substituted.' }),
+  address: textUpTo(sizeLimits.url).meta({ description: 'URL of the server, without /api/v1.' }),
+  query: textUpTo(sizeLimits.expression).meta({ description: 'PromQL query. {{canaryRevision}} and other arguments are substituted.' }),
   range: duration().optional().meta({ description: 'Length of a range query that ends now. Default: an instant query.' }),
   step: duration().optional().meta({ description: 'Resolution of the range query. Default: 1/60 of the range.' }),
-  headers: atomicList(headerSchema).optional().meta({ description: 'Headers of the request, such as Authorization.' }),
+  headers: listUpTo(headerSchema, sizeLimits.headers).optional().meta({ description: 'Headers of the request, such as Authorization.' }),
 })
 
 const httpSchema = z.object({
-  url: z.string().meta({ description: 'URL of the request. Arguments are substituted.' }),
-  method: known(['GET', 'POST', 'PUT']).optional().meta({ description: 'HTTP method: GET, POST or PUT. Default GET.' }),
-  headers: atomicList(headerSchema).optional().meta({ description: 'Headers of the request.' }),
-  body: z.string().optional().meta({ description: 'Body of the request. Arguments are substituted.' }),
+  url: textUpTo(sizeLimits.url).meta({ description: 'URL of the request. Arguments are substituted.' }),
+  method: word(['GET', 'POST', 'PUT']).optional().meta({ description: 'HTTP method: GET, POST or PUT. Default GET.' }),
+  headers: listUpTo(headerSchema, sizeLimits.headers).optional().meta({ description: 'Headers of the request.' }),
+  body: textUpTo(sizeLimits.body).optional().meta({ description: 'Body of the request. Arguments are substituted.' }),
 })
 
 const analysisSchema = z.object({
-  name: z.string().meta({ description: 'Name of the analysis; unique within the policy.' }),
+  name: textUpTo(sizeLimits.name).meta({ description: 'Name of the analysis; unique within the policy.' }),
   background: z.boolean().optional().meta({
     description: 'Whether the analysis runs from the first batch to the end of the release instead of after each step. Default false.',
   }),
-  steps: atomicList(int32()).optional().meta({ description: 'Steps, from 1, after which it runs. Default: all.' }),
+  steps: listUpTo(int32(), sizeLimits.steps).optional().meta({ description: 'Steps, from 1, after which it runs. Default: all.' }),
   prometheus: prometheusSchema.optional().meta({ description: 'Queries a Prometheus server. The result is the list of samples.' }),
   http: httpSchema.optional().meta({ description: 'Sends an HTTP request. The result is the JSON of the response.' }),
-  successCondition: z
-    .string()
+  successCondition: textUpTo(sizeLimits.expression)
     .optional()
     .meta({ description: 'CEL expression over result, status and args. If true, the measurement succeeds.' }),
-  failureCondition: z
-    .string()
+  failureCondition: textUpTo(sizeLimits.expression)
     .optional()
     .meta({ description: 'CEL expression over result, status and args. If true, the measurement fails.' }),
-  args: atomicList(
+  args: listUpTo(
     z.object({
-      name: z.string().meta({ description: 'Name of the argument.' }),
-      value: z.string().meta({ description: 'Value of the argument.' }),
+      name: textUpTo(sizeLimits.name).meta({ description: 'Name of the argument.' }),
+      value: textUpTo(sizeLimits.expression).meta({ description: 'Value of the argument.' }),
     }),
+    sizeLimits.arguments,
   )
     .optional()
     .meta({ description: 'Additional arguments for query, url, body and conditions.' }),
@@ -216,22 +204,21 @@ const analysisSchema = z.object({
 export type Analysis = Frozen<z.infer<typeof analysisSchema>>
 
 const receiverSchema = z.object({
-  name: z.string().meta({ description: 'Name of the receiver; unique within the policy.' }),
+  name: textUpTo(sizeLimits.name).meta({ description: 'Name of the receiver; unique within the policy.' }),
   slack: z
     .object({ url: secretKeySchema.meta({ description: 'Secret that holds the URL of the incoming webhook.' }) })
     .optional()
     .meta({ description: 'Slack incoming webhook.' }),
   webhook: z
     .object({
-      url: z.string().meta({ description: 'URL to which notifications are sent as a POST with JSON.' }),
+      url: textUpTo(sizeLimits.url).meta({ description: 'URL to which notifications are sent as a POST with JSON.' }),
       hmac: secretKeySchema.optional().meta({ description: 'Secret that holds the key for signing the body (HMAC-SHA-256).' }),
-      headers: atomicList(headerSchema).optional().meta({ description: 'Headers of the request.' }),
+      headers: listUpTo(headerSchema, sizeLimits.headers).optional().meta({ description: 'Headers of the request.' }),
     })
     .optional()
     .meta({ description: 'Generic HTTP webhook.' }),
-  events: atomicList(known(notifyEvents)).optional().meta({ description: 'Events that are sent. Default: all.' }),
-  template: z
-    .string()
+  events: listUpTo(word(notifyEvents), sizeLimits.events).optional().meta({ description: 'Events that are sent. Default: all.' }),
+  template: textUpTo(sizeLimits.template)
     .optional()
     .meta({ description: 'Text of the notification. {{message}} and other arguments are substituted. Default: a text per event.' }),
   remindAfter: duration()
@@ -257,14 +244,14 @@ const releasePolicySpecSchema = z.object({
     })
     .optional()
     .meta({ description: 'How long updated nodes must stay healthy.' }),
-  analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
+  analysis: z.array(analysisSchema).max(sizeLimits.analyses).optional().meta({ description: 'Metric analyses.' }),
   downtime: downtimeSchema.optional().meta({ description: 'DaemonSets and programs that take no node down beside the release.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
-  config: known(configRules).optional().meta({
+  config: word(configRules).optional().meta({
     description:
       'Pin: pods read immutable copies of the ConfigMaps that the template names, and of the Secrets where the installation allows it, so that a change of config is a release. Report: a condition names them. Default Report.',
   }),
-  notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
+  notify: z.array(receiverSchema).max(sizeLimits.receivers).optional().meta({ description: 'Receivers of notifications.' }),
 })
 /** Conditions under which a release may continue. */
 export type ReleasePolicySpec = Frozen<z.infer<typeof releasePolicySpecSchema>>
@@ -317,7 +304,7 @@ export interface ReleasePolicy extends KubeObject {
 export const policyFields = {
   nodes: nodeRulesSchema
     .extend({
-      steps: atomicList(nodeSelectorSchema).optional().meta({
+      steps: listUpTo(nodeSelectorSchema, sizeLimits.steps).optional().meta({
         description: 'Additional nodes that each batch may update, beside those of earlier batches. An empty selector matches every node.',
       }),
     })
@@ -326,7 +313,7 @@ export const policyFields = {
   maxUnavailable: intOrString().optional().meta({ description: 'Overrides maxUnavailable of the DaemonSet.' }),
   drain: drainRulesSchema.optional().meta({ description: 'Which pods must leave a node before its pod is deleted.' }),
   failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
-  analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
+  analysis: z.array(analysisSchema).meta({ maxItems: sizeLimits.analyses }).optional().meta({ description: 'Metric analyses.' }),
   downtime: downtimeSchema.optional().meta({ description: 'DaemonSets and programs that take no node down beside the release.' }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted.' }),
 }

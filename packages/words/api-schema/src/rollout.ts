@@ -22,7 +22,8 @@ import {
   waitingForSchema,
 } from './status-fields.ts'
 import { requestHeaderModifierSchema, routeMatchSchema, trafficRoutingSchema } from './traffic-fields.ts'
-import { nodeSelectorSchema } from './release-policy.ts'
+import { nodeSelectorSchema } from './selector.ts'
+import { sizeLimits } from './size-limits.ts'
 import { finalisingSteps, heldReasons, notifyEvents, releaseResults, rolloutPhases, stepStates } from './values.ts'
 
 const pauseSchema = z.object({
@@ -46,7 +47,7 @@ const stepSchema = z.object({
 export type RolloutStep = Frozen<z.infer<typeof stepSchema>>
 
 const strategyFields = {
-  steps: z.array(stepSchema).max(50).optional().meta({ description: 'Steps in order. Sizes must not decrease.' }),
+  steps: z.array(stepSchema).max(sizeLimits.steps).optional().meta({ description: 'Steps in order. Sizes must not decrease.' }),
   trafficRoutings: z.array(trafficRoutingSchema).optional().meta({ description: 'Not for DaemonSets.' }),
   failureThreshold: intOrString()
     .optional()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { atomicList, type Frozen, int32, known, time } from './fields.ts'
+import { atomicList, type Frozen, int32, known, textUpTo, time } from './fields.ts'
+import { sizeLimits } from './size-limits.ts'
 import { conditionStatuses, rolloutConditionTypes } from './values.ts'
 
 /** One condition of a Rollout or BatchRelease. `reason` and `message` are always present; `reason` may be empty. */
@@ -78,7 +79,7 @@ export type WaitingFor = Frozen<z.infer<typeof waitingForSchema>>
 export const FORMER_REVISIONS_MAX = 20
 
 /** Revisions that were stable once and that nodes still run, such as dead ones; at most {@link FORMER_REVISIONS_MAX}. */
-export const formerRevisionsSchema = atomicList(z.string()).max(FORMER_REVISIONS_MAX).meta({
+export const formerRevisionsSchema = atomicList(textUpTo(sizeLimits.name)).max(FORMER_REVISIONS_MAX).meta({
   description:
     'controller-revision-hash of each revision that was stable once, or ran before the first release, and that nodes still run. On dead nodes they count as the stable one does.',
 })

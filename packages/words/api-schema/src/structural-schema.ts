@@ -17,6 +17,8 @@ export interface StructuralSchema {
   readonly minimum?: number
   readonly maximum?: number
   readonly maxItems?: number
+  readonly maxProperties?: number
+  readonly maxLength?: number
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, StructuralSchema>>
   readonly additionalProperties?: StructuralSchema
@@ -39,6 +41,8 @@ const plainKeywords = [
   'default',
   'enum',
   'maxItems',
+  'maxProperties',
+  'maxLength',
   'required',
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',

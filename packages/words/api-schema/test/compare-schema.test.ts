@@ -47,6 +47,6 @@ describe('unknownFields', () => {
       ],
     ],
   ])('%s', (_, value, paths) => {
-    expect(unknownFields('Rollout', value)).toEqual(paths)
+    expect(unknownFields('Rollout', value, 10)).toEqual(paths)
   })
 })

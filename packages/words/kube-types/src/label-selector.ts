@@ -25,12 +25,23 @@ function isValid({ operator, values = [] }: LabelSelectorRequirement): boolean {
 function holds({ operator, values = [] }: LabelSelectorRequirement, value: string | undefined): boolean {
   switch (operator) {
     case 'In':
-      return value !== undefined && values.includes(value)
+      return value !== undefined && isOneOf(values, value)
     case 'NotIn':
-      return value === undefined || !values.includes(value)
+      return value === undefined || !isOneOf(values, value)
     case 'Exists':
       return value !== undefined
     default:
       return value === undefined
   }
+}
+
+/** Number of values above which they are looked up in a set: a selector may name a thousand nodes, and is compared with each. */
+const FEW_VALUES = 16
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>()
+
+function isOneOf(values: readonly string[], value: string): boolean {
+  if (values.length <= FEW_VALUES) return values.includes(value)
+  const known = sets.get(values) ?? new Set(values)
+  sets.set(values, known)
+  return known.has(value)
 }

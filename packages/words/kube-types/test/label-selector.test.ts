@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type LabelSelector, parseLabelSelector } from '@tranche/kube-types'
 
+const many = Array.from({ length: 40 }, (_, n) => `${n}`)
 const labels = { zone: 'a', pool: 'gpu', canary: '' }
 
 describe('a label selector, as Kubernetes reads it', () => {
@@ -13,6 +14,10 @@ describe('a label selector, as Kubernetes reads it', () => {
     ['In does not select where the label is missing', { matchExpressions: [{ key: 'rack', operator: 'In', values: [''] }] }, false],
     ['NotIn asks for another value', { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }] }, false],
     ['NotIn selects where the label is missing', { matchExpressions: [{ key: 'rack', operator: 'NotIn', values: ['1'] }] }, true],
+    ['In asks for one of many values', { matchExpressions: [{ key: 'zone', operator: 'In', values: [...many, 'a'] }] }, true],
+    ['In does not select another value than many', { matchExpressions: [{ key: 'zone', operator: 'In', values: many }] }, false],
+    ['NotIn asks for another value than many', { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: [...many, 'a'] }] }, false],
+    ['NotIn selects another value than many', { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: many }] }, true],
     ['Exists asks for the label, also an empty one', { matchExpressions: [{ key: 'canary', operator: 'Exists' }] }, true],
     ['DoesNotExist asks for its absence', { matchExpressions: [{ key: 'canary', operator: 'DoesNotExist' }] }, false],
     [

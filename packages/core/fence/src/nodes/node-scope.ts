@@ -1,4 +1,4 @@
-import { durationMs, type NodeSelector, type NotReadyAction, notReadyDefaults, type ReleaseNodeRules } from '@tranche/api-schema'
+import { durationMs, type NodeSelector, type NotReadyAction, notReadyDefaults, oversizes, type ReleaseNodeRules } from '@tranche/api-schema'
 import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
 
 /** The parsed node rules. */
@@ -47,12 +47,14 @@ export interface Ordered {
 
 /**
  * Parses the rules. An unreadable selector excludes every node in an exclusion and selects none elsewhere: an unreadable rule
- * never allows more.
+ * never allows more. Rules that are larger than a BatchRelease may have exclude every node, unread: comparing them with each node
+ * would stop the process.
  *
  * @param rules undefined: every node, without an order
  */
 export function toNodeScope(rules: ReleaseNodeRules | undefined): NodeScope {
   if (rules === undefined) return everyNode
+  if (isTooLarge(rules)) return noNode
   const text = JSON.stringify(rules)
   const known = scopes.get(text)
   if (known !== undefined) return known
@@ -69,6 +71,15 @@ function deadAfterOf(text: string): number {
   return Number.isFinite(ms) ? ms : Number.POSITIVE_INFINITY
 }
 
+function isTooLarge(rules: ReleaseNodeRules): boolean {
+  const known = sizes.get(rules)
+  if (known !== undefined) return known
+  const isLarge = oversizes('BatchRelease', { tranche: { nodes: rules } }).lists.length > 0
+  sizes.set(rules, isLarge)
+  return isLarge
+}
+
+const sizes = new WeakMap<ReleaseNodeRules, boolean>()
 const SCOPES_KEPT = 256
 const scopes = new Map<string, NodeScope>()
 
@@ -189,3 +200,8 @@ const everyNode: NodeScope = {
   keyOf: () => undefined,
   compare: asEqual,
 }
+
+const noFacts: NodeFacts = { ...anyFacts, isExcluded: true, step: Number.POSITIVE_INFINITY }
+
+/** The scope of rules that are too large. Its digest is the same for all of them, and in practice that of no others. */
+const noNode: NodeScope = { ...everyNode, digest: 'f'.repeat(16), exempt: 0, hasSteps: true, factsOf: () => noFacts }

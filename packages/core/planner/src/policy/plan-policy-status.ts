@@ -30,9 +30,9 @@ export function planPolicyStatus(view: PolicyView): readonly PatchOperation[] | 
   return Object.keys(changed).length === 0 ? null : statusPatch(view.policy, changed)
 }
 
-/** Whether the fields of a policy have their declared types, so that its references can be read. */
+/** Whether the fields of a policy have their declared types and a size that was checked, so that its references can be read. */
 export function hasReadableFields(policy: ReleasePolicy): boolean {
-  return !policyProblems(policy).some(({ rule }) => rule === 'PolicyField')
+  return !policyProblems(policy).some(({ rule }) => rule === 'PolicyField' || rule === 'PolicySize')
 }
 
 type PolicyCondition = NonNullable<ReleasePolicyStatus['conditions']>[number]
@@ -59,7 +59,7 @@ function validity(policy: ReleasePolicy): Finding {
   return { type: 'Valid', status: isValid ? 'True' : 'False', reason: isValid ? 'Valid' : 'Invalid', message: problemsText(problems) }
 }
 
-const UNCHECKED = 'Secrets, hosts, and what the installation allows are checked once the fields have the right types'
+const UNCHECKED = 'Secrets, hosts, and what the installation allows are checked once the fields have the right types and sizes'
 
 /**
  * Whether Secrets can be read, hosts are allowed, and the installation allows what the policy asks for. A release follows a policy even where parts

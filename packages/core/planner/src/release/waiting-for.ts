@@ -1,4 +1,4 @@
-import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
+import { clipText, LISTED_NODES_MAX, sizeLimits, type Waiting } from '@tranche/api-schema'
 import { judgedRelease } from '@tranche/verdict'
 import { batchScope } from '@tranche/fence'
 import { blockedWait, downAndBlocked } from './blocked-wait.ts'
@@ -17,7 +17,7 @@ export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
   if (now === null) return null
   const before = view.release.status?.waiting
   const since = before?.reason === now.reason ? before.since : new Date(view.nowMs).toISOString()
-  return { ...now, nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
+  return { ...now, message: clipText(now.message, sizeLimits.message), nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
 }
 
 type Reason = Omit<Waiting, 'since'>

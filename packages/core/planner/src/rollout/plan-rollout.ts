@@ -1,4 +1,12 @@
-import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout } from '@tranche/api-schema'
+import {
+  type BatchRelease,
+  type BatchReleaseSpec,
+  type CanaryStatus,
+  clipText,
+  type HeldBy,
+  type Rollout,
+  sizeLimits,
+} from '@tranche/api-schema'
 import { HELD_REVISIONS_ANNOTATION, ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release/release-spec.ts'
@@ -168,7 +176,7 @@ function isBeyondSteps(rollout: Rollout, { releasePlan }: BatchReleaseSpec): boo
 }
 
 function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {
-  return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold } }
+  return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold: toWrittenHold(hold) } }
 }
 
 /**
@@ -193,6 +201,11 @@ function planStalled(view: RolloutView, obstacle: Obstacle, hold: HeldBy | null)
   return held ?? (obstacle.takesAborts === true && hold === null ? planRevert(view) : null)
 }
 
+/** The API server rejects a longer message. */
+function toWrittenHold(hold: HeldBy): HeldBy {
+  return { ...hold, message: clipText(hold.message, sizeLimits.message) }
+}
+
 function obstacleHold({ reason, message }: Obstacle): HeldBy {
   return { reason, id: reason, message }
 }
@@ -201,7 +214,7 @@ function obstacleHold({ reason, message }: Obstacle): HeldBy {
 function planHold(view: RolloutView, hold: HeldBy): RolloutPlan | null {
   const { release, rollout } = view
   if (release === undefined || release.metadata.deletionTimestamp !== undefined || isBehind(view)) return null
-  const tranche = { ...release.spec.tranche, paused: true, hold, rolloutGeneration: generationOf(rollout) }
+  const tranche = { ...release.spec.tranche, paused: true, hold: toWrittenHold(hold), rolloutGeneration: generationOf(rollout) }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }

@@ -1,4 +1,4 @@
-import type { RolloutStatus } from '@tranche/api-schema'
+import { clipText, type RolloutStatus, sizeLimits } from '@tranche/api-schema'
 import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './release/advance-step.ts'
@@ -90,16 +90,17 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   const kept = withoutOwnWords(before)
   const { heldRevisions, acceptedActions, rollbackFrom, failure } = state
   const settlingUntil = state.phase === 'Progressing' ? summarizeBatchRelease(view).settlingUntil : null
+  const message = clipText(state.message, sizeLimits.message)
   return {
     ...kept,
     observedGeneration: observedGeneration(view, state),
     phase: state.phase,
-    message: state.message,
+    message,
     ...(state.waitingFor !== undefined && { waitingFor: state.waitingFor }),
     currentStepIndex: state.canary.currentStepIndex,
     currentStepState: state.canary.currentStepState,
     conditions: toConditions(view, { ...words, stalled: state.stalled }),
-    canaryStatus: { ...state.canary, ...(hash !== null && { rolloutHash: hash }), message: state.message },
+    canaryStatus: { ...state.canary, ...(hash !== null && { rolloutHash: hash }), message },
     ...(state.stableRevision !== undefined && { stableRevision: state.stableRevision }),
     ...stableRecord(view, state),
     ...(former.length > 0 && { formerRevisions: former }),

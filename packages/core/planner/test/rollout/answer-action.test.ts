@@ -244,16 +244,19 @@ describe('an action', () => {
     expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 3, currentStepState: 'StepPaused' })
   })
 
-  it.each(['{', '[]', 'yes', '{"id":3,"type":"approve"}'])('that is invalid is refused once and stalls nothing: %s', (text) => {
-    const fake = paused()
-    fake.act(text)
-    settle(fake)
-    expect(answerOf(fake)).toMatchObject({ id: expect.stringMatching(/^unreadable-[0-9a-f]{8}$/), result: 'Refused' })
-    expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.status).toBe('False')
-    fake.setCanaryStatus({ currentStepState: 'StepReady' })
-    settle(fake)
-    expect(fake.rollout?.status?.currentStepIndex).toBe(2)
-  })
+  it.each(['{', '[]', 'yes', '{"id":3,"type":"approve"}', `{"id":"${'x'.repeat(257)}","type":"approve"}`])(
+    'that is invalid is refused once and stalls nothing: %s',
+    (text) => {
+      const fake = paused()
+      fake.act(text)
+      settle(fake)
+      expect(answerOf(fake)).toMatchObject({ id: expect.stringMatching(/^unreadable-[0-9a-f]{8}$/), result: 'Refused' })
+      expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.status).toBe('False')
+      fake.setCanaryStatus({ currentStepState: 'StepReady' })
+      settle(fake)
+      expect(fake.rollout?.status?.currentStepIndex).toBe(2)
+    },
+  )
 
   it('is answered and takes effect in one write of the status (G7)', () => {
     const fake = paused()

@@ -44,7 +44,9 @@ export function adviseNearMiss(typed: Typed): readonly Advice[] {
 }
 
 function isNear(written: string, right: string): boolean {
-  return distance(written.toLowerCase(), right.toLowerCase()) <= (right.length < LONG ? 1 : 2)
+  const most = right.length < LONG ? 1 : 2
+  // The time of the comparison grows with the length of what a user wrote.
+  return Math.abs(written.length - right.length) <= most && distance(written.toLowerCase(), right.toLowerCase()) <= most
 }
 
 /** Length in characters from which two letters may differ; in shorter words that makes another word. */

@@ -1,4 +1,5 @@
 import type { NodeSelector } from '@tranche/api-schema'
+import { findingsOfEach, MOST_FINDINGS } from '../problems/bounded.ts'
 import { isLabelKey, isLabelValue } from './names.ts'
 
 /** A problem in one field of a selector. */
@@ -9,42 +10,20 @@ export interface SelectorFault {
   readonly fix: string
 }
 
-/** @returns the parts of a node selector at `path` that Kubernetes would reject, or that exceed the limits here */
-export function selectorFaults(path: string, selector: NodeSelector): readonly SelectorFault[] {
-  const oversized = sizeFaults(path, selector)
-  if (oversized.length > 0) return oversized
-  const { matchLabels, matchExpressions } = selector
-  const labels = Object.entries(matchLabels ?? {}).flatMap(([key, value]) => [
+/**
+ * @param selector of an allowed size
+ * @returns the first parts of a selector at `path` that Kubernetes would reject: as many as a check lists, and one more
+ */
+export function selectorFaults(path: string, { matchLabels, matchExpressions }: NodeSelector): readonly SelectorFault[] {
+  const labels = findingsOfEach(Object.entries(matchLabels ?? {}), ([key, value]) => [
     ...keyFaults(`${path}.matchLabels`, key),
     ...valueFaults(`${path}.matchLabels[${key}]`, value),
   ])
-  const requirements = (matchExpressions ?? []).flatMap((requirement, index) =>
+  if (labels.length > MOST_FINDINGS) return labels
+  const requirements = findingsOfEach(matchExpressions ?? [], (requirement, index) =>
     requirementFaults(`${path}.matchExpressions[${index}]`, requirement),
   )
   return [...labels, ...requirements]
-}
-
-/** Maximum labels and requirements of a selector: every pass compares each with each node. */
-const MOST_REQUIREMENTS = 50
-/** Maximum values of a requirement, such as names of nodes. */
-const MOST_VALUES = 1_000
-
-function sizeFaults(path: string, { matchLabels = {}, matchExpressions = [] }: NodeSelector): readonly SelectorFault[] {
-  const count = Object.keys(matchLabels).length + matchExpressions.length
-  if (count > MOST_REQUIREMENTS) {
-    const message = `the selector has ${count} requirements; the maximum is ${MOST_REQUIREMENTS}`
-    return [
-      { path, value: `${count} requirements`, message, fix: `keep ${MOST_REQUIREMENTS} or fewer, or select the nodes by a common label` },
-    ]
-  }
-  return matchExpressions.flatMap(({ values = [] }, index) => {
-    if (values.length <= MOST_VALUES) return []
-    const message = `the requirement has ${values.length} values; the maximum is ${MOST_VALUES}`
-    const at = `${path}.matchExpressions[${index}].values`
-    return [
-      { path: at, value: `${values.length} values`, message, fix: `keep ${MOST_VALUES} or fewer, or select the nodes by a common label` },
-    ]
-  })
 }
 
 /** Whether a selector matches every node. */
@@ -62,7 +41,7 @@ function requirementFaults(path: string, { key, operator, values = [] }: Require
     ...keyFaults(`${path}.key`, key),
     ...(none ? [{ path: `${path}.values`, value: values, message: `${operator} needs values`, fix: 'list at least one value' }] : []),
     ...(tooMany ? [{ path: `${path}.values`, value: values, message: `${operator} takes no values`, fix: 'remove it' }] : []),
-    ...values.flatMap((value, index) => valueFaults(`${path}.values[${index}]`, value)),
+    ...findingsOfEach(values, (value, index) => valueFaults(`${path}.values[${index}]`, value)),
   ]
 }
 

@@ -1,6 +1,7 @@
-import type { RolloutStep } from '@tranche/api-schema'
+import { type RolloutStep, sizeLimits } from '@tranche/api-schema'
 import { canonicalJson } from '@tranche/kube-types'
 import { matchesEverything, selectorFaults } from './selector-faults.ts'
+import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { problemRules } from '../problems/rules.ts'
 import { EVERY_NODE, shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
@@ -9,7 +10,7 @@ import { EVERY_NODE, shrinkingProblems, type SizeList, sizeProblems } from './va
 export const STEPS_PATH = problemRules.StepsMissing.path
 
 /** Maximum number of steps of a Rollout and of batches of a BatchRelease; the same as in the schema of a Rollout. */
-export const MAX_STEPS = 50
+export const MAX_STEPS = sizeLimits.steps
 
 /**
  * Checks the number of steps, each size and pause, that sizes never shrink, and that no step routes traffic.
@@ -27,7 +28,7 @@ export function validateSteps(steps: readonly RolloutStep[] | undefined, desired
     list: 'steps',
     rules: { size: 'StepSize', shrinks: 'StepShrinks' },
   }
-  return [...steps.flatMap((step, index) => stepProblems(step, index, sizes)), ...shrinkingProblems(sizes, desired)]
+  return [...findingsOfEach(steps, (step, index) => stepProblems(step, index, sizes)), ...shrinkingProblems(sizes, desired)]
 }
 
 /**

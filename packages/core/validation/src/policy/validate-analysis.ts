@@ -1,5 +1,6 @@
-import { type Analysis, durationMs, fillTemplate } from '@tranche/api-schema'
+import { type Analysis, durationMs, fillTemplate, sizeLimits } from '@tranche/api-schema'
 import { isEntryName } from '../fields/names.ts'
+import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { MAX_STEPS } from '../fields/validate-steps.ts'
 import { analysisArguments } from './arguments.ts'
@@ -9,16 +10,16 @@ import { headerProblems, templateProblems, urlProblems } from './validate-reques
 import { durationProblems, numberProblems, repeated, textProblems } from './validate-values.ts'
 
 /** Maximum characters of a query, condition or argument. */
-const LONGEST_TEXT = 10_000
+const LONGEST_TEXT = sizeLimits.expression
 /** Maximum characters of a request body. */
-const LONGEST_BODY = 65_536
+const LONGEST_BODY = sizeLimits.body
 /** Maximum points that Prometheus returns for one series. */
 const MOST_POINTS = 11_000
 
 /** Checks the analyses of a policy: sources, arguments, conditions and timing. */
 export function validateAnalyses(analyses: readonly Analysis[]): readonly Problem[] {
   const twice = repeated(analyses.map(({ name }) => name))
-  return analyses.flatMap((analysis, index) => {
+  return findingsOfEach(analyses, (analysis, index) => {
     const path = `spec.analysis[${index}]`
     return [
       ...(isEntryName(analysis.name) ? [] : [problemOf('AnalysisName', { path: `${path}.name`, value: analysis.name })]),
@@ -37,7 +38,7 @@ export function validateAnalyses(analyses: readonly Analysis[]): readonly Proble
 function argumentProblems(path: string, { args = [] }: Analysis): readonly Problem[] {
   const names = args.map(({ name }) => name)
   const twice = repeated(names)
-  return args.flatMap(({ name, value }, index) => {
+  return findingsOfEach(args, ({ name, value }, index) => {
     const at = `${path}.args[${index}]`
     const isTaken = twice.includes(index) || analysisArguments.some((own) => own === name)
     const isName = /^[A-Za-z]\w{0,62}$/.test(name)

@@ -1,20 +1,21 @@
-import type { DrainConsumer, DrainRules } from '@tranche/api-schema'
+import { type DrainConsumer, type DrainRules, sizeLimits } from '@tranche/api-schema'
 import { isLabelKey, isObjectName } from '../fields/names.ts'
 import { matchesEverything, selectorFaults } from '../fields/selector-faults.ts'
+import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { durationProblems } from './validate-values.ts'
 
 const path = 'spec.drain'
 
 /** Maximum characters of the name of a CSI driver. @see storage.k8s.io/v1 CSIDriver */
-const LONGEST_DRIVER = 63
+const LONGEST_DRIVER = sizeLimits.name
 
 /** Checks the rules about pods that must leave a node: consumers and time limit. */
 export function validateDrain({ cordon = true, consumers = [], timeout }: DrainRules): readonly Problem[] {
   const isIdle = !cordon && consumers.length === 0
   return [
     ...(isIdle ? [problemOf('DrainIdle', { value: consumers })] : []),
-    ...consumers.flatMap((consumer, index) => consumerProblems(`${path}.consumers[${index}]`, consumer)),
+    ...findingsOfEach(consumers, (consumer, index) => consumerProblems(`${path}.consumers[${index}]`, consumer)),
     ...durationProblems(`${path}.timeout`, timeout, { from: '10s', to: '24h' }),
   ]
 }

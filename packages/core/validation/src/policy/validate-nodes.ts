@@ -1,5 +1,6 @@
 import type { NodeRules } from '@tranche/api-schema'
 import { isLabelKey } from '../fields/names.ts'
+import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { matchesEverything, selectorFaults } from '../fields/selector-faults.ts'
 import { durationProblems, numberProblems, repeated, thresholdProblems } from './validate-values.ts'
@@ -21,7 +22,7 @@ export function validateNodes({ order, exclude, spread, notReady }: NodeRules): 
 }
 
 function orderProblems(order: NonNullable<NodeRules['order']>): readonly Problem[] {
-  return order.flatMap(({ selector, by }, index) => {
+  return findingsOfEach(order, ({ selector, by }, index) => {
     const at = `${path}.order[${index}]`
     if (selector === undefined && by === undefined) {
       return [problemOf('NodeOrderKey', { path: `${at}.selector`, value: undefined, fix: 'add selector or by, or remove the entry' })]
@@ -41,7 +42,7 @@ function isIdle(order: NonNullable<NodeRules['order']>, index: number): boolean 
 }
 
 function excludeProblems(exclude: NonNullable<NodeRules['exclude']>): readonly Problem[] {
-  return exclude.flatMap((selector, index) => {
+  return findingsOfEach(exclude, (selector, index) => {
     const at = `${path}.exclude[${index}]`
     if (matchesEverything(selector)) return [problemOf('ExcludeAll', { path: at, value: selector })]
     return selectorFaults(at, selector).map((fault) => problemOf('PolicySelector', fault))

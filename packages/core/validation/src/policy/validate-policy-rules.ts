@@ -1,11 +1,13 @@
 import type { ReleasePolicy, ReleasePolicySpec, TrancheSpec } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
+import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { isEntryName } from '../fields/names.ts'
+import { problemsWithin } from '../fields/oversize-problems.ts'
 import { selectorFaults } from '../fields/selector-faults.ts'
 import { validateDrain } from './validate-drain.ts'
 import { validateAnalyses } from './validate-analysis.ts'
-import { policySizeProblems } from './validate-policy-sizes.ts'
+import { expressionSizeProblems } from './validate-policy-sizes.ts'
 import { validateFailure } from './validate-failure.ts'
 import { validateNodes } from './validate-nodes.ts'
 import { validateReceivers } from './validate-receivers.ts'
@@ -13,7 +15,11 @@ import { durationProblems, numberProblems } from './validate-values.ts'
 
 /** Checks every rule about a policy whose fields have the types of the schema. */
 export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[] {
-  const oversized = policySizeProblems(spec)
+  return problemsWithin('ReleasePolicy', spec, () => specProblems(spec))
+}
+
+function specProblems(spec: ReleasePolicySpec): readonly Problem[] {
+  const oversized = expressionSizeProblems(spec.analysis ?? [])
   if (oversized.length > 0) return oversized
   return [
     ...validateNodes(spec.nodes ?? {}),
@@ -29,14 +35,14 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
 }
 
 /**
- * Checks the parts of a policy that a BatchRelease carries.
+ * Checks the parts of a policy that a BatchRelease carries, whose lists have an allowed size.
  *
  * @returns the same problems as for a policy, with paths that begin with `spec.`
  */
 export function validateTrancheRules({ nodes, failure, analysis, prePull, drain, downtime }: TrancheSpec): readonly Problem[] {
-  const oversized = policySizeProblems({ nodes, failure, drain, analysis })
+  const oversized = expressionSizeProblems(analysis ?? [])
   if (oversized.length > 0) return oversized
-  const steps = (nodes?.steps ?? []).flatMap((selector, index) => selectorFaults(`spec.nodes.steps[${index}]`, selector))
+  const steps = findingsOfEach(nodes?.steps ?? [], (selector, index) => selectorFaults(`spec.nodes.steps[${index}]`, selector))
   return [
     ...validateNodes(nodes ?? {}),
     ...steps.map((fault) => problemOf('PolicySelector', fault)),

@@ -1,16 +1,17 @@
-import { notifyArguments, type Receiver } from '@tranche/api-schema'
+import { notifyArguments, type Receiver, sizeLimits } from '@tranche/api-schema'
 import { isEntryName } from '../fields/names.ts'
+import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { headerProblems, secretProblems, templateProblems, urlProblems } from './validate-request.ts'
 import { durationProblems, repeated, textProblems } from './validate-values.ts'
 
 /** Maximum characters of a template. */
-const LONGEST_TEMPLATE = 4_000
+const LONGEST_TEMPLATE = sizeLimits.template
 
 /** Checks the notification receivers of a policy: names, targets, events, templates and reminders. */
 export function validateReceivers(receivers: readonly Receiver[]): readonly Problem[] {
   const twice = repeated(receivers.map(({ name }) => name))
-  return receivers.flatMap((receiver, index) => {
+  return findingsOfEach(receivers, (receiver, index) => {
     const path = `spec.notify[${index}]`
     const { name, template } = receiver
     return [

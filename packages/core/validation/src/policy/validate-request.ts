@@ -1,5 +1,6 @@
-import { type Analysis, fillTemplate, type SecretKey, templateArguments, templateLeavings } from '@tranche/api-schema'
+import { type Analysis, clipText, fillTemplate, type SecretKey, sizeLimits, templateArguments, templateLeavings } from '@tranche/api-schema'
 import { isObjectName, isSecretKey } from '../fields/names.ts'
+import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'
 import { repeated, textProblems } from './validate-values.ts'
 
@@ -8,9 +9,11 @@ type Header = NonNullable<NonNullable<Analysis['http']>['headers']>[number]
 /** Headers that the HTTP client or the connection sets. */
 const ownHeaders = ['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect']
 /** Maximum characters of a header value. */
-const LONGEST_HEADER = 8_192
+const LONGEST_HEADER = sizeLimits.headerValue
 /** Maximum characters of a URL. */
-const LONGEST_URL = 2_048
+const LONGEST_URL = sizeLimits.url
+/** Maximum characters of the names of arguments in a fix. */
+const LONGEST_NAMES = 300
 
 /**
  * Reports a URL that no request can be sent to. Its path and query may contain the arguments in `names`.
@@ -45,16 +48,17 @@ export function templateProblems(path: string, value: string, names: readonly st
     return [problemOf('PolicyTemplate', { path, value, message: 'arguments are not allowed here', fix: 'remove the braces' })]
   }
   const unknown = templateArguments(value).filter((name) => !names.includes(name))
+  const known = clipText(names.join(', '), LONGEST_NAMES)
   const open = templateLeavings(value).filter((leaving) => leaving.startsWith('{{'))
   return [
-    ...unknown.map((name) =>
+    ...findingsOfEach(unknown, (name) => [
       problemOf('PolicyTemplate', {
         path,
         value,
         message: `the argument ${name} does not exist`,
-        fix: `name one of ${names.join(', ')}, or remove {{${name}}}`,
+        fix: `name one of ${known}, or remove {{${name}}}`,
       }),
-    ),
+    ]),
     ...(open.length === 0
       ? []
       : [
@@ -75,7 +79,7 @@ export function templateProblems(path: string, value: string, names: readonly st
  */
 export function headerProblems(path: string, headers: readonly Header[] | undefined, names: readonly string[]): readonly Problem[] {
   const twice = repeated((headers ?? []).map(({ name }) => name.toLowerCase()))
-  return (headers ?? []).flatMap((header, index) => [
+  return findingsOfEach(headers ?? [], (header, index) => [
     ...oneHeader(`${path}[${index}]`, header, names),
     ...(twice.includes(index)
       ? [

@@ -5,6 +5,12 @@ const plan = 'spec.releasePlan'
 
 /** Every rule whose breach is allowed but may surprise: a warning at admission and in `lint` that fails nothing. */
 export const adviceRules = {
+  MoreAdvice: {
+    of: 'any',
+    path: 'spec',
+    says: 'there is more advice than one check lists',
+    fix: 'follow the listed advice, and check again',
+  },
   KindNearMiss: {
     of: 'any',
     path: 'kind',

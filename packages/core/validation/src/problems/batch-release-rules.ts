@@ -18,6 +18,13 @@ export const batchReleaseRules = {
     fix: 'see kubectl explain batchrelease',
     reason: 'InvalidSpec',
   },
+  BatchReleaseSize: {
+    of: 'BatchRelease',
+    path: 'spec…',
+    says: 'lists, texts and selectors must be small enough to check in a few milliseconds',
+    fix: 'shorten the list or the text',
+    reason: 'InvalidSpec',
+  },
   BatchWorkload: {
     of: 'BatchRelease',
     path: 'spec.workloadRef',

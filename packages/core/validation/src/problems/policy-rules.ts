@@ -15,7 +15,7 @@ export const policyRules = {
   PolicyText: rule('spec…', 'a text must not be empty or too long', 'write a text, or remove the field'),
   PolicySize: rule(
     'spec…',
-    'lists, queries and conditions must be small enough to check in a few milliseconds',
+    'lists, texts, selectors, queries and conditions must be small enough to check in a few milliseconds',
     'shorten the list or the text',
   ),
   PolicySelector: rule('spec…', 'label keys and values must be valid in Kubernetes', 'correct the label, or remove the requirement'),

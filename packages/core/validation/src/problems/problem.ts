@@ -1,6 +1,7 @@
-import type { StalledReason } from '@tranche/api-schema'
+import { clipText, type StalledReason } from '@tranche/api-schema'
 import { adviceRules } from './advice-rules.ts'
 import { type AdviceRule, type ProblemRule, problemRules } from './rules.ts'
+import { shownValue } from './shown-value.ts'
 
 /** A finding about one field, with the fix for its author. */
 interface Finding {
@@ -32,17 +33,29 @@ type Case = Pick<Finding, 'value'> & Partial<Pick<Finding, 'path' | 'message' | 
 /** @returns the problem of a broken rule */
 export function problemOf(rule: ProblemRule, { value, ...particular }: Case): Problem {
   const { path, says, fix, reason } = problemRules[rule]
-  return { rule, path, message: says, fix, ...particular, value, reason }
+  return { rule, ...ofSaneLength({ path, message: says, fix, ...particular, value }), reason }
 }
 
 /** @returns the advice of a rule */
 export function adviceOf(rule: AdviceRule, { value, ...particular }: Case): Advice {
   const { path, says, fix } = adviceRules[rule]
-  return { rule, path, message: says, fix, ...particular, value }
+  return { rule, ...ofSaneLength({ path, message: says, fix, ...particular, value }) }
 }
 
-/** Maximum characters of a value in a text; longer ones are cut. */
-const LONGEST_VALUE = 120
+/** Maximum characters of a path, of a rule or fix, and of a value that is a text. Keys and names of users are parts of them. */
+const LONGEST_PATH = 400
+const LONGEST_SENTENCE = 600
+const LONGEST_KEPT = 1_000
+
+/** Cuts what a user wrote: a finding must not be larger than its readers can use. */
+function ofSaneLength({ path, value, message, fix }: Finding): Finding {
+  return {
+    path: clipText(path, LONGEST_PATH),
+    value: typeof value === 'string' ? clipText(value, LONGEST_KEPT) : value,
+    message: clipText(message, LONGEST_SENTENCE),
+    fix: clipText(fix, LONGEST_SENTENCE),
+  }
+}
 
 /** @returns one line with field, value, rule and fix; the same text in status, at admission and in the command line */
 export function problemText({ path, value, message, fix }: Problem | Advice): string {
@@ -58,25 +71,18 @@ export function problemBody({ value, message, fix }: Problem): string {
 /** Maximum characters of a text of several problems, for conditions and events. The first problem is always included. */
 const LONGEST_TEXT = 900
 
-/** @returns the texts of the problems in one line, with a count of those left out; empty without problems */
-export function problemsText(problems: readonly (Problem | Advice)[]): string {
+/**
+ * @param longest maximum characters, beside those of the first problem and of the count
+ * @returns the texts of the problems in one line, with a count of those left out; empty without problems
+ */
+export function problemsText(problems: readonly (Problem | Advice)[], longest = LONGEST_TEXT): string {
   const [first, ...others] = problems.map(problemText)
   if (first === undefined) return ''
+  const isOpen = problems.some(({ rule }) => rule === 'MoreProblems' || rule === 'MoreAdvice')
   let reported = first
   for (const [index, text] of others.entries()) {
-    if (reported.length + text.length > LONGEST_TEXT) return `${reported} (and ${others.length - index} more)`
+    if (reported.length + text.length > longest) return `${reported} (and ${isOpen ? 'at least ' : ''}${others.length - index} more)`
     reported = `${reported}; and ${text}`
   }
   return reported
-}
-
-/** @returns a value as JSON, cut to 120 characters */
-export function shownValue(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'undefined'
-  return text.length <= LONGEST_VALUE
-    ? text
-    : `${text
-        .slice(0, LONGEST_VALUE)
-        .toWellFormed()
-        .replace(/\uFFFD$/, '')}…`
 }

@@ -18,6 +18,13 @@ export const rolloutRules = {
     fix: 'set it to rollouts.kruise.io/v1beta1, with the steps under spec.strategy.canary.steps',
     reason: 'InvalidSpec',
   },
+  RolloutSize: {
+    of: 'Rollout',
+    path: 'spec…',
+    says: 'lists, texts and selectors must be small enough to check in a few milliseconds',
+    fix: 'shorten the list or the text',
+    reason: 'InvalidSpec',
+  },
   WorkloadVersion: {
     of: 'Rollout',
     path: 'spec.workloadRef.apiVersion',

@@ -1,4 +1,4 @@
-import type { BatchRelease, Hold } from '@tranche/api-schema'
+import { type BatchRelease, clipText, type Hold, sizeLimits } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT, batchScope, scopeTextOf } from '@tranche/fence'
 import { daemonSetAnnotations, type DaemonSet, type IntOrString, rolloutOf, scaleIntOrPercent } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
@@ -200,6 +200,8 @@ function controlText(daemonSet: DaemonSet): string {
   return `the annotation ${daemonSetAnnotations.controlInfo} ${names}`
 }
 
+/** Cuts what users wrote, such as a hold or the name in an annotation: status and record repeat it. */
 function stop(reason: string, id: string, message: string): Stop {
-  return { kind: 'stop', holds: [{ reason, id }], message }
+  const hold = { reason: clipText(reason, sizeLimits.reason), id: clipText(id, sizeLimits.identity) }
+  return { kind: 'stop', holds: [hold], message: clipText(message, sizeLimits.message) }
 }

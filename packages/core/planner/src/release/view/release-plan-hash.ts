@@ -6,6 +6,17 @@ import { goJson, sha256Hex } from '@tranche/kube-types'
  * types serialize it to JSON. The status refers to `spec.releasePlan` where the hashes are equal.
  */
 export function releasePlanHash(plan: ReleasePlan): string {
+  const known = hashes.get(plan)
+  if (known !== undefined) return known
+  const hash = hashOf(plan)
+  hashes.set(plan, hash)
+  return hash
+}
+
+/** Hashes by plan: every pass asks for the same, and the schema states no maximum number of batches. */
+const hashes = new WeakMap<ReleasePlan, string>()
+
+function hashOf(plan: ReleasePlan): string {
   // In the field order of OpenKruise's type; empty fields are omitted, except the first and the last.
   return sha256Hex(
     goJson({

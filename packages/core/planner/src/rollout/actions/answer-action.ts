@@ -6,6 +6,7 @@ import {
   type Rollout,
   type RolloutAction,
   type RolloutStatus,
+  sizeLimits,
 } from '@tranche/api-schema'
 import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
 import { actionDigest, GENERATED_ID_PREFIX, parseAction } from '@tranche/validation'
@@ -182,7 +183,8 @@ export function isPending({ daemonSet, revisions, fleet }: RolloutView): boolean
 /** Id and type of an invalid action: its own, or an id made from its text. */
 function unreadable(text: string): Pick<LastAction, 'id' | 'type'> {
   const members = membersOf(text)
-  const id = typeof members.id === 'string' && members.id !== '' ? members.id : `unreadable-${digest(text).slice(0, 8)}`
+  const isId = typeof members.id === 'string' && members.id !== '' && members.id.length <= sizeLimits.identity
+  const id = isId ? String(members.id) : `unreadable-${digest(text).slice(0, 8)}`
   return { id, type: typeof members.type === 'string' ? cut(members.type) : '' }
 }
 

@@ -1,4 +1,11 @@
-import type { ConditionStatus, Rollout, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
+import {
+  type ConditionStatus,
+  clipText,
+  type Rollout,
+  type RolloutCondition,
+  type RolloutConditionType,
+  sizeLimits,
+} from '@tranche/api-schema'
 import {
   CONFIG_FIX,
   type ConfigObject,
@@ -30,7 +37,7 @@ export function toConditions(view: RolloutView, state: RolloutState): readonly R
   const before = view.rollout.status?.conditions ?? []
   return said.map((condition) =>
     stamped(
-      condition,
+      { ...condition, message: clipText(condition.message, sizeLimits.message) },
       before.find(({ type }) => type === condition.type),
       view.nowMs,
     ),

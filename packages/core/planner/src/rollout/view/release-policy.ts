@@ -1,4 +1,13 @@
-import { durationMs, type PolicyInUse, type ReleasePolicy, type Rollout, type StalledReason, type TrancheSpec } from '@tranche/api-schema'
+import {
+  clipText,
+  durationMs,
+  type PolicyInUse,
+  type ReleasePolicy,
+  type Rollout,
+  sizeLimits,
+  type StalledReason,
+  type TrancheSpec,
+} from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { type Problem, problemsText, validatePolicy } from '@tranche/validation'
 import type { RolloutView } from './rollout-view.ts'
@@ -51,7 +60,7 @@ export function policyObstacle({ policy: reading, rollout }: RolloutView): Polic
 export function policyInUse(view: RolloutView): PolicyInUse | undefined {
   const { policy: reading } = view
   if (reading.kind === 'none') return undefined
-  const name = reading.kind === 'found' ? reading.policy.metadata.name : reading.name
+  const name = clipText(reading.kind === 'found' ? reading.policy.metadata.name : reading.name, sizeLimits.objectName)
   const obstacle = policyObstacle(view)
   if (obstacle !== null) return { name, message: obstacle.message }
   if (reading.kind !== 'found') return { name }
@@ -132,5 +141,5 @@ function secondsOf(duration: string | undefined): number | undefined {
 }
 
 function namedText(name: string): string {
-  return `the annotation ${rolloutAnnotations.releasePolicy} is "${name}"`
+  return `the annotation ${rolloutAnnotations.releasePolicy} is "${clipText(name, sizeLimits.objectName)}"`
 }
