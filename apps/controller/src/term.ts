@@ -37,6 +37,7 @@ import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metr
 import { createNotifyPort } from './ports/notify-port.ts'
 import type { ConfigKind } from '@tranche/config'
 import { createPinPort } from './ports/pin/pin-port.ts'
+import { createPodPolicyWatch, type PodPolicyWatch } from './ports/pin/pod-policy-watch.ts'
 import { createPolicyPort } from './ports/policy-port.ts'
 import { createRefusalPort } from './ports/refusal-port.ts'
 import { createReleasePort } from './ports/release-port.ts'
@@ -46,7 +47,7 @@ import type { SchemaWatch } from './schema/schema-watch.ts'
 import { createSecretReader } from './ports/secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
 import { createGroupSweep, type GroupSweep } from './sweep-groups.ts'
-import { wakeAll, wakeAtFirst, wakeReaders, type Woken } from './wake.ts'
+import { wakeAll, wakeAtFirst, wakePinning, wakeReaders, type Woken } from './wake.ts'
 
 /** Maximum number of concurrent notifications; most of their time is waiting for receivers that are down. */
 const NOTIFY_WORKERS = 32
@@ -172,10 +173,11 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
   const pinning = pinningOf(options, parts, wake)
-  const pins = pinning && { pins: wrap('pins', pinning.port), mayPinSecrets: pinning.mayPinSecrets }
+  const pins = pinning && { pins: wrap('pins', pinning.port), podPolicy: pinning.podPolicy, mayPinSecrets: pinning.mayPinSecrets }
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, ...pins })
   const secrets = createSecretReader(client)
-  const policyPort = createPolicyPort({ client, cluster, egress, secrets, ...allowedBy(options) })
+  const podPolicy = pinning?.podPolicy ?? null
+  const policyPort = createPolicyPort({ client, cluster, egress, secrets, podPolicy, ...allowedBy(options) })
   const releases = releasesOf(options, parts, strategyScope)
   const notifyPort = createNotifyPort({ client, cluster, egress, clock })
   const analysis = createAnalysisPass({
@@ -215,8 +217,10 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
     onBegin() {
       sweep?.begin()
       pinning?.watch.begin()
+      pinning?.podPolicy.begin()
     },
     onEnd() {
+      pinning?.podPolicy.end()
       pinning?.watch.end()
       sweep?.end()
       analysis.stop()
@@ -227,6 +231,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
 interface Pinning {
   readonly port: PinPort
   readonly watch: ConfigWatch
+  readonly podPolicy: PodPolicyWatch
   readonly mayPinSecrets: (namespace: string) => boolean
 }
 
@@ -235,6 +240,9 @@ function pinnableKinds({ pinConfig, pinSecretNamespaces = [] }: ControllerOption
   if (pinConfig !== true) return []
   return pinSecretNamespaces.some((one) => one === '*' || one === namespace) ? ['ConfigMap', 'Secret'] : ['ConfigMap']
 }
+
+/** Name of the policy for pods, as the chart of release `tranche` gives it. */
+const POD_POLICY = 'tranche-pods'
 
 /** Undefined where the installation does not allow it. */
 function pinningOf(
@@ -248,8 +256,11 @@ function pinningOf(
   const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
   const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
   const { overlay } = cluster
+  const woken = { rollout: (key: string) => wake('rollout', key), policy: (key: string) => wake('policy', key) }
+  const name = options.podPolicy ?? POD_POLICY
+  const podPolicy = createPodPolicyWatch({ client, clock, log, seed, name, onChange: () => wakePinning(cluster, woken) })
   return {
-    watch,
+    ...{ watch, podPolicy },
     mayPinSecrets: (namespace) => kinds(namespace).includes('Secret'),
     port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), salt: () => crypto.randomUUID(), overlay }),
   }
