@@ -13,9 +13,10 @@ export interface ServedPodPolicy {
  * Why the API server does not name copies of config in the pods of a namespace: the policy or its binding is missing, differs from that of this
  * version, or leaves the namespace out. Defaults that an API server writes count as absent.
  *
+ * @param namespace null: any namespace will do
  * @returns text without full stop; null where the policy is as it should be
  */
-export function podPolicyFault({ name, policy, binding }: ServedPodPolicy, namespace: string): string | null {
+export function podPolicyFault({ name, policy, binding }: ServedPodPolicy, namespace: string | null): string | null {
   const kind = 'MutatingAdmissionPolicy'
   if (policy === undefined) return `there is no ${kind} ${name}`
   const field = differenceIn(plain(policy.spec), plain(podPolicy[0]?.spec), 'spec')
@@ -24,7 +25,7 @@ export function podPolicyFault({ name, policy, binding }: ServedPodPolicy, names
   const { matchResources, ...rest } = membersOf(plain(binding.spec))
   const ofBinding = differenceIn(rest, { ...membersOf(podPolicy[1]?.spec), policyName: name }, 'spec')
   if (ofBinding !== null) return `${ofBinding} of the ${kind}Binding ${name} is not that of this version`
-  return selects(matchResources, namespace) ? null : `the ${kind}Binding ${name} leaves out namespace ${namespace}`
+  return namespace === null || selects(matchResources, namespace) ? null : `the ${kind}Binding ${name} leaves out namespace ${namespace}`
 }
 
 type Members = Readonly<Record<string, unknown>>
