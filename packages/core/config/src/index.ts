@@ -30,6 +30,7 @@ export {
   namedCopies,
   type PinPlan,
   planPins,
+  type PinsInPlace,
   type PinView,
   type SourceReading,
 } from './pin/plan-pins.ts'

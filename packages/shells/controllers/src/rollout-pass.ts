@@ -97,11 +97,11 @@ function asksForPins({ policy }: Pick<RolloutReading, 'policy'>): boolean {
   return policy.kind === 'found' && policy.policy.spec.config === 'Pin'
 }
 
-function pinnedIn(pinning: PinResult | null, read: RolloutView): Pick<RolloutView, 'configHold' | 'rolledBackConfig'> {
+function pinnedIn(pinning: PinResult | null, read: RolloutView): Pick<RolloutView, 'configHold' | 'rolledBackConfig' | 'absentConfig'> {
   if (pinning?.kind === 'held') return { configHold: pinning.why }
   const configHold = asksForPins(read) ? liveConfigHold(read) : null
   return {
-    ...(pinning?.kind === 'pinned' && { rolledBackConfig: pinning.rolledBack }),
+    ...(pinning?.kind === 'pinned' && { rolledBackConfig: pinning.rolledBack, absentConfig: pinning.absent ?? [] }),
     ...(configHold !== null && { configHold }),
   }
 }
