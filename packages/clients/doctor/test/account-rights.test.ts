@@ -30,19 +30,11 @@ describe('the permissions that doctor checks', () => {
 
   it.each([
     ['controller', ['--read-config'], [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config'])]],
-    [
-      'controller',
-      ['--pin-config'],
-      [...granted(ClusterRole['tranche-controller']), ...lease, ...pins],
-    ],
+    ['controller', ['--pin-config'], [...granted(ClusterRole['tranche-controller']), ...lease, ...pins]],
     [
       'controller',
       ['--pin-config', '--pod-policy=agents-pods'],
-      [
-        ...[...granted(ClusterRole['tranche-controller']), ...lease, ...pins].map((right) =>
-          right.replace('tranche-pods', 'agents-pods'),
-        ),
-      ],
+      [...[...granted(ClusterRole['tranche-controller']), ...lease, ...pins].map((right) => right.replace('tranche-pods', 'agents-pods'))],
     ],
     [
       'controller',
@@ -55,10 +47,7 @@ describe('the permissions that doctor checks', () => {
     [
       'controller',
       ['--pin-config', '--pin-secret-namespace=*'],
-      [
-        ...[...granted(ClusterRole['tranche-controller']), ...lease, ...pins],
-        ...granted(ClusterRole['tranche-secret-pin']),
-      ],
+      [...[...granted(ClusterRole['tranche-controller']), ...lease, ...pins], ...granted(ClusterRole['tranche-secret-pin'])],
     ],
     ['executor', [], granted(ClusterRole['tranche-executor'])],
     [

@@ -8,7 +8,11 @@ const installed = { spec: { ...binding!.spec, policyName: 'tranche-pods' } }
 describe('the policy for pods names copies', () => {
   it.each<[sentence: string, policy: object, binding: object]>([
     ['as this version writes it', policy!, installed],
-    ['with the defaults of an API server', withDefaults(), withMatch({ matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })],
+    [
+      'with the defaults of an API server',
+      withDefaults(),
+      withMatch({ matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} }),
+    ],
     ['with a binding of the namespaces of the chart', policy!, withMatch(inNamespaces('In', ['demo', 'other']))],
     ['with a binding that leaves out another namespace', policy!, withMatch(inNamespaces('NotIn', ['other']))],
   ])('%s', (_sentence, ofPolicy, ofBinding) => {
@@ -20,9 +24,19 @@ describe('the policy for pods names no copies', () => {
   it.each<[sentence: string, policy: object | undefined, binding: object | undefined, fault: RegExp]>([
     ['without the policy', undefined, installed, /^there is no MutatingAdmissionPolicy tranche-pods$/],
     ['without the binding', policy, undefined, /^there is no MutatingAdmissionPolicyBinding tranche-pods$/],
-    ['if its failures are ignored', withSpec({ failurePolicy: 'Ignore' }), installed, /^spec\.failurePolicy of the MutatingAdmissionPolicy/],
+    [
+      'if its failures are ignored',
+      withSpec({ failurePolicy: 'Ignore' }),
+      installed,
+      /^spec\.failurePolicy of the MutatingAdmissionPolicy/,
+    ],
     ['if it matches other pods', withSpec({ matchConditions: [] }), installed, /^spec\.matchConditions/],
-    ['if it leaves out objects', withSpec({ matchConstraints: { objectSelector: { matchLabels: { a: 'b' } } } }), installed, /^spec\.matchConstraints/],
+    [
+      'if it leaves out objects',
+      withSpec({ matchConstraints: { objectSelector: { matchLabels: { a: 'b' } } } }),
+      installed,
+      /^spec\.matchConstraints/,
+    ],
     ['if it has parameters', withSpec({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), installed, /^spec\.paramKind/],
     ['if it replaces other names', withSpec({ mutations: [] }), installed, /^spec\.mutations/],
     ['if it is not invoked again', withSpec({ reinvocationPolicy: 'Never' }), installed, /^spec\.reinvocationPolicy/],

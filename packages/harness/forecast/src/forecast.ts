@@ -7,6 +7,8 @@ import { approveSteps, changeDaemonSet, killMachines, quietMs, untilOver } from 
 import { type Manifests, plannedDaemonSet, withPlannedRules } from './planned-change.ts'
 import { createLives } from './pod-lives.ts'
 import { isSimulated, measurePods } from './pod-times.ts'
+import { withPlannedPins } from './planned-pins.ts'
+import { reportedHolds } from './reported-holds.ts'
 import type { ForecastPrograms, ForecastCache } from './programs.ts'
 import { simulateCluster } from './simulated-cluster.ts'
 import { toForecast } from './to-forecast.ts'
@@ -40,7 +42,8 @@ export async function forecast<R extends ForecastCache>(
   const current = { ...ruled, nodes: withDeadNodes(ruled.nodes, injectedFaults) }
   const { daemonSet } = current
   if (daemonSet === undefined) throw workloadNotFound(current)
-  const planned = plannedDaemonSet(daemonSet, request, manifests)
+  const holds = reportedHolds(snapshot, manifests)
+  const planned = withPlannedPins(plannedDaemonSet(daemonSet, request, manifests), { snapshot, policy: current.policy })
   const limit = resolveLimit(daemonSet, snapshot.pods.length, snapshot.policy?.spec.maxUnavailable)
   const times = measurePods({ snapshot, daemonSet, planned, limit })
   let nowMs = (): number => 0
@@ -63,7 +66,7 @@ export async function forecast<R extends ForecastCache>(
     simulated: new Set(current.nodes.filter(isSimulated).map(({ metadata }) => metadata.name)),
   })
   const cluster = await simulateCluster(current, {
-    programs,
+    ...{ programs, holds },
     lives,
     onWrite: (write) => timeline.take(write),
     rollout: () => timeline.rollout,
@@ -75,7 +78,8 @@ export async function forecast<R extends ForecastCache>(
     approveSteps(cluster, timeline, request)
     const mishaps = killMachines(cluster, timeline, injectedFaults)
     await untilOver(cluster, timeline, { quietMs: quietMs(current, request), ...(signal && { signal }) })
-    return toForecast({ snapshot: current, daemonSet: planned, request, timeline, times, mishaps, immutable: manifests.immutable ?? [] })
+    const { immutable = [] } = manifests
+    return toForecast({ snapshot: current, daemonSet: planned, request, timeline, times, holds, mishaps, immutable })
   } finally {
     await cluster.end()
   }

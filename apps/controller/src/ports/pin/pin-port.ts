@@ -17,7 +17,15 @@ import type { BatchRelease } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { PinPort, PinWrite } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
-import { isAlreadyExists, isForbidden, isNotFound, jsonPointer, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import {
+  isAlreadyExists,
+  isForbidden,
+  isNotFound,
+  jsonPointer,
+  type JsonPatchOperation,
+  type KubeClient,
+  resourcePaths,
+} from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, isOwnedBy, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { plainTemplate } from '@tranche/planner'
 import { patchDaemonSet } from '../patch-daemon-set.ts'

@@ -43,7 +43,8 @@ function unpinnedFindings({ rollouts }: Pick<ClusterSigns, 'rollouts'>): readonl
 export function podPolicyFindings({ podPolicies }: Pick<ClusterSigns, 'podPolicies'>): readonly DoctorFinding[] {
   if (isDenied(podPolicies)) return [notLookedAt('config', podPolicies)]
   return podPolicies.map(({ name, fault }): DoctorFinding => {
-    if (fault === null) return { check: 'config', state: 'ok', message: `the MutatingAdmissionPolicy ${name} names copies of config in pods` }
+    if (fault === null)
+      return { check: 'config', state: 'ok', message: `the MutatingAdmissionPolicy ${name} names copies of config in pods` }
     return {
       check: 'config',
       state: 'problem',

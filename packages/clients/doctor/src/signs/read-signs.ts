@@ -79,21 +79,22 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
   const { version, skewMs } = await readVersion(reader)
   const pods = unlessDenied(readInstalled(reader))
   const lists = readLists(reader)
-  const [served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, podPolicies, installed, listed] = await Promise.all([
-    unlessDenied(readServed(reader)),
-    unlessDenied(readSchemaGap(reads, reader.signal)),
-    unlessDenied(Promise.all(commandRights.map((right) => readRight(reader, right)))),
-    unlessDenied(readLease(reader)),
-    unlessDenied(readKruise(reader)),
-    unlessDenied(readAdmission(reader)),
-    unlessDenied(readWebhooks(reads, labelSelector)),
-    pods.then((found) => readRedisSign({ ...reader, named: reader.redis, installed: found })),
-    // Without the right to list pods, there are no service accounts to check.
-    pods.then((found) => (isDenied(found) ? found : unlessDenied(readAccounts(reads, found)))),
-    pods.then((found) => unlessDenied(readPodPolicies(reads, found))),
-    pods,
-    lists,
-  ])
+  const [served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, podPolicies, installed, listed] =
+    await Promise.all([
+      unlessDenied(readServed(reader)),
+      unlessDenied(readSchemaGap(reads, reader.signal)),
+      unlessDenied(Promise.all(commandRights.map((right) => readRight(reader, right)))),
+      unlessDenied(readLease(reader)),
+      unlessDenied(readKruise(reader)),
+      unlessDenied(readAdmission(reader)),
+      unlessDenied(readWebhooks(reads, labelSelector)),
+      pods.then((found) => readRedisSign({ ...reader, named: reader.redis, installed: found })),
+      // Without the right to list pods, there are no service accounts to check.
+      pods.then((found) => (isDenied(found) ? found : unlessDenied(readAccounts(reads, found)))),
+      pods.then((found) => unlessDenied(readPodPolicies(reads, found))),
+      pods,
+      lists,
+    ])
   const looked = { served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, podPolicies, installed, ...listed }
   const nowMs = clock.nowMs()
   const leftWork = await readLeftWork(reader, { leader, installed, rollouts: listed.rollouts, serverMs: nowMs + (skewMs ?? 0) })

@@ -133,5 +133,8 @@ export function pinAdvice(): Advice {
 
 /** @returns the advice that new pods would read config itself. @param fault why, without full stop */
 export function podPolicyAdvice(fault: string): Advice {
-  return adviceOf('PodPolicyMissing', { value: 'Pin', message: `new pods would read config itself and no copy, so releases hold: ${fault}` })
+  return adviceOf('PodPolicyMissing', {
+    value: 'Pin',
+    message: `new pods would read config itself and no copy, so releases hold: ${fault}`,
+  })
 }

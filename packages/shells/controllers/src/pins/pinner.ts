@@ -180,9 +180,7 @@ class PortPinner implements Pinner {
 /** A template that was found pinned names immutable copies, so its release continues. */
 function overdue(last: Known | undefined, daemonSet: DaemonSet): TimedPinResult {
   const isPinned = last !== undefined && wasPinned(last, daemonSet)
-  const result: PinResult = isPinned
-    ? last.result
-    : { kind: 'held', why: NO_ANSWER }
+  const result: PinResult = isPinned ? last.result : { kind: 'held', why: NO_ANSWER }
   return { ...result, recheckAfterMs: PENDING_RECHECK_MS }
 }
 
