@@ -55,7 +55,12 @@ function policyIncidents(seed: number, stormMs: number): readonly Incident[] {
   const random = createRandom('pod-policy', seed)
   if (random.next() < 0.75) return []
   return Array.from({ length: 1 + random.integer(2) }, (): Incident => {
-    return { atMs: random.integer(stormMs), kind: 'liftPodPolicy', part: pick(random, ['policy', 'binding']), forMs: duration(random, 20 * MINUTE) }
+    return {
+      atMs: random.integer(stormMs),
+      kind: 'liftPodPolicy',
+      part: pick(random, ['policy', 'binding']),
+      forMs: duration(random, 20 * MINUTE),
+    }
   })
 }
 

@@ -99,7 +99,8 @@ export function createConfigOwner(
 
 /** @returns what the owners do, in words */
 export function textOfConfig(incident: ConfigIncident): string {
-  if (incident.kind === 'liftPodPolicy') return `the ${incident.part} for pods is deleted, and created again in ${durationText(incident.forMs)}`
+  if (incident.kind === 'liftPodPolicy')
+    return `the ${incident.part} for pods is deleted, and created again in ${durationText(incident.forMs)}`
   const object = incident.kind.endsWith('Config') ? 'ConfigMap' : 'Secret'
   if ('level' in incident) return `the ${object} becomes ${incident.level}`
   if ('label' in incident) return `the ${object} gets the label ${incident.label}`

@@ -9,6 +9,7 @@ import {
   type GroupPort,
   type JudgePort,
   type PinPort,
+  type PodPolicy,
   withRefusals,
 } from '@tranche/controllers'
 import { noFailpoints } from '@tranche/failpoints'
@@ -29,7 +30,7 @@ import {
 import { createAnalysisPort } from './ports/analysis-port.ts'
 import { createConfigPort } from './ports/config-port.ts'
 import type { Installation } from './ports/examine-policy.ts'
-import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/pin/config-watch.ts'
+import { type ConfigWatchParts, createConfigWatch } from './ports/pin/config-watch.ts'
 import type { GroupSettings } from './ports/group-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
@@ -37,7 +38,7 @@ import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metr
 import { createNotifyPort } from './ports/notify-port.ts'
 import type { ConfigKind } from '@tranche/config'
 import { createPinPort } from './ports/pin/pin-port.ts'
-import { createPodPolicyWatch, type PodPolicyWatch } from './ports/pin/pod-policy-watch.ts'
+import { createPodPolicyWatch } from './ports/pin/pod-policy-watch.ts'
 import { createPolicyPort } from './ports/policy-port.ts'
 import { createRefusalPort } from './ports/refusal-port.ts'
 import { createReleasePort } from './ports/release-port.ts'
@@ -216,12 +217,10 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
     },
     onBegin() {
       sweep?.begin()
-      pinning?.watch.begin()
-      pinning?.podPolicy.begin()
+      pinning?.begin()
     },
     onEnd() {
-      pinning?.podPolicy.end()
-      pinning?.watch.end()
+      pinning?.end()
       sweep?.end()
       analysis.stop()
     },
@@ -230,8 +229,10 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
 
 interface Pinning {
   readonly port: PinPort
-  readonly watch: ConfigWatch
-  readonly podPolicy: PodPolicyWatch
+  readonly podPolicy: PodPolicy
+  /** Watches from now on. */
+  begin(): void
+  end(): void
   readonly mayPinSecrets: (namespace: string) => boolean
 }
 
@@ -260,7 +261,15 @@ function pinningOf(
   const name = options.podPolicy ?? POD_POLICY
   const podPolicy = createPodPolicyWatch({ client, clock, log, seed, name, onChange: () => wakePinning(cluster, woken) })
   return {
-    ...{ watch, podPolicy },
+    podPolicy,
+    begin() {
+      watch.begin()
+      podPolicy.begin()
+    },
+    end() {
+      watch.end()
+      podPolicy.end()
+    },
     mayPinSecrets: (namespace) => kinds(namespace).includes('Secret'),
     port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), salt: () => crypto.randomUUID(), overlay }),
   }

@@ -5,7 +5,7 @@ import { toSeconds } from './eta-range.ts'
 import { configAssumption } from './config-assumption.ts'
 import { capacityText } from './capacity-text.ts'
 import type { StopTime } from './pod-times.ts'
-import { type ReportedHolds, waitsText } from './reported-holds.ts'
+import { type ReportedHolds, waitsText } from './planned/reported-holds.ts'
 import { meanOf } from './statistics.ts'
 
 /** Assumptions of the forecast, for users: one sentence each, without full stop. */

@@ -11,7 +11,7 @@ import type { Exchange } from '@tranche/wire'
 import { admitChange } from './admit-change.ts'
 import { CONTROLLER, EXECUTOR } from './timeline.ts'
 import { allOf, labelPods } from './label-pods.ts'
-import type { ReportedHolds } from './reported-holds.ts'
+import type { ReportedHolds } from './planned/reported-holds.ts'
 import type { ForecastPrograms, ForecastCache, RunningProgram } from './programs.ts'
 import { storedDaemonSet, storedObjects, storedRevisions } from './stored-objects.ts'
 import { withoutEvents } from './without-events.ts'
@@ -51,10 +51,9 @@ const CONTROLLERS = ['daemonset-controller', 'default-scheduler', 'taint-evictio
 /** Creates the copy and starts the programs in it; resolves when their caches have synced. */
 export async function simulateCluster<R extends ForecastCache>(
   snapshot: ClusterSnapshot,
-  options: SimulatedClusterOptions<R>,
+  { holds: { refused, stop }, ...options }: SimulatedClusterOptions<R>,
 ): Promise<SimulatedCluster> {
   const clock = new VirtualClock(snapshot.takenAtMs)
-  const { refused, stop } = options.holds
   options.onClock(clock)
   const watchDelayMs = { min: WATCH_DELAY_MS, max: WATCH_DELAY_MS }
   // The copy does not use the seed of a simulated cluster: the same seed would give new pods the uids of existing ones.
@@ -67,7 +66,7 @@ export async function simulateCluster<R extends ForecastCache>(
   const client = clientOf('person')
   for (const definition of customResourceDefinitions)
     await during(clock, client.create(resourcePaths.customResourceDefinitions, definition))
-  load(simulator, snapshot, options.holds.refused)
+  load(simulator, snapshot, refused)
   const strategy = admissionOf(snapshot) === 'inProcess' ? [admitChange(options.rollout)] : []
   simulator.server.useAdmission(allOf([...strategy, labelPods(options.release)]))
   simulator.server.useFaults(withoutEvents(CONTROLLERS))

@@ -7,7 +7,7 @@ import { exemptAtStart } from './exempt-at-start.ts'
 import { etaRange, toSeconds } from './eta-range.ts'
 import { assumptionsOf } from './assumptions.ts'
 import { createOrderReasons, createUntaken } from './order-reason.ts'
-import { type ReportedHolds, waitsText } from './reported-holds.ts'
+import { type ReportedHolds, waitsText } from './planned/reported-holds.ts'
 import type { PodTimes } from './pod-times.ts'
 import { unavailableSeries } from './unavailable-series.ts'
 

@@ -1,6 +1,6 @@
 import type { ClusterSnapshot, ReleasePolicySpec } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { reportedHolds, waitsText } from '../src/reported-holds.ts'
+import { reportedHolds, waitsText } from '../src/planned/reported-holds.ts'
 
 const metadata = { name: 'careful', generation: 2 }
 

@@ -10,8 +10,8 @@ export interface ServedPodPolicy {
 }
 
 /**
- * Why the API server does not name copies of config in the pods of a namespace: the policy or its binding is missing, differs from that of this
- * version, or leaves the namespace out. Defaults that an API server writes count as absent.
+ * Why the API server does not name copies of config in the pods of a namespace. The policy or its binding may be missing, differ from that of
+ * this version, or leave the namespace out. Defaults that an API server writes count as absent.
  *
  * @param namespace null: any namespace will do
  * @returns text without full stop; null where the policy is as it should be

@@ -3,8 +3,8 @@ import { PINNED_CONFIG_ANNOTATION, pinsOf } from './pinned-objects.ts'
 import { pinKey } from './pins.ts'
 
 /**
- * Finds config that a pod reads as it is now, although the annotation that it inherits from its template names a copy: the API server did not
- * replace the name when the pod was created. Ephemeral containers do not count, because a user adds them later.
+ * Finds config that a pod reads as it is now, although its annotation names a copy. The API server did not replace the name when the pod was
+ * created. Ephemeral containers do not count, because a user adds them later.
  *
  * @returns the {@link pinKey} of the first such object; undefined without one
  */

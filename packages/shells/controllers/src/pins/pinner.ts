@@ -191,7 +191,7 @@ function wasPinned(last: Known | undefined, { metadata }: DaemonSet): boolean {
 const NO_ANSWER = `config: Pin: the API server has not answered requests for config for ${OVERDUE_MS / 1_000} seconds`
 
 function unenforcedText(fault: string): string {
-  return `config: Pin: new pods would read config itself and no copy, because ${fault}; install the policy for pods (rbac.configPin: true in the chart, and helm upgrade), or remove config from the ReleasePolicy`
+  return `config: Pin: new pods would read config itself and no copy, because ${fault}. Install the policy for pods (rbac.configPin: true in the chart, and helm upgrade), or remove config from the ReleasePolicy`
 }
 
 const PENDING: PinResult = { kind: 'pending', againInMs: PENDING_RECHECK_MS }

@@ -7,7 +7,7 @@ import { ConfigStore } from './config-store.ts'
 /**
  * Config that is pinned, judged by what users wrote and by the objects that pods read.
  *
- * - G3: we bring config into the template under OnDelete alone, and a pod reads the copies that its revision names, never the object itself, unless a user deletes
+ * - G3: we bring config into the template under OnDelete alone. A pod reads the copies that its revision names, never the object itself, unless a user deletes
  *   the policy for pods. Copies are immutable and exist. So a change of config reaches
  *   a node only with a revision, which the other judges let in by batches alone.
  * - G11: we bring into a template only a content that the user's object has had since the DaemonSet was written last.
