@@ -24,7 +24,7 @@ const reportedTests = 'packages/harness/forecast/test/reported-holds.test.ts'
 /** Faults in noticing that pods read config itself, and in what a plan knows of holds. */
 export const mutantsOfPodPolicy: readonly Mutant[] = [
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a release continues without the policy for pods',
     file: pinner,
     find: "if (fault !== undefined) return { kind: 'held', why: unenforcedText(fault) }",
@@ -32,7 +32,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'pods that read config itself hold no release',
     file: rolloutPass,
     find: 'asksForPins(read) ? liveConfigHold(read) : null',
@@ -40,7 +40,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'pods of a revision that is rolled back hold the rollback',
     file: liveHold,
     find: 'live.filter(({ hash }) => hash === found.canary)',
@@ -48,7 +48,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a container that a user adds to a pod holds the release',
     file: liveConfig,
     find: "field.at[0] !== 'ephemeralContainers' && ",
@@ -56,7 +56,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [liveTests],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'the Secret of a CSI driver holds the release',
     file: liveConfig,
     find: '!field.isForDriver && ',
@@ -64,7 +64,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [liveTests],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a copy that is itself an object with a copy holds the release',
     file: liveConfig,
     find: ' && !copies.has(field.name)',
@@ -72,7 +72,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [liveTests],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a policy without a binding names copies',
     file: fault,
     find: 'if (binding === undefined) return `there is no ${kind}Binding ${name}`',
@@ -80,7 +80,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [faultTests, podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a policy whose failures are ignored names copies',
     file: fault,
     find: 'members.filter(([key, one]) => one',
@@ -88,7 +88,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [faultTests, podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a binding that leaves the namespace out names copies',
     file: fault,
     find: "(operator === 'In' ? isListed : ",
@@ -96,7 +96,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [faultTests, podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a policy that is deleted wakes no Rollout',
     file: watch,
     find: 'reflector.subscribe({ onChange })',
@@ -104,7 +104,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a policy that cannot be read is waited for without a word',
     file: watch,
     find: 'if (unread !== undefined) return unread',
@@ -112,7 +112,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a policy is usable that pins config without the policy for pods',
     file: examine,
     find: 'return fault == null ? [] : [podPolicyAdvice(fault)]',
@@ -120,7 +120,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: [podPolicyStory],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a policy is usable that pins config where the installation does not allow it',
     file: examine,
     find: 'if (podPolicy === null) return [pinAdvice()]',
@@ -128,7 +128,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: ['test/scenarios/pinned-config.test.ts'],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'a quota that refuses a copy names no fix',
     file: pinPort,
     find: 'if (isForbidden(error)) throw notCreated(copy, error)',
@@ -136,7 +136,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: ['test/scenarios/pinned-changes.test.ts'],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'nothing says that an object to pin does not exist',
     file: planPins,
     find: '...(absent.length > 0 && { absent })',
@@ -144,7 +144,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     tests: ['test/scenarios/pinned-config.test.ts'],
   },
   {
-    rule: 'Pin',
+    rule: 'PodPolicy',
     fault: 'doctor reads the policy for pods under its default name alone',
     file: doctorSigns,
     find: "name === undefined || name === ''",
