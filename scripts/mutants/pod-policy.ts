@@ -75,8 +75,8 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     rule: 'PodPolicy',
     fault: 'a policy without a binding names copies',
     file: fault,
-    find: 'if (binding === undefined) return `there is no ${kind}Binding ${name}`',
-    replace: 'if (binding === undefined) return null',
+    find: 'if (binding === undefined) return ',
+    replace: 'if (binding === undefined && policy === undefined) return ',
     tests: [faultTests, podPolicyStory],
   },
   {
