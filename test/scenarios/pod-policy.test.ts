@@ -108,6 +108,19 @@ describe('pods that read config itself, although the watch shows the policy as i
     await untilContents(stage, ['1', '1', '1', '1', '1'])
   })
 
+  it('are replaced in batches by a restart, once the policy is back', async () => {
+    stage = await setPinnedStage({ config: '1', maxUnavailable: 1 })
+    await untilPausedAt(stage, 1)
+    await removeUnseen()
+    await stage.approve()
+    await untilHeld('kubectl rollout restart daemonset/node-agent')
+    await restore()
+    await stage.patchDaemonSet({ spec: { template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': 'now' } } } } })
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilContents(stage, ['1', '1', '1', '1', '1'])
+  })
+
   it('hold no rollback, which replaces them', async () => {
     stage = await setPinnedStage()
     await removeUnseen()

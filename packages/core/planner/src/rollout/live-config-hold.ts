@@ -17,5 +17,5 @@ export function liveConfigHold({ daemonSet, revisions, fleet }: RolloutView): st
   const own = found.kind === 'pending' ? [] : live.filter(({ hash }) => hash === found.canary)
   const [first] = own
   if (first === undefined) return null
-  return `config: Pin: pods of revision ${first.hash} read ${first.object.replace('/', ' ')} itself and no copy, on ${firstNodes(own.map(({ node }) => node))}. See that the API server applies the policy for pods (rbac.configPin: true in the chart, and helm upgrade), then delete these pods`
+  return `config: Pin: pods of revision ${first.hash} read ${first.object.replace('/', ' ')} itself and no copy, on ${firstNodes(own.map(({ node }) => node))}. See that the API server applies the policy for pods (rbac.configPin: true in the chart, and helm upgrade). Then delete these pods, or replace them in batches with kubectl rollout restart daemonset/${daemonSet.metadata.name}`
 }
