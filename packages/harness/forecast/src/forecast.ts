@@ -42,8 +42,9 @@ export async function forecast<R extends ForecastCache>(
   const current = { ...ruled, nodes: withDeadNodes(ruled.nodes, injectedFaults) }
   const { daemonSet } = current
   if (daemonSet === undefined) throw workloadNotFound(current)
-  const holds = reportedHolds(snapshot, manifests)
   const planned = withPlannedPins(plannedDaemonSet(daemonSet, request, manifests), { snapshot, policy: current.policy })
+  const isOvertaken = templateText(planned.spec.template) !== templateText(daemonSet.spec.template)
+  const holds = reportedHolds(snapshot, manifests, isOvertaken)
   const limit = resolveLimit(daemonSet, snapshot.pods.length, snapshot.policy?.spec.maxUnavailable)
   const times = measurePods({ snapshot, daemonSet, planned, limit })
   let nowMs = (): number => 0
@@ -51,7 +52,7 @@ export async function forecast<R extends ForecastCache>(
   const timeline = createTimeline({
     ...current,
     daemonSet,
-    isOvertaken: templateText(planned.spec.template) !== templateText(daemonSet.spec.template),
+    isOvertaken,
     minReadyMs: (planned.spec.minReadySeconds ?? 0) * 1000,
     nowMs: () => nowMs(),
     onUpdated: () => options.onProgress?.(Math.min(++done, current.pods.length), current.pods.length),

@@ -16,6 +16,7 @@ function snapshotWith(
 ): ClusterSnapshot {
   const conditions = [{ type: 'Usable', status: 'False', reason: 'A', message: 'it is not allowed' }]
   return {
+    pods: [],
     policy: { metadata, spec, status: { observedGeneration, conditions, unusable } },
     rollout: {
       status: { phase, conditions: stalled === '' ? [] : [{ type: 'Stalled', status: 'True', reason: stalled, message: 'it is stalled' }] },
@@ -47,7 +48,7 @@ describe('what the installation refuses', () => {
       [],
     ],
   ])('%s', (_sentence, snapshot, plan, refused) => {
-    expect([...reportedHolds(snapshot, plan === null ? {} : planned(plan)).refused]).toEqual(refused)
+    expect([...reportedHolds(snapshot, plan === null ? {} : planned(plan), false).refused]).toEqual(refused)
   })
 })
 
@@ -83,21 +84,30 @@ describe('a release is stopped', () => {
     ],
     ['not by a check that may pass', snapshotWith({ drain: {} }, { blocked: ['DrainBlocked'] }), null, null],
   ])('%s', (_sentence, snapshot, plan, stop) => {
-    expect(reportedHolds(snapshot, plan === null ? {} : planned(plan)).stop).toBe(stop)
+    expect(reportedHolds(snapshot, plan === null ? {} : planned(plan), false).stop).toBe(stop)
   })
 })
 
 it('nodes wait for checks that may pass, in a release in progress', () => {
   const blocked = ['DrainBlocked', 'NodeLockFailed', 'DrainNotAllowed', 'NoRoom']
-  expect(reportedHolds(snapshotWith({}, { blocked }), {}).waits.map(({ reason }) => reason)).toEqual(['DrainBlocked', 'NoRoom'])
-  expect(reportedHolds(snapshotWith({}, { blocked, phase: 'Healthy' }), {}).waits).toEqual([])
+  expect(reportedHolds(snapshotWith({}, { blocked }), {}, false).waits.map(({ reason }) => reason)).toEqual(['DrainBlocked', 'NoRoom'])
+  expect(reportedHolds(snapshotWith({}, { blocked, phase: 'Healthy' }), {}, false).waits).toEqual([])
   const many = Array.from({ length: 5 }, (_, at) => ({ node: `n${at}`, reason: 'NoRoom', message: '' }))
   expect(waitsText(many)).toBe('n0 (NoRoom), n1 (NoRoom), n2 (NoRoom) and 2 more')
 })
 
 it('a right that the planned policy asks for first is not known', () => {
-  expect(reportedHolds(snapshotWith({ prePull: {} }), planned({ prePull: {}, config: 'Pin' })).unknownRights).toEqual([
+  expect(reportedHolds(snapshotWith({ prePull: {} }), planned({ prePull: {}, config: 'Pin' }), false).unknownRights).toEqual([
     'config: Pin (rbac.configPin)',
   ])
-  expect(reportedHolds(snapshotWith({ config: 'Pin' }), {}).unknownRights).toEqual([])
+  expect(reportedHolds(snapshotWith({ config: 'Pin' }), {}, false).unknownRights).toEqual([])
+})
+
+it('pods that read config itself stop no release of another template, which replaces them', () => {
+  const containers = [{ envFrom: [{ configMapRef: { name: 'agent' } }] }]
+  const live = { metadata: { annotations: { 'tranche.dev/pinned-config': 'ConfigMap/agent=agent-1' } }, spec: { containers } }
+  const snapshot = { ...snapshotWith({ config: 'Pin' }, { stalled: 'ConfigUnpinned' }), pods: [live as never] }
+  expect(reportedHolds(snapshot, {}, true).stop).toBeNull()
+  expect(reportedHolds(snapshot, {}, false).stop).toBe('it is stalled')
+  expect(reportedHolds({ ...snapshot, pods: [] }, {}, true).stop).toBe('it is stalled')
 })

@@ -1,4 +1,5 @@
 import type { BlockedNode, ClusterSnapshot, ReleasePolicy, ReleasePolicySpec } from '@tranche/api-schema'
+import { liveConfigIn } from '@tranche/config'
 import type { Manifests } from './planned-change.ts'
 
 /** What the cluster reports about a release that its copy cannot show. */
@@ -36,15 +37,19 @@ const outside: readonly string[] = ['WorkloadTaken', 'CRDOutdated', 'OpenKruiseA
 /** Checks that fail on every node alike, by the right that they need. */
 const failed: Readonly<Record<string, string>> = { NodeLockFailed: 'NodeLockNotAllowed', DowntimeFailed: 'DowntimeNotAllowed' }
 
-/** Reads the holds that stay with the planned policy. */
-export function reportedHolds(snapshot: ClusterSnapshot, manifests: Manifests): ReportedHolds {
+/**
+ * Reads the holds that stay with the planned policy.
+ *
+ * @param changesTemplate whether the plan is a release of another template
+ */
+export function reportedHolds(snapshot: ClusterSnapshot, manifests: Manifests, changesTemplate: boolean): ReportedHolds {
   const { policy } = snapshot
   const spec = manifests.policy?.spec ?? policy?.spec ?? {}
   const refused = new Set(unusableOf(policy).filter((reason) => rights[reason]?.isAsked(spec) ?? true))
   const waits = blockedIn(snapshot).filter(({ reason }) => !(reason in rights) && !(reason in failed))
   const added =
     manifests.policy === undefined ? [] : Object.values(rights).filter(({ isAsked }) => isAsked(spec) && !isAsked(policy?.spec ?? {}))
-  return { stop: stopOf(snapshot, spec, refused), refused, waits, unknownRights: added.map(({ name }) => name) }
+  return { stop: stopOf(snapshot, spec, { refused, changesTemplate }), refused, waits, unknownRights: added.map(({ name }) => name) }
 }
 
 /** Reasons that hold for the present generation of the policy. */
@@ -53,11 +58,18 @@ function unusableOf(policy: ReleasePolicy | undefined): readonly string[] {
   return observedGeneration === policy?.metadata.generation ? unusable : []
 }
 
-function stopOf(snapshot: ClusterSnapshot, spec: ReleasePolicySpec, refused: ReadonlySet<string>): string | null {
+interface Planned {
+  readonly refused: ReadonlySet<string>
+  readonly changesTemplate: boolean
+}
+
+function stopOf(snapshot: ClusterSnapshot, spec: ReleasePolicySpec, { refused, changesTemplate }: Planned): string | null {
   const { rollout, policy } = snapshot
   const stalled = rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
   const pins = spec.config === 'Pin'
-  if (stalled !== undefined && (outside.includes(stalled.reason) || (pins && stalled.reason === 'ConfigUnpinned'))) return stalled.message
+  const isReplaced = changesTemplate && snapshot.pods.some((pod) => liveConfigIn(pod) !== undefined)
+  if (stalled !== undefined && (outside.includes(stalled.reason) || (pins && stalled.reason === 'ConfigUnpinned' && !isReplaced)))
+    return stalled.message
   if (pins && (refused.has('PinNotAllowed') || refused.has('PodPolicyMissing')))
     return policy?.status?.conditions?.find(({ type }) => type === 'Usable')?.message ?? null
   const blocked = blockedIn(snapshot).find(({ reason }) => rights[failed[reason] ?? '']?.isAsked(spec) === true)
