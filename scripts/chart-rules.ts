@@ -65,6 +65,7 @@ export function processRules(): object {
     nodeLocks: Role['tranche-node-locks'],
     downtime: Role['tranche-downtime'],
     configPin: ClusterRole['tranche-config-pin'],
+    podPolicy: ClusterRole['tranche-pod-policy'],
     secretPin: ClusterRole['tranche-secret-pin'],
     webhookConfigurations: ClusterRole['tranche-webhook'],
     webhookSecret: Role['tranche-webhook'],

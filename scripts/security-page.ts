@@ -21,6 +21,7 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-drain-conditions': 'executor, with `--drain-conditions`',
   'tranche-node-locks': 'executor, with `--lock-namespace`',
   'tranche-config-pin': 'controller, with `--pin-config`',
+  'tranche-pod-policy': 'controller, with `--pin-config`',
   'tranche-secret-pin': 'controller, with `--pin-secret-namespace`',
   'tranche-test': '`helm test`, while it runs',
 }

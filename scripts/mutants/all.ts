@@ -9,6 +9,7 @@ import { mutantsOfDowntime } from './downtime.ts'
 import { mutantsOfNodeLocks } from './node-lock.ts'
 import { mutantsOfNotify } from './notify.ts'
 import { mutantsOfPass } from './pass.ts'
+import { mutantsOfPodPolicy } from './pod-policy.ts'
 import { mutantsOfPrePull } from './pre-pull.ts'
 import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfDowntime,
   ...mutantsOfFlight,
   ...mutantsOfConfig,
+  ...mutantsOfPodPolicy,
   ...mutantsOfValidation,
   ...mutantsOfSizes,
   ...mutantsOfAnalysis,

@@ -293,12 +293,21 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
     const named = (objects: readonly Rendered[], name: string): readonly string[] =>
       objects.filter(({ metadata }) => metadata.name === name).map(({ kind }) => kind)
     const none = await render({ fullnameOverride: 'tranche', admission: 'policy' })
-    expect([...named(none, 'tranche-pods'), ...named(none, 'tranche-config-pin')]).toEqual([])
+    expect(['tranche-pods', 'tranche-config-pin', 'tranche-pod-policy'].flatMap((name) => named(none, name))).toEqual([])
     const some = await render({ fullnameOverride: 'tranche', admission: 'none', rbac: { configPin: true } })
     expect(named(some, 'tranche-pods')).toEqual(['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'])
     expect(named(some, 'tranche-config-pin')).toEqual(['ClusterRole', 'ClusterRoleBinding'])
-    expect(JSON.stringify(some)).toContain('"--pin-config"')
+    expect(JSON.stringify(some)).toContain('"--pin-config","--pod-policy=tranche-pods"')
     expect(JSON.stringify(some)).not.toMatch(/secret-pin|pin-secret-namespace/)
+  })
+
+  it('let the controller watch the policy for pods by its name, in the whole cluster', async () => {
+    const objects = await render({ fullnameOverride: 'agents', scope: { namespaces: ['gpu'] }, rbac: { configPin: true } })
+    const own = objects.filter(({ metadata }) => metadata.name === 'agents-pod-policy')
+    expect(own.map(({ kind }) => kind)).toEqual(['ClusterRole', 'ClusterRoleBinding'])
+    const rules = chartRules().ClusterRole['tranche-pod-policy'] ?? []
+    expect(own[0]?.rules).toEqual(rules.map((rule) => ({ ...rule, resourceNames: ['agents-pods'] })))
+    expect(JSON.stringify(objects)).toContain('"--pod-policy=agents-pods"')
   })
 
   it.each<[sentence: string, namespaces: readonly string[], scope: readonly string[], bindings: readonly (readonly string[])[]]>([

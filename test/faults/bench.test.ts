@@ -118,6 +118,7 @@ describe('a schedule', () => {
         "kill",
         "labelSecret",
         "lag",
+        "liftPodPolicy",
         "maintain",
         "minReady",
         "namePolicy",

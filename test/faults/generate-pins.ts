@@ -39,6 +39,7 @@ export function generatePins(seed: number, stormMs: number, { config }: Shape): 
   })
   // The first pinning is a release too: it begins in the storm, while the first release is in progress or when it has ended.
   const secrets = secretIncidents(seed, stormMs)
+  const lifts = policyIncidents(seed, stormMs)
   const start: Incident = { atMs: random.integer(Math.min(stormMs, MINUTE)), kind: 'pinConfig' }
   // A policy has to exist to pin config; this is what it says by default.
   const among = (shape: Shape): Shape => ({
@@ -46,7 +47,21 @@ export function generatePins(seed: number, stormMs: number, { config }: Shape): 
     policy: { soak: { final: '10s' }, ...shape.policy },
     config: { ...config, isPinned: true, ...(secrets.length > 0 && { secret: true }) },
   })
-  return { incidents: [start, ...writes, ...removals, ...traps, ...late, ...secrets], among }
+  return { incidents: [start, ...writes, ...removals, ...traps, ...late, ...secrets, ...lifts], among }
+}
+
+/** In a quarter of the worlds that pin config, the policy for pods is missing for a while. Has its own random numbers. */
+function policyIncidents(seed: number, stormMs: number): readonly Incident[] {
+  const random = createRandom('pod-policy', seed)
+  if (random.next() < 0.75) return []
+  return Array.from({ length: 1 + random.integer(2) }, (): Incident => {
+    return {
+      atMs: random.integer(stormMs),
+      kind: 'liftPodPolicy',
+      part: pick(random, ['policy', 'binding']),
+      forMs: duration(random, 20 * MINUTE),
+    }
+  })
 }
 
 /** In half of the worlds that pin config, the template reads a Secret too. Has its own random numbers. @returns none in the others */

@@ -1,3 +1,4 @@
+import { podPolicy } from '@tranche/admission'
 import { type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { ReleasePolicySpec } from '@tranche/api-schema'
@@ -22,12 +23,19 @@ export interface ConfigOwner {
 /** What the owners of config do. */
 export type ConfigIncident = Extract<
   OwnerOperation,
-  { readonly kind: 'writeConfig' | 'deleteConfig' | 'writeSecret' | 'deleteSecret' | 'labelSecret' }
+  { readonly kind: 'writeConfig' | 'deleteConfig' | 'writeSecret' | 'deleteSecret' | 'labelSecret' | 'liftPodPolicy' }
 >
 
 /** Whether the owners of config do it. */
 export function isOfConfig(operation: OwnerOperation): operation is ConfigIncident {
-  return ['writeConfig', 'deleteConfig', 'writeSecret', 'deleteSecret', 'labelSecret'].includes(operation.kind)
+  return ['writeConfig', 'deleteConfig', 'writeSecret', 'deleteSecret', 'labelSecret', 'liftPodPolicy'].includes(operation.kind)
+}
+
+const PARTS = ['policy', 'binding'] as const
+const group = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false }
+const policyPaths: Readonly<Record<(typeof PARTS)[number], ResourcePath>> = {
+  policy: { ...group, plural: 'mutatingadmissionpolicies' },
+  binding: { ...group, plural: 'mutatingadmissionpolicybindings' },
 }
 
 /** Name of the Secret. */
@@ -45,6 +53,9 @@ export function createConfigOwner(
   let levels: ConfigLevels = { configMap: 'info', secret: 'info' }
   const patch = (resource: ResourcePath, key: ObjectKey, body: object): Promise<void> =>
     tolerant(people.patch(resource, key, { type: 'merge', body }))
+  async function createPolicy(): Promise<void> {
+    for (const [at, part] of PARTS.entries()) await tolerant(people.create(policyPaths[part], podPolicy[at] as never))
+  }
   async function create(): Promise<void> {
     for (const kind of config?.kinds ?? []) {
       const data = { level: kind === 'plain' ? levels.configMap : 'info' }
@@ -52,6 +63,7 @@ export function createConfigOwner(
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data, ...(kind === 'immutable' && { immutable: true }) }
       await tolerant(people.create(resourcePaths.configMaps, object as never))
     }
+    if (config?.isPinned === true) await createPolicy()
     if (config?.secret !== true) return
     const object = { apiVersion: 'v1', kind: 'Secret', metadata: secret, type: 'Opaque', data: secretData(levels.secret) }
     await tolerant(people.create(resourcePaths.secrets, object as never))
@@ -74,6 +86,9 @@ export function createConfigOwner(
           return tolerant(people.delete(resourcePaths.secrets, secret))
         case 'labelSecret':
           return patch(resourcePaths.secrets, secret, { metadata: { labels: { label: incident.label } } })
+        case 'liftPodPolicy':
+          later(incident.forMs, createPolicy)
+          return tolerant(people.delete(policyPaths[incident.part], { namespace: '', name: 'pods' }))
         default:
           return incident satisfies never
       }
@@ -84,6 +99,8 @@ export function createConfigOwner(
 
 /** @returns what the owners do, in words */
 export function textOfConfig(incident: ConfigIncident): string {
+  if (incident.kind === 'liftPodPolicy')
+    return `the ${incident.part} for pods is deleted, and created again in ${durationText(incident.forMs)}`
   const object = incident.kind.endsWith('Config') ? 'ConfigMap' : 'Secret'
   if ('level' in incident) return `the ${object} becomes ${incident.level}`
   if ('label' in incident) return `the ${object} gets the label ${incident.label}`

@@ -5,6 +5,7 @@ import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { Asked, Callers } from './callers.ts'
 import type { ConfigLevels } from './end-config.ts'
+import { livePodsOf } from './live-pods.ts'
 import { createConfigOwner, isOfConfig, readingConfig, textOfConfig, withPins } from './own-config.ts'
 import type { ApprovedBy, Shape, Steps, OwnerOperation } from './schedule.ts'
 import { durationText } from './words.ts'
@@ -23,6 +24,8 @@ export interface Owners {
   touch(): Promise<void>
   /** Declares the update strategy as the message of a stop asks. */
   setOnDelete(): Promise<void>
+  /** Deletes pods that read config itself, as the message of a stop asks. */
+  deleteLivePods(): Promise<void>
   /** Tag that the template should have. */
   tag(): string
   /** Contents that the plain ConfigMap and the Secret should have. */
@@ -226,6 +229,12 @@ export function createOwners(world: World, callers: Callers): Owners {
     async touch() {
       world.note('a person touches the DaemonSet, because its controller makes no progress')
       await patchDaemonSet({ metadata: { annotations: { 'example.com/touched': String(++touches) } } })
+    },
+    async deleteLivePods() {
+      for (const { metadata } of await livePodsOf(world)) {
+        world.note(`a person deletes pod ${metadata.name}, which reads config itself`)
+        await ignoreMissing(people.delete(resourcePaths.pods, { namespace: metadata.namespace ?? '', name: metadata.name }))
+      }
     },
     async setOnDelete() {
       world.note('a person sets the update strategy to OnDelete')

@@ -319,9 +319,11 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       if (looks % (2 * PATIENCE) === 0) await owners.perform({ kind: 'act', type: 'retry' })
       else if (looks % PATIENCE === 0) await release()
       looks++
-    } else if (stall === 'ConfigUnpinned' && (await isRolling(world))) {
+    } else if (stall === 'ConfigUnpinned') {
       looks++
-      if (looks % PATIENCE === 0) await owners.setOnDelete()
+      if (looks % PATIENCE !== 0) return
+      if (await isRolling(world)) await owners.setOnDelete()
+      await owners.deleteLivePods()
     } else if (currentStepState === 'StepPaused') {
       // A pause with a duration ends by itself.
       if (spec?.strategy.canary?.steps?.[currentStepIndex - 1]?.pause?.duration !== undefined) return

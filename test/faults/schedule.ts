@@ -239,6 +239,8 @@ export type OwnerOperation =
   /** The Secret has this content from now on. */
   | { readonly kind: 'writeSecret'; readonly level: string }
   | { readonly kind: 'deleteSecret'; readonly forMs: number }
+  /** The policy for pods, or its binding, is deleted for a while: new pods read config itself. */
+  | { readonly kind: 'liftPodPolicy'; readonly part: 'policy' | 'binding'; readonly forMs: number }
   /** A user labels the Secret: its version changes, and its content does not. */
   | { readonly kind: 'labelSecret'; readonly label: string }
 

@@ -217,6 +217,7 @@ function programsOf(
       leaseTimes: leaseTimes(shape),
       readConfig: shape.config?.isRead === true,
       pinConfig: shape.config?.isPinned === true,
+      podPolicy: 'pods',
       pinSecretNamespaces: shape.config?.secret === true ? ['*'] : [],
       ...groupsOf(shape),
     })

@@ -8,6 +8,7 @@ import { byLabel, consumerNames, DRIVER, expectNoMarks, labelled, makeConsumer, 
 import { forbidPods } from './hands.ts'
 import { expectNoLocks, LEASES, setLockStage } from './lock-stage.ts'
 import { untilPausedAt, untilReleased } from './looks.ts'
+import { setPinnedStage, untilContents } from './pinned-stage.ts'
 import { setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -77,6 +78,20 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     await untilReleased(stage, 'v2')
     for (const right of rightsOf('tranche-config')) expect(asked.controller).toContain(right)
     expect(missing(asked)).toEqual([...rightsOf('tranche-config')].map((right) => `controller: ${right}`))
+  })
+
+  it('config is pinned with the roles tranche-config-pin and tranche-pod-policy, in the listed namespaces too', async () => {
+    const asked = { controller: new Set<string>(), executor: new Set<string>() }
+    const namespaces = [stageKey.namespace]
+    const both = new Set([...rightsOf('tranche-config-pin'), ...rightsOf('tranche-pod-policy')])
+    stage = await setPinnedStage({ config: '1', faults: enforced(asked, namespaces, { controller: both }), namespaces })
+    await untilPausedAt(stage, 1)
+    await stage.approve()
+    await untilContents(stage, ['1', '1', '1', '1', '1'])
+    // Copies are patched and deleted when nothing names them any more.
+    const used = [...both].filter((right) => !/^(patch|delete) /.test(right))
+    for (const right of used) expect(asked.controller).toContain(right)
+    expect(missing(asked).filter((right) => !both.has(right.replace('controller: ', '')))).toEqual([])
   })
 
   it('nodes are drained with the role tranche-drain, in the listed namespaces too', async () => {

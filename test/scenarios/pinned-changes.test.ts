@@ -212,6 +212,7 @@ describe('copies', () => {
     await write(stage, '2')
     await stage.until('it is held', async () => (await stalled(stage))?.reason === 'ConfigUnpinned', 60_000)
     expect((await stalled(stage))?.message).toContain('exceeded quota')
+    expect((await stalled(stage))?.message).toContain('raise the ResourceQuota for configmaps of namespace demo')
     expect(await contents(stage)).toEqual(['1', '1', '1', '1', '1'])
   })
 

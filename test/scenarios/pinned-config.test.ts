@@ -1,8 +1,9 @@
+import type { ReleasePolicy } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
-import { nodesOn, untilPausedAt } from './looks.ts'
+import { condition, nodesOn, untilPausedAt } from './looks.ts'
 import { type ConfigMap, contents, copies, pinnedSteps, setPinnedStage, stalled, untilContents, write } from './pinned-stage.ts'
 import type { Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
@@ -119,6 +120,18 @@ describe('config that cannot be pinned', () => {
     await stage.setImage('v2')
     await stage.pass(60_000)
     expect(await nodesOn(stage, 'v2')).toEqual([])
+    const { items } = await stage.client.list<ReleasePolicy>(resourcePaths.releasePolicies, { namespace: stageKey.namespace })
+    const usable = items[0]?.status?.conditions?.find(({ type }) => type === 'Usable')
+    expect(usable).toMatchObject({ status: 'False', reason: 'PinNotAllowed' })
+  })
+
+  it('names an object that does not exist, and what to do, until it exists', async () => {
+    stage = await setPinnedStage()
+    const said = async (): Promise<string | undefined> => (await condition(stage, 'ConfigUnversioned'))?.message
+    expect(await said()).toContain('config: Pin copies ConfigMap agent of namespace demo, which does not exist, once you create it')
+    await write(stage, '1')
+    await untilPausedAt(stage, 1)
+    expect(await said()).toBeUndefined()
   })
 
   it('holds the release while a right is missing, and continues with it', async () => {

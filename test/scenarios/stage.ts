@@ -108,8 +108,10 @@ export interface StageOptions extends ReleaseOptions {
   readonly drainNamespaces?: readonly string[]
   /** Whether drained nodes get the condition `DrainInProgress`. @default false */
   readonly drainConditions?: boolean
-  /** Controllers pin config, and the API server has the policy for pods. @default false */
+  /** Controllers pin config. @default false */
   readonly pinConfig?: boolean
+  /** Whether the API server has the policy for pods from the start. @default true where controllers pin config */
+  readonly podPolicy?: boolean
   /** Namespaces whose Secrets controllers pin too; `*` for all. @default none */
   readonly pinSecretNamespaces?: readonly string[]
   /** Namespaces that the programs watch. @default every namespace */
@@ -190,6 +192,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           admission: options.admission ?? 'none',
           readConfig: options.readConfig ?? false,
           pinConfig: options.pinConfig ?? false,
+          podPolicy: 'pods',
           pinSecretNamespaces: options.pinSecretNamespaces ?? [],
           leaderElection: (options.controllers?.length ?? 1) > 1,
         }),
@@ -259,7 +262,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
 
   if (options.admission === 'inProcess') simulator.server.useAdmission(admissionOf(simulator))
   if (options.admission === 'policy') await enforcePolicies(simulator)
-  if (options.pinConfig === true) await enforcePins(simulator)
+  if (options.pinConfig === true && options.podPolicy !== false) await enforcePins(simulator)
   if (options.admission === 'webhook') await installWebhooks(simulator)
   await furnish(stage, options)
   return stage

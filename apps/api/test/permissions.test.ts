@@ -62,6 +62,7 @@ it('the API needs exactly the permissions of docs/operations/permissions.md', as
     async prepare(simulator, client) {
       await client.patch(resourcePaths.rollouts, key, withPolicy)
       await client.patch(resourcePaths.daemonSets, key, withPriority)
+      await client.create(resourcePaths.pods, pinningController as never)
       for (const role of roles) await bind(simulator, role)
     },
   })
@@ -86,6 +87,16 @@ const withPolicy = {
   body: { metadata: { annotations: { 'tranche.dev/release-policy': 'careful' } } },
 } as const
 const withPriority = { type: 'merge', body: { spec: { template: { spec: { priorityClassName: 'important' } } } } } as const
+
+/** Of a controller that pins config, the doctor page reads the policy for pods. */
+const pinningController = {
+  metadata: {
+    namespace: 'demo',
+    name: 'controller',
+    labels: { 'app.kubernetes.io/part-of': 'tranche', 'app.kubernetes.io/component': 'controller' },
+  },
+  spec: { containers: [{ name: 'tranche', image: 'tranche:0.1.0', args: ['controller', '--pin-config'] }] },
+}
 
 async function bind(simulator: Simulator, role: Role): Promise<void> {
   const admin = simulator.clientFor({ name: 'admin' })

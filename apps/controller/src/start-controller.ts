@@ -69,6 +69,8 @@ export interface ControllerOptions {
   readonly readConfig?: boolean
   /** Whether policies may pin config; requires the policy for pods and permission to write ConfigMaps. @default false */
   readonly pinConfig?: boolean
+  /** Name of the MutatingAdmissionPolicy for pods, and of its binding. @default tranche-pods */
+  readonly podPolicy?: string | undefined
   /** Namespaces whose Secrets the controller may copy, where policies pin config; `*` for all. @default none */
   readonly pinSecretNamespaces?: readonly string[]
   /** Client for requests to these hosts. @default one that allows only `allowHosts` */

@@ -9,6 +9,7 @@ import {
   type GroupPort,
   type JudgePort,
   type PinPort,
+  type PodPolicy,
   withRefusals,
 } from '@tranche/controllers'
 import { noFailpoints } from '@tranche/failpoints'
@@ -29,7 +30,7 @@ import {
 import { createAnalysisPort } from './ports/analysis-port.ts'
 import { createConfigPort } from './ports/config-port.ts'
 import type { Installation } from './ports/examine-policy.ts'
-import { type ConfigWatch, type ConfigWatchParts, createConfigWatch } from './ports/pin/config-watch.ts'
+import { type ConfigWatchParts, createConfigWatch } from './ports/pin/config-watch.ts'
 import type { GroupSettings } from './ports/group-port.ts'
 import { createMetricPort } from './ports/metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
@@ -37,6 +38,7 @@ import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metr
 import { createNotifyPort } from './ports/notify-port.ts'
 import type { ConfigKind } from '@tranche/config'
 import { createPinPort } from './ports/pin/pin-port.ts'
+import { createPodPolicyWatch } from './ports/pin/pod-policy-watch.ts'
 import { createPolicyPort } from './ports/policy-port.ts'
 import { createRefusalPort } from './ports/refusal-port.ts'
 import { createReleasePort } from './ports/release-port.ts'
@@ -46,7 +48,7 @@ import type { SchemaWatch } from './schema/schema-watch.ts'
 import { createSecretReader } from './ports/secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
 import { createGroupSweep, type GroupSweep } from './sweep-groups.ts'
-import { wakeAll, wakeAtFirst, wakeReaders, type Woken } from './wake.ts'
+import { wakeAll, wakeAtFirst, wakePinning, wakeReaders, type Woken } from './wake.ts'
 
 /** Maximum number of concurrent notifications; most of their time is waiting for receivers that are down. */
 const NOTIFY_WORKERS = 32
@@ -172,10 +174,11 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const config = options.readConfig === true ? createConfigPort({ client, clock, log }) : undefined
   const pinning = pinningOf(options, parts, wake)
-  const pins = pinning && { pins: wrap('pins', pinning.port), mayPinSecrets: pinning.mayPinSecrets }
+  const pins = pinning && { pins: wrap('pins', pinning.port), podPolicy: pinning.podPolicy, mayPinSecrets: pinning.mayPinSecrets }
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events, config, ...pins })
   const secrets = createSecretReader(client)
-  const policyPort = createPolicyPort({ client, cluster, egress, secrets, ...allowedBy(options) })
+  const podPolicy = pinning?.podPolicy ?? null
+  const policyPort = createPolicyPort({ client, cluster, egress, secrets, podPolicy, ...allowedBy(options) })
   const releases = releasesOf(options, parts, strategyScope)
   const notifyPort = createNotifyPort({ client, cluster, egress, clock })
   const analysis = createAnalysisPass({
@@ -214,10 +217,10 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
     },
     onBegin() {
       sweep?.begin()
-      pinning?.watch.begin()
+      pinning?.begin()
     },
     onEnd() {
-      pinning?.watch.end()
+      pinning?.end()
       sweep?.end()
       analysis.stop()
     },
@@ -226,7 +229,10 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
 
 interface Pinning {
   readonly port: PinPort
-  readonly watch: ConfigWatch
+  readonly podPolicy: PodPolicy
+  /** Watches from now on. */
+  begin(): void
+  end(): void
   readonly mayPinSecrets: (namespace: string) => boolean
 }
 
@@ -235,6 +241,9 @@ function pinnableKinds({ pinConfig, pinSecretNamespaces = [] }: ControllerOption
   if (pinConfig !== true) return []
   return pinSecretNamespaces.some((one) => one === '*' || one === namespace) ? ['ConfigMap', 'Secret'] : ['ConfigMap']
 }
+
+/** Name of the policy for pods, as the chart of release `tranche` gives it. */
+const POD_POLICY = 'tranche-pods'
 
 /** Undefined where the installation does not allow it. */
 function pinningOf(
@@ -248,8 +257,19 @@ function pinningOf(
   const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
   const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
   const { overlay } = cluster
+  const woken = { rollout: (key: string) => wake('rollout', key), policy: (key: string) => wake('policy', key) }
+  const name = options.podPolicy ?? POD_POLICY
+  const podPolicy = createPodPolicyWatch({ client, clock, log, seed, name, onChange: () => wakePinning(cluster, woken) })
   return {
-    watch,
+    podPolicy,
+    begin() {
+      watch.begin()
+      podPolicy.begin()
+    },
+    end() {
+      watch.end()
+      podPolicy.end()
+    },
     mayPinSecrets: (namespace) => kinds(namespace).includes('Secret'),
     port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), salt: () => crypto.randomUUID(), overlay }),
   }

@@ -201,6 +201,16 @@ export function wakeReaders(
   }
 }
 
+/** Wakes the policies that pin config, and the Rollouts that name them. */
+export function wakePinning(cluster: WatchedCluster, { policy, rollout }: Pick<Woken, 'policy' | 'rollout'>): void {
+  for (const { metadata, spec } of cluster.policies.store.list()) {
+    if (spec.config !== 'Pin') continue
+    const key: ObjectKey = { namespace: metadata.namespace ?? '', name: metadata.name }
+    policy(keyText(key))
+    for (const user of rolloutsOf(cluster, key)) rollout(keyText(keyOf(user)))
+  }
+}
+
 /** Wakes Rollouts for their counts of updated and available nodes, which change even while the release waits. */
 function wakeCounting({ rollouts }: WatchedCluster, workload: ObjectKey, { rolloutSoon }: Woken): void {
   for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) rolloutSoon(keyText(keyOf(rollout)))

@@ -42,6 +42,7 @@
 {{- end }}
 {{- if $root.Values.rbac.configPin }}
 - --pin-config
+- --pod-policy={{ include "tranche.fullname" $root }}-pods
 {{- range $root.Values.rbac.pinSecretNamespaces }}
 - {{ printf "--pin-secret-namespace=%s" . | quote }}
 {{- end }}

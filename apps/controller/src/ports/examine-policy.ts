@@ -1,4 +1,5 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
+import type { PodPolicy } from '@tranche/controllers'
 import type { EgressClient, SecretReader } from '@tranche/egress'
 import {
   type Advice,
@@ -7,6 +8,8 @@ import {
   groupAdvice,
   hostAdvice,
   nodeLockAdvice,
+  pinAdvice,
+  podPolicyAdvice,
   policyReferences,
   prePullAdvice,
   secretAdvice,
@@ -57,6 +60,19 @@ function notAllowed({ metadata, spec }: ReleasePolicy, installation: Installatio
   const locks = nodeLock === 'Ignore' || isIn(lockNamespaces) ? [] : [nodeLockAdvice(nodeLock, namespace)]
   const limits = perDay === undefined || allowsDowntime ? [] : [downtimeAdvice(perDay)]
   return [...groups, ...pulls, ...drains, ...locks, ...limits]
+}
+
+/**
+ * Checks whether config is pinned as a policy asks. Other users may change that at any time, so the answer holds for the moment only.
+ *
+ * @param podPolicy null where the installation lets no policy pin config
+ * @returns what is missing; empty also while that is not known
+ */
+export function examinePins({ metadata, spec }: ReleasePolicy, podPolicy: PodPolicy | null): readonly Advice[] {
+  if (spec.config !== 'Pin') return []
+  if (podPolicy === null) return [pinAdvice()]
+  const fault = podPolicy.fault(metadata.namespace ?? '')
+  return fault == null ? [] : [podPolicyAdvice(fault)]
 }
 
 interface Examining extends Installation {

@@ -1,25 +1,28 @@
 import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
-import type { PolicyPort } from '@tranche/controllers'
+import type { PodPolicy, PolicyPort } from '@tranche/controllers'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type ObjectKey, rolloutAnnotations } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
-import { examinePolicy, type Installation } from './examine-policy.ts'
+import { examinePins, examinePolicy, type Installation } from './examine-policy.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
 /** Dependencies of {@link createPolicyPort}. */
 export interface PolicyPortParts extends Installation {
   readonly client: KubeClient
   readonly cluster: WatchedCluster
+  /** The policy for pods; null where the installation lets no policy pin config. */
+  readonly podPolicy: PodPolicy | null
 }
 
 /** Implements the port of the ReleasePolicy reconciler with the API server and the watches of this process. */
-export function createPolicyPort({ client, cluster, ...installation }: PolicyPortParts): PolicyPort {
+export function createPolicyPort({ client, cluster, podPolicy, ...installation }: PolicyPortParts): PolicyPort {
   return {
     examine: (policy, signal) => examinePolicy(policy, installation, signal),
     read(key) {
       const policy = cluster.overlay.policies.get(key)
-      return policy === undefined ? null : { policy, rollouts: rolloutsOf(cluster, key) }
+      if (policy === undefined) return null
+      return { policy, rollouts: rolloutsOf(cluster, key), unusableNow: examinePins(policy, podPolicy) }
     },
     async patchStatus(policy, patch, signal) {
       const options = { subresource: 'status', signal }

@@ -39,6 +39,7 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
           'namespace whose Secrets policies pin too; * for all; repeatable; defaults to none',
           collect,
         )
+        .option('--pod-policy <name>', 'name of the policy for pods, and of its binding; defaults to tranche-pods')
     if (name === 'api') command.option('--lease-namespace <name>', 'namespace of the Lease of controllers; defaults to kube-system')
     command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)

@@ -23,7 +23,7 @@ import { failpointsOf } from '../failpoints/failpoints.ts'
 import type { SimulationOptions } from '../options/simulation-options.ts'
 import { demoKey } from './demo-objects.ts'
 import { driveClock } from './drive-clock.ts'
-import { installDemo, installResources } from './install-objects.ts'
+import { installDemo, installPolicies, installResources } from './install-objects.ts'
 import { writeAccessFiles } from './kubeconfig-file.ts'
 import { dashboardText, exportCommand, nextCommands, programCommands } from './next-commands.ts'
 import { ownCommand } from './own-command.ts'
@@ -127,6 +127,7 @@ async function play(session: Session): Promise<ExitCode> {
     userAgent: userAgent(fieldManagers.cli),
   })
   await installResources({ client, clock, signal })
+  if (options.command === 'dev') await installPolicies({ client, clock, signal })
   if (options.demo !== 'empty') await installDemo({ client, clock, signal })
   const programs = options.command === 'dev' ? startPrograms(session, simulation) : []
   const faults = cleanup.adopt(await beginFaults(session, simulation), (open) => open.close())
@@ -188,6 +189,8 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       allowHosts,
       leaderElection: false,
       groups: { namespace: LEASE_NAMESPACE, shared: [] },
+      pinConfig: true,
+      pinSecretNamespaces: ['*'],
     }),
     startExecutor({
       ...common,
@@ -196,7 +199,6 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       prePull: true,
       drainNamespaces: ['*'],
       lockNamespaces: ['*'],
-      lockLeaseNamespace: LEASE_NAMESPACE,
       downtimeNamespace: LEASE_NAMESPACE,
     }),
   ]

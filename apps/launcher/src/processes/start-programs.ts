@@ -226,6 +226,7 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     readConfig: options.readConfig,
     pinConfig: options.pinConfig,
     pinSecretNamespaces: options.pinSecretNamespaces,
+    podPolicy: options.podPolicy,
     ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
   })
   const fields = { lease: `${leaseNamespace}/${LEASE_NAME}` }

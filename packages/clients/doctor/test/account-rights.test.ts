@@ -26,29 +26,28 @@ function granted(rules: (typeof page.Role)[string] | undefined, ...where: readon
 describe('the permissions that doctor checks', () => {
   const { ClusterRole, Role } = page
   const lease = granted(Role['tranche-controller'], 'kube-system')
+  const pins = [...granted(ClusterRole['tranche-config-pin']), ...granted(ClusterRole['tranche-pod-policy'])]
 
   it.each([
     ['controller', ['--read-config'], [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config'])]],
+    ['controller', ['--pin-config'], [...granted(ClusterRole['tranche-controller']), ...lease, ...pins]],
     [
       'controller',
-      ['--pin-config'],
-      [...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config-pin'])],
+      ['--pin-config', '--pod-policy=agents-pods'],
+      [...[...granted(ClusterRole['tranche-controller']), ...lease, ...pins].map((right) => right.replace('tranche-pods', 'agents-pods'))],
     ],
     [
       'controller',
       ['--pin-config', '--pin-secret-namespace=gpu'],
       [
-        ...[...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config-pin'])],
+        ...[...granted(ClusterRole['tranche-controller']), ...lease, ...pins],
         ...granted(ClusterRole['tranche-secret-pin']).map((right) => `${right} gpu`),
       ],
     ],
     [
       'controller',
       ['--pin-config', '--pin-secret-namespace=*'],
-      [
-        ...[...granted(ClusterRole['tranche-controller']), ...lease, ...granted(ClusterRole['tranche-config-pin'])],
-        ...granted(ClusterRole['tranche-secret-pin']),
-      ],
+      [...[...granted(ClusterRole['tranche-controller']), ...lease, ...pins], ...granted(ClusterRole['tranche-secret-pin'])],
     ],
     ['executor', [], granted(ClusterRole['tranche-executor'])],
     [

@@ -262,6 +262,25 @@ describe('the doctor', () => {
     ])
   })
 
+  it.each<[sentence: string, signs: Partial<ClusterSigns>, state: string, message: RegExp]>([
+    [
+      'names Rollouts that hold because config is not pinned',
+      { rollouts: [rolloutSign({ isUnpinned: true })] },
+      'problem',
+      /: Rollout demo\/node-agent$/,
+    ],
+    [
+      'says that the policy for pods is missing',
+      { podPolicies: [{ name: 'tranche-pods', fault: 'there is none' }] },
+      'problem',
+      /: there is none$/,
+    ],
+    ['says that the policy for pods is well', { podPolicies: [{ name: 'tranche-pods', fault: null }] }, 'ok', /tranche-pods names copies/],
+  ])('%s', (_sentence, signs, state, message) => {
+    const found = checkFindings({ ...well, ...signs }, command).filter(({ check }) => check === 'config')
+    expect(found).toMatchObject([{ state, message: expect.stringMatching(message) as string }])
+  })
+
   it('counts a Rollout only while its condition ConfigUnversioned is True', () => {
     const signOf = (status: string) =>
       toRolloutSign({
@@ -303,6 +322,7 @@ const readSigns = [
   'admission',
   'installed',
   'accounts',
+  'podPolicies',
   'releases',
   'webhooks',
   'redis',

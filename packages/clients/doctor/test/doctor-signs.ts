@@ -30,6 +30,7 @@ export const well: ClusterSigns = {
   admission: ['tranche-daemonsets'],
   installed: [pod('controller'), pod('controller'), pod('executor'), pod('api')],
   accounts: [account('tranche-controller', 'controller'), account('tranche-api', 'api')],
+  podPolicies: [],
   releases: [],
   webhooks: [],
   redis: { kind: 'asked', of: '', problem: null, advice: null },
@@ -45,7 +46,7 @@ export function pod(component: InstalledPod['component'], more: Partial<Installe
 
 /** A Rollout that our controller has answered. */
 export function rolloutSign(more: Partial<RolloutSign> = {}): RolloutSign {
-  const good = { isAnswered: true, isLeaving: false, hasUnversionedConfig: false }
+  const good = { isAnswered: true, isLeaving: false, hasUnversionedConfig: false, isUnpinned: false }
   return { namespace: 'demo', name: 'node-agent', workload: 'node-agent', ...good, ...more }
 }
 

@@ -1,6 +1,7 @@
+import { podPolicy } from '@tranche/admission'
 import type { DoctorFinding } from '@tranche/api-schema'
 import { FakeClock, systemClock } from '@tranche/clock'
-import { createKubeClient, resourcePaths } from '@tranche/kube-client'
+import { createKubeClient, isAlreadyExists, resourcePaths } from '@tranche/kube-client'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -46,6 +47,23 @@ describe('an examination of a cluster', () => {
     expect((await examined({ leaseNamespace: 'elsewhere', namespaces: ['tenant'], behalf }))['versions']).toMatchObject({
       state: 'unknown',
     })
+  })
+
+  it('reads the policy for pods that the controller names, where it pins config', async () => {
+    await writeControllerPod({ args: ['--pod-policy=pods'] })
+    expect((await examined())['config']).toBeUndefined()
+    await clientOf().delete(resourcePaths.pods, { namespace: 'tranche-system', name: 'c' })
+    await writeControllerPod({ args: ['--pin-config', '--pod-policy=pods'] })
+    expect((await examined())['config']?.message).toContain('there is no MutatingAdmissionPolicy pods')
+    for (const { kind, ...object } of podPolicy) {
+      const plural = kind === 'MutatingAdmissionPolicy' ? 'mutatingadmissionpolicies' : 'mutatingadmissionpolicybindings'
+      const path = { group: 'admissionregistration.k8s.io', version: 'v1', plural, namespaced: false }
+      await clientOf().create(path, { kind, ...object } as never)
+    }
+    expect((await examined())['config']).toMatchObject({ state: 'ok' })
+    const mayUser = async (right: object): Promise<boolean> =>
+      !('resource' in right) || right.resource !== 'mutatingadmissionpolicybindings'
+    expect((await examined({ behalf: { mayUser, account: 'the account' } }))['config']).toMatchObject({ state: 'unknown' })
   })
 
   it('asks for no more permissions of service accounts than an installation needs', async () => {
@@ -129,7 +147,11 @@ async function writeControllerPod({
   image = 'tranche:0.1.0',
   args = [] as readonly string[],
 } = {}): Promise<void> {
-  await clientOf().create(resourcePaths.namespaces, { metadata: { name: namespace } })
+  await clientOf()
+    .create(resourcePaths.namespaces, { metadata: { name: namespace } })
+    .catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error
+    })
   const labels = { 'app.kubernetes.io/part-of': 'tranche', 'app.kubernetes.io/component': 'controller' }
   const spec = { containers: [{ name: 'tranche', image, args: ['controller', ...args] }] }
   await clientOf().create(resourcePaths.pods, { metadata: { namespace, name: 'c', labels }, spec } as never)

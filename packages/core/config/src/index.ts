@@ -18,6 +18,7 @@ export {
   SOURCE_ANNOTATION,
   toCopy,
 } from './pin/config-copy.ts'
+export { liveConfigIn } from './pin/live-config.ts'
 export { type PinOperation, pinPatch } from './pin/pin-patch.ts'
 export { OFFERED_CONFIG_ANNOTATION, PINNED_CONFIG_ANNOTATION, pinnedObjects, pinsOf } from './pin/pinned-objects.ts'
 export { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pin/pins.ts'
@@ -29,6 +30,7 @@ export {
   namedCopies,
   type PinPlan,
   planPins,
+  type PinsInPlace,
   type PinView,
   type SourceReading,
 } from './pin/plan-pins.ts'

@@ -54,6 +54,8 @@ export interface FleetPod {
   readonly rolloutBatchId: string | undefined
   /** Id of the release in which the pod was created without a permit for its node. */
   readonly leakedIn?: string
+  /** Object that it reads as it is now, although its template names a copy: `ConfigMap/agent`. */
+  readonly liveConfig?: string
 }
 
 /** Problem of a pod, as the kubelet or scheduler reports it. */

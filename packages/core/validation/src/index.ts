@@ -11,6 +11,8 @@ export {
   drainAdvice,
   groupAdvice,
   nodeLockAdvice,
+  pinAdvice,
+  podPolicyAdvice,
   prePullAdvice,
   hostAdvice,
   type PolicyReferences,

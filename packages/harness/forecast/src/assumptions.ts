@@ -5,6 +5,7 @@ import { toSeconds } from './eta-range.ts'
 import { configAssumption } from './config-assumption.ts'
 import { capacityText } from './capacity-text.ts'
 import type { StopTime } from './pod-times.ts'
+import { type ReportedHolds, waitsText } from './planned/reported-holds.ts'
 import { meanOf } from './statistics.ts'
 
 /** Assumptions of the forecast, for users: one sentence each, without full stop. */
@@ -14,6 +15,7 @@ export function assumptionsOf({
   request,
   times,
   mishaps,
+  holds,
   immutable,
   minReadySeconds,
 }: ForecastInputs & { readonly minReadySeconds: number }): readonly string[] {
@@ -38,7 +40,8 @@ export function assumptionsOf({
     stopText(times.stop),
     ...(minReadySeconds > 0 ? [`a pod counts as available after ${minReadySeconds} s (minReadySeconds)`] : []),
     ...(persons ? [`steps that wait for a person are approved after ${request.approveAfterSeconds ?? 0} s`] : []),
-    ...policyAssumptions(snapshot.policy?.spec),
+    ...policyAssumptions(snapshot.policy?.spec, holds.refused),
+    ...holdAssumptions(holds),
     capacityText(snapshot.daemonSet ?? daemonSet, daemonSet),
     ...configAssumption(daemonSet, immutable),
     ...mishaps,
@@ -46,9 +49,21 @@ export function assumptionsOf({
   ]
 }
 
-function policyAssumptions({ analysis = [], drain, downtime }: ReleasePolicySpec = {}): readonly string[] {
-  const { consumers = [] } = drain ?? {}
-  const { group, nodeLock, perDay } = downtime ?? {}
+/** What a release waits for now, and what is not known about the installation. */
+function holdAssumptions({ waits, unknownRights }: ReportedHolds): readonly string[] {
+  return [
+    ...(waits.length === 0 ? [] : [`nodes that keep their pods now are assumed to be free at once: ${waitsText(waits)}`]),
+    ...(unknownRights.length === 0 ? [] : [`the installation is assumed to allow ${unknownRights.join(', ')}`]),
+  ]
+}
+
+/** @param refused what the installation does not allow; nothing is assumed about that */
+function policyAssumptions({ analysis = [], drain, downtime }: ReleasePolicySpec = {}, refused: ReadonlySet<string>): readonly string[] {
+  const unless = <T>(reason: string, value: T | undefined): T | undefined => (refused.has(reason) ? undefined : value)
+  const { consumers = [] } = unless('DrainNotAllowed', drain) ?? {}
+  const group = unless('GroupNotAllowed', downtime?.group)
+  const nodeLock = unless('NodeLockNotAllowed', downtime?.nodeLock)
+  const perDay = unless('DowntimeNotAllowed', downtime?.perDay)
   return [
     ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} are assumed to succeed at once`]),
     ...(consumers.length === 0 ? [] : ['pods that use the agent are assumed to leave each node at once (drain)']),

@@ -1,4 +1,4 @@
-import { type ConfigObject, configText, judgeConfig } from '@tranche/config'
+import { type ConfigObject, configText, judgeConfig, pinKey, pinsOf } from '@tranche/config'
 import type { DaemonSet } from '@tranche/kube-types'
 
 /**
@@ -8,6 +8,9 @@ import type { DaemonSet } from '@tranche/kube-types'
  * @returns one sentence, without full stop; empty where all config is part of the version
  */
 export function configAssumption({ spec }: DaemonSet, immutable: readonly ConfigObject[]): readonly string[] {
-  const found = judgeConfig(spec.template, ({ kind, name }) => immutable.some((one) => one.kind === kind && one.name === name))
+  const pins = pinsOf(spec.template)
+  const isFixed = ({ kind, name }: ConfigObject): boolean =>
+    pins.has(pinKey({ kind, name })) || immutable.some((one) => one.kind === kind && one.name === name)
+  const found = judgeConfig(spec.template, isFixed)
   return found === null ? [] : [`config is assumed to stay as it is: ${configText(found)}`]
 }

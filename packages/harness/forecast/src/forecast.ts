@@ -4,9 +4,11 @@ import { resolveLimit, templateText } from '@tranche/planner'
 import { parseInjectedFaults, withDeadNodes } from './injected-faults.ts'
 import { createTimeline, revisionOf } from './timeline.ts'
 import { approveSteps, changeDaemonSet, killMachines, quietMs, untilOver } from './drive-release.ts'
-import { type Manifests, plannedDaemonSet, withPlannedRules } from './planned-change.ts'
+import { type Manifests, plannedDaemonSet, withPlannedRules } from './planned/planned-change.ts'
 import { createLives } from './pod-lives.ts'
 import { isSimulated, measurePods } from './pod-times.ts'
+import { withPlannedPins } from './planned/planned-pins.ts'
+import { reportedHolds } from './planned/reported-holds.ts'
 import type { ForecastPrograms, ForecastCache } from './programs.ts'
 import { simulateCluster } from './simulated-cluster.ts'
 import { toForecast } from './to-forecast.ts'
@@ -40,7 +42,9 @@ export async function forecast<R extends ForecastCache>(
   const current = { ...ruled, nodes: withDeadNodes(ruled.nodes, injectedFaults) }
   const { daemonSet } = current
   if (daemonSet === undefined) throw workloadNotFound(current)
-  const planned = plannedDaemonSet(daemonSet, request, manifests)
+  const planned = withPlannedPins(plannedDaemonSet(daemonSet, request, manifests), { snapshot, policy: current.policy })
+  const isOvertaken = templateText(planned.spec.template) !== templateText(daemonSet.spec.template)
+  const holds = reportedHolds(snapshot, manifests, isOvertaken)
   const limit = resolveLimit(daemonSet, snapshot.pods.length, snapshot.policy?.spec.maxUnavailable)
   const times = measurePods({ snapshot, daemonSet, planned, limit })
   let nowMs = (): number => 0
@@ -48,7 +52,7 @@ export async function forecast<R extends ForecastCache>(
   const timeline = createTimeline({
     ...current,
     daemonSet,
-    isOvertaken: templateText(planned.spec.template) !== templateText(daemonSet.spec.template),
+    isOvertaken,
     minReadyMs: (planned.spec.minReadySeconds ?? 0) * 1000,
     nowMs: () => nowMs(),
     onUpdated: () => options.onProgress?.(Math.min(++done, current.pods.length), current.pods.length),
@@ -63,7 +67,7 @@ export async function forecast<R extends ForecastCache>(
     simulated: new Set(current.nodes.filter(isSimulated).map(({ metadata }) => metadata.name)),
   })
   const cluster = await simulateCluster(current, {
-    programs,
+    ...{ programs, holds },
     lives,
     onWrite: (write) => timeline.take(write),
     rollout: () => timeline.rollout,
@@ -75,7 +79,8 @@ export async function forecast<R extends ForecastCache>(
     approveSteps(cluster, timeline, request)
     const mishaps = killMachines(cluster, timeline, injectedFaults)
     await untilOver(cluster, timeline, { quietMs: quietMs(current, request), ...(signal && { signal }) })
-    return toForecast({ snapshot: current, daemonSet: planned, request, timeline, times, mishaps, immutable: manifests.immutable ?? [] })
+    const { immutable = [] } = manifests
+    return toForecast({ snapshot: current, daemonSet: planned, request, timeline, times, holds, mishaps, immutable })
   } finally {
     await cluster.end()
   }

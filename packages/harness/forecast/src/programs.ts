@@ -52,8 +52,8 @@ export interface ControllerPorts<R> extends ProgramPorts<R> {
   readonly admission: 'none' | 'inProcess'
   readonly leaderElection: false
   readonly egress: EgressClient
-  /** Where the Leases of groups are. */
-  readonly groups: { readonly namespace: string; readonly shared: readonly string[] }
+  /** Where the Leases of groups are; undefined where policies may name none. */
+  readonly groups: { readonly namespace: string; readonly shared: readonly string[] } | undefined
   /** Minimum interval between two passes that only count pods, in milliseconds. */
   readonly countingEveryMs: number
 }

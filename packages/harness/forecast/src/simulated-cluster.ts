@@ -11,6 +11,7 @@ import type { Exchange } from '@tranche/wire'
 import { admitChange } from './admit-change.ts'
 import { CONTROLLER, EXECUTOR } from './timeline.ts'
 import { allOf, labelPods } from './label-pods.ts'
+import type { ReportedHolds } from './planned/reported-holds.ts'
 import type { ForecastPrograms, ForecastCache, RunningProgram } from './programs.ts'
 import { storedDaemonSet, storedObjects, storedRevisions } from './stored-objects.ts'
 import { withoutEvents } from './without-events.ts'
@@ -29,6 +30,7 @@ export interface SimulatedCluster {
 /** Inputs for a copy. */
 export interface SimulatedClusterOptions<R extends ForecastCache> {
   readonly programs: ForecastPrograms<R>
+  readonly holds: ReportedHolds
   /** Decides the life cycle of each pod. */
   readonly lives: (pod: Pod) => PodLife | undefined
   readonly onWrite: (write: AcceptedWrite) => void
@@ -49,7 +51,7 @@ const CONTROLLERS = ['daemonset-controller', 'default-scheduler', 'taint-evictio
 /** Creates the copy and starts the programs in it; resolves when their caches have synced. */
 export async function simulateCluster<R extends ForecastCache>(
   snapshot: ClusterSnapshot,
-  options: SimulatedClusterOptions<R>,
+  { holds: { refused, stop }, ...options }: SimulatedClusterOptions<R>,
 ): Promise<SimulatedCluster> {
   const clock = new VirtualClock(snapshot.takenAtMs)
   options.onClock(clock)
@@ -64,7 +66,7 @@ export async function simulateCluster<R extends ForecastCache>(
   const client = clientOf('person')
   for (const definition of customResourceDefinitions)
     await during(clock, client.create(resourcePaths.customResourceDefinitions, definition))
-  load(simulator, snapshot)
+  load(simulator, snapshot, refused)
   const strategy = admissionOf(snapshot) === 'inProcess' ? [admitChange(options.rollout)] : []
   simulator.server.useAdmission(allOf([...strategy, labelPods(options.release)]))
   simulator.server.useFaults(withoutEvents(CONTROLLERS))
@@ -89,12 +91,12 @@ export async function simulateCluster<R extends ForecastCache>(
       admission: admissionOf(snapshot),
       leaderElection: false,
       egress: nowhere,
-      groups: { namespace: LEASE_NAMESPACE, shared: [] },
+      groups: refused.has('GroupNotAllowed') ? undefined : { namespace: LEASE_NAMESPACE, shared: [] },
       countingEveryMs: countingEveryMs(snapshot),
     }),
   )
-  const prePull = snapshot.policy?.spec.prePull !== undefined
-  await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), prePull, queue: createInProcessQueue({ clock }) }))
+  const prePull = snapshot.policy?.spec.prePull !== undefined && !refused.has('PrePullNotAllowed')
+  if (stop === null) await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), prePull, queue: createInProcessQueue({ clock }) }))
   return {
     clock,
     simulator,
@@ -108,8 +110,8 @@ export async function simulateCluster<R extends ForecastCache>(
   }
 }
 
-function load({ server }: Simulator, snapshot: ClusterSnapshot): void {
-  server.load(storedObjects(snapshot))
+function load({ server }: Simulator, snapshot: ClusterSnapshot, refused: ReadonlySet<string>): void {
+  server.load(storedObjects(snapshot, refused))
   if (snapshot.daemonSet === undefined) return
   const [daemonSet] = server.load([storedDaemonSet(snapshot.daemonSet)])
   if (daemonSet !== undefined) server.load(storedRevisions(snapshot, daemonSet))

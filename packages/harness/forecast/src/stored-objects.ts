@@ -1,4 +1,4 @@
-import type { BatchRelease, ClusterSnapshot, DowntimeRules, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, ClusterSnapshot, ReleasePolicy, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
 import { canonicalJson, type DaemonSet, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import type { ApiObject } from '@tranche/sim-api'
 import { DEAD_ANNOTATION, UNFIT_ANNOTATION } from '@tranche/sim-nodes'
@@ -7,7 +7,7 @@ import { DEAD_ANNOTATION, UNFIT_ANNOTATION } from '@tranche/sim-nodes'
  * Objects of a snapshot as an API server stores them, without the DaemonSet and its revisions. Omits what a copy of the cluster must not
  * use or never reads: notification receivers, metric providers, images and managed fields.
  */
-export function storedObjects(snapshot: ClusterSnapshot): readonly ApiObject[] {
+export function storedObjects(snapshot: ClusterSnapshot, refused: ReadonlySet<string>): readonly ApiObject[] {
   const { rollout, release, policy, nodes, pods, others } = snapshot
   const namespace = rollout.metadata.namespace ?? 'default'
   return [
@@ -15,9 +15,9 @@ export function storedObjects(snapshot: ClusterSnapshot): readonly ApiObject[] {
     ...serviceAccounts(snapshot, namespace).map((account) => named('v1', 'ServiceAccount', account)),
     ...nodes.map((node) => named('v1', 'Node', toStoredNode(node))),
     ...pods.map((pod) => named('v1', 'Pod', toStoredPod(pod))),
-    ...(policy === undefined ? [] : [named('tranche.dev/v1alpha1', 'ReleasePolicy', toStoredPolicy(policy))]),
+    ...(policy === undefined ? [] : [named('tranche.dev/v1alpha1', 'ReleasePolicy', toStoredPolicy(policy, refused))]),
     named('rollouts.kruise.io/v1beta1', 'Rollout', toStoredRollout(rollout)),
-    ...(release === undefined ? [] : [named('rollouts.kruise.io/v1beta1', 'BatchRelease', toStoredRelease(release))]),
+    ...(release === undefined ? [] : [named('rollouts.kruise.io/v1beta1', 'BatchRelease', toStoredRelease(release, refused))]),
     ...others.map((object) => bare(object) as unknown as ApiObject),
   ]
 }
@@ -132,9 +132,10 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).flatMap(([key, one]) => (one === null ? [] : [[key, withoutNulls(one)]])))
 }
 
-function toStoredPolicy(policy: ReleasePolicy): KubeObject {
-  const { analysis: _analysis, notify: _notify, drain: _drain, downtime, ...spec } = policy.spec
-  return { ...policy, spec: { ...spec, ...withoutNodeRules(downtime) } } as KubeObject
+/** What a policy asks for in vain stays: nodes keep their pods then. */
+function toStoredPolicy(policy: ReleasePolicy, refused: ReadonlySet<string>): KubeObject {
+  const { analysis: _analysis, notify: _notify, config: _config, drain, downtime, ...spec } = policy.spec
+  return { ...policy, spec: { ...spec, ...nodeRules({ drain, downtime }, refused) } } as KubeObject
 }
 
 function toStoredRollout(rollout: Rollout): KubeObject {
@@ -143,15 +144,24 @@ function toStoredRollout(rollout: Rollout): KubeObject {
   return { ...rollout, status } as KubeObject
 }
 
-function toStoredRelease(release: BatchRelease): KubeObject {
-  const { analysis: _analysis, drain: _drain, downtime, ...others } = release.spec.tranche ?? {}
-  const tranche = { ...others, ...withoutNodeRules(downtime) }
+function toStoredRelease(release: BatchRelease, refused: ReadonlySet<string>): KubeObject {
+  const { analysis: _analysis, drain, downtime, ...others } = release.spec.tranche ?? {}
+  const tranche = { ...others, ...nodeRules({ drain, downtime }, refused) }
   return { ...release, spec: { ...release.spec, ...(release.spec.tranche && { tranche }) } } as KubeObject
 }
 
+type NodeRules = Pick<ReleasePolicySpec, 'drain' | 'downtime'>
+
 /** No other program takes nodes down in a forecast, and it knows nothing of the day before. */
-function withoutNodeRules(downtime: DowntimeRules | undefined): { readonly downtime?: DowntimeRules } {
-  if (downtime === undefined) return {}
-  const { nodeLock: _lock, perDay: _day, ...others } = downtime
-  return { downtime: others }
+function nodeRules({ drain, downtime }: NodeRules, refused: ReadonlySet<string>): NodeRules {
+  const { nodeLock, perDay, ...others } = downtime ?? {}
+  const kept = {
+    ...others,
+    ...(nodeLock !== undefined && refused.has('NodeLockNotAllowed') && { nodeLock }),
+    ...(perDay !== undefined && refused.has('DowntimeNotAllowed') && { perDay }),
+  }
+  return {
+    ...(drain !== undefined && refused.has('DrainNotAllowed') && { drain }),
+    ...(downtime !== undefined && { downtime: kept }),
+  }
 }

@@ -7,6 +7,7 @@ import { exemptAtStart } from './exempt-at-start.ts'
 import { etaRange, toSeconds } from './eta-range.ts'
 import { assumptionsOf } from './assumptions.ts'
 import { createOrderReasons, createUntaken } from './order-reason.ts'
+import { type ReportedHolds, waitsText } from './planned/reported-holds.ts'
 import type { PodTimes } from './pod-times.ts'
 import { unavailableSeries } from './unavailable-series.ts'
 
@@ -18,6 +19,7 @@ export interface ForecastInputs {
   readonly request: ForecastRequest
   readonly timeline: Timeline
   readonly times: PodTimes
+  readonly holds: ReportedHolds
   /** Failed fault injections, for users; one sentence each, without full stop. */
   readonly mishaps: readonly string[]
   /** ConfigMaps and Secrets of the planned manifests that are immutable. */
@@ -54,6 +56,7 @@ function isOfFirst({ taken, batches }: Timeline): (one: Pick<Taken, 'release'>) 
 function outcomeOf(inputs: ForecastInputs): Forecast['outcome'] {
   const { endedMs, begunMs, rollout } = inputs.timeline
   if (begunMs === null && isDisabled(rollout) && !isUpToDate(inputs)) return 'Blocked'
+  if (inputs.holds.stop !== null && !isUpToDate(inputs)) return 'Blocked'
   if (begunMs === null && !isStalled(rollout)) return 'Completes'
   if (endedMs !== null) return conditionOf(rollout, 'Succeeded')?.status === 'False' ? 'RollsBack' : 'Completes'
   return rollout.status?.failure?.stops === true || conditionOf(rollout, 'Stalled')?.reason === 'ReleaseFailed' ? 'Stops' : 'Blocked'
@@ -149,14 +152,14 @@ function pauseText(timeline: Timeline, { index, readyMs }: BatchTimes): string |
 function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: number): string {
   const { timeline, snapshot } = inputs
   const { rollout, begunMs, batches } = timeline
-  const said = rollout.status?.message ?? ''
+  const said = inputs.holds.stop ?? rollout.status?.message ?? ''
   if (outcome === 'Completes' && begunMs === null) return 'Nothing to release: every node runs the current template of the DaemonSet.'
   if (outcome === 'Blocked' && begunMs === null && isDisabled(rollout)) return disabledText(snapshot)
   const nodes = `${hit} ${hit === 1 ? 'node' : 'nodes'}`
   const count = new Set(batches.filter(isOfFirst(timeline)).map(({ index }) => index)).size
   switch (outcome) {
     case 'Completes':
-      return `It completes if the new version runs well: ${nodes} in ${count} ${count === 1 ? 'batch' : 'batches'}. ${leftText(rollout)}`.trim()
+      return `It completes ${onceFree(inputs)}if the new version runs well: ${nodes} in ${count} ${count === 1 ? 'batch' : 'batches'}. ${leftText(rollout)}`.trim()
     case 'RollsBack':
       return `It rolls back automatically after ${nodes} had the new version. ${failureText(timeline)}`.trim()
     case 'Stops':
@@ -164,6 +167,11 @@ function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: nu
     default:
       return `It gets stuck with the new version on ${nodes}. ${said}`.trim()
   }
+}
+
+/** Nodes that keep their pods now are among those that the release needs. */
+function onceFree({ holds: { waits } }: ForecastInputs): string {
+  return waits.length === 0 ? '' : `once ${waitsText(waits)} may be updated, `
 }
 
 /** Without a release, the strategy of the DaemonSet decides. */

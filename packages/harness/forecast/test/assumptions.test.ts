@@ -28,9 +28,11 @@ it.each([
 ])('a forecast under the policy $policy says that $says', ({ policy, says }) => {
   expect(assumed(policy)).toContain(says)
   expect(assumed({})).not.toContain(says)
+  const refused = new Set(['DrainNotAllowed', 'GroupNotAllowed', 'NodeLockNotAllowed', 'DowntimeNotAllowed'])
+  expect(assumed(policy, { believed: [], crowd: null }, refused)).not.toContain(says)
 })
 
-function assumed(policy: object, times: object = { believed: [], crowd: null }): readonly string[] {
+function assumed(policy: object, times: object = { believed: [], crowd: null }, refused = new Set<string>()): readonly string[] {
   const daemonSet = { metadata: {}, spec: { template: { spec: { containers: [] } } } }
   const inputs = {
     snapshot: { nodes: [], rollout: { spec: { strategy: {} } }, daemonSet, unread: [], policy: { spec: policy } },
@@ -38,6 +40,7 @@ function assumed(policy: object, times: object = { believed: [], crowd: null }):
     request: {},
     times: { isCoarse: false, stop: { ms: 0, source: 'ByPods' }, ...times },
     mishaps: [],
+    holds: { stop: null, refused, waits: [], unknownRights: [] },
     minReadySeconds: 0,
   }
   return assumptionsOf(inputs as never)

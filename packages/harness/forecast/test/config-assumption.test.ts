@@ -15,3 +15,9 @@ it('a forecast says which config may change without a release', () => {
 it('a forecast says nothing about config that is part of the version', () => {
   expect(configAssumption(daemonSet, [{ kind: 'ConfigMap', name: 'agent' }])).toEqual([])
 })
+
+it('a forecast says nothing about config of which the template names a copy', () => {
+  const metadata = { annotations: { 'tranche.dev/pinned-config': 'ConfigMap/agent=agent-1' } }
+  const { spec } = daemonSet
+  expect(configAssumption({ ...daemonSet, spec: { ...spec, template: { ...spec.template, metadata } } }, [])).toEqual([])
+})

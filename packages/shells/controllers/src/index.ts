@@ -2,6 +2,7 @@ export { type AnalysisParts, type AnalysisPass, createAnalysisPass } from './ana
 export type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult } from './analysis-port.ts'
 export type { ConfigPort } from './config-port.ts'
 export type { PinPort, PinWrite } from './pins/pin-port.ts'
+export type { PodPolicy } from './pins/pod-policy.ts'
 export { createPolicyPass, type PolicyParts, type PolicyPort, type PolicyViewReading } from './policy-pass.ts'
 export { createNotifyPass, type NotifyParts, receiverKey } from './notify-pass.ts'
 export type { GroupPort } from './group-port.ts'

@@ -6,7 +6,10 @@ import { hasReadableFields, planPolicyStatus, type PolicyView } from '@tranche/p
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 
 /** Input of a pass over a ReleasePolicy. */
-export type PolicyViewReading = Omit<PolicyView, 'nowMs' | 'unusable'>
+export interface PolicyViewReading extends Omit<PolicyView, 'nowMs' | 'unusable'> {
+  /** Parts that cannot be used at the moment, where that takes no request; others need an examination. @default none */
+  readonly unusableNow?: Unusable
+}
 
 /** Parts of a policy that cannot be used in this installation. */
 type Unusable = NonNullable<PolicyView['unusable']>
@@ -49,7 +52,9 @@ export function createPolicyPass({ cluster, clock }: PolicyParts): Reconcile {
       ? known
       : { ...identityOf(policy), atMs: clock.monotonicMs(), unusable: await examine(cluster, policy, signal) }
     examinations.set(keyText(key), examination)
-    const patch = planPolicyStatus({ ...reading, unusable: examination.unusable, nowMs: clock.nowMs() })
+    const { unusableNow = [], ...read } = reading
+    const unusable = examination.unusable === null ? null : [...examination.unusable, ...unusableNow]
+    const patch = planPolicyStatus({ ...read, unusable, nowMs: clock.nowMs() })
     if (patch === null) return untilExamined(examination, clock)
     await cluster.patchStatus(policy, patch, signal)
     log.info({ releasePolicy: keyText(key) }, 'wrote status of policy')

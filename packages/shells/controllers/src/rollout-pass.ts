@@ -3,6 +3,7 @@ import type { Logger } from '@tranche/telemetry'
 import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import {
   isRevisionMissing,
+  liveConfigHold,
   type PlannedEvent,
   planRollout,
   rolloutEvents,
@@ -13,6 +14,7 @@ import {
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type ConfigPort, readImmutable } from './config-port.ts'
 import type { PinPort } from './pins/pin-port.ts'
+import type { PodPolicy } from './pins/pod-policy.ts'
 import type { PinResult, TimedPinResult } from './pins/pin-result.ts'
 import { createPinner, type Pinner } from './pins/pinner.ts'
 import { logRolloutPlan } from './log-plans.ts'
@@ -27,6 +29,8 @@ export interface RolloutParts {
   readonly config?: ConfigPort | undefined
   /** @default a policy that asks for pinned config holds its releases */
   readonly pins?: PinPort | undefined
+  /** @default the API server names copies in all pods */
+  readonly podPolicy?: PodPolicy | undefined
   /** Whether Secrets of a namespace are pinned too. @default they are not */
   readonly mayPinSecrets?: ((namespace: string) => boolean) | undefined
 }
@@ -36,7 +40,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
   const warnings = new Map<string, string>()
   const revisionMissingSinceMs = new Map<string, number>()
-  const pinner = createPinner(parts.pins, parts.clock)
+  const pinner = createPinner(parts, parts.clock)
   return async function passOverRollout(key, signal, log) {
     const reading = parts.cluster.read(key)
     if (reading === null) {
@@ -61,7 +65,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     }
     const pinning = asksForPins(reading) ? await pinFirst(pinner, read, signal, log) : UNPINNED
     if (pinning.kind === 'wrote' || pinning.kind === 'pending') return recheckAfter(pinning.againInMs)
-    const view = pinning.kind === 'stop' ? read : { ...read, ...pinnedIn(pinning) }
+    const view = pinning.kind === 'stop' ? read : { ...read, ...pinnedIn(pinning, read) }
     const plan = pinning.kind === 'stop' ? pinning.plan : planRollout(view)
     if (plan.kind !== 'wait') log.debug({ rollout: keyText(key), plan: plan.kind }, 'planned rollout')
     if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
@@ -83,19 +87,23 @@ type PinStep = TimedPinResult | { readonly kind: 'stop'; readonly plan: RolloutP
 /** No release begins between a template and its pins. But a stop does not wait for requests that pins need (G9). */
 async function pinFirst(pinner: Pinner, view: RolloutView, signal: AbortSignal, log: Logger): Promise<PinStep> {
   const known = pinner.known(view)
-  if (known !== null) return known
-  const plan = planRollout({ ...view, ...pinnedIn(pinner.last(keyText(keyOf(view.rollout)))) })
-  return stopsRelease(plan, view) ? { kind: 'stop', plan } : pinner.attempt(view, signal, log)
+  if (known !== null && known.kind !== 'pending') return known
+  const plan = planRollout({ ...view, ...pinnedIn(pinner.last(keyText(keyOf(view.rollout))), view) })
+  return stopsRelease(plan, view) ? { kind: 'stop', plan } : (known ?? pinner.attempt(view, signal, log))
 }
 
 /** Without it, a pass awaits nothing more than before. */
-function asksForPins({ policy }: RolloutReading): boolean {
+function asksForPins({ policy }: Pick<RolloutReading, 'policy'>): boolean {
   return policy.kind === 'found' && policy.policy.spec.config === 'Pin'
 }
 
-function pinnedIn(pinning: PinResult | null): Pick<RolloutView, 'configHold' | 'rolledBackConfig'> {
+function pinnedIn(pinning: PinResult | null, read: RolloutView): Pick<RolloutView, 'configHold' | 'rolledBackConfig' | 'absentConfig'> {
   if (pinning?.kind === 'held') return { configHold: pinning.why }
-  return pinning?.kind === 'pinned' ? { rolledBackConfig: pinning.rolledBack } : {}
+  const configHold = asksForPins(read) ? liveConfigHold(read) : null
+  return {
+    ...(pinning?.kind === 'pinned' && { rolledBackConfig: pinning.rolledBack, absentConfig: pinning.absent ?? [] }),
+    ...(configHold !== null && { configHold }),
+  }
 }
 
 /** The pass comes back for config that must be read again. */

@@ -271,6 +271,9 @@ const policyConditionSchema = z.object({
 const policyStatusSchema = z.object({
   observedGeneration: int64().optional().meta({ description: 'Generation of the policy that this status describes.' }),
   conditions: z.array(policyConditionSchema).optional().meta({ description: 'Conditions of the policy.' }),
+  unusable: atomicList(z.string())
+    .optional()
+    .meta({ description: 'Reasons for which the policy cannot be used in full, each once. The condition Usable explains them.' }),
   failureAction: known(failureActions).optional().meta({ description: 'Effective failure action, with the default filled in.' }),
   rollouts: atomicList(z.string()).optional().meta({ description: 'Rollouts that use the policy, at most 50.' }),
   rolloutCount: int32().optional().meta({ description: 'Number of Rollouts that use the policy.' }),

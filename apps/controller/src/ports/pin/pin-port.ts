@@ -17,7 +17,15 @@ import type { BatchRelease } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { PinPort, PinWrite } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
-import { isAlreadyExists, isNotFound, jsonPointer, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import {
+  isAlreadyExists,
+  isForbidden,
+  isNotFound,
+  jsonPointer,
+  type JsonPatchOperation,
+  type KubeClient,
+  resourcePaths,
+} from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, isOwnedBy, type KubeObject, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { plainTemplate } from '@tranche/planner'
 import { patchDaemonSet } from '../patch-daemon-set.ts'
@@ -76,6 +84,7 @@ class ApiPinPort implements PinPort {
     try {
       await clientFor(kind, client).create(configPath(kind), copy as unknown as KubeObject, { signal })
     } catch (error) {
+      if (isForbidden(error)) throw notCreated(copy, error)
       if (!isAlreadyExists(error)) throw error
       // The list of copies may have been read before another process created it.
       const found = await getConfig(client, kind, metadata, signal).catch(orUndefined)
@@ -174,6 +183,15 @@ interface Named {
   readonly name: string
   /** How its object was read. */
   readonly reading: SourceReading | undefined
+}
+
+/** The API server refuses an object beyond a quota in the same way as one without the right. */
+function notCreated({ kind, metadata: { namespace } }: ConfigCopy, cause: unknown): AppError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const { plural } = configPath(kind)
+  const value = kind === 'Secret' ? 'rbac.pinSecretNamespaces' : 'rbac.configPin'
+  const fix = `raise the ResourceQuota for ${plural} of namespace ${namespace}, or grant the controller the permissions of ${value}`
+  return new AppError('API_REFUSED', `${why}: ${fix}`, { cause })
 }
 
 function contentIn(reading: SourceReading | undefined): ConfigContent | undefined {

@@ -1,5 +1,6 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
+import { liveConfigIn } from '@tranche/config'
 import { BY_STAMPS, FleetIndex, type FleetNode, type FleetPod, type ObservationTime, toFleetPod } from '@tranche/fleet'
 import {
   createReflector,
@@ -91,7 +92,8 @@ export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
     mark: DAEMON_SET,
     transform(pod, previous) {
       const kept = toFleetPod(pod, previous, seenAt())
-      return kept === null ? null : withSharedTexts(kept)
+      const liveConfig = liveConfigIn(pod)
+      return kept === null ? null : withSharedTexts(liveConfig === undefined ? kept : { ...kept, liveConfig })
     },
   })
   const daemonSets = reflectorFor<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })

@@ -5,7 +5,7 @@ import type { ClusterSigns, LeaseSign } from '../signs/cluster-signs.ts'
 import { isDenied } from '../signs/guarded-reads.ts'
 import { accountFindings } from './check-accounts.ts'
 import { executorFinding, redisFinding, versionsFinding } from './check-installed.ts'
-import { configFindings } from './check-config.ts'
+import { configFindings, podPolicyFindings } from './check-config.ts'
 import { leftFindings } from './check-left.ts'
 import { leftWorkFindings } from './check-left-work.ts'
 import { webhookFindings } from './check-webhooks.ts'
@@ -31,6 +31,7 @@ export function checkFindings(signs: ClusterSigns, examiner: Examiner): readonly
     ...leftFindings(signs, leader.state !== 'problem'),
     ...leftWorkFindings(signs),
     ...configFindings(signs),
+    ...podPolicyFindings(signs),
     clockFinding(signs, examiner),
     kruiseFinding(signs),
     admissionFinding(signs),

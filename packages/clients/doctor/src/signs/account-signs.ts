@@ -107,7 +107,7 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
           ...ofProgram('controller'),
           ...ofLeader(optionValues, scope),
           ...(args.includes(READ_CONFIG) ? rightsOf(rulesOfPrograms.config, scope) : []),
-          ...(args.includes(PIN_CONFIG) ? rightsOf(rulesOfPrograms.configPin, scope) : []),
+          ...(args.includes(PIN_CONFIG) ? ofPins(optionValues, scope) : []),
           ...ofSecretPins(optionValues, scope),
         ]
       : []),
@@ -148,6 +148,13 @@ function ofLeader(optionValues: (option: string) => readonly string[], scope: Pl
     ...(configurations.length === 0 ? [] : rightsOf(rulesOfPrograms.webhookConfigurations, { ...everywhere, names: configurations })),
     ...(name === undefined ? [] : rightsOf(rulesOfPrograms.webhookSecret, { namespaces: [namespace], names: [name] })),
   ]
+}
+
+/** Permissions to copy ConfigMaps, and to watch the policy for pods. */
+function ofPins(optionValues: (option: string) => readonly string[], scope: Place): readonly NeededRight[] {
+  const names = optionValues('pod-policy')
+  const ofPolicy = rightsOf(rulesOfPrograms.podPolicy, names.length === 0 ? everywhere : { ...everywhere, names })
+  return [...rightsOf(rulesOfPrograms.configPin, scope), ...ofPolicy]
 }
 
 /** Permissions in the namespaces whose Secrets are pinned. */

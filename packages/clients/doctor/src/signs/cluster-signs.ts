@@ -3,6 +3,7 @@ import type { AccountSign, TooManyRights } from './account-signs.ts'
 import type { Denied } from './guarded-reads.ts'
 import type { InstalledPod } from './installed-signs.ts'
 import type { LeftWork } from './left-work-signs.ts'
+import type { PodPolicySign } from './pod-policy-signs.ts'
 import type { ReleaseSign } from './release-signs.ts'
 import type { RolloutSign } from './rollout-signs.ts'
 import type { WebhookSign } from './webhook-signs.ts'
@@ -38,6 +39,8 @@ export interface ClusterSigns {
   readonly installed: readonly InstalledPod[] | Denied
   /** Service accounts of these pods and their permissions. */
   readonly accounts: readonly AccountSign[] | TooManyRights | Denied
+  /** Policies that name copies of config in pods; empty where no controller pins config. */
+  readonly podPolicies: readonly PodPolicySign[] | Denied
   readonly releases: readonly ReleaseSign[] | Denied
   /** Configurations of the Tranche webhooks; empty with other admission modes. */
   readonly webhooks: readonly WebhookSign[] | Denied

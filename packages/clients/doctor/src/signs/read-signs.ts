@@ -10,6 +10,7 @@ import { type InstalledPod, toInstalledPod } from './installed-signs.ts'
 import { toHeldDaemonSet } from './left-signs.ts'
 import { readLeftWork } from './left-work-signs.ts'
 import { listWide } from './list-wide.ts'
+import { readPodPolicies } from './pod-policy-signs.ts'
 import { readRedisSign } from './read-redis-sign.ts'
 import type { PrepareRedisCheck, RedisCheck } from './redis-check.ts'
 import { toReleaseSign } from './release-signs.ts'
@@ -78,21 +79,23 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
   const { version, skewMs } = await readVersion(reader)
   const pods = unlessDenied(readInstalled(reader))
   const lists = readLists(reader)
-  const [served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, installed, listed] = await Promise.all([
-    unlessDenied(readServed(reader)),
-    unlessDenied(readSchemaGap(reads, reader.signal)),
-    unlessDenied(Promise.all(commandRights.map((right) => readRight(reader, right)))),
-    unlessDenied(readLease(reader)),
-    unlessDenied(readKruise(reader)),
-    unlessDenied(readAdmission(reader)),
-    unlessDenied(readWebhooks(reads, labelSelector)),
-    pods.then((found) => readRedisSign({ ...reader, named: reader.redis, installed: found })),
-    // Without the right to list pods, there are no service accounts to check.
-    pods.then((found) => (isDenied(found) ? found : unlessDenied(readAccounts(reads, found)))),
-    pods,
-    lists,
-  ])
-  const looked = { served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, installed, ...listed }
+  const [served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, podPolicies, installed, listed] =
+    await Promise.all([
+      unlessDenied(readServed(reader)),
+      unlessDenied(readSchemaGap(reads, reader.signal)),
+      unlessDenied(Promise.all(commandRights.map((right) => readRight(reader, right)))),
+      unlessDenied(readLease(reader)),
+      unlessDenied(readKruise(reader)),
+      unlessDenied(readAdmission(reader)),
+      unlessDenied(readWebhooks(reads, labelSelector)),
+      pods.then((found) => readRedisSign({ ...reader, named: reader.redis, installed: found })),
+      // Without the right to list pods, there are no service accounts to check.
+      pods.then((found) => (isDenied(found) ? found : unlessDenied(readAccounts(reads, found)))),
+      pods.then((found) => unlessDenied(readPodPolicies(reads, found))),
+      pods,
+      lists,
+    ])
+  const looked = { served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, podPolicies, installed, ...listed }
   const nowMs = clock.nowMs()
   const leftWork = await readLeftWork(reader, { leader, installed, rollouts: listed.rollouts, serverMs: nowMs + (skewMs ?? 0) })
   return { server, version, rightsNamespace, leaseNamespace, ...looked, leftWork, skewMs, nowMs }
@@ -189,9 +192,21 @@ async function readAdmission({ reads }: SignReader): Promise<readonly string[]> 
     const { items } = await reads
       .list<KubeObject>(resource, { labelSelector })
       .catch((error: unknown) => (isNotFound(error) ? { items: [] } : fail(error)))
-    return items.map(({ metadata }) => metadata.name)
+    return items.filter(admitsDaemonSets).map(({ metadata }) => metadata.name)
   })
   return (await Promise.all(lists)).flat()
+}
+
+/** The policy for pods admits no DaemonSets. */
+function admitsDaemonSets(object: KubeObject): boolean {
+  const { spec } = object as { readonly spec?: { readonly matchConstraints?: { readonly resourceRules?: readonly PolicyRule[] } } }
+  const rules = spec?.matchConstraints?.resourceRules
+  return rules === undefined || rules.some(({ resources = [] }) => resources.some((one) => one === 'daemonsets' || one === '*'))
+}
+
+/** @see admissionregistration/v1 NamedRuleWithOperations */
+interface PolicyRule {
+  readonly resources?: readonly string[]
 }
 
 function toSign({ spec }: Lease): LeaseSign {

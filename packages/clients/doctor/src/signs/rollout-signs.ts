@@ -14,6 +14,8 @@ export interface RolloutSign {
   readonly isLeaving: boolean
   /** Whether its condition `ConfigUnversioned` is True. */
   readonly hasUnversionedConfig: boolean
+  /** Whether its release holds because config is not pinned as its policy asks. */
+  readonly isUnpinned: boolean
 }
 
 /** @returns the facts about a Rollout; null if another controller handles it */
@@ -24,6 +26,7 @@ export function toRolloutSign(object: KubeObject): RolloutSign | null {
     ...{ namespace: metadata.namespace ?? '', name: metadata.name, workload: spec.workloadRef.name },
     isAnswered: status?.observedGeneration === metadata.generation,
     isLeaving: metadata.deletionTimestamp !== undefined,
+    isUnpinned: status?.conditions?.some(({ reason }) => reason === 'ConfigUnpinned') === true,
     hasUnversionedConfig: status?.conditions?.some((one) => one.type === 'ConfigUnversioned' && one.status === 'True') === true,
   }
 }

@@ -50,8 +50,8 @@ export interface PinView {
 
 /** The one write of a pass. */
 export type PinPlan =
-  /** Nothing to do; `rolledBack`: objects of which pods read an earlier content than the present one, because of an undo or a rollback. */
-  | { readonly kind: 'none'; readonly rolledBack: readonly ConfigObject[] }
+  /** Nothing to do. */
+  | (PinsInPlace & { readonly kind: 'none' })
   /** The release waits until a user or the cluster changes something. */
   | { readonly kind: 'wait'; readonly reason: 'ConfigUnread' | 'Uncopyable' | 'BeyondLimits'; readonly message: string }
   | { readonly kind: 'createCopy'; readonly copy: ConfigCopy }
@@ -66,7 +66,15 @@ export type PinPlan =
    * The pins are in place, as with `none`, and copies are to be collected. No release depends on that: any user who may create objects can make
    * one that looks like a copy and cannot be marked or deleted.
    */
-  | { readonly kind: 'collect'; readonly rolledBack: readonly ConfigObject[]; readonly collection: Collection }
+  | (PinsInPlace & { readonly kind: 'collect'; readonly collection: Collection })
+
+/** What pods read while every object that can be copied has its copy. */
+export interface PinsInPlace {
+  /** Objects of which pods read an earlier content than the present one, because of an undo or a rollback. */
+  readonly rolledBack: readonly ConfigObject[]
+  /** Objects that do not exist, and have no copy: they are pinned as soon as they exist. @default none */
+  readonly absent?: readonly ConfigObject[]
+}
 
 /** Work on copies of which no pin is made now. Each write tests the uid and resourceVersion of its copy. */
 export interface Collection {
@@ -116,8 +124,10 @@ export function planPins(view: PinView): PinPlan {
   const offered = pinsText(offer)
   if (!isInPlace || offered !== (view.offered ?? '')) return { kind: 'pin', pins: isInPlace ? null : pinsText(target), offered }
   const rolledBack = objects.filter((object) => wanted.get(pinKey(object)) !== present.get(pinKey(object)))
+  const absent = objects.filter((object) => !wanted.has(pinKey(object)) && isAbsent(view, object))
+  const inPlace = { rolledBack, ...(absent.length > 0 && { absent }) }
   const collection = collectionOf(view)
-  return collection === null ? { kind: 'none', rolledBack } : { kind: 'collect', rolledBack, collection }
+  return collection === null ? { kind: 'none', ...inPlace } : { kind: 'collect', ...inPlace, collection }
 }
 
 /** Whether the template names a copy of everything that it reads: its pods do not depend on later content. */

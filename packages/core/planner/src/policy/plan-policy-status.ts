@@ -44,11 +44,18 @@ function policyStatus(view: PolicyView): ReleasePolicyStatus {
   return {
     observedGeneration: policy.metadata.generation ?? 0,
     conditions: [validity(policy), usability(view)].map((finding) => toCondition(finding, view)),
+    unusable: unusableReasons(view),
     failureAction: hasReadableFields(policy) ? (policy.spec.failure?.action ?? 'Pause') : undefined,
     rollouts: names.slice(0, LISTED_NODES_MAX),
     rolloutCount: names.length,
     receivers: trouble.length > 0 ? trouble : undefined,
   }
+}
+
+/** Each reason once; undefined without any. */
+function unusableReasons({ unusable }: PolicyView): readonly string[] | undefined {
+  const reasons = [...new Set((unusable ?? []).map(({ rule }) => rule))]
+  return reasons.length > 0 ? reasons : undefined
 }
 
 type Finding = Pick<PolicyCondition, 'type' | 'status' | 'reason' | 'message'>

@@ -125,3 +125,16 @@ export function downtimeAdvice(perDay: string): Advice {
   const message = 'the installation lets no policy limit downtime, so nodes keep their old pods'
   return adviceOf('DowntimeNotAllowed', { value: perDay, message })
 }
+
+/** @returns the advice that the installation lets no policy pin config */
+export function pinAdvice(): Advice {
+  return adviceOf('PinNotAllowed', { value: 'Pin', message: 'the installation lets no policy pin config, so releases hold' })
+}
+
+/** @returns the advice that new pods would read config itself. @param fault why, without full stop */
+export function podPolicyAdvice(fault: string): Advice {
+  return adviceOf('PodPolicyMissing', {
+    value: 'Pin',
+    message: `new pods would read config itself and no copy, so releases hold: ${fault}`,
+  })
+}

@@ -128,6 +128,18 @@ export const adviceRules = {
     says: 'the installation must allow policies to limit downtime',
     fix: 'set rbac.downtime: true in the chart (--downtime-namespace), or remove it',
   },
+  PinNotAllowed: {
+    of: 'ReleasePolicy',
+    path: 'spec.config',
+    says: 'the installation must allow policies to pin config',
+    fix: 'set rbac.configPin: true in the chart (--pin-config), or remove it',
+  },
+  PodPolicyMissing: {
+    of: 'ReleasePolicy',
+    path: 'spec.config',
+    says: 'the API server must name copies of config in pods, by the MutatingAdmissionPolicy of the chart and its binding',
+    fix: 'restore the policy with helm upgrade (rbac.configPin: true), or remove it',
+  },
   NativeMoment: {
     of: 'DaemonSet',
     path: 'spec.updateStrategy.type',

@@ -7,6 +7,7 @@ import {
   type PinPlan,
   pinsOf,
   planPins,
+  type PinsInPlace,
   type PinView,
   SALT_ANNOTATION,
   SOURCE_ANNOTATION,
@@ -161,7 +162,7 @@ async function carryOut(port: PinPort, on: Planned, signal: AbortSignal, log: Lo
   const { plan, daemonSet, found: view } = on
   switch (plan.kind) {
     case 'none':
-      return { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: true }
+      return { kind: 'pinned', ...inPlace(plan), isSettled: true }
     case 'wait':
       return { kind: 'held', why: `config: Pin: ${plan.message}` }
     case 'collect':
@@ -184,13 +185,17 @@ async function carryOut(port: PinPort, on: Planned, signal: AbortSignal, log: Lo
   return { kind: 'wrote', againInMs: 0, hasPinned: plan.kind === 'pin' && plan.pins !== null }
 }
 
+function inPlace({ rolledBack, absent }: PinsInPlace): PinsInPlace {
+  return { rolledBack, ...(absent !== undefined && { absent }) }
+}
+
 interface Collecting extends Found {
   readonly plan: Extract<PinPlan, { readonly kind: 'collect' }>
 }
 
 async function collect(port: PinPort, on: Collecting, signal: AbortSignal, log: Logger): Promise<Attempted> {
   const { plan, daemonSet, found: view } = on
-  const pinned = { kind: 'pinned', rolledBack: plan.rolledBack, isSettled: false } as const
+  const pinned = { kind: 'pinned', ...inPlace(plan), isSettled: false } as const
   if (!on.mayCollect) return pinned
   const work = { daemonSet, view, collection: plan.collection, release: on.view.rollout.metadata.name }
   const hasWritten = await collectCopies(port, work, signal, log)

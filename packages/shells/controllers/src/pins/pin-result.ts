@@ -1,4 +1,4 @@
-import type { ConfigObject } from '@tranche/config'
+import type { PinsInPlace } from '@tranche/config'
 
 /** What a pass did for the config of its DaemonSet. */
 export type PinResult =
@@ -7,7 +7,7 @@ export type PinResult =
   /** Config cannot be pinned: the release holds. */
   | { readonly kind: 'held'; readonly why: string }
   /** The template names copies of all its config, or a rollback took them away, or there is no release to pin it for. */
-  | { readonly kind: 'pinned'; readonly rolledBack: readonly ConfigObject[] }
+  | (PinsInPlace & { readonly kind: 'pinned' })
   /** The API server has not answered yet. The attempt continues, and another call after this delay learns its result. */
   | { readonly kind: 'pending'; readonly againInMs: number }
 

@@ -6,6 +6,7 @@ import type { Logger } from '@tranche/telemetry'
 import { type Attempt, type Attempted, attemptPins, CHANGES_APART_MS, MOST_CHANGES } from './attempt-pins.ts'
 import { PinPace } from './pin-pace.ts'
 import type { PinPort } from './pin-port.ts'
+import type { PodPolicy } from './pod-policy.ts'
 import type { PinResult, TimedPinResult } from './pin-result.ts'
 
 /** Pins config for the Rollouts of a process. */
@@ -53,9 +54,17 @@ interface Known {
   readonly untilMs: number | null
 }
 
-/** @param port undefined where the installation does not allow it */
-export function createPinner(port: PinPort | undefined, clock: Clock): Pinner {
-  return new PortPinner(port, clock)
+/** What a Pinner needs of the cluster. */
+export interface PinnerPorts {
+  /** Undefined where the installation does not allow it. */
+  readonly pins?: PinPort | undefined
+  /** @default the API server names copies in all pods */
+  readonly podPolicy?: PodPolicy | undefined
+}
+
+/** @returns a Pinner that knows nothing yet */
+export function createPinner(ports: PinnerPorts, clock: Clock): Pinner {
+  return new PortPinner(ports, clock)
 }
 
 class PortPinner implements Pinner {
@@ -70,9 +79,13 @@ class PortPinner implements Pinner {
   readonly #lost = new Map<string, number>()
   readonly #changes = new PinPace(MOST_CHANGES, CHANGES_APART_MS)
   readonly #attempts = new PinPace(MOST_ATTEMPTS, ATTEMPTS_APART_MS)
+  readonly #podPolicy: PodPolicy | undefined
+  /** Monotonic time of the first question about the policy for pods that had no answer; null while answers are known. */
+  #unansweredMs: number | null = null
 
-  constructor(port: PinPort | undefined, clock: Clock) {
-    this.#port = port
+  constructor({ pins, podPolicy }: PinnerPorts, clock: Clock) {
+    this.#port = pins
+    this.#podPolicy = podPolicy
     this.#clock = clock
   }
 
@@ -81,6 +94,8 @@ class PortPinner implements Pinner {
     const { rollout, daemonSet, monotonicMs } = view
     if (timing.kind === 'none' || daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
     if (this.#port === undefined) return { kind: 'held', why: NOT_ALLOWED }
+    const unenforced = this.#unenforced(daemonSet, monotonicMs)
+    if (unenforced !== null) return unenforced
     const key = keyText(keyOf(rollout))
     const last = this.#known.get(key)
     const sinceMs = this.#running.get(key)
@@ -90,6 +105,17 @@ class PortPinner implements Pinner {
     const versions = last.result.waitMs === undefined ? this.#port.versions(daemonSet) : null
     if (last.basis !== basisOf(view, daemonSet, [versions, timing.kind])) return this.#between(view, daemonSet, last)
     return { ...last.result, recheckAfterMs: last.untilMs === null ? undefined : last.untilMs - monotonicMs }
+  }
+
+  /** Null where the API server names copies in the pods of the DaemonSet. */
+  #unenforced({ metadata: { namespace = '' } }: DaemonSet, nowMs: number): TimedPinResult | null {
+    const fault = this.#podPolicy === undefined ? null : this.#podPolicy.fault(namespace)
+    if (fault !== undefined) this.#unansweredMs = null
+    if (fault === null) return null
+    if (fault !== undefined) return { kind: 'held', why: unenforcedText(fault) }
+    this.#unansweredMs ??= nowMs
+    if (nowMs - this.#unansweredMs < OVERDUE_MS) return PENDING
+    return { kind: 'held', why: NO_ANSWER, recheckAfterMs: PENDING_RECHECK_MS }
   }
 
   /** A template that was found pinned stays so until another attempt is allowed. */
@@ -154,14 +180,18 @@ class PortPinner implements Pinner {
 /** A template that was found pinned names immutable copies, so its release continues. */
 function overdue(last: Known | undefined, daemonSet: DaemonSet): TimedPinResult {
   const isPinned = last !== undefined && wasPinned(last, daemonSet)
-  const result: PinResult = isPinned
-    ? last.result
-    : { kind: 'held', why: `config: Pin: the API server has not answered requests for config for ${OVERDUE_MS / 1_000} seconds` }
+  const result: PinResult = isPinned ? last.result : { kind: 'held', why: NO_ANSWER }
   return { ...result, recheckAfterMs: PENDING_RECHECK_MS }
 }
 
 function wasPinned(last: Known | undefined, { metadata }: DaemonSet): boolean {
   return last?.generation === metadata.generation && last?.result.kind === 'pinned'
+}
+
+const NO_ANSWER = `config: Pin: the API server has not answered requests for config for ${OVERDUE_MS / 1_000} seconds`
+
+function unenforcedText(fault: string): string {
+  return `config: Pin: new pods would read config itself and no copy, because ${fault}. Install the policy for pods (rbac.configPin: true in the chart, and helm upgrade), or remove config from the ReleasePolicy`
 }
 
 const PENDING: PinResult = { kind: 'pending', againInMs: PENDING_RECHECK_MS }

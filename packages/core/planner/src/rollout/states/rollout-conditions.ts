@@ -112,12 +112,18 @@ function config(view: RolloutView): Said[] {
   const found = judgeConfig(daemonSet.spec.template, isImmutable)
   if (found === null) return keptCopies(view, pins)
   const areSecretsLeft = view.pinsSecrets === false && found.references.some(({ kind }) => kind === 'Secret')
-  const message = `${configText(found)}; ${CONFIG_FIX}${areSecretsLeft ? `; ${SECRETS_LEFT}` : ''}`
+  const message = `${configText(found)}; ${CONFIG_FIX}${areSecretsLeft ? `; ${SECRETS_LEFT}` : ''}${absentText(view)}`
   return [
     found.hasChecksum
       ? { type: 'ConfigUnversioned', status: 'False', reason: 'ChecksumOnly', message }
       : { type: 'ConfigUnversioned', status: 'True', reason: 'NamesWithoutHash', message },
   ]
+}
+
+function absentText({ absentConfig = [], rollout }: RolloutView): string {
+  if (absentConfig.length === 0) return ''
+  const [verb, pronoun] = absentConfig.length === 1 ? ['does', 'it'] : ['do', 'them']
+  return `; config: Pin copies ${namesText(absentConfig.map(pinKey))} of namespace ${rollout.metadata.namespace ?? ''}, which ${verb} not exist, once you create ${pronoun}: create ${pronoun}, or correct the name in the template`
 }
 
 const SECRETS_LEFT =

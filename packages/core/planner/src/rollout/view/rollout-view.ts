@@ -36,6 +36,8 @@ export interface RolloutView {
   readonly configHold?: string | undefined
   /** Config of which pods read an earlier content than the present one, because of a rollback. @default none */
   readonly rolledBackConfig?: readonly ConfigObject[]
+  /** Config that the policy pins once it exists. @default none */
+  readonly absentConfig?: readonly ConfigObject[]
   /** Whether Secrets are pinned too, where the policy pins config. @default that is not known, and nothing is said about it */
   readonly pinsSecrets?: boolean
   readonly strategyScope: StrategyScope

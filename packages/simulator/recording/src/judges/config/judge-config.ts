@@ -7,7 +7,8 @@ import { ConfigStore } from './config-store.ts'
 /**
  * Config that is pinned, judged by what users wrote and by the objects that pods read.
  *
- * - G3: we bring config into the template under OnDelete alone, and a pod reads the copies that its revision names, never the object itself. Copies are immutable and exist. So a change of config reaches
+ * - G3: we bring config into the template under OnDelete alone. A pod reads the copies that its revision names, never the object itself, unless a user deletes
+ *   the policy for pods. Copies are immutable and exist. So a change of config reaches
  *   a node only with a revision, which the other judges let in by batches alone.
  * - G11: we bring into a template only a content that the user's object has had since the DaemonSet was written last.
  * - G12: a content that was brought in once does not come back after a rollback. Another content of the user's object, or a user's write of
@@ -17,6 +18,9 @@ import { ConfigStore } from './config-store.ts'
 export function createConfigJudge(parts: JudgeParts): Judge {
   return new ConfigJudge(parts)
 }
+
+/** Name of the policy that names copies in pods, and of its binding. */
+const POD_POLICY = 'pods'
 
 interface Reader {
   readonly namespace: string | undefined
@@ -46,6 +50,8 @@ class ConfigJudge implements Judge {
   /** Copies by the hash of the revision. */
   readonly #pins = new Map<string, ReadonlyMap<string, string>>()
   readonly #daemonSets = new Map<string, KnownDaemonSet>()
+  /** Parts of the policy for pods that a user has deleted: until they are back, the API server names no copies. */
+  readonly #lifted = new Set<string>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
@@ -57,6 +63,7 @@ class ConfigJudge implements Judge {
     else if (write.kind === 'Pod') this.#followPod(write)
     else if (write.kind === 'DaemonSet') this.#followDaemonSet(write, before as unknown as RecordedDaemonSet | undefined)
     else if (write.kind === 'Rollout') this.#followRollout(write)
+    else if (write.kind.startsWith('MutatingAdmissionPolicy')) this.#followPolicy(write)
   }
 
   #followConfig(write: RecordedWrite): void {
@@ -69,6 +76,12 @@ class ConfigJudge implements Judge {
         this.#parts.breach({ guarantee: 'G7', atMs: write.t, text: `${write.actor} deleted the copy ${copy}, which ${reader[0]} names` })
     }
     this.#store.apply(write)
+  }
+
+  #followPolicy({ type, kind, o }: RecordedWrite): void {
+    if ((o as { readonly metadata: { readonly name: string } }).metadata.name !== POD_POLICY) return
+    if (type === 'DELETED') this.#lifted.add(kind)
+    else this.#lifted.delete(kind)
   }
 
   #followRevision({ type, namespace, uid = '', o }: RecordedWrite): void {
@@ -93,7 +106,7 @@ class ConfigJudge implements Judge {
     const report = (text: string): void =>
       this.#parts.breach({ guarantee: 'G3', atMs: t, ...(node !== undefined && { node }), text: `pod ${name} ${text}` })
     for (const [object, copy] of pins) {
-      if (read.includes(object)) report(`reads ${object}, of which its revision names the copy ${copy}`)
+      if (read.includes(object) && this.#lifted.size === 0) report(`reads ${object}, of which its revision names the copy ${copy}`)
       else if (read.includes(copy) && !this.#store.isImmutable(namespace, copy)) report(`reads ${copy}, which is not immutable`)
     }
   }

@@ -1,0 +1,90 @@
+import type { BlockedNode, ClusterSnapshot, ReleasePolicy, ReleasePolicySpec } from '@tranche/api-schema'
+import { liveConfigIn } from '@tranche/config'
+import type { Manifests } from './planned-change.ts'
+
+/** What the cluster reports about a release that its copy cannot show. */
+export interface ReportedHolds {
+  /** Why no pod is deleted, without full stop; null without a cause that outlasts the planned change. */
+  readonly stop: string | null
+  /** What the installation does not allow policies: reasons of their condition `Usable`. */
+  readonly refused: ReadonlySet<string>
+  /** Nodes that keep their pods until a check passes, which it may do by itself. */
+  readonly waits: readonly BlockedNode[]
+  /** Rights of the installation that only the planned policy asks for, so nothing is known about them. */
+  readonly unknownRights: readonly string[]
+}
+
+/** A right that the installation gives to policies. */
+interface Right {
+  /** Field of the policy, and the value of the chart. */
+  readonly name: string
+  readonly isAsked: (spec: ReleasePolicySpec) => boolean
+}
+
+/** By the reason of the condition `Usable` without the right. */
+const rights: Readonly<Record<string, Right>> = {
+  PinNotAllowed: { name: 'config: Pin (rbac.configPin)', isAsked: ({ config }) => config === 'Pin' },
+  GroupNotAllowed: { name: 'downtime.group (rbac.groups)', isAsked: ({ downtime }) => downtime?.group !== undefined },
+  PrePullNotAllowed: { name: 'prePull (rbac.prePull)', isAsked: ({ prePull }) => prePull !== undefined },
+  DrainNotAllowed: { name: 'drain (rbac.drain)', isAsked: ({ drain }) => drain !== undefined },
+  NodeLockNotAllowed: { name: 'downtime.nodeLock (rbac.nodeLocks)', isAsked: ({ downtime }) => downtime?.nodeLock === 'Take' },
+  DowntimeNotAllowed: { name: 'downtime.perDay (rbac.downtime)', isAsked: ({ downtime }) => downtime?.perDay !== undefined },
+}
+
+/** Causes of a stop outside the objects of which a copy is made. */
+const outside: readonly string[] = ['WorkloadTaken', 'CRDOutdated', 'OpenKruiseActive', 'ForeignControl']
+
+/** Checks that fail on every node alike, by the right that they need. */
+const failed: Readonly<Record<string, string>> = { NodeLockFailed: 'NodeLockNotAllowed', DowntimeFailed: 'DowntimeNotAllowed' }
+
+/**
+ * Reads the holds that stay with the planned policy.
+ *
+ * @param changesTemplate whether the plan is a release of another template
+ */
+export function reportedHolds(snapshot: ClusterSnapshot, manifests: Manifests, changesTemplate: boolean): ReportedHolds {
+  const { policy } = snapshot
+  const spec = manifests.policy?.spec ?? policy?.spec ?? {}
+  const refused = new Set(unusableOf(policy).filter((reason) => rights[reason]?.isAsked(spec) ?? true))
+  const waits = blockedIn(snapshot).filter(({ reason }) => !(reason in rights) && !(reason in failed))
+  const added =
+    manifests.policy === undefined ? [] : Object.values(rights).filter(({ isAsked }) => isAsked(spec) && !isAsked(policy?.spec ?? {}))
+  return { stop: stopOf(snapshot, spec, { refused, changesTemplate }), refused, waits, unknownRights: added.map(({ name }) => name) }
+}
+
+/** Reasons that hold for the present generation of the policy. */
+function unusableOf(policy: ReleasePolicy | undefined): readonly string[] {
+  const { observedGeneration, unusable = [] } = policy?.status ?? {}
+  return observedGeneration === policy?.metadata.generation ? unusable : []
+}
+
+interface Planned {
+  readonly refused: ReadonlySet<string>
+  readonly changesTemplate: boolean
+}
+
+function stopOf(snapshot: ClusterSnapshot, spec: ReleasePolicySpec, { refused, changesTemplate }: Planned): string | null {
+  const { rollout, policy } = snapshot
+  const stalled = rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
+  const pins = spec.config === 'Pin'
+  const isReplaced = changesTemplate && snapshot.pods.some((pod) => liveConfigIn(pod) !== undefined)
+  if (stalled !== undefined && (outside.includes(stalled.reason) || (pins && stalled.reason === 'ConfigUnpinned' && !isReplaced)))
+    return stalled.message
+  if (pins && (refused.has('PinNotAllowed') || refused.has('PodPolicyMissing')))
+    return policy?.status?.conditions?.find(({ type }) => type === 'Usable')?.message ?? null
+  const blocked = blockedIn(snapshot).find(({ reason }) => rights[failed[reason] ?? '']?.isAsked(spec) === true)
+  return blocked === undefined ? null : (snapshot.release?.status?.waiting?.message ?? `${blocked.node}: ${blocked.message}`)
+}
+
+function blockedIn({ rollout, release }: ClusterSnapshot): readonly BlockedNode[] {
+  return rollout.status?.phase === 'Progressing' ? (release?.status?.flight?.blocked ?? []) : []
+}
+
+/** Most nodes that a text names. */
+const MOST_NAMED = 3
+
+/** @returns nodes with their reasons: `node-1 (DowntimeSpent), node-2 (DrainBlocked) and 3 more` */
+export function waitsText(waits: readonly BlockedNode[]): string {
+  const named = waits.slice(0, MOST_NAMED).map(({ node, reason }) => `${node} (${reason})`)
+  return `${named.join(', ')}${waits.length > MOST_NAMED ? ` and ${waits.length - MOST_NAMED} more` : ''}`
+}
