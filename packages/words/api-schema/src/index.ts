@@ -126,6 +126,8 @@ export {
   stepStates,
   type TerminatingReason,
   terminatingReasons,
+  type UnderWayReason,
+  underWayReasons,
   WATCHED_NODES_MAX,
 } from './values.ts'
 export type { Frozen } from './fields.ts'
