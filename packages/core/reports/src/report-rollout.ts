@@ -4,6 +4,7 @@ import { isFinalising, stepsOf } from '@tranche/planner'
 import { allowedActions } from './allowed-actions.ts'
 import { countZones, stateQuestion } from './node-state.ts'
 import { conditionIn } from './outcome-of.ts'
+import { keptNodesOf } from './kept-nodes.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { reportAnalyses } from './report-analyses.ts'
@@ -18,6 +19,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const policy = metadata.annotations?.[rolloutAnnotations.releasePolicy]
   const summary = summaryOf(outline)
   const analyses = reportAnalyses(outline)
+  const kept = keptNodesOf(outline)
   const sizes = stepSizes(outline)
   const steps = stepsOf(facts.rollout)
   return {
@@ -36,6 +38,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     ...(policy !== undefined && { policy }),
     ...(analyses.length > 0 && { analyses }),
     ...(summary.maxUnavailable !== undefined && { budget: reportBudget(outline, summary.maxUnavailable) }),
+    ...(kept.length > 0 && { keptNodes: kept }),
     zones: countZones(outline.fleet, stateQuestion(outline)),
     skippedNodes: status?.skippedNodes ?? [],
     conditions: [

@@ -91,9 +91,43 @@ describe('what a Rollout waits for', () => {
       { name: 'from', value: 'old' },
       { name: 'nodes', value: '2 of 5 updated, 1 of them available' },
       { name: 'down', value: '1 of at most 2: b' },
-      { name: 'waits for', value: 'waiting for updated nodes to become available: not ready on b (since 2023-11-14T22:13:00Z)' },
-      { name: 'skipped', value: '1: d' },
+      { name: 'skipped', value: '1 until it is back: d' },
     ])
+  })
+
+  it('says once what it waits for', () => {
+    const reading = aReading({ nodes: 'a:new b:new! c:old d:old e:old', status: waiting('NotAvailable', 'waiting for b') })
+    const { answer, facts } = explainRollout(reading)
+    expect(answer).toContain('waiting for updated nodes to become available')
+    expect(facts.filter(({ value }) => value.includes('waiting for'))).toEqual([])
+  })
+
+  it('names nodes that keep their pods while others proceed', () => {
+    const blocked = [{ node: 'c', reason: 'Draining', message: '1 pod uses the agent: b/c' }]
+    const reading = aReading({
+      nodes: 'a:new b:new! c:old d:old e:old',
+      record: { blocked },
+      status: waiting('NotAvailable', 'waiting for b'),
+    })
+    expect(explainRollout(reading).facts).toContainEqual({ name: 'held', value: 'c: 1 pod uses the agent: b/c' })
+    expect(reportRollout(reading).keptNodes).toEqual(blocked)
+  })
+
+  it('names nodes that keep their pods once: in the answer, if nothing else is awaited', () => {
+    const blocked = [{ node: 'c', reason: 'Draining', message: '1 pod uses the agent: b/c' }]
+    const reading = aReading({ nodes: 'a:new b:new c:old d:old e:old', record: { blocked }, status: waiting('Draining', 'c (1 pod)') })
+    expect(explainRollout(reading)).toMatchObject({ rule: 'Drain', answer: expect.stringContaining('c (1 pod)') })
+    expect(explainRollout(reading).facts.map(({ name }) => name)).not.toContain('held')
+    expect(reportRollout(reading).keptNodes).toBeUndefined()
+  })
+
+  it('counts dead nodes apart from those that use the budget', () => {
+    const change = { d: { ready: false, answers: false }, e: { ready: false, answers: false } }
+    const reading = aReading({ nodes: 'a:new b:new! c:old d:old! e:old!', change, tranche: { nodes: { notReady: { exempt: 2 } } } })
+    expect(explainRollout(reading).facts).toContainEqual({
+      name: 'down',
+      value: '1 of at most 2, and 2 dead nodes that do not count: b, d, e',
+    })
   })
 
   it('names config that is not part of the version', () => {

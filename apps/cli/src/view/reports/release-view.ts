@@ -36,6 +36,7 @@ export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boo
     ...stepLines(report, drawing),
     ...labelled('nodes', nodeCountsText(report), drawing),
     ...waitLines(report, drawing),
+    ...keptLines(report, drawing),
     ...needLines(report, drawing),
     ...etaLines(picture, drawing),
     ...treeLines(releaseTree(picture, { nowMs: drawing.nowMs, wide }), drawing),
@@ -102,6 +103,15 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const isShown = failure?.reason === (need?.reason ?? report.reason)
   const about = failure === undefined || isShown ? [] : labelled('failure', failure.message, drawing, 'red')
   return [...(text === '' ? [] : labelled(messageLabels[outcome] ?? 'waits', text, drawing)), ...about]
+}
+
+const MOST_KEPT_NODES = 3
+
+/** Nodes that keep their old pod while others proceed. */
+function keptLines({ keptNodes = [] }: RolloutReport, drawing: Drawing): readonly string[] {
+  const first = keptNodes.slice(0, MOST_KEPT_NODES).map(({ node, message }) => `${node}: ${message}`)
+  const more = keptNodes.length > MOST_KEPT_NODES ? [`and ${keptNodes.length - MOST_KEPT_NODES} more; tranche explain shows them`] : []
+  return [...first, ...more].flatMap((text, at) => labelled(at === 0 ? 'held' : '', text, drawing))
 }
 
 function needLines({ need, namespace, name, step }: RolloutReport, drawing: Drawing): readonly string[] {
