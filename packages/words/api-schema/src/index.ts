@@ -21,6 +21,14 @@ export {
   frozenWatchSchema,
 } from './batch-release.ts'
 export {
+  type DurationRange,
+  type NumberRange,
+  pathOfField,
+  policyDurations,
+  policyNumbers,
+  policySizes,
+} from './policy-bounds.ts'
+export {
   type AcceptedActions,
   type CanaryStatus,
   type CanaryStrategy,

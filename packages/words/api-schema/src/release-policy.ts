@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { downtimeSchema } from './downtime-rules.ts'
-import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
+import { atomicList, duration, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
 import { headerSchema, secretKeySchema } from './secret-key.ts'
 import {
   conditionStatuses,
@@ -15,9 +15,6 @@ import {
   reapplyActions,
   roomRules,
 } from './values.ts'
-
-/** Schema of a duration such as `30s`, `5m` or `1h30m`. */
-const duration = (): z.ZodString => z.string()
 
 const selectorRequirementSchema = z.object({
   key: z.string().meta({ description: 'Label key.' }),

@@ -15,7 +15,7 @@ export function validateDrain({ cordon = true, consumers = [], timeout }: DrainR
   return [
     ...(isIdle ? [problemOf('DrainIdle', { value: consumers })] : []),
     ...consumers.flatMap((consumer, index) => consumerProblems(`${path}.consumers[${index}]`, consumer)),
-    ...durationProblems(`${path}.timeout`, timeout, { from: '10s', to: '24h' }),
+    ...durationProblems(`${path}.timeout`, timeout),
   ]
 }
 
