@@ -108,7 +108,14 @@ async function refusalOf(spec: object): Promise<string | null> {
 }
 
 /** Rules about single values. The others compare fields, which only validation does. */
-const valueRules: readonly string[] = ['PolicyField', 'PolicyDuration', 'PolicyNumber', 'PolicyThreshold', 'PolicyMaxUnavailable', 'AnalysisSteps']
+const valueRules: readonly string[] = [
+  'PolicyField',
+  'PolicyDuration',
+  'PolicyNumber',
+  'PolicyThreshold',
+  'PolicyMaxUnavailable',
+  'AnalysisSteps',
+]
 
 /** Paths of the values that validation rejects. */
 function problemsOf(spec: object): readonly string[] {
@@ -159,5 +166,9 @@ function changed(spec: object, place: string, value: unknown): object {
 }
 
 function stepsOf(place: string): readonly string[] {
-  return place.replace(/^spec\./, '').replaceAll('[', '.').replaceAll(']', '').split('.')
+  return place
+    .replace(/^spec\./, '')
+    .replaceAll('[', '.')
+    .replaceAll(']', '')
+    .split('.')
 }

@@ -255,6 +255,17 @@ export const holding: ReleasePicture = {
   },
 }
 
+/** The first step of a release whose only change is in the config that it pins. */
+export const ofConfig: ReleasePicture = {
+  ...waitsForApproval,
+  report: { ...waitsForApproval.report, images: stable.images },
+  revisions: waitsForApproval.revisions.map((revision) =>
+    revision.role === 'canary'
+      ? { ...revision, images: stable.images, changedConfig: ['ConfigMap agent', 'Secret agent-token'] }
+      : revision,
+  ),
+}
+
 /** A release that stands still: more nodes are down than it may take down. */
 export const overBudget: ReleasePicture = {
   ...inStepTwo,

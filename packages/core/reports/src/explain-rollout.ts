@@ -11,6 +11,7 @@ import { pauseText } from './pause-text.ts'
 import { presentMessage, presentWait, waitText } from './present-message.ts'
 import { reportBudget } from './report-budget.ts'
 import type { ReleaseFacts } from './release-facts.ts'
+import { reportRevisions } from './report-revisions.ts'
 import { blockedRules, nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
@@ -98,6 +99,7 @@ function factsOf(outline: Outline, isWaitSaid: boolean): readonly Fact[] {
         : `${step.index} of ${step.count} (${step.state}${step.since === undefined ? '' : ` since ${step.since}`})`,
     ],
     ['releases', `${canary}${images.length === 0 ? '' : `: ${images.join(', ')}`}`],
+    ['changed', changedText(facts, canary)],
     ['from', replaced === canary ? undefined : replaced],
     ['nodes', `${nodes.updated} of ${nodes.desired} updated, ${nodes.updatedAvailable} of them available`],
     ['down', `${downCountText(outline, down.length, maxUnavailable)}${down.length === 0 ? '' : `: ${firstNodes(down)}`}`],
@@ -121,6 +123,13 @@ function factsOf(outline: Outline, isWaitSaid: boolean): readonly Fact[] {
     ['last action', lastActionText(outline)],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+}
+
+/** Config that the released revision changes: often nothing else says why there is a release. */
+function changedText(facts: ReleaseFacts, canary: string): string | undefined {
+  return reportRevisions(facts)
+    .find(({ revision }) => revision === canary)
+    ?.changedConfig?.join(', ')
 }
 
 /** Dead nodes cost no budget up to a limit; the others count. */

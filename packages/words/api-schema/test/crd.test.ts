@@ -160,14 +160,20 @@ describe('the schema of a ReleasePolicy', () => {
   })
 
   it('bounds nothing in the status, which controllers of other versions write too', () => {
-    const bounded = nodes.filter(({ path, schema }) => path.startsWith('.status') && (schema.enum ?? schema.minimum ?? schema.maxLength) !== undefined)
+    const bounded = nodes.filter(
+      ({ path, schema }) => path.startsWith('.status') && (schema.enum ?? schema.minimum ?? schema.maxLength) !== undefined,
+    )
     expect(pathsOf(bounded)).toEqual([])
   })
 })
 
 it('a BatchRelease accepts what a policy of another version says: its record must stay writable', () => {
   const nodes = nodesOf(customResourceDefinitions[1]!.spec.versions[0]!.schema.openAPIV3Schema)
-  const bounded = nodes.filter(({ path, schema }) => /^\.spec\.tranche\.(nodes|maxUnavailable|drain|failure|analysis|downtime|prePull)/.test(path) && (schema.enum ?? schema.maximum ?? schema.maxLength) !== undefined)
+  const bounded = nodes.filter(
+    ({ path, schema }) =>
+      /^\.spec\.tranche\.(nodes|maxUnavailable|drain|failure|analysis|downtime|prePull)/.test(path) &&
+      (schema.enum ?? schema.maximum ?? schema.maxLength) !== undefined,
+  )
   expect(pathsOf(bounded)).toEqual([])
 })
 

@@ -7,6 +7,7 @@ import { releaseTree } from './release-tree.ts'
 import { remainingTime } from './remaining-time.ts'
 import {
   backText,
+  configText,
   forSince,
   goesBackAtOnce,
   isOurs,
@@ -33,6 +34,7 @@ export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boo
     headline(picture, drawing),
     ...barLines(report, drawing),
     ...backLines(report, drawing),
+    ...configLines(picture, drawing),
     ...stepLines(report, drawing),
     ...labelled('nodes', nodeCountsText(report), drawing),
     ...waitLines(report, drawing),
@@ -79,6 +81,13 @@ function barLines({ nodes, steps, phase, step, rollbackFrom }: RolloutReport, dr
 function backLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const text = backText(report)
   return text === '' ? [] : labelled('back', text, drawing, 'yellow')
+}
+
+/** Config that the released revision changes: often nothing else says why there is a release. */
+function configLines({ report, revisions }: ReleasePicture, drawing: Drawing): readonly string[] {
+  const canary = report.phase === 'Healthy' ? undefined : revisions.find(({ revision }) => revision === report.canaryRevision)
+  const text = canary === undefined ? '' : configText(canary)
+  return text === '' ? [] : labelled('config', text, drawing)
 }
 
 function stepLines(report: RolloutReport, drawing: Drawing): readonly string[] {

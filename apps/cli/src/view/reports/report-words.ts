@@ -1,4 +1,4 @@
-import type { NodeReport, Outcome, RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import type { NodeReport, Outcome, RevisionReport, RolloutReport, RolloutSummary } from '@tranche/api-schema'
 import { durationText } from '@tranche/clock'
 import type { AdviceRule } from '@tranche/validation'
 import { versionOf } from '../image-version.ts'
@@ -106,6 +106,11 @@ export function ageText(since: string | undefined, nowMs: number): string {
 /** @returns `1 node`, `2 nodes` */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
+}
+
+/** @returns `changed ConfigMap agent`; empty if the revision has the same config as the one before, as far as known */
+export function configText({ changedConfig = [] }: RevisionReport): string {
+  return changedConfig.length === 0 ? '' : `changed ${changedConfig.join(', ')}`
 }
 
 /** @returns the counts of nodes as one sentence without a stop */

@@ -64,15 +64,9 @@ function downtimeProblems({ group, perDay }: NonNullable<ReleasePolicySpec['down
 }
 
 function prePullProblems(rules: ReleasePolicySpec['prePull']): readonly Problem[] {
-  return [
-    ...numberProblems('spec.prePull.parallel', rules?.parallel),
-    ...durationProblems('spec.prePull.timeout', rules?.timeout),
-  ]
+  return [...numberProblems('spec.prePull.parallel', rules?.parallel), ...durationProblems('spec.prePull.timeout', rules?.timeout)]
 }
 
 function soakProblems(soak: ReleasePolicySpec['soak']): readonly Problem[] {
-  return [
-    ...durationProblems('spec.soak.step', soak?.step),
-    ...durationProblems('spec.soak.final', soak?.final),
-  ]
+  return [...durationProblems('spec.soak.step', soak?.step), ...durationProblems('spec.soak.final', soak?.final)]
 }

@@ -162,6 +162,10 @@ export const revisionReportSchema = z
     nodes: count('Desired nodes that run the revision.'),
     images: z.array(z.string()),
     changeCause: z.string().optional(),
+    changedConfig: z.array(z.string()).optional().meta({
+      description:
+        'Pinned ConfigMaps and Secrets, such as `ConfigMap agent`, whose content differs from that of the revision before. Absent without any, and if that revision is no longer in the history.',
+    }),
   })
   .meta({ id: 'Revision' })
 /** @see revisionReportSchema */
