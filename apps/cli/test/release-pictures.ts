@@ -248,7 +248,7 @@ export const holding: ReleasePicture = {
         node: 'node-b-8',
         reason: 'Draining',
         message:
-          '1 pod uses the agent: shop/db-0 (The disruption budget db does not allow evicting pods currently), since 2026-11-27T20:45:40Z, until 2026-11-27T20:55:40Z at the latest; then it keeps its pod, and is drained again 10m later',
+          '1 pod uses the agent: shop/db-0 (The disruption budget db does not allow evicting pods currently), since 2026-11-27T20:45:40Z, until 2026-11-27T20:55:40Z at the latest',
       },
       { node: 'node-c-2', reason: 'NoRoom', message: 'no room for the new pod: cpu: 2 requested, 1 of 8 free' },
     ],
@@ -266,7 +266,7 @@ export const ofConfig: ReleasePicture = {
   ),
 }
 
-/** A release that stands still: more nodes are down than it may take down. */
+/** A release without progress: more nodes are down than it may take down. */
 export const overBudget: ReleasePicture = {
   ...inStepTwo,
   report: { ...inStepTwo.report, remaining: undefined, nodes: { ...inStepTwo.report.nodes, unavailable: 5 } },

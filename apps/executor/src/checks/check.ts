@@ -66,7 +66,7 @@ export interface LimitedWork {
   readonly sinceMs: number
   /** As in the policy: `10m`. */
   readonly timeout: string
-  /** What happens at the end of that time. */
+  /** Result if the time is over. */
   readonly then: string
 }
 

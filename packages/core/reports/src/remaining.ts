@@ -1,7 +1,7 @@
 import type { Outcome, RolloutSummary } from '@tranche/api-schema'
 import { keptPerBlock } from '@tranche/fleet'
 import { updatedPod } from '@tranche/fence'
-import { isFinalising, isUnderWay, stepsOf } from '@tranche/planner'
+import { isFinalising, isBeingPrepared, stepsOf } from '@tranche/planner'
 import { type Outline, progressOf } from './outline.ts'
 import { presentWait } from './present-message.ts'
 import { stepSizes } from './step-sizes.ts'
@@ -45,7 +45,7 @@ function settlingEndMs({ facts }: Outline): number {
   return phase === 'Progressing' ? timeAfter(settlingUntil, 0) : Number.NaN
 }
 
-/** NaN while too few nodes of the batch are available, once all are, and while it stands still: its speed then says nothing. */
+/** NaN while too few nodes of the batch are available, once all are, and while it makes no progress: its speed then says nothing. */
 function batchEndMs(outline: Outline): number {
   const { facts, fleet, canary } = outline
   const status = facts.rollout.status?.canaryStatus
@@ -61,7 +61,7 @@ function batchEndMs(outline: Outline): number {
   return spentMs > 0 ? facts.nowMs + (spentMs / through) * left : Number.NaN
 }
 
-/** Waits that end as pods start. Every other one is a hold, whose end nothing in the batch tells. */
+/** Waits that end as pods start. Every other one is a hold, whose end does not depend on the speed of the batch. */
 const movingWaits: readonly string[] = ['Upgrading', 'NotAvailable']
 
 /** Whether only starting pods keep the batch from its end: no hold, no check that keeps a node back, no budget that other nodes use up. */
@@ -73,7 +73,7 @@ function isMoving(outline: Outline): boolean {
     facts.rollout.spec.strategy.paused !== true &&
     (wait === undefined || movingWaits.includes(wait.reason)) &&
     (record === undefined || record.holds.length === 0) &&
-    (record?.blocked ?? []).every(isUnderWay)
+    (record?.blocked ?? []).every(isBeingPrepared)
   )
 }
 

@@ -9,7 +9,7 @@ const batchPod = (createdAt: string): object => ({ pod: { rolloutBatchId: '1', c
 /** 20 seconds before the facts are read, and 10 seconds. */
 const change = { a: batchPod('2023-11-14T22:13:00Z'), b: batchPod('2023-11-14T22:13:10Z') }
 
-/** A release that stands still, because all nodes that it may update are held. */
+/** A release without progress, because all nodes that it may update are held. */
 function holdsFor(reason: string): FactsFields {
   return {
     record: { blocked: ['c', 'd', 'e'].map((node) => ({ node, reason, message: 'not now' })) },
@@ -49,12 +49,12 @@ describe('what ends by itself', () => {
     ['is not a batch whose nodes are all available', { nodes: 'a:new b:new c:old d:old e:old', change }, undefined],
     ['is not a batch without labelled pods, whose start is unknown', { rollout, nodes: 'a:new b:new c:old d:old e:old' }, undefined],
     [
-      'is not a batch that stands still for a check of the policy',
+      'is not a batch without progress for a check of the policy',
       { rollout, nodes: 'a:new b:new c:old d:old e:old', change, ...holdsFor('DowntimeSpent') },
       undefined,
     ],
     [
-      'is not a batch that stands still while a node is drained',
+      'is not a batch without progress while a node is drained',
       { rollout, nodes: 'a:new b:new c:old d:old e:old', change, ...holdsFor('Draining') },
       undefined,
     ],

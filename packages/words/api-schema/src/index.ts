@@ -22,7 +22,7 @@ export {
 } from './batch-release.ts'
 export {
   type DurationRange,
-  type NumberRange,
+  type WholeNumberRange,
   pathOfField,
   policyDurations,
   policyNumbers,

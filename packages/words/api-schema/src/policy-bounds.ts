@@ -5,7 +5,7 @@ export interface DurationRange {
 }
 
 /** Minimum and maximum of a whole number. */
-export interface NumberRange {
+export interface WholeNumberRange {
   readonly from: number
   readonly to: number
 }
@@ -13,7 +13,7 @@ export interface NumberRange {
 /** One week, in seconds. */
 const WEEK_SECONDS = 604_800
 
-const measurements: NumberRange = { from: 0, to: 10_000 }
+const measurements: WholeNumberRange = { from: 0, to: 10_000 }
 
 /** Ranges of the durations of a ReleasePolicy, by path. Its CustomResourceDefinition and its validation both have them from here. */
 export const policyDurations: Readonly<Record<string, DurationRange>> = {
@@ -33,7 +33,7 @@ export const policyDurations: Readonly<Record<string, DurationRange>> = {
 }
 
 /** Ranges of the whole numbers of a ReleasePolicy, by path. Its CustomResourceDefinition and its validation both have them from here. */
-export const policyNumbers: Readonly<Record<string, NumberRange>> = {
+export const policyNumbers: Readonly<Record<string, WholeNumberRange>> = {
   'spec.nodes.spread[].maxUnavailable': { from: 1, to: 100_000 },
   'spec.failure.progressDeadlineSeconds': { from: 1, to: WEEK_SECONDS },
   'spec.failure.schedulingDeadlineSeconds': { from: 1, to: WEEK_SECONDS },

@@ -7,7 +7,7 @@ import { releaseTree } from './release-tree.ts'
 import { remainingTime } from './remaining-time.ts'
 import {
   backText,
-  configText,
+  changedConfigText,
   forSince,
   goesBackAtOnce,
   isOurs,
@@ -86,7 +86,7 @@ function backLines(report: RolloutReport, drawing: Drawing): readonly string[] {
 /** Config that the released revision changes: often nothing else says why there is a release. */
 function configLines({ report, revisions }: ReleasePicture, drawing: Drawing): readonly string[] {
   const canary = report.phase === 'Healthy' ? undefined : revisions.find(({ revision }) => revision === report.canaryRevision)
-  const text = canary === undefined ? '' : configText(canary)
+  const text = canary === undefined ? '' : changedConfigText(canary)
   return text === '' ? [] : labelled('config', text, drawing)
 }
 

@@ -109,7 +109,7 @@ export function counted(count: number, word: string): string {
 }
 
 /** @returns `changed ConfigMap agent`; empty if the revision has the same config as the one before, as far as known */
-export function configText({ changedConfig = [] }: RevisionReport): string {
+export function changedConfigText({ changedConfig = [] }: RevisionReport): string {
   return changedConfig.length === 0 ? '' : `changed ${changedConfig.join(', ')}`
 }
 

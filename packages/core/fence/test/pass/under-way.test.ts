@@ -49,6 +49,14 @@ describe('planPass: nodes on which executors work for long, which the record nam
       record: recordNaming(drains),
       want: 'execute a',
     },
+    'a drain that has ended leaves the record while its pod waits for the budget': {
+      nodes: 'a:old b:new!',
+      permits: 'a',
+      rules,
+      room: 'a=fits',
+      record: recordNaming(drains),
+      want: 'blocked ',
+    },
     'a drain leaves the record once the old pod is gone': {
       nodes: 'a:none',
       permits: 'a.gone',

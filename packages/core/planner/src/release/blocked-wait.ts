@@ -105,15 +105,15 @@ export function holdText(wait: Pick<Waiting, 'reason' | 'message'> | null | unde
 const otherHolds: readonly string[] = ['CheckFailed', GROUP_BUSY]
 
 /** Whether executors prepare the node, and nothing has failed there. */
-export function isUnderWay({ reason }: Pick<BlockedNode, 'reason'>): boolean {
+export function isBeingPrepared({ reason }: Pick<BlockedNode, 'reason'>): boolean {
   return underWayReasons.some((one) => one === reason)
 }
 
 /** The nodes that keep their old pod because of a check, where executors found some; null without any. */
 export function blockedWait({ release }: ReleaseView, lack: string): Omit<Waiting, 'since'> | null {
   const { blocked = [] } = release.status?.flight ?? {}
-  // What failed comes before what is under way.
-  const first = blocked.find((node) => !isUnderWay(node)) ?? blocked[0]
+  // Failures come before work that is under way.
+  const first = blocked.find((node) => !isBeingPrepared(node)) ?? blocked[0]
   if (first === undefined) return null
   const texts = byReason(blocked).map(([{ why, fix }, nodes]) => `${why}: ${nodesText(nodes)}${fix === undefined ? '' : `; ${fix}`}`)
   return { reason: first.reason, message: `${lack}, and ${texts.join('; ')}`, nodes: blocked.map(({ node }) => node) }

@@ -116,7 +116,7 @@ export const rolloutReportSchema = rolloutSummarySchema
         z.object({
           node: z.string(),
           reason: z.string().meta({ description: 'Reason in one word, such as NoRoom, Pulling or Draining.' }),
-          message: z.string().meta({ description: 'What is lacking, or what executors wait for, since when and until when.' }),
+          message: z.string().meta({ description: 'Shortage or failure, or the awaited event, with its start and its latest end.' }),
         }),
       )
       .optional()
