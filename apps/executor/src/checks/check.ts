@@ -67,13 +67,13 @@ export interface LimitedWork {
   /** As in the policy: `10m`. */
   readonly timeout: string
   /** Result if the time is over. */
-  readonly then: string
+  readonly afterwards: string
 }
 
 /** @returns what work on a node waits for, since when, and when that ends at the latest */
-export function limitedWords({ reason, text, sinceMs, timeout, then }: LimitedWork): NodeWords {
+export function limitedWords({ reason, text, sinceMs, timeout, afterwards }: LimitedWork): NodeWords {
   const untilMs = sinceMs + durationMs(timeout)
-  return { reason, message: `${text}, since ${stamp(sinceMs)}, until ${stamp(untilMs)} at the latest; then ${then}` }
+  return { reason, message: `${text}, since ${stamp(sinceMs)}, until ${stamp(untilMs)} at the latest; then ${afterwards}` }
 }
 
 /** RFC 3339, in whole seconds: two processes then write the same text. */

@@ -139,8 +139,8 @@ function drainWords(
   { message, sinceMs }: DrainReading & { readonly kind: 'pending' },
   { timeout = drainDefaults.timeout, onTimeout = drainDefaults.onTimeout }: DrainRules,
 ): NodeWords {
-  const then = onTimeout === 'Continue' ? 'it is updated all the same' : `it keeps its pod, and is drained again ${timeout} later`
-  return limitedWords({ reason: 'Draining', text: message, sinceMs, timeout, then })
+  const afterwards = onTimeout === 'Continue' ? 'it is updated all the same' : `it keeps its pod, and is drained again ${timeout} later`
+  return limitedWords({ reason: 'Draining', text: message, sinceMs, timeout, afterwards })
 }
 
 function toPreparation({ node }: CordonedNode): ReturnType<Check['preparations']>[number] {

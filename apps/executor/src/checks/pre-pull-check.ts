@@ -157,7 +157,7 @@ function pullWaits(pod: HelperPod, target: CheckTarget, clock: Clock): NonNullab
     text: `helper pod ${pod.name} pulls ${images.slice(0, NAMED_IMAGES_MAX).join(', ')}${more}`,
     sinceMs: pod.createdMs,
     timeout,
-    then: onFailure === 'Continue' ? 'it is updated all the same' : 'it keeps its pod, and pulls again later',
+    afterwards: onFailure === 'Continue' ? 'it is updated all the same' : 'it keeps its pod, and pulls again later',
   })
   return { ...words, fromMs: clock.monotonicMs() + pod.createdMs + SHORT_WORK_MS - clock.nowMs() }
 }
