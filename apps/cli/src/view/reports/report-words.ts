@@ -137,7 +137,12 @@ export function nodeCountsText(report: RolloutReport): string {
 function downText({ nodes: { unavailable }, maxUnavailable: limit, budget, outcome }: RolloutReport): string {
   if (limit === undefined) return `${unavailable} down`
   const { exempt = 0 } = budget ?? {}
-  const dead = exempt === 0 ? '' : `; ${exempt} of the ${unavailable} ${exempt === 1 ? 'is dead and does' : 'are dead and do'} not count`
+  const dead = exempt === 0 ? '' : `; ${deadText(exempt, unavailable)} not count`
   const over = outcome === 'Running' && unavailable - exempt > limit ? ': no more nodes are taken down' : ''
   return `${unavailable} down (maxUnavailable ${limit}${dead}${over})`
+}
+
+function deadText(exempt: number, unavailable: number): string {
+  const which = exempt < unavailable ? `${exempt} of the ${unavailable}` : exempt === 1 ? 'it' : 'all'
+  return exempt === 1 ? `${which} is dead and does` : `${which} are dead and do`
 }
