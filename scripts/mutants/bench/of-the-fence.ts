@@ -114,7 +114,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     guarantee: 'G1',
     fault: 'a dead node costs no budget, whatever version took it down',
     edits: [{ file: exemptNodes, find: 'if (standing.some((pod) => isSuperseded(pod, revisions))) return false', replace: '' }],
-    worlds: 'down',
+    worlds: 'killed',
   },
   {
     guarantee: 'G2',

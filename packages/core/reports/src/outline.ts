@@ -78,7 +78,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
 /** Progress of the present batch, or of all nodes without one. Incremental: costs only the changes since the last call. */
 export function progressOf(outline: Outline): BatchProgress {
   const { facts, fleet, canary, replaced: stable, left, minReadyMs, rules, batch, plan } = outline
-  const permitted = permittedNodes(outline)
+  const permitted = nodesWithPermit(outline)
   return batchProgress({
     fleet,
     revision: canary,
@@ -94,7 +94,7 @@ export function progressOf(outline: Outline): BatchProgress {
 }
 
 /** Names of nodes with a permit in the record of the release. */
-export function permittedNodes({ release }: Outline): readonly string[] {
+export function nodesWithPermit({ release }: Outline): readonly string[] {
   return (release?.status?.flight?.permits ?? []).map(({ node }) => node)
 }
 

@@ -2,7 +2,7 @@ import type { RolloutReport } from '@tranche/api-schema'
 import type { NodeView } from '@tranche/fleet'
 import { exemptNodes, hasOldPod, tallyNodes } from '@tranche/fence'
 import { stateQuestion } from './node-state.ts'
-import { isReleaseUnderWay, type Outline, permittedNodes } from './outline.ts'
+import { isReleaseUnderWay, type Outline, nodesWithPermit } from './outline.ts'
 
 /**
  * Which nodes use up the budget. Every desired node without an available pod counts in exactly one of `ours`, `others` and `unreachable`.
@@ -15,7 +15,7 @@ export function reportBudget(outline: Outline, limit: number): NonNullable<Rollo
   for (const node of unavailable) counts[userOf(node, outline)] += 1
   const { rules } = stateQuestion(outline).scope
   const { desired } = fleet
-  const permitted = new Set(permittedNodes(outline))
+  const permitted = new Set(nodesWithPermit(outline))
   const { names } = exemptNodes({
     unavailable,
     revisions: { canary, stable, left },

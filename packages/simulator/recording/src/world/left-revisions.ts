@@ -7,9 +7,9 @@ import { mayBeTaken } from './terms.ts'
 import type { World } from './world.ts'
 
 /**
- * Revisions that completed releases left behind on nodes. A template is released when it was on every wanted node that it could reach before
- * the next template came: a node that was never NotReady or in maintenance meanwhile, and that the policy does not exclude. A template that
- * comes back after one that was not released leaves nothing behind.
+ * Revisions that completed releases left behind on nodes. A template is released when it was on every wanted node that it could reach, before
+ * the next template came. It could not reach nodes that were NotReady or in maintenance at a time, or that the policy excludes. A template
+ * that comes back after one that was not released leaves nothing behind.
  */
 export interface LeftRevisions {
   /** Called for each write, before it is applied to the world. */
@@ -23,7 +23,7 @@ export function followLeftRevisions(world: World, observations: Observations): L
   return new TemplatesOnNodes(world, observations)
 }
 
-/** What is known of one DaemonSet. */
+/** Knowledge of one DaemonSet. */
 interface Known {
   /** Nodes that have run the present template, or could not be reached since it came. */
   readonly reached: Set<string>
