@@ -34,12 +34,15 @@ export function blockedNodes(fence: FenceState, taken: readonly string[]): reado
     .slice(0, BLOCKED_LISTED)
 }
 
-/** Whether work on a node is over as far as this process knows. Other processes may work on a node with a permit. */
-function isOver({ view }: FenceState, { node, reason }: BlockedNode, permitted: ReadonlySet<string>): boolean {
+/**
+ * Whether work on a node is over as far as this process knows. Other processes may work on a node with a permit. A node that is prepared is
+ * checked for its permit first: one write then has the permit too.
+ */
+function isOver({ view }: FenceState, { node }: BlockedNode, permitted: ReadonlySet<string>): boolean {
   const check = view.checks.get(node)?.check
   if (check?.kind === 'ready') return true
-  const isBegun = (view.prepared?.get(node) ?? []).some(({ waits }) => waits?.reason === reason)
-  return !isBegun && check?.kind !== 'pending' && !permitted.has(node)
+  const isPrepared = (view.prepared?.get(node) ?? []).length > 0
+  return !isPrepared && check?.kind !== 'pending' && !permitted.has(node)
 }
 
 function isUnderWay({ reason }: BlockedNode): boolean {

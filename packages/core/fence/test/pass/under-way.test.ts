@@ -99,6 +99,20 @@ describe('planPass: nodes on which executors work for long, which the record nam
       record: recordNaming(pulls),
       want: `wait for batch until ${NOW_MS + 2_000}`,
     },
+    'a pull that has ended leaves the record in the write of the permit, after a check': {
+      nodes: 'a:old',
+      ahead: 1,
+      prepared: 'a=ready',
+      record: recordNaming(pulls),
+      want: 'check a for permit',
+    },
+    'a pull whose helper pod is gone leaves the record': {
+      nodes: 'a:old b:old',
+      partition: 2,
+      ahead: 1,
+      record: recordNaming(pulls),
+      want: 'blocked ',
+    },
     'a pull that has ended leaves the record, although its node waits for the budget': {
       nodes: 'a:old b:new!',
       ahead: 1,
