@@ -7,14 +7,72 @@ const nodeCheck = 'packages/core/fence/src/nodes/node-check.ts'
 const blockedNodes = 'packages/core/fence/src/pass/blocked-nodes.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const nodeReadings = 'packages/shells/partition-executor/src/node-readings.ts'
+const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
 const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
 
 const roomTests = 'packages/core/fence/test/pass/room.test.ts'
+const underWayTests = 'packages/core/fence/test/pass/under-way.test.ts'
 const preparedTests = 'packages/core/fence/test/pass/prepared-nodes.test.ts'
 const executorTests = 'packages/shells/partition-executor/test/executor-pass.test.ts'
 
 /** Faults in what an executor's pass makes of the checks of nodes. */
 export const mutantsOfChecks: readonly Mutant[] = [
+  {
+    rule: 'Words',
+    fault: 'a node that is drained is not named, because it has a permit',
+    file: blockedNodes,
+    find: 'isUnderWay(entry) || !permitted.has(entry.node)',
+    replace: '!permitted.has(entry.node)',
+    tests: [underWayTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'a drain that has ended stays in the record until the pod is deleted',
+    file: blockedNodes,
+    find: "  if (check?.kind === 'ready') return true\n",
+    replace: '',
+    tests: [underWayTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'a process takes the drain of another one from the record',
+    file: blockedNodes,
+    find: " && check?.kind !== 'pending' && !permitted.has(node)",
+    replace: '',
+    tests: [underWayTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'two processes put a node into the record and take it out again for ever',
+    file: blockedNodes,
+    find: ': isNews || listed.has(node)',
+    replace: ': permitted.size >= 0',
+    tests: [underWayTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'nothing wakes a pass when a pull takes long',
+    file: blockedNodes,
+    find: '[changesAtMs, waits?.fromMs ?? null]',
+    replace: '[changesAtMs]',
+    tests: [underWayTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'a node waits for a rule that the policy has no more',
+    file: executorPass,
+    find: 'JSON.stringify([revision, nodes?.room, prePull, drain, downtime])',
+    replace: 'JSON.stringify([revision])',
+    tests: [executorTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'the image names of a user fill the record',
+    file: nodeReadings,
+    find: "shortened({ kind: 'pending', againInMs: 0, waits })",
+    replace: "({ kind: 'pending', againInMs: 0, waits } as const)",
+    tests: [executorTests],
+  },
   {
     rule: 'F4',
     fault: 'a pod is deleted although its node is not known to be ready',
@@ -67,8 +125,8 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G8',
     fault: 'two executors that check a node at different times undo the list of each other',
     file: blockedNodes,
-    find: '[...(record.blocked ?? []), ...read]',
-    replace: '[...(record.blocked ?? []).filter(({ node }) => !view.checks.has(node)), ...read]',
+    find: '[...known, ...read]',
+    replace: '[...known.filter(({ node }) => !view.checks.has(node)), ...read]',
     tests: [roomTests],
   },
   {
@@ -99,7 +157,7 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a restart forgets the blocked nodes that the record names',
     file: blockedNodes,
-    find: '[...(record.blocked ?? []), ...read]',
+    find: '[...known, ...read]',
     replace: '[...read]',
     tests: [roomTests],
   },

@@ -177,7 +177,7 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'a pod that changes again and again is drained for ever',
     file: drainMemory,
-    find: 'spentMs: before.spentMs + Math.min(LONGEST_GAP_MS, sinceMs)',
+    find: 'spentMs: before.spentMs + countedMs',
     replace: 'spentMs: 0',
     tests: [drainNodeTests],
   },

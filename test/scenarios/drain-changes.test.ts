@@ -84,6 +84,21 @@ describe('a node that a user makes schedulable in mid-drain', () => {
 })
 
 describe('consumers that do not leave', () => {
+  it('are named while the drain lasts, with what keeps them, since when and until when; and no longer once it is over', async () => {
+    await begin({ held: true })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 3)
+    await stage.until('it is reported', async () => (await waiting())?.reason === 'Draining', 60_000)
+    expect(await waiting()).toMatchObject({ nodes: [NODE] })
+    expect((await waiting())?.message).toMatch(
+      /1 more node is to be updated, and executors first drain the nodes \(drain of the policy\): node-001 \(1 pod uses the agent: team-a\/web \(The disruption budget web does not allow evicting pods currently\), since [-0-9T:]+Z, until [-0-9T:]+Z at the latest; then it keeps its pod, and is drained again 10m later\)/,
+    )
+    await deleteBudget(stage)
+    await untilReleased(stage, 'v2', HOUR)
+    expect((await stage.release())?.status?.flight?.blocked ?? []).toEqual([])
+    expectKept(stage)
+  })
+
   it('because of a PodDisruptionBudget keep the old pod: the node is schedulable again, named, and tried later', async () => {
     await begin({ held: true })
     await stage.setImage('v2')

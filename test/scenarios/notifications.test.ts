@@ -1,7 +1,7 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import { afterEach, expect, it } from 'vitest'
 import { untilPausedAt, untilReleased } from './looks.ts'
-import { applyPolicy, policyOf } from './policies.ts'
+import { applyRefusedPolicy, policyOf } from './policies.ts'
 import { createReceivers, type Receivers } from './receivers.ts'
 import { createRequestLog } from './requests.ts'
 import { setStage, type Stage, type StageOptions } from './stage.ts'
@@ -105,7 +105,7 @@ it('pending notifications of a removed receiver are dropped, and an invalid poli
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
   expect(await waiting()).toBe(2)
-  await applyPolicy(stage, { notify: [to('all')], soak: { step: 'soon' } })
+  await applyRefusedPolicy(stage, { notify: [to('all')], soak: { step: 'soon' } })
   await stage.until('nothing is pending', async () => (await waiting()) === 0)
   await stage.until('it is reported', () => eventsOf('all').includes('Stalled'))
   expect(receivers.heard.at(-1)?.message).toContain('spec.soak.step is "soon"')

@@ -5,7 +5,7 @@ import { unavailableSeen } from '@tranche/recording'
 import { deletions, expectKept } from './expect-kept.ts'
 import { events } from './hands.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { applyPolicy, deletePolicy, policyOf } from './policies.ts'
+import { applyPolicy, applyRefusedPolicy, deletePolicy, policyOf } from './policies.ts'
 import { goesBy, stageKey } from './stage-objects.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 
@@ -25,7 +25,7 @@ describe.each([
     what: 'becomes invalid',
     reason: 'PolicyInvalid',
     text: 'ReleasePolicy careful: spec.soak.step is "soon"',
-    spoil: () => applyPolicy(stage, { maxUnavailable: 2, soak: { step: 'soon' } }),
+    spoil: () => applyRefusedPolicy(stage, { maxUnavailable: 2, soak: { step: 'soon' } }),
   },
 ])('a release whose policy $what', ({ reason, text, spoil }) => {
   it('stops, reports why, and continues by itself when the policy is valid again', async () => {
@@ -174,7 +174,7 @@ it('a policy reports whether it is valid, with every problem, and which Rollouts
     rollouts: ['node-agent'],
     rolloutCount: 1,
   })
-  await applyPolicy(stage, { maxUnavailable: 0, soak: { step: 'soon', final: '25h' } })
+  await applyRefusedPolicy(stage, { maxUnavailable: 0, soak: { step: 'soon', final: '25h' } })
   await stage.until('it is invalid', async () => (await policyOf(stage)).status?.conditions?.[0]?.status === 'False')
   const { message } = (await policyOf(stage)).status?.conditions?.[0] ?? {}
   for (const path of ['spec.maxUnavailable is 0', 'spec.soak.step is "soon"', 'spec.soak.final is "25h"']) expect(message).toContain(path)

@@ -1,5 +1,6 @@
-import type { ReleasePolicy } from '@tranche/api-schema'
+import { customResourceDefinitions, type ReleasePolicy } from '@tranche/api-schema'
 import { isNotFound, resourcePaths } from '@tranche/kube-client'
+import { expect } from 'vitest'
 import { policyKey as key, policyManifest } from './stage-objects.ts'
 import type { Stage } from './stage.ts'
 
@@ -13,6 +14,31 @@ export async function applyPolicy(stage: Stage, spec: ReleasePolicy['spec']): Pr
     if (!isNotFound(error)) throw error
     await client.create(resourcePaths.releasePolicies, policyManifest(spec) as never)
   }
+}
+
+/**
+ * Applies a ReleasePolicy that the API server refuses, while it has a definition without bounds, such as one of an older version. The policy stays
+ * when the definition of this version is back.
+ */
+export async function applyRefusedPolicy(stage: Stage, spec: ReleasePolicy['spec']): Promise<void> {
+  await expect(applyPolicy(stage, spec)).rejects.toThrow('is invalid: ')
+  await definePolicies(stage, withoutBounds(definition.spec))
+  await applyPolicy(stage, spec)
+  await definePolicies(stage, definition.spec)
+}
+
+const definition = customResourceDefinitions.find(({ spec }) => spec.names.kind === 'ReleasePolicy')!
+
+async function definePolicies({ client }: Stage, spec: unknown): Promise<void> {
+  const { name } = definition.metadata
+  const body = [{ op: 'replace', path: '/spec', value: spec }] as const
+  await client.patch(resourcePaths.customResourceDefinitions, { namespace: '', name }, { type: 'json', body })
+}
+
+const bounds: readonly string[] = ['enum', 'minimum', 'maximum', 'maxLength', 'x-kubernetes-validations']
+
+function withoutBounds(spec: unknown): unknown {
+  return JSON.parse(JSON.stringify(spec, (key, value: unknown) => (bounds.includes(key) ? undefined : value)))
 }
 
 /** Deletes the ReleasePolicy of the stage. */

@@ -43,6 +43,19 @@ describe('images that take 60 s to pull', () => {
     expectKept(stage)
   })
 
+  it('are named while nodes pull them, with the helper pod and the end', async () => {
+    stage = await setStage({ ...slow, policy: { prePull: {} } })
+    await stage.setImage('v2-pull60s')
+    const waiting = async () => (await stage.release())?.status?.waiting
+    await stage.until('it is reported', async () => (await waiting())?.reason === 'Pulling', 15_000)
+    expect((await waiting())?.nodes).toHaveLength(2)
+    expect((await waiting())?.message).toMatch(
+      /executors first pull the new images \(prePull of the policy\): node-00\d \(helper pod node-agent-pull-\w+ pulls registry.example\/node-agent:v2-pull60s, since [-0-9T:]+Z, until [-0-9T:]+Z at the latest; then it keeps its pod, and pulls again later\), node-00\d \(/,
+    )
+    await untilReleased(stage, 'v2-pull60s', 20 * 60_000)
+    expectKept(stage)
+  })
+
   it('cost two requests for each node', async () => {
     const log = createRequestLog()
     stage = await setStage({ ...slow, policy: { prePull: { parallel: 3 } }, tap: log.tap })

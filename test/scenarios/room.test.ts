@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
+import { policyKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -87,6 +88,27 @@ it('an executor that may not read the pods of other namespaces takes no agent do
   expect(await nodesOn(stage, 'v1.1')).toHaveLength(6)
   allow()
   await untilReleased(stage, 'v2', 15 * 60_000)
+  expectKept(stage)
+})
+
+it('a hold and its text follow each change of the policy within two seconds, however long it lasts', async () => {
+  await setRoomStage(CHECK)
+  await setRequest('9')
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'NoRoom')
+  for (const [nodes, prePull, reason] of [
+    [{ room: 'Ignore' }, {}, 'PrePullNotAllowed'],
+    [{ room: 'Check' }, null, 'NoRoom'],
+    [{ room: 'Ignore' }, {}, 'PrePullNotAllowed'],
+  ] as const) {
+    await stage.pass(20 * 60_000)
+    const body = { spec: { nodes, prePull } }
+    await drive(stage.clock, stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body }))
+    await stage.pass(2_000)
+    expect((await waiting())?.reason).toBe(reason)
+    expect((await stage.rollout()).status?.waitingFor?.reason).toBe(reason)
+    await stage.pass(2_000)
+    expect((await stage.rollout()).status?.waitingFor).toEqual(await waiting())
+  }
   expectKept(stage)
 })
 

@@ -22,13 +22,27 @@ describe('findRollout', () => {
 
   const refused: Record<
     string,
-    { named: string | undefined; among?: readonly RolloutSummary[]; code: string; message: string; hint: string }
+    {
+      named: string | undefined
+      among?: readonly RolloutSummary[]
+      commandFor?: (name: string) => string
+      code: string
+      message: string
+      hint: string
+    }
   > = {
     'nothing if there are several': {
       named: undefined,
       code: 'NAME_AMBIGUOUS',
       message: 'namespace demo has 2 Rollouts: node-agent, log-agent',
       hint: 'Name one of them: tranche get node-agent -n demo.',
+    },
+    'nothing if there are several, and keeps the other arguments': {
+      named: undefined,
+      commandFor: (name) => `explain node-1 --rollout ${name}`,
+      code: 'NAME_AMBIGUOUS',
+      message: 'namespace demo has 2 Rollouts: node-agent, log-agent',
+      hint: 'Name one of them: tranche explain node-1 --rollout node-agent -n demo.',
     },
     'by its short DaemonSet name': {
       named: undefined,
@@ -58,8 +72,8 @@ describe('findRollout', () => {
     },
   }
 
-  it.each(Object.entries(refused))('refuses %s', async (_what, { named, among = two, ...error }) => {
-    await expect(findRollout(releaseClientOf(among), 'demo', { named, command: 'get' })).rejects.toMatchObject(error)
+  it.each(Object.entries(refused))('refuses %s', async (_what, { named, among = two, commandFor, ...error }) => {
+    await expect(findRollout(releaseClientOf(among), 'demo', { named, command: 'get', commandFor })).rejects.toMatchObject(error)
   })
 
   it('finds a Rollout in any namespace, among those with the labels', async () => {

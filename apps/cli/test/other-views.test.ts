@@ -8,7 +8,7 @@ import { historyView } from '../src/view/reports/history-view.ts'
 import { isNews, progressLine } from '../src/view/reports/progress-line.ts'
 import { releaseView } from '../src/view/reports/release-view.ts'
 import { templateDiff } from '../src/view/reports/template-diff.ts'
-import { ago, failing, goingBack, inStepTwo, NOW_MS, waitsForApproval } from './release-pictures.ts'
+import { ago, failing, goingBack, inStepTwo, NOW_MS, ofConfig, waitsForApproval } from './release-pictures.ts'
 
 const history: HistoryReport = {
   revisions: [
@@ -126,6 +126,9 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
   'preview of a promote': (drawing) => actionPreview({ type: 'promote', body: {} }, inStepTwo.report, drawing),
   'preview of an abort': (drawing) =>
     actionPreview({ type: 'abort', body: {}, revisions: waitsForApproval.revisions }, waitsForApproval.report, drawing),
+  'preview of an abort of changed config': (drawing) =>
+    actionPreview({ type: 'abort', body: {}, revisions: ofConfig.revisions }, ofConfig.report, drawing),
+  'history of changed config': (drawing) => historyView({ ...history, revisions: ofConfig.revisions, releases: [] }, drawing),
   'preview of an abort without revisions': (drawing) => actionPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
   'preview of an undo': (drawing) =>
     actionPreview(

@@ -234,6 +234,44 @@ export const failing: ReleasePicture = {
   revisions: twoRevisions,
 }
 
+/** A release of which two nodes are drained, while others proceed; three nodes are down, of which one is dead, and others are left out. */
+export const holding: ReleasePicture = {
+  ...inStepTwo,
+  report: {
+    ...inStepTwo.report,
+    nodes: { ...inStepTwo.report.nodes, unavailable: 4, skipped: 3 },
+    remaining: undefined,
+    budget: { limit: 3, ours: 3, others: 0, unreachable: 1, exempt: 1 },
+    zones: [{ zone: 'a', states: { excluded: 2, notReady: 1 } }],
+    keptNodes: [
+      {
+        node: 'node-b-8',
+        reason: 'Draining',
+        message:
+          '1 pod uses the agent: shop/db-0 (The disruption budget db does not allow evicting pods currently), since 2026-11-27T20:45:40Z, until 2026-11-27T20:55:40Z at the latest',
+      },
+      { node: 'node-c-2', reason: 'NoRoom', message: 'no room for the new pod: cpu: 2 requested, 1 of 8 free' },
+    ],
+  },
+}
+
+/** The first step of a release whose only change is in the config that it pins. */
+export const ofConfig: ReleasePicture = {
+  ...waitsForApproval,
+  report: { ...waitsForApproval.report, images: stable.images },
+  revisions: waitsForApproval.revisions.map((revision) =>
+    revision.role === 'canary'
+      ? { ...revision, images: stable.images, changedConfig: ['ConfigMap agent', 'Secret agent-token'] }
+      : revision,
+  ),
+}
+
+/** A release without progress: more nodes are down than it may take down. */
+export const overBudget: ReleasePicture = {
+  ...inStepTwo,
+  report: { ...inStepTwo.report, remaining: undefined, nodes: { ...inStepTwo.report.nodes, unavailable: 5 } },
+}
+
 /** A DaemonSet without eligible nodes. */
 export const noNodes: ReleasePicture = {
   report: {

@@ -4,16 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { createDrawing, type DrawingOptions } from '../src/view/reports/drawing.ts'
 import { listView } from '../src/view/reports/list-view.ts'
 import { releaseView } from '../src/view/reports/release-view.ts'
+import { nodeCountsText } from '../src/view/reports/report-words.ts'
 import {
   done,
   failing,
   fiveThousand,
   frozen,
   goingBack,
+  holding,
   inStepTwo,
   jumpedBack,
   noNodes,
   NOW_MS,
+  ofConfig,
+  overBudget,
   paused,
   unseen,
   waitsForApproval,
@@ -30,6 +34,9 @@ const pictures: Record<string, ReleasePicture> = {
   'a frozen release': frozen,
   'a release that goes back': goingBack,
   'a release that failed': failing,
+  'a release of changed config': ofConfig,
+  'a release that holds some nodes': holding,
+  'a release above its budget': overBudget,
   'a DaemonSet without nodes': noNodes,
   'a Rollout without a status': unseen,
   'five thousand nodes of which hundreds fail': fiveThousand,
@@ -54,6 +61,31 @@ describe('tranche get', () => {
     const lines = releaseView(failing, createDrawing({ ...plain, unicode: false }), false)
     await expect(text(lines)).toMatchFileSnapshot(file('get', 'a release without Unicode', 80))
     expect(lines.join('')).toMatch(/^[\u0020-\u007e]*$/)
+  })
+
+  it.each<[string, { unavailable: number; exempt?: number; skipped?: number; excluded?: number; outcome?: 'Running' | 'Failed' }, string]>([
+    ['nodes that are down within the budget', { unavailable: 2 }, '2 down (maxUnavailable 3)'],
+    ['more nodes than may be down', { unavailable: 4 }, '4 down (maxUnavailable 3: no more nodes are taken down)'],
+    ['more nodes than may be down, after a failure', { unavailable: 4, outcome: 'Failed' }, '4 down (maxUnavailable 3)'],
+    ['one dead node', { unavailable: 1, exempt: 1 }, '1 down (maxUnavailable 3; it is dead and does not count)'],
+    ['only dead nodes', { unavailable: 2, exempt: 2 }, '2 down (maxUnavailable 3; all are dead and do not count)'],
+    ['a dead node among others', { unavailable: 4, exempt: 1 }, '4 down (maxUnavailable 3; 1 of the 4 is dead and does not count)'],
+    [
+      'dead nodes, and more than may be down beside them',
+      { unavailable: 6, exempt: 2 },
+      '6 down (maxUnavailable 3; 2 of the 6 are dead and do not count: no more nodes are taken down)',
+    ],
+    ['skipped nodes', { unavailable: 0, skipped: 2 }, '0 down (maxUnavailable 3), 2 skipped until they are back'],
+    [
+      'skipped and excluded nodes',
+      { unavailable: 0, skipped: 3, excluded: 2 },
+      '0 down (maxUnavailable 3), 1 skipped until it is back, 2 excluded by the policy',
+    ],
+  ])('counts %s', (_what, { unavailable, exempt = 0, skipped = 0, excluded = 0, outcome = 'Running' }, want) => {
+    const nodes = { desired: 30, updated: 9, updatedAvailable: 9, unavailable, failed: 0, leaked: 0, skipped }
+    const budget = { limit: 3, ours: 0, others: unavailable - exempt, unreachable: exempt, exempt }
+    const zones = [{ zone: 'a', states: { excluded } }]
+    expect(nodeCountsText({ ...inStepTwo.report, outcome, nodes, budget, zones })).toBe(`9 of 30 updated, ${want}`)
   })
 
   it.each([20, 40, 80, 200])('draws no line wider than %d columns, with colours too', (width) => {

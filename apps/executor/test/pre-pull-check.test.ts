@@ -154,6 +154,28 @@ describe('a node whose images are pulled first', () => {
     expect(await world.check.check(target, ahead, signal)).toEqual({ kind: 'blocked', reason: 'ImagePull', message })
   })
 
+  it.each([
+    ['Hold', 'it keeps its pod, and pulls again later'],
+    ['Continue', 'it is updated all the same'],
+  ] as const)('says what it pulls, since when, until when, and what then: %s', (onFailure, then) => {
+    const world = aWorld()
+    const createdMs = Date.parse('2026-11-27T20:00:00Z')
+    world.clock.advance(createdMs + 1_000 - world.clock.nowMs())
+    world.pods = [aPod(world, { kind: 'pulling' }, { createdMs })]
+    const images = [{ image: 'init:1' }, { image: 'agent:v2' }, { image: 'side:3' }]
+    const message = `helper pod helper-a pulls init:1, agent:v2 and 1 more, since 2026-11-27T20:00:00Z, until 2026-11-27T20:05:00Z at the latest; then ${then}`
+    const fromMs = world.clock.monotonicMs() + 4_000
+    expect(world.check.preparations(aTarget({ timeout: '5m', onFailure }, images))).toMatchObject([
+      { state: 'begun', waits: { reason: 'Pulling', message, fromMs } },
+    ])
+  })
+
+  it('says nothing of a pull that has ended, or of another revision', () => {
+    const world = aWorld()
+    world.pods = [aPod(world, { kind: 'pulled' }), aPod(world, { kind: 'pulling' }, { node: 'b', revision: 'old' })]
+    expect(world.check.preparations(aTarget()).map(({ waits }) => waits)).toEqual([undefined, undefined])
+  })
+
   it('is ready although it cannot pull, if the policy says Continue', async () => {
     const world = aWorld()
     const target = aTarget({ onFailure: 'Continue' })

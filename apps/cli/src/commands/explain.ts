@@ -38,11 +38,11 @@ async function explanationOf(
   subject: string | undefined,
   rollout: string | undefined,
 ): Promise<Explanation> {
-  const find = (named: string | undefined): Promise<ObjectKey> => findRollout(releaseClient, namespace, { named, command: 'explain' })
   const node = subject?.startsWith('node/') === true ? subject.slice('node/'.length) : subject
   if (node === undefined || (rollout === undefined && node === subject && (await namesRollout(releaseClient, namespace, node))))
-    return releaseClient.explain(await find(subject ?? rollout))
-  const key = await find(rollout)
+    return releaseClient.explain(await findRollout(releaseClient, namespace, { named: subject ?? rollout, command: 'explain' }))
+  const commandFor = (name: string): string => `explain ${subject} --rollout ${name}`
+  const key = await findRollout(releaseClient, namespace, { named: rollout, command: 'explain', commandFor })
   try {
     return await releaseClient.explain(key, node)
   } catch (error) {

@@ -16,7 +16,7 @@ const MOST_NAMES = 5
  * @throws {AppError} ROLLOUT_NOT_FOUND, with the most similar name; NAME_AMBIGUOUS; OPTION_INVALID
  */
 export async function findRollout(releaseClient: Pick<ReleaseClient, 'list'>, namespace: string, search: Named): Promise<ObjectKey> {
-  const { named, command, allNamespaces = false, selector: labelSelector, signal } = search
+  const { named, allNamespaces = false, selector: labelSelector, signal } = search
   const { kind, name } = readName(named)
   if (kind === 'rollout' && name !== undefined && !allNamespaces && labelSelector === undefined) return { namespace, name }
   const all = await releaseClient.list({ namespace: allNamespaces ? undefined : namespace, labelSelector, signal })
@@ -24,7 +24,7 @@ export async function findRollout(releaseClient: Pick<ReleaseClient, 'list'>, na
   const [only] = matches
   if (only !== undefined && matches.length === 1) return { namespace: only.namespace, name: only.name }
   const place = placeText(namespace, search)
-  if (only !== undefined) throw ambiguous(matches, { place, command, allNamespaces })
+  if (only !== undefined) throw ambiguous(matches, { ...search, place })
   throw name === undefined ? noneThere(place) : noneFor({ kind, name }, place, all)
 }
 
@@ -32,6 +32,8 @@ export async function findRollout(releaseClient: Pick<ReleaseClient, 'list'>, na
 export interface Named {
   readonly named: string | undefined
   readonly command: string
+  /** The command for one Rollout, for the hint. @default its name is the only argument */
+  readonly commandFor?: ((name: string) => string) | undefined
   /** Search all namespaces. @default false */
   readonly allNamespaces?: boolean
   /** Label selector. */
@@ -74,18 +76,21 @@ function readName(named: string | undefined): NameRead {
   })
 }
 
-interface Ambiguous extends Pick<Named, 'command' | 'allNamespaces'> {
+interface Ambiguous extends Pick<Named, 'command' | 'commandFor' | 'allNamespaces'> {
   readonly place: string
 }
 
-function ambiguous(matches: readonly RolloutSummary[], { place, command, allNamespaces = false }: Ambiguous): AppError {
+function ambiguous(
+  matches: readonly RolloutSummary[],
+  { place, command, commandFor = (name) => `${command} ${name}`, allNamespaces = false }: Ambiguous,
+): AppError {
   const names = matches.map(({ namespace, name }) => (allNamespaces ? `${namespace}/${name}` : name))
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
   const [first] = matches
   const count = allNamespaces ? `there are ${names.length} such Rollouts` : `${place} has ${names.length} Rollouts`
   return new AppError('NAME_AMBIGUOUS', `${count}: ${names.slice(0, MOST_NAMES).join(', ')}${more}`, {
     details: { place },
-    hint: `Name one of them: tranche ${command} ${first?.name} -n ${first?.namespace}.`,
+    hint: `Name one of them: tranche ${commandFor(first?.name ?? 'NAME')} -n ${first?.namespace}.`,
   })
 }
 

@@ -1,5 +1,5 @@
-import type { BatchRelease } from '@tranche/api-schema'
-import type { CheckPurpose, NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
+import { type BatchRelease, durationMs, type UnderWayReason } from '@tranche/api-schema'
+import type { CheckPurpose, NodeCheck, NodeWords, Preparation, PreparationRules } from '@tranche/fence'
 import type { DaemonSet } from '@tranche/kube-types'
 
 /** A DaemonSet and the BatchRelease that controls it, as the watches show them. */
@@ -55,4 +55,28 @@ export interface Check {
 /** @returns the answer that keeps the pod on its node */
 export function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
   return { kind: 'blocked', reason, message }
+}
+
+/** Work on a node that ends at a time limit, unless it is done before. */
+export interface LimitedWork {
+  readonly reason: UnderWayReason
+  /** What it waits for, with the node as the subject: `it pulls …`. */
+  readonly text: string
+  /** Epoch milliseconds. */
+  readonly sinceMs: number
+  /** As in the policy: `10m`. */
+  readonly timeout: string
+  /** Result if the time is over. */
+  readonly afterwards: string
+}
+
+/** @returns what work on a node waits for, since when, and when that ends at the latest */
+export function limitedWords({ reason, text, sinceMs, timeout, afterwards }: LimitedWork): NodeWords {
+  const untilMs = sinceMs + durationMs(timeout)
+  return { reason, message: `${text}, since ${stamp(sinceMs)}, until ${stamp(untilMs)} at the latest; then ${afterwards}` }
+}
+
+/** RFC 3339, in whole seconds: two processes then write the same text. */
+function stamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

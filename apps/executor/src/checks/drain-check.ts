@@ -1,4 +1,4 @@
-import type { DrainRules, Permit } from '@tranche/api-schema'
+import { drainDefaults, type DrainRules, type Permit } from '@tranche/api-schema'
 import {
   type CordonedNode,
   cordonedNodes,
@@ -11,14 +11,14 @@ import {
   type WatchedCluster,
 } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
-import type { NodeCheck } from '@tranche/fence'
+import { type NodeCheck, type NodeWords, SHORT_WORK_MS } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
 import type { KubeClient } from '@tranche/kube-client'
 import { keyOf, keyText } from '@tranche/kube-types'
 import type { EventRecorder } from '@tranche/reconcile'
 import type { Logger } from '@tranche/telemetry'
 import { actOnEach } from './act-on-each.ts'
-import type { Check, CheckTarget } from './check.ts'
+import { type Check, type CheckTarget, limitedWords } from './check.ts'
 import { recordLateDrain } from './late-drain-event.ts'
 import { isControlling } from './permit-on-node.ts'
 
@@ -55,7 +55,7 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
       log.warn({ daemonSet: keyText(keyOf(daemonSet)), node, why: reading.message }, 'updating node that is not drained')
       recordLateDrain({ daemonSet, release }, `node ${node} is updated although it is ${reading.message}`, events)
     }
-    return toCheck(reading)
+    return toCheck(reading, rules)
   }
 
   return {
@@ -117,18 +117,30 @@ function permitsOf(release: CheckTarget['release'], node: string): readonly Perm
   return (release.status?.flight?.permits ?? []).filter((permit) => permit.node === node)
 }
 
-function toCheck(reading: DrainReading): NodeCheck {
+function toCheck(reading: DrainReading, rules: DrainRules): NodeCheck {
   switch (reading.kind) {
     case 'ready':
     case 'late':
       return { kind: 'ready', for: 'deletion' }
     case 'pending':
-      return { kind: 'pending', againInMs: reading.againMs }
+      return {
+        kind: 'pending',
+        againInMs: reading.againMs,
+        ...(reading.spentMs >= SHORT_WORK_MS && { waits: drainWords(reading, rules) }),
+      }
     case 'blocked':
       return { kind: 'blocked', reason: DRAIN_BLOCKED, message: reading.message }
     default:
       return reading satisfies never
   }
+}
+
+function drainWords(
+  { message, sinceMs }: DrainReading & { readonly kind: 'pending' },
+  { timeout = drainDefaults.timeout, onTimeout = drainDefaults.onTimeout }: DrainRules,
+): NodeWords {
+  const afterwards = onTimeout === 'Continue' ? 'it is updated all the same' : `it keeps its pod, and is drained again ${timeout} later`
+  return limitedWords({ reason: 'Draining', text: message, sinceMs, timeout, afterwards })
 }
 
 function toPreparation({ node }: CordonedNode): ReturnType<Check['preparations']>[number] {

@@ -1,11 +1,11 @@
 import { durationMs, prePullDefaults, type PrePullRules } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { HelperPods } from '@tranche/cluster'
-import type { NodeCheck, Preparation } from '@tranche/fence'
+import { type NodeCheck, type Preparation, SHORT_WORK_MS } from '@tranche/fence'
 import { compareResourceVersions } from '@tranche/kube-types'
 import { helperManifest, type HelperPod, pulledImages } from '@tranche/pre-pull'
 import { actOnEach } from './act-on-each.ts'
-import type { Check, CheckTarget } from './check.ts'
+import { type Check, type CheckTarget, limitedWords } from './check.ts'
 import { createTakenNames } from './taken-names.ts'
 
 /** Dependencies of {@link createPrePullCheck}. */
@@ -140,7 +140,26 @@ function toPreparation(pod: HelperPod, target: CheckTarget, clock: Clock): Prepa
   const isTolerated = isFailed && rules !== undefined && toleratesFailure(rules)
   const state = pod.state.kind === 'pulled' || isTolerated ? 'ready' : isFailed ? 'failed' : 'begun'
   const changesAtMs = state === 'begun' ? clock.monotonicMs() + leftMs : null
-  return { node: pod.node, check: PRE_PULL, state, isAhead: true, isStale: isStale(pod, target), changesAtMs }
+  const isOld = isStale(pod, target)
+  const waits = state === 'begun' && !isOld ? { waits: pullWaits(pod, target, clock) } : {}
+  return { node: pod.node, check: PRE_PULL, state, isAhead: true, isStale: isOld, changesAtMs, ...waits }
+}
+
+/** Maximum number of images that a text names. */
+const NAMED_IMAGES_MAX = 2
+
+function pullWaits(pod: HelperPod, target: CheckTarget, clock: Clock): NonNullable<Preparation['waits']> {
+  const { timeout = prePullDefaults.timeout, onFailure = prePullDefaults.onFailure } = rulesOf(target) ?? {}
+  const images = pulledImages(target.daemonSet.spec.template).map(({ image }) => image)
+  const more = images.length > NAMED_IMAGES_MAX ? ` and ${images.length - NAMED_IMAGES_MAX} more` : ''
+  const words = limitedWords({
+    reason: 'Pulling',
+    text: `helper pod ${pod.name} pulls ${images.slice(0, NAMED_IMAGES_MAX).join(', ')}${more}`,
+    sinceMs: pod.createdMs,
+    timeout,
+    afterwards: onFailure === 'Continue' ? 'it is updated all the same' : 'it keeps its pod, and pulls again later',
+  })
+  return { ...words, fromMs: clock.monotonicMs() + pod.createdMs + SHORT_WORK_MS - clock.nowMs() }
 }
 
 function answerOf(pod: HelperPod, target: CheckTarget, clock: Clock): NodeCheck {

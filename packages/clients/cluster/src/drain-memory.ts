@@ -12,6 +12,8 @@ export interface DrainProgress {
   readonly permit: DrainedPermit['permit']
   /** Monotonic time of its latest attempt. */
   readonly atMs: number
+  /** When the drain began, in epoch milliseconds of this process. Later by the time that does not count. */
+  readonly sinceMs: number
   /** Time for which the pod of the permit has been drained for. */
   readonly spentMs: number
   /** Latest refusals of evictions, the oldest first. */
@@ -57,7 +59,7 @@ export function createDrainMemory(clock: Clock): DrainMemory {
     progressOf(drain) {
       const { podUid, podResourceVersion } = drain.drained.permit
       const permit = { podUid, podResourceVersion }
-      const next = nextProgress(drains.get(keyOf(drain)), permit, clock.monotonicMs())
+      const next = nextProgress(drains.get(keyOf(drain)), permit, { atMs: clock.monotonicMs(), nowMs: clock.nowMs() })
       setBounded(drains, keyOf(drain), next)
       return next
     },
@@ -79,11 +81,21 @@ export function createDrainMemory(clock: Clock): DrainMemory {
   }
 }
 
-function nextProgress(before: DrainProgress | undefined, permit: DrainProgress['permit'], atMs: number): DrainProgress {
-  if (before?.permit.podUid !== permit.podUid) return { permit, atMs, spentMs: 0, refusals: [], againMs: FIRST_AGAIN_MS, isReported: false }
-  const sinceMs = atMs - before.atMs
-  if (before.permit.podResourceVersion === permit.podResourceVersion) return { ...before, atMs, spentMs: before.spentMs + sinceMs }
-  return { ...before, permit, atMs, spentMs: before.spentMs + Math.min(LONGEST_GAP_MS, sinceMs), againMs: FIRST_AGAIN_MS }
+interface AttemptTimes {
+  /** Monotonic. */
+  readonly atMs: number
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+}
+
+function nextProgress(before: DrainProgress | undefined, permit: DrainProgress['permit'], { atMs, nowMs }: AttemptTimes): DrainProgress {
+  if (before?.permit.podUid !== permit.podUid)
+    return { permit, atMs, sinceMs: nowMs, spentMs: 0, refusals: [], againMs: FIRST_AGAIN_MS, isReported: false }
+  const passedMs = atMs - before.atMs
+  if (before.permit.podResourceVersion === permit.podResourceVersion) return { ...before, atMs, spentMs: before.spentMs + passedMs }
+  const countedMs = Math.min(LONGEST_GAP_MS, passedMs)
+  const sinceMs = before.sinceMs + passedMs - countedMs
+  return { ...before, permit, atMs, sinceMs, spentMs: before.spentMs + countedMs, againMs: FIRST_AGAIN_MS }
 }
 
 function setBounded<T>(map: Map<string, T>, key: string, value: T): void {

@@ -24,8 +24,8 @@ export type DrainReading =
   | { readonly kind: 'ready' }
   /** Some are, but the time is over, and the policy says to continue. `isNews`: this process did not report it for this pod before. */
   | { readonly kind: 'late'; readonly isNews: boolean; readonly message: string }
-  /** Consumers are leaving, or cannot leave yet: read again after `againMs`. */
-  | { readonly kind: 'pending'; readonly againMs: number; readonly message: string }
+  /** Consumers are leaving, or cannot leave yet: read again after `againMs`. It began at `sinceMs` (epoch), and has taken `spentMs`. */
+  | { readonly kind: 'pending'; readonly againMs: number; readonly message: string; readonly sinceMs: number; readonly spentMs: number }
   /** They did not leave in time, and the policy says to hold. */
   | { readonly kind: 'blocked'; readonly message: string }
 
@@ -94,7 +94,8 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
       }
       if (!end.isTimeOver) {
         memory.attempted(job, { ...progress, refusals: end.refusals })
-        return { kind: 'pending', againMs: progress.againMs, message: end.message }
+        const { againMs, sinceMs, spentMs } = progress
+        return { kind: 'pending', againMs, sinceMs, spentMs, message: end.message }
       }
       const { onTimeout = drainDefaults.onTimeout, timeout = drainDefaults.timeout } = job.rules
       const message = `not drained within ${timeout}: ${end.message}`

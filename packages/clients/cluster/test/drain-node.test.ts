@@ -50,7 +50,7 @@ describe('a drain', () => {
   it('cordons the node and evicts its consumers, and is ready once they are gone', async () => {
     await makePod('web', { uses: 'agent' })
     await makePod('other', {})
-    expect(await drain(byLabel)).toEqual({ kind: 'pending', againMs: 2_000, message: '1 pod uses the agent: team-a/web' })
+    expect(await drain(byLabel)).toMatchObject({ kind: 'pending', againMs: 2_000, message: '1 pod uses the agent: team-a/web', spentMs: 0 })
     expect((await readNode()).spec?.unschedulable).toBe(true)
     await pass(60_000)
     expect(await drain(byLabel)).toEqual({ kind: 'ready' })

@@ -148,7 +148,7 @@ function growthWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly st
   const growth = growthOf(specOf(oldObject.spec.template), specOf(newObject.spec.template))
   if (growth.length === 0) return []
   return [
-    `new pods request more than the old ones: ${growth.join(', ')}; without nodes.room: Check in the ReleasePolicy, nodes that have too little room lose their pod`,
+    `new pods request more than the old ones: ${growth.join(', ')}; a node with too little room for them loses its pod, unless the ReleasePolicy has nodes.room: Check`,
   ]
 }
 

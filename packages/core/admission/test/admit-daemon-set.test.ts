@@ -99,7 +99,7 @@ describe('a new template starts a release', () => {
     }
     expect(update(withRequest('100m'), withRequest('500m'))).toMatchObject({
       warnings: [
-        'new pods request more than the old ones: cpu (500m instead of 100m); without nodes.room: Check in the ReleasePolicy, nodes that have too little room lose their pod',
+        'new pods request more than the old ones: cpu (500m instead of 100m); a node with too little room for them loses its pod, unless the ReleasePolicy has nodes.room: Check',
       ],
     })
     expect(update(withRequest('500m'), withRequest('100m'))).toMatchObject({ warnings: [] })

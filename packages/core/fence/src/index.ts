@@ -45,13 +45,16 @@ export type { Confirmation, PassView, PublishedTarget } from './pass/pass-view.t
 export {
   CHECK_CURRENT_MS,
   type CheckPurpose,
+  checkWords,
   type NodeCheck,
   type NodeQuestion,
   type NodeReading,
+  type NodeWords,
   type Preparation,
   type PreparationRules,
   type Preparations,
   preparationId,
+  SHORT_WORK_MS,
 } from './nodes/node-check.ts'
 export { type PassPlan, passRules, type PermittedPod, planPass, type PreparedNode } from './pass/plan-pass.ts'
 export type { NodeToConfirm, PodToConfirm, Questions } from './pass/questions.ts'

@@ -42,6 +42,7 @@ export { answeredIds, isAnswered } from './rollout/actions/answer-action.ts'
 export { commandText, retryHeldText } from './rollout/view/command-text.ts'
 export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-batch-release.ts'
 export { controlledBy, isInCharge, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
+export { isBeingPrepared } from './release/blocked-wait.ts'
 export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
 export {
   type GroupHolder,

@@ -5,23 +5,25 @@ import { recordedActionsOf } from '@tranche/actions'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
-import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
+import { type Outline, outlineOf, progressOf } from './outline.ts'
 import { pauseText } from './pause-text.ts'
-import { presentMessage, presentWait, waitText } from './present-message.ts'
+import { keptNodesOf, presentMessage, presentWait, waitText } from './present-message.ts'
+import { reportBudget } from './report-budget.ts'
 import type { ReleaseFacts } from './release-facts.ts'
+import { reportRevisions } from './report-revisions.ts'
 import { blockedRules, nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
 /** Explains what a Rollout waits for: the rule, the explanation, and the event that would change it. */
 export function explainRollout(facts: ReleaseFacts): Explanation {
   const outline = outlineOf(facts)
-  const { rule, answer } = verdictOf(outline)
+  const { rule, answer, isWait = false } = verdictOf(outline)
   const next = nextText(outline)
   return {
     subject: facts.rollout.metadata.name,
     answer,
     rule,
-    facts: otherWorkload(facts.rollout) === null ? factsOf(outline) : [],
+    facts: otherWorkload(facts.rollout) === null ? factsOf(outline, isWait) : [],
     ...(next !== undefined && next !== answer && { next }),
   }
 }
@@ -29,6 +31,8 @@ export function explainRollout(facts: ReleaseFacts): Explanation {
 interface Decided {
   readonly rule: string
   readonly answer: string
+  /** Whether the answer has all that the release waits for. @default false */
+  readonly isWait?: boolean
 }
 
 function verdictOf(outline: Outline): Decided {
@@ -41,7 +45,7 @@ function verdictOf(outline: Outline): Decided {
     return { rule: 'RolledBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was rolled back'}; ${message}` }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
   const still = ofVersionBefore(outline, outcome) ?? standstillOf(outline)
-  if (still !== null) return { rule: still.rule, answer: still.message }
+  if (still !== null) return { rule: still.rule, answer: still.message, isWait: still.message === presentWait(outline)?.message }
   const { generation = 0 } = facts.rollout.metadata
   if ((facts.rollout.status?.observedGeneration ?? 0) < generation) {
     return { rule: 'Pending', answer: `the controller has not yet observed generation ${generation} of the Rollout; ${message}` }
@@ -52,6 +56,7 @@ function verdictOf(outline: Outline): Decided {
   return {
     rule: runningRule(outline, waiting?.reason),
     answer: isSaid || waiting === undefined ? message : `${message}: ${waitText(waiting)}`,
+    isWait: true,
   }
 }
 
@@ -76,12 +81,14 @@ const waitingRules: Readonly<Record<string, string>> = {
 
 type Fact = Explanation['facts'][number]
 
-function factsOf(outline: Outline): readonly Fact[] {
+function factsOf(outline: Outline, isWaitSaid: boolean): readonly Fact[] {
   const { facts, fleet, canary, replaced, minReadyMs, failure } = outline
   const { status } = facts.rollout
   const { nodes, step, maxUnavailable, images, phase, reason, need, outcome } = summaryOf(outline)
   const down = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs }).unavailable.map(({ name }) => name)
   const waiting = presentWait(outline)
+  const { skipped, away: gone, excluded } = progressOf(outline)
+  const away = [...skipped, ...gone]
   const said: readonly (readonly [string, string | undefined])[] = [
     ['phase', reason === '' ? phase : `${phase} (${reason})`],
     [
@@ -91,25 +98,45 @@ function factsOf(outline: Outline): readonly Fact[] {
         : `${step.index} of ${step.count} (${step.state}${step.since === undefined ? '' : ` since ${step.since}`})`,
     ],
     ['releases', `${canary}${images.length === 0 ? '' : `: ${images.join(', ')}`}`],
+    ['changed', changedText(facts, canary)],
     ['from', replaced === canary ? undefined : replaced],
     ['nodes', `${nodes.updated} of ${nodes.desired} updated, ${nodes.updatedAvailable} of them available`],
-    [
-      'down',
-      `${down.length}${maxUnavailable === undefined ? '' : ` of at most ${maxUnavailable}`}${down.length === 0 ? '' : `: ${firstNodes(down)}`}`,
-    ],
+    ['down', `${downCountText(outline, down.length, maxUnavailable)}${down.length === 0 ? '' : `: ${firstNodes(down)}`}`],
     [
       'waits for',
-      waiting === undefined || ofVersionBefore(outline, outcome) !== null || need !== undefined ? undefined : waitText(waiting),
+      isWaitSaid || waiting === undefined || ofVersionBefore(outline, outcome) !== null || need !== undefined
+        ? undefined
+        : waitText(waiting),
     ],
+    ...keptNodesOf(outline).map(({ node, message }): readonly [string, string] => ['held', `${node}: ${message}`]),
     ['group', groupText(outline)],
     ['failed', failure === undefined ? undefined : failure.message],
-    ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
+    [
+      'skipped',
+      away.length === 0 ? undefined : `${away.length} until ${away.length === 1 ? 'it is' : 'they are'} back: ${firstNodes(away)}`,
+    ],
+    ['excluded', excluded.length === 0 ? undefined : `${excluded.length} by the policy: ${firstNodes(excluded)}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
     ['config', conditionIn(outline, 'ConfigUnversioned')?.message],
     ['paused', pauseText(facts.rollout)],
     ['last action', lastActionText(outline)],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+}
+
+/** Config that the released revision changes: often nothing else says why there is a release. */
+function changedText(facts: ReleaseFacts, canary: string): string | undefined {
+  return reportRevisions(facts)
+    .find(({ revision }) => revision === canary)
+    ?.changedConfig?.join(', ')
+}
+
+/** Dead nodes cost no budget up to a limit; the others count. */
+function downCountText(outline: Outline, down: number, limit: number | undefined): string {
+  if (limit === undefined) return String(down)
+  const { exempt } = reportBudget(outline, limit)
+  const dead = exempt === 0 ? '' : `, and ${exempt === 1 ? '1 dead node that does not count' : `${exempt} dead nodes that do not count`}`
+  return `${down - exempt} of at most ${limit}${dead}`
 }
 
 /** The group of a release that is in progress; while it holds the group, no other release of the group begins. */

@@ -1,4 +1,4 @@
-import type { BatchRelease, Rollout, WaitingFor } from '@tranche/api-schema'
+import type { BatchRelease, BlockedNode, Rollout, WaitingFor } from '@tranche/api-schema'
 import { badBeforeText, type BatchProgress, firstNodes, releaseTitle, unwellText } from '@tranche/planner'
 import { type Outline, progressOf } from './outline.ts'
 
@@ -24,6 +24,16 @@ export function presentMessage(outline: Outline): string | undefined {
   const { message, waitingFor } = rollout.status ?? {}
   const present = presentWaitingFor(outline)
   return present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
+}
+
+/**
+ * Nodes that keep their old pod because of a check, or while executors prepare them, without those that the text of the present wait is about.
+ * Other nodes proceed meanwhile.
+ */
+export function keptNodesOf(outline: Outline): readonly BlockedNode[] {
+  const { blocked = [], state } = outline.release?.status?.flight ?? {}
+  const wait = presentWait(outline)
+  return state === 'open' && !blocked.some(({ reason }) => reason === wait?.reason) ? blocked : []
 }
 
 function titled(rollout: Rollout, text: string): string {

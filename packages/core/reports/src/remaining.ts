@@ -1,8 +1,9 @@
 import type { Outcome, RolloutSummary } from '@tranche/api-schema'
 import { keptPerBlock } from '@tranche/fleet'
 import { updatedPod } from '@tranche/fence'
-import { isFinalising, stepsOf } from '@tranche/planner'
+import { isFinalising, isBeingPrepared, stepsOf } from '@tranche/planner'
 import { type Outline, progressOf } from './outline.ts'
+import { presentWait } from './present-message.ts'
 import { stepSizes } from './step-sizes.ts'
 
 /** Fewest nodes of a batch from which its speed is estimated. */
@@ -44,11 +45,11 @@ function settlingEndMs({ facts }: Outline): number {
   return phase === 'Progressing' ? timeAfter(settlingUntil, 0) : Number.NaN
 }
 
-/** NaN while too few nodes of the batch are available, and once all are. */
+/** NaN while too few nodes of the batch are available, once all are, and while it makes no progress: its speed then says nothing. */
 function batchEndMs(outline: Outline): number {
   const { facts, fleet, canary } = outline
   const status = facts.rollout.status?.canaryStatus
-  if (status?.currentStepState !== 'StepUpgrade' || isFinalising(status)) return Number.NaN
+  if (status?.currentStepState !== 'StepUpgrade' || isFinalising(status) || !isMoving(outline)) return Number.NaN
   const { currentStepIndex: index } = status
   const sizes = stepSizes(outline)
   const { updatedAvailable } = progressOf(outline)
@@ -58,6 +59,22 @@ function batchEndMs(outline: Outline): number {
   const startMs = Date.parse(firstCreated(outline, { canary, batch: index }) ?? '')
   const spentMs = facts.nowMs - startMs
   return spentMs > 0 ? facts.nowMs + (spentMs / through) * left : Number.NaN
+}
+
+/** Waits that end as pods start. Every other one is a hold, whose end does not depend on the speed of the batch. */
+const movingWaits: readonly string[] = ['Upgrading', 'NotAvailable']
+
+/** Whether only starting pods keep the batch from its end: no hold, no check that keeps a node back, no budget that other nodes use up. */
+function isMoving(outline: Outline): boolean {
+  const { facts, release } = outline
+  const wait = presentWait(outline)
+  const record = release?.status?.flight
+  return (
+    facts.rollout.spec.strategy.paused !== true &&
+    (wait === undefined || movingWaits.includes(wait.reason)) &&
+    (record === undefined || record.holds.length === 0) &&
+    (record?.blocked ?? []).every(isBeingPrepared)
+  )
 }
 
 interface BatchPods {

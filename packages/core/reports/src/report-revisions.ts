@@ -1,4 +1,5 @@
 import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type ReleaseReport, type RevisionReport } from '@tranche/api-schema'
+import { type Pins, pinsOf } from '@tranche/config'
 import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
 import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
 import { recordedActionsOf, resultOfAction, observedChangesOf } from '@tranche/actions'
@@ -11,9 +12,11 @@ import type { ReleaseFacts } from './release-facts.ts'
 export function reportRevisions(facts: ReleaseFacts): readonly RevisionReport[] {
   const outline = outlineOf(facts)
   const nodes = nodesByHash(outline.fleet)
-  return [...facts.revisions]
-    .sort((a, b) => b.revision - a.revision)
-    .map((revision) => revisionReport(outline, revision, nodes.get(hashOf(revision)) ?? 0))
+  const sorted = facts.revisions.toSorted((a, b) => b.revision - a.revision)
+  return sorted.map((revision, at) => ({
+    ...revisionReport(outline, revision, nodes.get(hashOf(revision)) ?? 0),
+    ...changedConfig(revision, sorted[at + 1]),
+  }))
 }
 
 /** History of a Rollout: revisions, releases, rollbacks and recorded actions. */
@@ -61,6 +64,20 @@ function revisionReport(outline: Outline, revision: ControllerRevision, nodes: n
     images: (template?.spec?.containers ?? []).flatMap(({ image }) => image ?? []),
     ...(changeCause !== undefined && { changeCause }),
   }
+}
+
+/** A revision that pins an object which the one before did not pin changes no content. */
+function changedConfig(revision: ControllerRevision, before: ControllerRevision | undefined): Pick<RevisionReport, 'changedConfig'> {
+  const pinned = pinsIn(before)
+  const changed = [...pinsIn(revision)].flatMap(([key, copy]) => {
+    const known = pinned.get(key)
+    return known === undefined || known === copy ? [] : [key.replace('/', ' ')]
+  })
+  return changed.length === 0 ? {} : { changedConfig: changed }
+}
+
+function pinsIn(revision: ControllerRevision | undefined): Pins {
+  return pinsOf((revision && (templateOf(revision) as PodTemplate | undefined)) ?? {})
 }
 
 /** A superseded revision that no node runs has no role. */

@@ -6,6 +6,7 @@ import { countZones, stateQuestion } from './node-state.ts'
 import { conditionIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
+import { keptNodesOf } from './present-message.ts'
 import { reportAnalyses } from './report-analyses.ts'
 import { reportBudget } from './report-budget.ts'
 import { stepSizes } from './step-sizes.ts'
@@ -18,6 +19,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const policy = metadata.annotations?.[rolloutAnnotations.releasePolicy]
   const summary = summaryOf(outline)
   const analyses = reportAnalyses(outline)
+  const kept = keptNodesOf(outline)
   const sizes = stepSizes(outline)
   const steps = stepsOf(facts.rollout)
   return {
@@ -36,6 +38,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     ...(policy !== undefined && { policy }),
     ...(analyses.length > 0 && { analyses }),
     ...(summary.maxUnavailable !== undefined && { budget: reportBudget(outline, summary.maxUnavailable) }),
+    ...(kept.length > 0 && { keptNodes: kept }),
     zones: countZones(outline.fleet, stateQuestion(outline)),
     skippedNodes: status?.skippedNodes ?? [],
     conditions: [

@@ -103,6 +103,8 @@ export const blockedRules: Readonly<Record<string, string>> = {
   DowntimeNotAllowed: 'Downtime',
   DrainBlocked: 'Drain',
   DrainNotAllowed: 'Drain',
+  Pulling: 'PrePull',
+  Draining: 'Drain',
 }
 
 /** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
@@ -121,6 +123,8 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
   DeletionRefused: (nodes) => `no webhook or policy denies the deletion of the pods on ${nodes}`,
   DrainBlocked: (nodes) => `the pods that use the agent leave ${nodes}`,
   DrainNotAllowed: () => 'the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain',
+  Pulling: (nodes) => `the new images are on ${nodes}; then an executor deletes the old pods there`,
+  Draining: (nodes) => `the pods that use the agent leave ${nodes}; then an executor deletes the pods of the agent there`,
 }
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {

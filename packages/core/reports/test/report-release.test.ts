@@ -1,6 +1,7 @@
 import type { RolloutStep } from '@tranche/api-schema'
-import { RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
-import { explainRollout, reportBatches, reportHistory, reportRevisions, reportRollout } from '@tranche/reports'
+import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
+import { type ControllerRevision, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { explainRollout, type ReleaseFacts, reportBatches, reportHistory, reportRevisions, reportRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
@@ -91,9 +92,43 @@ describe('what a Rollout waits for', () => {
       { name: 'from', value: 'old' },
       { name: 'nodes', value: '2 of 5 updated, 1 of them available' },
       { name: 'down', value: '1 of at most 2: b' },
-      { name: 'waits for', value: 'waiting for updated nodes to become available: not ready on b (since 2023-11-14T22:13:00Z)' },
-      { name: 'skipped', value: '1: d' },
+      { name: 'skipped', value: '1 until it is back: d' },
     ])
+  })
+
+  it('says once what it waits for', () => {
+    const reading = aReading({ nodes: 'a:new b:new! c:old d:old e:old', status: waiting('NotAvailable', 'waiting for b') })
+    const { answer, facts } = explainRollout(reading)
+    expect(answer).toContain('waiting for updated nodes to become available')
+    expect(facts.filter(({ value }) => value.includes('waiting for'))).toEqual([])
+  })
+
+  it('names nodes that keep their pods while others proceed', () => {
+    const blocked = [{ node: 'c', reason: 'Draining', message: '1 pod uses the agent: b/c' }]
+    const reading = aReading({
+      nodes: 'a:new b:new! c:old d:old e:old',
+      record: { blocked },
+      status: waiting('NotAvailable', 'waiting for b'),
+    })
+    expect(explainRollout(reading).facts).toContainEqual({ name: 'held', value: 'c: 1 pod uses the agent: b/c' })
+    expect(reportRollout(reading).keptNodes).toEqual(blocked)
+  })
+
+  it('names nodes that keep their pods once: in the answer, if nothing else is awaited', () => {
+    const blocked = [{ node: 'c', reason: 'Draining', message: '1 pod uses the agent: b/c' }]
+    const reading = aReading({ nodes: 'a:new b:new c:old d:old e:old', record: { blocked }, status: waiting('Draining', 'c (1 pod)') })
+    expect(explainRollout(reading)).toMatchObject({ rule: 'Drain', answer: expect.stringContaining('c (1 pod)') })
+    expect(explainRollout(reading).facts.map(({ name }) => name)).not.toContain('held')
+    expect(reportRollout(reading).keptNodes).toBeUndefined()
+  })
+
+  it('counts dead nodes apart from those that use the budget', () => {
+    const change = { d: { ready: false, answers: false }, e: { ready: false, answers: false } }
+    const reading = aReading({ nodes: 'a:new b:new! c:old d:old! e:old!', change, tranche: { nodes: { notReady: { exempt: 2 } } } })
+    expect(explainRollout(reading).facts).toContainEqual({
+      name: 'down',
+      value: '1 of at most 2, and 2 dead nodes that do not count: b, d, e',
+    })
   })
 
   it('names config that is not part of the version', () => {
@@ -260,6 +295,25 @@ describe('the batches of a release', () => {
 })
 
 describe('the revisions of a DaemonSet', () => {
+  it.each<[string, string | undefined, string | undefined, readonly string[] | undefined]>([
+    [
+      'whose pinned config has changed',
+      'ConfigMap/agent=agent-1,Secret/key=key-1',
+      'ConfigMap/agent=agent-2,Secret/key=key-1',
+      ['ConfigMap agent'],
+    ],
+    ['of which several have changed', 'ConfigMap/a=a-1,Secret/b=b-1', 'ConfigMap/a=a-2,Secret/b=b-2', ['ConfigMap a', 'Secret b']],
+    ['whose config is the same', 'ConfigMap/agent=agent-1', 'ConfigMap/agent=agent-1', undefined],
+    ['that pins its config for the first time', undefined, 'ConfigMap/agent=agent-1', undefined],
+    ['that pins nothing any more', 'ConfigMap/agent=agent-1', undefined, undefined],
+  ])('name the config that differs from the one before: one %s', (_name, before, after, want) => {
+    const facts = aReading()
+    const revisions = facts.revisions.map((revision) =>
+      pinning(revision, revision.revision === Math.max(...numbersOf(facts)) ? after : before),
+    )
+    expect(reportRevisions({ ...facts, revisions }).map(({ changedConfig }) => changedConfig)).toEqual([want, undefined])
+  })
+
   it('are reported newest first, with role, nodes and blocked state', () => {
     const fake = aFakeCluster()
     fake.setImage('v2')
@@ -330,4 +384,16 @@ function inState(
 ): NonNullable<FactsFields['rolloutStatus']> {
   const { status } = aReading().rollout
   return { currentStepState, currentStepIndex, canaryStatus: { ...status!.canaryStatus!, currentStepState, currentStepIndex } }
+}
+
+function numbersOf({ revisions }: ReleaseFacts): readonly number[] {
+  return revisions.map(({ revision }) => revision)
+}
+
+/** A revision whose template has the annotation of pinned config. */
+function pinning(revision: ControllerRevision, pins: string | undefined): ControllerRevision {
+  const { spec } = revision.data as { spec: { template: { metadata?: object } } }
+  const annotations = pins === undefined ? {} : { [PINNED_CONFIG_ANNOTATION]: pins }
+  const template = { ...spec.template, metadata: { ...spec.template.metadata, annotations } }
+  return { ...revision, data: { spec: { template } } }
 }

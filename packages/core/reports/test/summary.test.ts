@@ -9,6 +9,14 @@ const batchPod = (createdAt: string): object => ({ pod: { rolloutBatchId: '1', c
 /** 20 seconds before the facts are read, and 10 seconds. */
 const change = { a: batchPod('2023-11-14T22:13:00Z'), b: batchPod('2023-11-14T22:13:10Z') }
 
+/** A release without progress, because all nodes that it may update are held. */
+function holdsFor(reason: string): FactsFields {
+  return {
+    record: { blocked: ['c', 'd', 'e'].map((node) => ({ node, reason, message: 'not now' })) },
+    status: { waiting: { reason, message: '', nodes: ['c', 'd', 'e'], since: '2023-11-14T22:13:00Z' } },
+  }
+}
+
 describe('what ends by itself', () => {
   it.each<[string, FactsFields, RolloutSummary['remaining']]>([
     [
@@ -40,6 +48,58 @@ describe('what ends by itself', () => {
     ['is not a batch with a single available node', { rollout, nodes: 'a:new b:new! c:old d:old e:old', change }, undefined],
     ['is not a batch whose nodes are all available', { nodes: 'a:new b:new c:old d:old e:old', change }, undefined],
     ['is not a batch without labelled pods, whose start is unknown', { rollout, nodes: 'a:new b:new c:old d:old e:old' }, undefined],
+    [
+      'is not a batch without progress for a check of the policy',
+      { rollout, nodes: 'a:new b:new c:old d:old e:old', change, ...holdsFor('DowntimeSpent') },
+      undefined,
+    ],
+    [
+      'is not a batch without progress while a node is drained',
+      { rollout, nodes: 'a:new b:new c:old d:old e:old', change, ...holdsFor('Draining') },
+      undefined,
+    ],
+    [
+      'is not a batch of which some nodes are held while others proceed',
+      {
+        rollout,
+        nodes: 'a:new b:new c:none d:old e:old',
+        change,
+        record: { blocked: [{ node: 'd', reason: 'NoRoom', message: 'no room' }] },
+        status: { waiting: { reason: 'Upgrading', message: '', nodes: ['c'], since: '2023-11-14T22:13:00Z' } },
+      },
+      undefined,
+    ],
+    [
+      'is a batch of which some nodes pull their images ahead',
+      {
+        rollout,
+        nodes: 'a:new b:new c:none d:old e:old',
+        change,
+        record: { blocked: [{ node: 'd', reason: 'Pulling', message: 'pulls' }] },
+        status: { waiting: { reason: 'Upgrading', message: '', nodes: ['c'], since: '2023-11-14T22:13:00Z' } },
+      },
+      { of: 'batch', until: '2023-11-14T22:13:40.000Z' },
+    ],
+    [
+      'is not a batch whose budget other nodes use up',
+      {
+        rollout,
+        nodes: 'a:new b:new c:old d:old! e:old!',
+        change,
+        status: { waiting: { reason: 'BudgetUsedUp', message: '', nodes: ['d', 'e'], since: '2023-11-14T22:13:00Z' } },
+      },
+      undefined,
+    ],
+    [
+      'is not a batch that a hold has stopped',
+      {
+        rollout,
+        nodes: 'a:new b:new c:old d:old e:old',
+        change,
+        record: { state: 'stopped', holds: [{ reason: 'GroupBusy', id: '1' }] },
+      },
+      undefined,
+    ],
     [
       'is not a batch while the nodes after the last step are updated',
       {

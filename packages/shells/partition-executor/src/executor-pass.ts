@@ -223,7 +223,7 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),
     confirmations: confirmations.of(release.status?.flight),
-    checks: readings.of(release.status?.flight?.revision, prepared),
+    checks: readings.of(askedOf(release), prepared, monotonicMs),
     preparation,
     ...(prepared !== undefined && {
       prepared,
@@ -233,6 +233,13 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     isBad: isBad(reading, times),
     monotonicMs,
   }
+}
+
+/** What the nodes are checked for. A changed rule is asked about at once: a node must not wait for one that no longer applies. */
+function askedOf({ spec, status }: ExecutorReading['release']): string | undefined {
+  const { revision } = status?.flight ?? {}
+  const { nodes, prePull, drain, downtime } = spec.tranche ?? {}
+  return revision && JSON.stringify([revision, nodes?.room, prePull, drain, downtime])
 }
 
 interface PassTimes {

@@ -1,9 +1,12 @@
 import {
   type CheckPurpose,
+  checkWords,
   type NodeCheck,
   type NodeQuestion,
   type NodeReading,
+  type NodeWords,
   permitId,
+  type Preparation,
   preparationId,
   type Preparations,
   type PreparedNode,
@@ -33,10 +36,11 @@ export interface NodeReadings {
   /** What this process renews. */
   readonly renewed: Attempts
   /**
-   * @returns the readings made for this revision, by node name; those for another one are forgotten, and so are those that wait for something
-   *   whose state has changed since
+   * @param asked what the nodes are checked for, as a text: the revision, and the rules of the policy
+   * @returns the readings made for this, by node name; those for another one are forgotten, and so are those that wait for something
+   *   whose state has changed since. Long work on a node without a reading counts as one, which is due at once.
    */
-  of(revision: string | undefined, prepared: Preparations | undefined): ReadonlyMap<string, NodeReading>
+  of(asked: string | undefined, prepared: Preparations | undefined, monotonicMs: number): ReadonlyMap<string, NodeReading>
 }
 
 /** Attempts of one kind on preparations. */
@@ -56,14 +60,15 @@ type Known = NodeReading & {
 /** Creates an empty memory of readings. */
 export function createNodeReadings(): NodeReadings {
   const known = new Map<string, Known>()
-  let knownRevision: string | undefined
+  let knownAsked: string | undefined
   return {
     undone: createAttempts(),
     renewed: createAttempts(),
     add({ node, permit }, purpose, found, atMs) {
       const before = known.get(node)
       const check = shortened(found)
-      const isNews = check.kind === 'blocked' && (!isSame(check, before?.check) || before?.isNews === true)
+      const words = checkWords(check)
+      const isNews = words !== null && (!isSame(words, before?.check) || before?.isNews === true)
       const isAgain = before?.check.kind === 'blocked' && check.kind === 'blocked'
       const waitMs = isAgain ? Math.min(LONGEST_AGAIN_MS, 2 * before.waitMs) : FIRST_AGAIN_MS
       const againAtMs = atMs + (check.kind === 'ready' ? waitMs : (check.againInMs ?? waitMs))
@@ -80,10 +85,12 @@ export function createNodeReadings(): NodeReadings {
     recorded() {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })
     },
-    of(revision, prepared) {
-      if (revision !== knownRevision) known.clear()
-      knownRevision = revision
-      if (prepared !== undefined) forgetChanged(known, prepared)
+    of(asked, prepared, monotonicMs) {
+      if (asked !== knownAsked) known.clear()
+      knownAsked = asked
+      if (prepared === undefined) return known
+      forgetChanged(known, prepared)
+      for (const work of [...prepared.values()].flat()) addLongWork(known, work, monotonicMs)
       return known
     },
   }
@@ -112,10 +119,24 @@ function forgetChanged(known: Map<string, Known>, prepared: Preparations): void 
   }
 }
 
-function shortened(check: NodeCheck): NodeCheck {
-  return check.kind === 'blocked' ? { ...check, message: check.message.slice(0, WORDS_MAX) } : check
+/** The checks are not asked about work that was begun ahead before its state changes. */
+function addLongWork(known: Map<string, Known>, { node, waits }: Preparation, monotonicMs: number): void {
+  if (waits === undefined || monotonicMs < waits.fromMs) return
+  const before = known.get(node)
+  if (before === undefined) {
+    const check = shortened({ kind: 'pending', againInMs: 0, waits })
+    known.set(node, { check, purpose: 'ahead', readAtMs: monotonicMs, againAtMs: monotonicMs, waitMs: FIRST_AGAIN_MS, isNews: true })
+  } else if (before.check.kind === 'pending' && before.check.waits === undefined)
+    known.set(node, { ...before, check: shortened({ ...before.check, waits }), isNews: true })
 }
 
-function isSame(a: NodeCheck, b: NodeCheck | undefined): boolean {
-  return a.kind === 'blocked' && b?.kind === 'blocked' && a.reason === b.reason && a.message === b.message
+function shortened(check: NodeCheck): NodeCheck {
+  if (check.kind === 'blocked') return { ...check, message: check.message.slice(0, WORDS_MAX) }
+  if (check.kind === 'ready' || check.waits === undefined) return check
+  return { ...check, waits: { ...check.waits, message: check.waits.message.slice(0, WORDS_MAX) } }
+}
+
+function isSame({ reason, message }: NodeWords, before: NodeCheck | undefined): boolean {
+  const words = before && checkWords(before)
+  return words?.reason === reason && words.message === message
 }

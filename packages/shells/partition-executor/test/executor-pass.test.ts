@@ -286,7 +286,41 @@ describe('a pass of the executor', () => {
     })
   })
 
+  it.each<[string, NonNullable<Stage['tranche']>]>([
+    ['nodes.room', { nodes: { room: 'Ignore' }, drain: { cordon: false } }],
+    ['prePull', { nodes: { room: 'Check' }, prePull: {} }],
+    ['drain', { nodes: { room: 'Check' }, drain: {} }],
+    ['downtime', { nodes: { room: 'Check' }, downtime: { perDay: '1h' } }],
+  ])('asks held nodes again at once when the policy changes %s', async (_field, tranche) => {
+    const stage = aRoomStage({})
+    stage.shortages = { a: 'no room', b: 'no room', c: 'no room' }
+    await stage.pass()
+    stage.calls.length = 0
+    stage.shortages = {}
+    stage.tranche = tranche
+    stage.set({ ...stage.written.at(-1)!, scope: scopeTextOf(batchScope(tranche.nodes, null)) })
+    prepare(stage, [])
+    await stage.pass()
+    expect(stage.calls.slice(0, 3)).toEqual(['check a for permit', 'check b for permit', 'check c for permit'])
+  })
+
   describe('where the policy asks for something to be done on nodes', () => {
+    it('names a node in the record on which work takes long, once', async () => {
+      const stage = aStage({ partition: 2 })
+      const waits = { reason: 'Pulling', message: 'pulls '.repeat(200), fromMs: stage.clock.monotonicMs() + 5_000 }
+      const pulling = [{ node: 'a', state: 'begun', isAhead: true, waits }] as const
+      prepare(stage, pulling, 1)
+      expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 5_000 })
+      expect(stage.calls).toEqual([])
+      stage.clock.advance(5_000)
+      await stage.pass()
+      expect(stage.written.at(-1)?.blocked).toEqual([{ node: 'a', reason: 'Pulling', message: 'pulls '.repeat(200).slice(0, 512) }])
+      stage.set({ ...stage.written.at(-1)!, blocked: [] })
+      prepare(stage, pulling, 1)
+      await stage.pass()
+      expect(stage.written).toHaveLength(1)
+    })
+
     it('undoes it where nothing needs it, before its other work', async () => {
       const stage = aStage({ permits: [permitFor('a')] })
       prepare(stage, [{ node: 'z' }])
@@ -525,11 +559,11 @@ function aRoomStage(fields: Partial<FlightRecord>): Stage {
 }
 
 /** Lets the policy ask for something on nodes, and the watch show what was done there. */
-function prepare(stage: Stage, done: readonly Partial<Preparation>[]): void {
+function prepare(stage: Stage, done: readonly Partial<Preparation>[], ahead = 0): void {
   const made = done.map(
     (one): Preparation => ({ node: '', check: 'pull', state: 'ready', isAhead: false, isStale: false, changesAtMs: null, ...one }),
   )
-  stage.reading = { ...stage.reading!, preparation: { ahead: 0 }, prepared: Map.groupBy(made, ({ node }) => node) }
+  stage.reading = { ...stage.reading!, preparation: { ahead }, prepared: Map.groupBy(made, ({ node }) => node) }
 }
 
 /** One of which the controller has seen how the release of that name began. */

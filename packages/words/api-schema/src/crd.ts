@@ -83,6 +83,7 @@ const releasePolicies = define({
   kind: 'ReleasePolicy',
   description: 'ReleasePolicy has the conditions under which releases may continue. Several Rollouts can share one.',
   spec: releasePolicySchema.shape.spec,
+  isBounded: true,
   status: releasePolicySchema.shape.status.unwrap(),
   columns: [
     {
@@ -115,11 +116,14 @@ interface Definition {
   readonly shortNames?: readonly string[]
   readonly description: string
   readonly spec: z.ZodType
+  /** Whether the API server refuses specs with values that no version of Tranche accepts. @default false */
+  readonly isBounded?: boolean
   readonly status: z.ZodType
   readonly columns: readonly PrinterColumn[]
 }
 
-function define({ group, version, plural, kind, shortNames, description, spec, status, columns }: Definition): CustomResourceDefinition {
+function define(definition: Definition): CustomResourceDefinition {
+  const { group, version, plural, kind, shortNames, columns } = definition
   const singular = kind.toLowerCase()
   // Lazy: commands that compare no schema need not wait for it.
   let made: StructuralSchema | undefined
@@ -140,7 +144,7 @@ function define({ group, version, plural, kind, shortNames, description, spec, s
           additionalPrinterColumns: columns,
           schema: {
             get openAPIV3Schema() {
-              return (made ??= rootSchema(description, spec, status))
+              return (made ??= rootSchema(definition))
             },
           },
         },
@@ -149,7 +153,7 @@ function define({ group, version, plural, kind, shortNames, description, spec, s
   }
 }
 
-function rootSchema(description: string, spec: z.ZodType, status: z.ZodType): StructuralSchema {
+function rootSchema({ description, spec, isBounded = false, status }: Definition): StructuralSchema {
   return {
     description,
     type: 'object',
@@ -158,7 +162,7 @@ function rootSchema(description: string, spec: z.ZodType, status: z.ZodType): St
       apiVersion: { type: 'string', description: 'API group and version of the object.' },
       kind: { type: 'string', description: 'Kind of the object.' },
       metadata: { type: 'object' },
-      spec: structuralSchema(spec),
+      spec: structuralSchema(spec, isBounded ? 'spec' : undefined),
       status: structuralSchema(status),
     },
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Frozen, textUpTo, word } from './fields.ts'
+import { duration, type Frozen, textUpTo, word } from './fields.ts'
 import { sizeLimits } from './size-limits.ts'
 import { nodeLockRules } from './values.ts'
 
@@ -13,7 +13,7 @@ export const downtimeSchema = z.object({
     description:
       'Whether to take the Lease of a node, which other programs that take nodes down respect as well, before its pod is deleted: Ignore or Take. With Take, a node whose Lease another program or release holds keeps its pod and waits. Default Ignore.',
   }),
-  perDay: textUpTo(sizeLimits.duration).optional().meta({
+  perDay: duration().optional().meta({
     description:
       'Time in which a node may be without an agent in a day because of Tranche. A node that has used it up in the last 24 hours keeps its pod until the time is below the limit again. A rollback does not wait. Default: no limit.',
   }),

@@ -18,6 +18,14 @@ export function int64(): z.ZodNumber {
   return z.int().meta({ format: 'int64' })
 }
 
+/** Keyword of a text that is a duration. A CustomResourceDefinition with bounds has its range. */
+export const DURATION = 'x-tranche-duration'
+
+/** Schema of a duration such as `30s`, `5m` or `1h30m`. */
+export function duration(): z.ZodString {
+  return textUpTo(sizeLimits.duration).meta({ [DURATION]: true })
+}
+
 /** Schema of an RFC 3339 timestamp. */
 export function time(): z.ZodString {
   return z.string().meta({ format: 'date-time' })

@@ -21,6 +21,14 @@ export {
   frozenWatchSchema,
 } from './batch-release.ts'
 export {
+  type DurationRange,
+  type WholeNumberRange,
+  pathOfField,
+  policyDurations,
+  policyNumbers,
+  policySizes,
+} from './policy-bounds.ts'
+export {
   type AcceptedActions,
   type CanaryStatus,
   type CanaryStrategy,
@@ -137,6 +145,8 @@ export {
   stepStates,
   type TerminatingReason,
   terminatingReasons,
+  type UnderWayReason,
+  underWayReasons,
   WATCHED_NODES_MAX,
 } from './values.ts'
 export type { Frozen } from './fields.ts'

@@ -1,7 +1,20 @@
 import type { KubeObject } from '@tranche/kube-types'
 import { z } from 'zod'
 import { downtimeSchema } from './downtime-rules.ts'
-import { atomicList, type Frozen, int32, int64, intOrString, known, listUpTo, objectFields, textUpTo, time, word } from './fields.ts'
+import {
+  atomicList,
+  duration,
+  type Frozen,
+  int32,
+  int64,
+  intOrString,
+  known,
+  listUpTo,
+  objectFields,
+  textUpTo,
+  time,
+  word,
+} from './fields.ts'
 import { type NodeSelector, nodeSelectorSchema, podSelectorSchema } from './selector.ts'
 import { headerSchema, secretKeySchema } from './secret-key.ts'
 import { sizeLimits } from './size-limits.ts'
@@ -17,9 +30,6 @@ import {
   reapplyActions,
   roomRules,
 } from './values.ts'
-
-/** Schema of a duration such as `30s`, `5m` or `1h30m`. */
-const duration = (): z.ZodString => textUpTo(sizeLimits.duration)
 
 const nodeOrderSchema = z.object({
   selector: nodeSelectorSchema.optional().meta({ description: 'Nodes that match this selector come first.' }),

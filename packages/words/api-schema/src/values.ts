@@ -263,3 +263,8 @@ export const NOTIFICATIONS_MAX = 50
 
 /** Maximum number of nodes in a notification. */
 export const NOTIFIED_NODES_MAX = 10
+
+/** Reasons of nodes that keep their old pod while executors prepare them; nothing has failed there. */
+export const underWayReasons = ['Pulling', 'Draining'] as const
+/** @see underWayReasons */
+export type UnderWayReason = (typeof underWayReasons)[number]

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { customResourceDefinitions, type StructuralSchema } from '@tranche/api-schema'
+import { customResourceDefinitions, policyDurations, policyNumbers, policySizes, type StructuralSchema } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 
@@ -32,6 +32,7 @@ function undescribed(schema: StructuralSchema, path = ''): readonly string[] {
 }
 
 describe.each(customResourceDefinitions)('$metadata.name', (crd) => {
+  const { kind } = crd.spec.names
   const nodes = nodesOf(crd.spec.versions[0]!.schema.openAPIV3Schema)
 
   it('has one version, served and stored, with a status subresource', () => {
@@ -85,7 +86,8 @@ describe.each(customResourceDefinitions)('$metadata.name', (crd) => {
   })
 
   it('accepts any value in status fields that other controllers write', () => {
-    const closed = nodes.filter(({ path, schema }) => schema.enum !== undefined && !path.startsWith('.status.flight'))
+    const isBounded = (path: string): boolean => path.startsWith('.status.flight') || (kind === 'ReleasePolicy' && path.startsWith('.spec'))
+    const closed = nodes.filter(({ path, schema }) => schema.enum !== undefined && !isBounded(path))
     expect(pathsOf(closed)).toEqual([])
   })
 
@@ -138,6 +140,41 @@ describe('the schema of a Rollout', () => {
     expect(nodes.filter(({ schema }) => Math.abs(schema.maximum ?? 0) > 2 ** 31 || Math.abs(schema.minimum ?? 0) > 2 ** 31)).toEqual([])
     expect(pathsOf(nodes.filter(({ schema }) => schema.type === 'integer' && schema.format === undefined))).toEqual([])
   })
+})
+
+describe('the schema of a ReleasePolicy', () => {
+  const nodes = nodesOf(customResourceDefinitions[2]!.spec.versions[0]!.schema.openAPIV3Schema)
+  const inSpec = nodes.filter(({ path }) => path.startsWith('.spec'))
+
+  it('bounds each whole number, and each number of nodes', () => {
+    const numbers = inSpec.filter(({ schema }) => schema.type === 'integer')
+    const sizes = inSpec.filter(({ schema }) => schema['x-kubernetes-int-or-string'] === true)
+    expect(numbers.length + sizes.length).toBeGreaterThan(10)
+    expect(pathsOf(numbers.filter(({ schema }) => schema.minimum === undefined || schema.maximum === undefined))).toEqual([])
+    expect(pathsOf(sizes.filter(({ schema }) => schema['x-kubernetes-validations'] === undefined))).toEqual([])
+  })
+
+  it('has a range for no field that it lacks', () => {
+    const paths = Object.keys({ ...policyDurations, ...policyNumbers, ...policySizes })
+    expect(paths.filter((path) => !inSpec.some((node) => node.path === `.${path}`))).toEqual([])
+  })
+
+  it('bounds nothing in the status, which controllers of other versions write too', () => {
+    const bounded = nodes.filter(
+      ({ path, schema }) => path.startsWith('.status') && (schema.enum ?? schema.minimum ?? schema.maxLength) !== undefined,
+    )
+    expect(pathsOf(bounded)).toEqual([])
+  })
+})
+
+it('a BatchRelease accepts what a policy of another version says: its record must stay writable', () => {
+  const nodes = nodesOf(customResourceDefinitions[1]!.spec.versions[0]!.schema.openAPIV3Schema)
+  const bounded = nodes.filter(
+    ({ path, schema }) =>
+      /^\.spec\.tranche\.(nodes|maxUnavailable|drain|failure|analysis|downtime|prePull)/.test(path) &&
+      (schema.enum ?? schema.maximum ?? schema.maxLength) !== undefined,
+  )
+  expect(pathsOf(bounded)).toEqual([])
 })
 
 interface Located {

@@ -1,7 +1,7 @@
 import type { RevisionReport, RolloutReport, ActionBody, ActionType } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
 import { wrapText } from '../wrap-text.ts'
-import { counted, nodeCountsText, shortImage, stateWord } from './report-words.ts'
+import { changedConfigText, counted, nodeCountsText, shortImage, stateWord } from './report-words.ts'
 
 /** Action to preview. */
 export interface PreviewedAction {
@@ -62,7 +62,7 @@ function skippedText({ step, steps }: RolloutReport, { full = false }: ActionBod
 function nameOf(named: string, revisions: readonly RevisionReport[], images: readonly string[] = []): string {
   const found = known(named, revisions)
   if (found === undefined) return images.length === 0 ? named : `${named} (${images.map(shortImage).join(', ')})`
-  return `${found.number} (${[found.revision, ...found.images.map(shortImage)].join(', ')})`
+  return `${found.number} (${[found.revision, ...found.images.map(shortImage), changedConfigText(found)].filter((text) => text !== '').join(', ')})`
 }
 
 function known(named: string, revisions: readonly RevisionReport[]): RevisionReport | undefined {

@@ -35,7 +35,10 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
     },
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },
     { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 24 },
-    { heading: 'CHANGE CAUSE', cell: ({ changeCause }) => changeCause ?? '' },
+    {
+      heading: 'CHANGE CAUSE',
+      cell: ({ changedConfig = [], changeCause = '' }) => [changedConfig.join(', '), changeCause].filter((text) => text !== '').join('; '),
+    },
   ]
 }
 

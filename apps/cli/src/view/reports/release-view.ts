@@ -7,6 +7,7 @@ import { releaseTree } from './release-tree.ts'
 import { remainingTime } from './remaining-time.ts'
 import {
   backText,
+  changedConfigText,
   forSince,
   goesBackAtOnce,
   isOurs,
@@ -33,9 +34,11 @@ export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boo
     headline(picture, drawing),
     ...barLines(report, drawing),
     ...backLines(report, drawing),
+    ...configLines(picture, drawing),
     ...stepLines(report, drawing),
     ...labelled('nodes', nodeCountsText(report), drawing),
     ...waitLines(report, drawing),
+    ...keptLines(report, drawing),
     ...needLines(report, drawing),
     ...etaLines(picture, drawing),
     ...treeLines(releaseTree(picture, { nowMs: drawing.nowMs, wide }), drawing),
@@ -80,6 +83,13 @@ function backLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   return text === '' ? [] : labelled('back', text, drawing, 'yellow')
 }
 
+/** Config that the released revision changes: often nothing else says why there is a release. */
+function configLines({ report, revisions }: ReleasePicture, drawing: Drawing): readonly string[] {
+  const canary = report.phase === 'Healthy' ? undefined : revisions.find(({ revision }) => revision === report.canaryRevision)
+  const text = canary === undefined ? '' : changedConfigText(canary)
+  return text === '' ? [] : labelled('config', text, drawing)
+}
+
 function stepLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const { step, phase } = report
   if (step === undefined || phase === 'Healthy' || phase === 'Initial' || goesBackAtOnce(report)) return []
@@ -102,6 +112,15 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const isShown = failure?.reason === (need?.reason ?? report.reason)
   const about = failure === undefined || isShown ? [] : labelled('failure', failure.message, drawing, 'red')
   return [...(text === '' ? [] : labelled(messageLabels[outcome] ?? 'waits', text, drawing)), ...about]
+}
+
+const MOST_KEPT_NODES = 3
+
+/** Nodes that keep their old pod while others proceed. */
+function keptLines({ keptNodes = [] }: RolloutReport, drawing: Drawing): readonly string[] {
+  const first = keptNodes.slice(0, MOST_KEPT_NODES).map(({ node, message }) => `${node}: ${message}`)
+  const more = keptNodes.length > MOST_KEPT_NODES ? [`and ${keptNodes.length - MOST_KEPT_NODES} more; tranche explain shows them`] : []
+  return [...first, ...more].flatMap((text, at) => labelled(at === 0 ? 'held' : '', text, drawing))
 }
 
 function needLines({ need, namespace, name, step }: RolloutReport, drawing: Drawing): readonly string[] {

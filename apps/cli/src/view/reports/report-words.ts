@@ -1,4 +1,4 @@
-import type { NodeReport, Outcome, RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import type { NodeReport, Outcome, RevisionReport, RolloutReport, RolloutSummary } from '@tranche/api-schema'
 import { durationText } from '@tranche/clock'
 import type { AdviceRule } from '@tranche/validation'
 import { versionOf } from '../image-version.ts'
@@ -108,18 +108,41 @@ export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
+/** @returns `changed ConfigMap agent`; empty if the revision has the same config as the one before, as far as known */
+export function changedConfigText({ changedConfig = [] }: RevisionReport): string {
+  return changedConfig.length === 0 ? '' : `changed ${changedConfig.join(', ')}`
+}
+
 /** @returns the counts of nodes as one sentence without a stop */
-export function nodeCountsText({ nodes, maxUnavailable, rollbackFrom }: RolloutReport): string {
-  const budget = maxUnavailable === undefined ? '' : ` (maxUnavailable ${maxUnavailable})`
+export function nodeCountsText(report: RolloutReport): string {
+  const { nodes, rollbackFrom, zones } = report
+  const excluded = Math.min(
+    nodes.skipped,
+    zones.reduce((sum, { states }) => sum + (states.excluded ?? 0), 0),
+  )
+  const away = nodes.skipped - excluded
   const parts = [
     `${nodes.updated} of ${nodes.desired} ${rollbackFrom === undefined ? 'updated' : 'back'}`,
     ...(nodes.updated === nodes.updatedAvailable ? [] : [`${nodes.updatedAvailable} of them available`]),
-    `${nodes.unavailable} down${budget}`,
-    ...[
-      [nodes.failed, 'failed'],
-      [nodes.leaked, 'leaked'],
-      [nodes.skipped, 'skipped'],
-    ].flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])),
+    downText(report),
+    ...(nodes.failed === 0 ? [] : [`${nodes.failed} failed`]),
+    ...(nodes.leaked === 0 ? [] : [`${nodes.leaked} leaked`]),
+    ...(away === 0 ? [] : [`${away} skipped until ${away === 1 ? 'it is' : 'they are'} back`]),
+    ...(excluded === 0 ? [] : [`${excluded} excluded by the policy`]),
   ]
   return parts.join(', ')
+}
+
+/** Dead nodes cost no budget up to a limit. More may be down than allowed, from other causes: then the release takes no more down. */
+function downText({ nodes: { unavailable }, maxUnavailable: limit, budget, outcome }: RolloutReport): string {
+  if (limit === undefined) return `${unavailable} down`
+  const { exempt = 0 } = budget ?? {}
+  const dead = exempt === 0 ? '' : `; ${deadText(exempt, unavailable)} not count`
+  const over = outcome === 'Running' && unavailable - exempt > limit ? ': no more nodes are taken down' : ''
+  return `${unavailable} down (maxUnavailable ${limit}${dead}${over})`
+}
+
+function deadText(exempt: number, unavailable: number): string {
+  const which = exempt < unavailable ? `${exempt} of the ${unavailable}` : exempt === 1 ? 'it' : 'all'
+  return exempt === 1 ? `${which} is dead and does` : `${which} are dead and do`
 }

@@ -11,13 +11,32 @@ export type CheckPurpose = 'ahead' | 'permit' | 'deletion'
 export type NodeCheck =
   /** Nothing keeps the pod on its node. `for`: strongest purpose for which that is known. */
   | { readonly kind: 'ready'; readonly for: CheckPurpose }
-  /** Something was begun on the node. It is asked again after `againInMs`, or when a watch shows a change of it. */
-  | { readonly kind: 'pending'; readonly againInMs: number }
+  /**
+   * Something was begun on the node. It is asked again after `againInMs`, or when a watch shows a change of it. `waits`: what it waits for, if
+   * that takes long.
+   */
+  | { readonly kind: 'pending'; readonly againInMs: number; readonly waits?: NodeWords }
   /**
    * The pod stays. `reason` is one word, `message` says what is lacking or failed. It is asked again after `againInMs`; without it, after a
    * time that grows.
    */
   | { readonly kind: 'blocked'; readonly reason: string; readonly message: string; readonly againInMs?: number }
+
+/** Why a pod stays on its node, for people. */
+export interface NodeWords {
+  /** In one word. */
+  readonly reason: string
+  readonly message: string
+}
+
+/** Work that takes shorter is not written to the record, in milliseconds: each write costs a request. */
+export const SHORT_WORK_MS = 5_000
+
+/** @returns why the pod stays; null if nothing keeps it, or nothing that takes long */
+export function checkWords(check: NodeCheck): NodeWords | null {
+  if (check.kind === 'ready') return null
+  return check.kind === 'blocked' ? check : (check.waits ?? null)
+}
 
 /** A node, and the permit whose pod is to be deleted there; undefined for another purpose than `deletion`. */
 export interface NodeQuestion {
@@ -63,6 +82,8 @@ export interface Preparation {
   readonly changesAtMs: number | null
   /** Monotonic time from which it must be renewed while the permit of its node is unsettled. @default never */
   readonly renewAtMs?: number | null
+  /** What it waits for while it is `begun`, and the monotonic time from which that takes long. @default nothing */
+  readonly waits?: NodeWords & { readonly fromMs: number }
   /** Whether it is undone only once nothing else is left on the node. @default false */
   readonly isLast?: boolean
 }

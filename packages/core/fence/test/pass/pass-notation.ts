@@ -51,7 +51,8 @@ export interface PassCase {
   /**
    * Nodes whose room was read, as `a=fits b=short c=short! d=short?`: b was read a second ago. c was read a minute ago, and is due
    * again. d was read twelve seconds ago, is not due yet, and was recorded. `e=pending` and `f=failed` are answers to the purposes
-   * deletion and ahead, `g=permit` is ready for a permit only. `h=fits'` was read for an earlier permit of the node.
+   * deletion and ahead, `g=permit` is ready for a permit only. `h=fits'` was read for an earlier permit of the node. `i=draining` and
+   * `j=pulling` are pending for long.
    */
   readonly room?: string
   /** Number of nodes that the policy lets be prepared ahead; undefined if it asks for no preparation. */
@@ -59,7 +60,7 @@ export interface PassCase {
   /**
    * Preparations of nodes, as `a=begun b=ready c=failed`. Suffixes: `!` for another revision, `?` only with a permit. `d=begun~` changes by
    * the clock in five seconds. `e=begun+` is due to be renewed, `f=begun-` will be in five seconds. `/lock` behind that: of a check that is
-   * undone last, and only for a node with a permit.
+   * undone last, and only for a node with a permit. `g=begun^` takes long from two seconds on.
    */
   readonly prepared?: string
   /** Nodes on which this process undoes, by the check `pull`. */
@@ -101,18 +102,19 @@ export function passView(given: PassCase): PassView {
 }
 
 function preparationOf(word: string): Preparation {
-  const [, node = '', state = '', flag, isLock] = /^(\w+)=(\w+)([!?~+-]?)(\/lock)?$/.exec(word) ?? []
+  const [, node = '', state = '', flag, isLock] = /^(\w+)=(\w+)([!?~+^-]?)(\/lock)?$/.exec(word) ?? []
   const changesAtMs = flag === '~' ? NOW_MS + 5_000 : null
   const done = { node, state: state as Preparation['state'], isStale: flag === '!', changesAtMs }
   const renewAtMs = flag === '+' ? NOW_MS - 1 : flag === '-' ? NOW_MS + 5_000 : null
   if (isLock !== undefined) return { ...done, check: 'lock', isAhead: false, isLast: true, renewAtMs }
-  return { ...done, check: 'pull', isAhead: flag !== '?', renewAtMs }
+  const waits = flag === '^' ? { waits: { reason: 'Pulling', message: 'pulls', fromMs: NOW_MS + 2_000 } } : {}
+  return { ...done, check: 'pull', isAhead: flag !== '?', renewAtMs, ...waits }
 }
 
 function readingOf(word: string): readonly [string, NodeReading] {
   const [node = '', state = ''] = word.split('=')
   const check = checkOf(state)
-  const purpose = state.startsWith('failed') ? 'ahead' : 'deletion'
+  const purpose = state.startsWith('failed') || state.startsWith('pulling') ? 'ahead' : 'deletion'
   const permitId = purpose === 'deletion' ? `uid-pod-${node}@${state.endsWith("'") ? '9' : '10'}` : undefined
   const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : state.endsWith('?') ? 12_000 : 1_000)
   return [node, { check, purpose, permitId, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
@@ -122,6 +124,8 @@ function checkOf(state: string): NodeReading['check'] {
   if (state.startsWith('fits')) return { kind: 'ready', for: 'deletion' }
   if (state.startsWith('permit')) return { kind: 'ready', for: 'permit' }
   if (state.startsWith('pending')) return { kind: 'pending', againInMs: 15_000 }
+  if (state.startsWith('draining')) return { kind: 'pending', againInMs: 15_000, waits: { reason: 'Draining', message: 'drains' } }
+  if (state.startsWith('pulling')) return { kind: 'pending', againInMs: 15_000, waits: { reason: 'Pulling', message: 'pulls' } }
   return { kind: 'blocked', reason: 'NoRoom', message: 'no room' }
 }
 

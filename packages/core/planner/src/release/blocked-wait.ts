@@ -1,13 +1,18 @@
-import type { BlockedNode, Waiting } from '@tranche/api-schema'
+import { type BlockedNode, underWayReasons, type Waiting } from '@tranche/api-schema'
+import { GROUP_BUSY } from './progress/group-rules.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
+
+/** Minimum interval (ms) between writes that change only the text of a hold and counts: users who change a policy look for its effect. */
+export const HOLDS_EVERY_MS = 1_000
 
 interface Words {
   /** Cause for which the old pods stay. */
   readonly why: string
   /** Cause for which broken pods stay, which use the budget. */
   readonly whyBroken: string
-  readonly fix: string
+  /** Absent where nothing has failed. */
+  readonly fix?: string
 }
 
 /** By reason of a blocked node. */
@@ -62,6 +67,14 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'downtime.perDay of the policy keeps broken pods because the installation does not allow it',
     fix: 'allow it with rbac.downtime: true in the chart, or remove downtime.perDay from the policy',
   },
+  Pulling: {
+    why: 'executors first pull the new images (prePull of the policy)',
+    whyBroken: 'prePull of the policy keeps broken pods while the new images are pulled',
+  },
+  Draining: {
+    why: 'executors first drain the nodes (drain of the policy)',
+    whyBroken: 'drain of the policy keeps broken pods while other pods still use them',
+  },
   DeletionRefused: {
     why: 'the old pods stay because the API server refuses to delete them',
     whyBroken: 'broken pods stay because the API server refuses to delete them',
@@ -80,12 +93,29 @@ const otherWords: Words = {
   fix: 'executors check the nodes again by themselves',
 }
 
+/**
+ * Text of a wait that policies, configurations and executors' checks change, rather than pods as they come and go; null for any other wait. It
+ * is written soon after it changes.
+ */
+export function holdText(wait: Pick<Waiting, 'reason' | 'message'> | null | undefined): string | null {
+  const isHold = wait !== null && wait !== undefined && (wait.reason in wordsOf || otherHolds.includes(wait.reason))
+  return isHold ? `${wait.reason}: ${wait.message}` : null
+}
+
+const otherHolds: readonly string[] = ['CheckFailed', GROUP_BUSY]
+
+/** Whether executors prepare the node, and nothing has failed there. */
+export function isBeingPrepared({ reason }: Pick<BlockedNode, 'reason'>): boolean {
+  return underWayReasons.some((one) => one === reason)
+}
+
 /** The nodes that keep their old pod because of a check, where executors found some; null without any. */
 export function blockedWait({ release }: ReleaseView, lack: string): Omit<Waiting, 'since'> | null {
   const { blocked = [] } = release.status?.flight ?? {}
-  const [first] = blocked
+  // Failures come before work that is under way.
+  const first = blocked.find((node) => !isBeingPrepared(node)) ?? blocked[0]
   if (first === undefined) return null
-  const texts = byReason(blocked).map(([{ why, fix }, nodes]) => `${why}: ${nodesText(nodes)}; ${fix}`)
+  const texts = byReason(blocked).map(([{ why, fix }, nodes]) => `${why}: ${nodesText(nodes)}${fix === undefined ? '' : `; ${fix}`}`)
   return { reason: first.reason, message: `${lack}, and ${texts.join('; ')}`, nodes: blocked.map(({ node }) => node) }
 }
 

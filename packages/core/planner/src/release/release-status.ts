@@ -8,6 +8,7 @@ import {
 } from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
 import { judgedRelease, notableNodes, recoveredSinceOf, stoppedTimeAfter } from '@tranche/verdict'
+import { HOLDS_EVERY_MS, holdText } from './blocked-wait.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-release-plan.ts'
 import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
@@ -46,7 +47,8 @@ function leftBeforeWrite(view: ReleaseView, before: BatchReleaseStatusPatch, aft
   const [was, is] = [withoutCounts(before), withoutCounts(after)]
   const isWorse = was.waiting === ordinaryWaits[0] && is.waiting !== was.waiting
   if (isWorse || !isSameStatus(withoutOrdinaryWaits(was), withoutOrdinaryWaits(is))) return 0
-  const everyMs = isSameStatus(was, is) ? COUNTS_EVERY_MS : WAITS_EVERY_MS
+  const isSameHold = holdText(before.waiting) === holdText(after.waiting)
+  const everyMs = !isSameHold ? HOLDS_EVERY_MS : isSameStatus(was, is) ? COUNTS_EVERY_MS : WAITS_EVERY_MS
   return everyMs - (view.monotonicMs - view.statusWrittenMs)
 }
 

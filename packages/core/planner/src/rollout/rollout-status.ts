@@ -30,7 +30,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const state = isHeldUp ? heldUp(before, hold, wanted) : wanted
   const said = isHeldUp && !hasLostAnswers(view.rollout) ? {} : rememberAnswer(view.rollout, answer)
   const { status, recheckAfterMs: remindInMs } = notifyingStatus(view, withReleases(view, { ...toStatus(view, state), ...said }))
-  const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
+  const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view, status)
   const waits = [state.recheckAfterMs, writeInMs, remindInMs].filter((ms) => ms !== null)
   return {
     status,

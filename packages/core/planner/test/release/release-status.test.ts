@@ -200,6 +200,42 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'waits for nodes that executors drain, and says for what': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { blocked: [{ node: 'a', reason: 'Draining', message: '1 pod uses the agent: b/c, since 22:00' }] },
+        status: begun,
+      },
+      want: {
+        waiting: {
+          reason: 'Draining',
+          message:
+            '2 more nodes are to be updated, and executors first drain the nodes (drain of the policy): a (1 pod uses the agent: b/c, since 22:00)',
+          nodes: ['a'],
+        },
+      },
+    },
+    'waits for nodes that pull, and for others whose drain failed: the failure comes first': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: {
+          blocked: [
+            { node: 'a', reason: 'Pulling', message: 'pulls agent:v2' },
+            { node: 'b', reason: 'DrainBlocked', message: '1 pod uses the agent: b/c' },
+          ],
+        },
+        status: begun,
+      },
+      want: {
+        waiting: {
+          reason: 'DrainBlocked',
+          message: expect.stringMatching(
+            /executors first pull the new images \(prePull of the policy\): a \(pulls agent:v2\); drain of .*: b \(/,
+          ),
+          nodes: ['a', 'b'],
+        },
+      },
+    },
     'waits for nodes whose pods are still used, and says by which': {
       view: {
         nodes: 'a:old b:old c:old d:old e:old',
@@ -319,6 +355,19 @@ describe('the status of a BatchRelease', () => {
     expect(planBatchRelease({ ...fewer, statusWrittenMs: 95_000 })).toMatchObject({ kind: 'writeStatus' })
     const ready = { ...counts, fleet: aView({ nodes: 'a:new b:new c:old d:old e:old' }).fleet }
     expect(planBatchRelease(ready)).toMatchObject({ kind: 'writeStatus', status: { canaryStatus: { batchState: 'Ready' } } })
+  })
+
+  it('writes the changed text of a hold within a second, and that of an ordinary wait within five', () => {
+    const nodes = 'a:old b:old c:old d:old e:old'
+    const held = (reason: string, message: string) => aView({ nodes, record: { blocked: [{ node: 'a', reason, message }] } })
+    const said = onceSaid(held('DowntimeSpent', 'away for 1s of the 1s allowed'))
+    const flight = held('DowntimeSpent', 'away for 1s of the 2s allowed').release.status?.flight
+    const changed = { ...said, release: { ...said.release, status: { ...said.release.status, flight } } } as typeof said
+    expect(planBatchRelease({ ...changed, statusWrittenMs: 99_700 })).toMatchObject({ kind: 'wait', recheckAfterMs: 700 })
+    expect(planBatchRelease({ ...changed, statusWrittenMs: 99_000 })).toMatchObject({
+      kind: 'writeStatus',
+      status: { waiting: { message: expect.stringContaining('of the 2s allowed') } },
+    })
   })
 
   it('writes every two seconds that an ordinary wait is better, and at once that it is worse, or another one', () => {

@@ -69,7 +69,7 @@ function prometheusProblems(path: string, prometheus: NonNullable<Analysis['prom
   return [
     ...addressProblems(`${path}.address`, address),
     ...queryProblems(`${path}.query`, query, analysis),
-    ...durationProblems(`${path}.range`, range, { from: '1s', to: '168h' }),
+    ...durationProblems(`${path}.range`, range),
     ...pointProblems(`${path}.step`, prometheus),
     ...headerProblems(`${path}.headers`, headers, namesOf(analysis)),
   ]
@@ -112,7 +112,7 @@ function pointProblems(path: string, { range, step }: NonNullable<Analysis['prom
   if (range === undefined) {
     return [problemOf('AnalysisPoints', { path, value: step, message: 'step needs a range', fix: 'add range, or remove it' })]
   }
-  const wrong = durationProblems(path, step, { from: '1s', to: '168h' })
+  const wrong = durationProblems(path, step)
   const points = durationMs(range) / durationMs(step)
   if (wrong.length > 0 || Number.isNaN(points) || (points >= 1 && points <= MOST_POINTS)) return wrong
   const message = `a range of ${range} has ${points < 1 ? 'no' : Math.floor(points).toLocaleString('en-US')} points at this interval`
@@ -208,15 +208,14 @@ function stepProblems(path: string, { steps, background }: Analysis): readonly P
 function pacing(path: string, analysis: Analysis): readonly Problem[] {
   const { background = false, failureLimit } = analysis
   const count = analysis.count ?? (background ? undefined : 1)
-  const many = { from: 0, to: 10_000 }
   return [
-    ...durationProblems(`${path}.initialDelay`, analysis.initialDelay, { from: '0s', to: '24h' }),
-    ...durationProblems(`${path}.interval`, analysis.interval, { from: '1s', to: '24h' }),
-    ...durationProblems(`${path}.timeout`, analysis.timeout, { from: '100ms', to: '5m' }),
-    ...numberProblems(`${path}.count`, analysis.count, { from: 1, to: 10_000 }),
-    ...numberProblems(`${path}.failureLimit`, failureLimit, many),
-    ...numberProblems(`${path}.inconclusiveLimit`, analysis.inconclusiveLimit, many),
-    ...numberProblems(`${path}.consecutiveErrorLimit`, analysis.consecutiveErrorLimit, many),
+    ...durationProblems(`${path}.initialDelay`, analysis.initialDelay),
+    ...durationProblems(`${path}.interval`, analysis.interval),
+    ...durationProblems(`${path}.timeout`, analysis.timeout),
+    ...numberProblems(`${path}.count`, analysis.count),
+    ...numberProblems(`${path}.failureLimit`, failureLimit),
+    ...numberProblems(`${path}.inconclusiveLimit`, analysis.inconclusiveLimit),
+    ...numberProblems(`${path}.consecutiveErrorLimit`, analysis.consecutiveErrorLimit),
     ...(count !== undefined && failureLimit !== undefined && failureLimit >= count && count >= 1
       ? [
           problemOf('AnalysisLimit', {

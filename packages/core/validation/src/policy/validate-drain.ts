@@ -16,7 +16,7 @@ export function validateDrain({ cordon = true, consumers = [], timeout }: DrainR
   return [
     ...(isIdle ? [problemOf('DrainIdle', { value: consumers })] : []),
     ...findingsOfEach(consumers, (consumer, index) => consumerProblems(`${path}.consumers[${index}]`, consumer)),
-    ...durationProblems(`${path}.timeout`, timeout, { from: '10s', to: '24h' }),
+    ...durationProblems(`${path}.timeout`, timeout),
   ]
 }
 

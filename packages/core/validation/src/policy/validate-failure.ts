@@ -4,20 +4,17 @@ import { durationProblems, numberProblems, thresholdProblems } from './validate-
 
 const path = 'spec.failure'
 
-/** Maximum deadline in seconds: one week. */
-const WEEK_SECONDS = 604_800
-
 /** Checks the failure rules of a policy: limits, deadlines, ignored reasons and the action. */
 export function validateFailure(failure: FailureRules): readonly Problem[] {
   const { action = 'Pause', autoResume } = failure
   return [
     ...thresholdProblems(`${path}.maxFailedNodes`, failure.maxFailedNodes),
     ...thresholdProblems(`${path}.maxFailedNodesPerBatch`, failure.maxFailedNodesPerBatch),
-    ...numberProblems(`${path}.progressDeadlineSeconds`, failure.progressDeadlineSeconds, { from: 1, to: WEEK_SECONDS }),
-    ...numberProblems(`${path}.schedulingDeadlineSeconds`, failure.schedulingDeadlineSeconds, { from: 1, to: WEEK_SECONDS }),
-    ...numberProblems(`${path}.maxRestarts`, failure.maxRestarts, { from: 0, to: 10_000 }),
+    ...numberProblems(`${path}.progressDeadlineSeconds`, failure.progressDeadlineSeconds),
+    ...numberProblems(`${path}.schedulingDeadlineSeconds`, failure.schedulingDeadlineSeconds),
+    ...numberProblems(`${path}.maxRestarts`, failure.maxRestarts),
     ...reasonProblems(failure.ignoreReasons ?? []),
-    ...durationProblems(`${path}.autoResume`, autoResume, { from: '1s', to: '168h' }),
+    ...durationProblems(`${path}.autoResume`, autoResume),
     ...(autoResume !== undefined && action !== 'Pause'
       ? [
           problemOf('AutoResume', {

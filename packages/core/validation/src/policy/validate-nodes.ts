@@ -7,9 +7,6 @@ import { durationProblems, numberProblems, repeated, thresholdProblems } from '.
 
 const path = 'spec.nodes'
 
-/** Maximum for a number of nodes. */
-const MOST_NODES = 100_000
-
 /** Checks the node rules of a policy: order, exclusions, spread and NotReady nodes. */
 export function validateNodes({ order, exclude, spread, notReady }: NodeRules): readonly Problem[] {
   return [
@@ -17,7 +14,7 @@ export function validateNodes({ order, exclude, spread, notReady }: NodeRules): 
     ...excludeProblems(exclude ?? []),
     ...spreadProblems(spread ?? []),
     ...thresholdProblems(`${path}.notReady.exempt`, notReady?.exempt),
-    ...durationProblems(`${path}.notReady.after`, notReady?.after, { from: '0s', to: '24h' }),
+    ...durationProblems(`${path}.notReady.after`, notReady?.after),
   ]
 }
 
@@ -68,7 +65,7 @@ function spreadProblems(spread: NonNullable<NodeRules['spread']>): readonly Prob
             }),
           ]
         : []),
-      ...numberProblems(`${at}.maxUnavailable`, maxUnavailable, { from: 1, to: MOST_NODES }),
+      ...numberProblems(`${at}.maxUnavailable`, maxUnavailable),
     ]
   })
 }

@@ -23,7 +23,7 @@ export function validateReceivers(receivers: readonly Receiver[]): readonly Prob
       ...eventProblems(path, receiver),
       ...textProblems(`${path}.template`, template, LONGEST_TEMPLATE),
       ...(template === undefined ? [] : templateProblems(`${path}.template`, template, notifyArguments)),
-      ...durationProblems(`${path}.remindAfter`, receiver.remindAfter, { from: '1m', to: '168h' }),
+      ...durationProblems(`${path}.remindAfter`, receiver.remindAfter),
     ]
   })
 }

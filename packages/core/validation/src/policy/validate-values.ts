@@ -1,16 +1,11 @@
-import { durationMs } from '@tranche/api-schema'
+import { durationMs, pathOfField, policyDurations, policyNumbers } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { type Problem, problemOf } from '../problems/problem.ts'
 
-/** Minimum and maximum of a duration, as text such as `30s`. */
-export interface DurationRange {
-  readonly from: string
-  readonly to: string
-}
-
-/** Reports a duration that is invalid or outside its range. */
-export function durationProblems(path: string, value: string | undefined, { from, to }: DurationRange): readonly Problem[] {
+/** Reports a duration of a policy that is invalid or outside the range of its field. */
+export function durationProblems(path: string, value: string | undefined): readonly Problem[] {
   if (value === undefined) return []
+  const { from, to } = rangeAt(policyDurations, path)
   const ms = durationMs(value)
   if (Number.isNaN(ms)) return [problemOf('PolicyDuration', { path, value, message: 'a duration must have a unit: ms, s, m or h' })]
   if (ms >= durationMs(from) && ms <= durationMs(to)) return []
@@ -24,11 +19,20 @@ export function durationProblems(path: string, value: string | undefined, { from
   ]
 }
 
-/** Reports a number that is not whole or outside its range. */
-export function numberProblems(path: string, value: number | undefined, { from, to }: { from: number; to: number }): readonly Problem[] {
-  if (value === undefined || (Number.isInteger(value) && value >= from && value <= to)) return []
+/** Reports a number of a policy that is not whole or outside the range of its field. */
+export function numberProblems(path: string, value: number | undefined): readonly Problem[] {
+  if (value === undefined) return []
+  const { from, to } = rangeAt(policyNumbers, path)
+  if (Number.isInteger(value) && value >= from && value <= to) return []
   const range = `a whole number from ${from} to ${to}`
   return [problemOf('PolicyNumber', { path, value, message: `it must be ${range}`, fix: `set it to ${range}` })]
+}
+
+/** @throws Error for a field whose range the CustomResourceDefinition would not have either */
+function rangeAt<Range>(ranges: Readonly<Record<string, Range>>, path: string): Range {
+  const range = ranges[pathOfField(path)]
+  if (range === undefined) throw new Error(`there is no range for ${path}`)
+  return range
 }
 
 /** Reports a value that is neither a number of nodes ≥ 0 nor a percentage of the nodes. */

@@ -5,6 +5,7 @@ import { evaluateRules } from './rules/evaluate-rules.ts'
 import { ruleTree, type RuleTree } from './rules/compile-rules.ts'
 import type { JsonSchema } from '../model/json-schema.ts'
 import { pruneCustomResource } from './prune.ts'
+import { withoutUnchanged } from './unchanged-causes.ts'
 import { validateAgainstSchema } from './validate.ts'
 import type { JsonObject } from '../model/json.ts'
 
@@ -15,7 +16,8 @@ export interface CustomResourceSchema {
   /** Sets defaults; a forbidden null counts as absent when there is a default. */
   applyDefaults(object: JsonObject): JsonObject
   /**
-   * Validates an object. CEL rules are evaluated once the object has the form of the schema.
+   * Validates an object. CEL rules are evaluated once the object has the form of the schema. An update may keep a stored value that is
+   * invalid.
    *
    * @param old stored object, on updates
    * @returns one cause per error, in the order of the schema; empty when the object is valid
@@ -32,10 +34,10 @@ export function createCustomResourceSchema(openAPIV3Schema: unknown): CustomReso
     applyDefaults: (object) => applyDefaults(schema, object) as JsonObject,
     validate(object, old) {
       rules ??= { tree: ruleTree(schema) }
-      const causes = validateAgainstSchema(schema, object)
+      const causes = withoutUnchanged(validateAgainstSchema(schema, object), object, old)
       if (rules.tree === undefined) return causes
       if (causes.some(({ reason }) => blocking.has(reason ?? ''))) return [...causes, notChecked]
-      return [...causes, ...evaluateRules(rules.tree, object, old)]
+      return [...causes, ...withoutUnchanged(evaluateRules(rules.tree, object, old), object, old)]
     },
   }
 }

@@ -140,6 +140,7 @@ function valueText(value: unknown): string {
   return JSON.stringify(value) ?? 'null'
 }
 
-function sameJson(a: unknown, b: unknown): boolean {
+/** Whether two JSON values are the same; the order of members counts. */
+export function sameJson(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
 }

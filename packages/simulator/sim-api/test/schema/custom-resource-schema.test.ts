@@ -159,3 +159,21 @@ describe('applyDefaults', () => {
     expect(schema.applyDefaults(object)).toBe(object)
   })
 })
+
+describe('an update', () => {
+  const stored = { spec: { size: 11, name: 'TOO-LONG', steps: [{ replicas: true }] } }
+  const fieldsOf = (spec: Record<string, unknown>): unknown[] => schema.validate({ spec }, stored).map(({ field }) => field)
+
+  it('may keep values that are invalid, at any depth', () => {
+    expect(fieldsOf({ ...stored.spec, note: 'new' })).toEqual([])
+  })
+
+  it('may not change one to another invalid value, or remove what is required', () => {
+    expect(fieldsOf({ ...stored.spec, size: 12 })).toEqual(['spec.size'])
+    expect(fieldsOf({ name: 'TOO-LONG' })).toEqual(['spec.size'])
+  })
+
+  it('may keep an invalid entry only in a list that stays the same', () => {
+    expect(fieldsOf({ ...stored.spec, steps: [{ replicas: true }, { replicas: 1 }] })).toEqual(['spec.steps[0].replicas'])
+  })
+})

@@ -111,6 +111,19 @@ export const rolloutReportSchema = rolloutSummarySchema
       description:
         'Nodes that use up `maxUnavailable`. Each desired node without an available pod counts once. Absent if the DaemonSet does not exist, or is hidden.',
     }),
+    keptNodes: z
+      .array(
+        z.object({
+          node: z.string(),
+          reason: z.string().meta({ description: 'Reason in one word, such as NoRoom, Pulling or Draining.' }),
+          message: z.string().meta({ description: 'Shortage or failure, or the awaited event, with its start and its latest end.' }),
+        }),
+      )
+      .optional()
+      .meta({
+        description:
+          'Nodes that keep their old pod while others proceed, at most 10, because of a check or because executors prepare them. Absent without any, and if `message` is about them.',
+      }),
     zones: z.array(z.object({ zone: z.string(), states: z.partialRecord(z.enum(nodeStates), z.int()) })),
     skippedNodes: z.array(z.string()),
     conditions: z.array(
@@ -149,6 +162,10 @@ export const revisionReportSchema = z
     nodes: count('Desired nodes that run the revision.'),
     images: z.array(z.string()),
     changeCause: z.string().optional(),
+    changedConfig: z.array(z.string()).optional().meta({
+      description:
+        'Pinned ConfigMaps and Secrets, such as `ConfigMap agent`, whose content differs from that of the revision before. Absent without any, and if that revision is no longer in the history.',
+    }),
   })
   .meta({ id: 'Revision' })
 /** @see revisionReportSchema */
