@@ -36,6 +36,11 @@ const OVERTAKEN_RECHECK_MS = 1_000
  * busy machine some would never be sent in time, and F1 would not be checked again when they are sent.
  */
 const DELETES_AT_ONCE = 32
+/**
+ * Maximum number of live reads per pass; the others follow in further passes, between which other DaemonSets have theirs. Users who may write
+ * the status of a BatchRelease can forge thousands of permits, each of which needs a read.
+ */
+const READS_AT_ONCE = 32
 
 /**
  * Creates the pass of the partition executor over one DaemonSet: it reads everything, decides, and then writes one permit change or deletes
@@ -175,13 +180,15 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
     }
   }
 
+  const pods = questions.pods.slice(0, READS_AT_ONCE)
+  const nodes = questions.nodes.slice(0, READS_AT_ONCE - pods.length)
   await Promise.all([
-    ...questions.pods.map(({ pod, permits, overdueMs }) => {
+    ...pods.map(({ pod, permits, overdueMs }) => {
       const { namespace, name, resourceVersion } = pod
       const read = async (): Promise<boolean> => isConfirmedBy(pod, await cluster.readPod({ namespace, name }, signal), overdueMs)
       return ask(permits, { what: { pod: keyText({ namespace, name }) }, podVersion: resourceVersion, read })
     }),
-    ...questions.nodes.map(({ node, permits }) => {
+    ...nodes.map(({ node, permits }) => {
       const read = async (): Promise<boolean> => hasLeft(await cluster.readNode(node, signal), reading.placement)
       return ask(permits, { what: { node }, podVersion: null, read })
     }),

@@ -192,6 +192,21 @@ describe('a pass of the executor', () => {
     },
   )
 
+  it('reads at most as many nodes as there are connections, and leaves the others to further passes', async () => {
+    const permits = Array.from({ length: 70 }, (_, at) => ({ node: `z${10 + at}`, podUid: `forged-${at}`, podResourceVersion: '9' }))
+    const stage = aStage({ partition: 2, permits })
+    stage.liveNode = null
+    const reads = (): number => stage.calls.filter((call) => call.startsWith('read node')).length
+    const seen: number[] = []
+    for (let pass = 0; pass < 2; pass++) {
+      expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
+      seen.push(reads())
+    }
+    expect([...seen, stage.written]).toEqual([32, 64, []])
+    await stage.pass()
+    expect([reads(), stage.written.length]).toEqual([70, 1])
+  })
+
   it('judges a node that it has read by the placement of the DaemonSet (F6)', async () => {
     const stage = aStage({ partition: 2, permits: [permitFor('gone'), permitFor('b')] })
     stage.set(goneOn('z', stage.record))
