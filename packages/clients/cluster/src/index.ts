@@ -24,6 +24,7 @@ export { type NodeDowntimes, watchNodeDowntimes } from './leases/node-downtimes.
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'
+export { daemonSetsBoundTo, releasesOfWorkload, rolloutsOfWorkload } from './cache/named-workload.ts'
 export { type GroupReference, releasesOfGroup } from './cache/releases-of-group.ts'
 export { readSchemaGap } from './read-schema-gap.ts'
 export { createTouchValues, touchPod, type TouchTarget } from './touch-pod.ts'
