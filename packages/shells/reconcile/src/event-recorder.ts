@@ -1,8 +1,8 @@
 import type { Clock } from '@tranche/clock'
+import { createNamespaceLines, type NamespaceLines } from '@tranche/queue'
 import { silentLogger, type Logger } from '@tranche/telemetry'
 import { keyText } from '@tranche/kube-types'
 import { createEventCorrelator, type EventCorrelator } from './event-correlator.ts'
-import { createNamespaceLines, type NamespaceLines } from './namespace-lines.ts'
 
 /** Object that an event is about. */
 export interface EventRegarding {

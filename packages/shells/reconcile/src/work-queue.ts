@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@tranche/clock'
+import { createNamespaceLines, type NamespaceLines } from '@tranche/queue'
 import type { TraceContext } from '@tranche/telemetry'
-import { createNamespaceLines, type NamespaceLines } from './namespace-lines.ts'
 
 /**
  * Keys that a runner has to process, inside one process. A key names an object, never a change, so signals collapse.

@@ -2,6 +2,7 @@
 export interface NamespaceLines<T> {
   /** Number of waiting keys. */
   readonly size: number
+  has(key: string): boolean
   /** Adds a key, as `keyText` writes it, at the end of the line of its namespace, unless it is there. */
   add(key: string, value: T): void
   /** Takes the first key of the next namespace that has fewer keys taken than it may; null without one. */
@@ -48,6 +49,7 @@ export function createNamespaceLines<T>(atOnce = Number.POSITIVE_INFINITY): Name
     get size() {
       return size
     },
+    has: (key) => lines.get(namespaceOf(key))?.has(key) === true,
     add(key, value) {
       const namespace = namespaceOf(key)
       const line = lines.get(namespace) ?? new Map<string, T>()
