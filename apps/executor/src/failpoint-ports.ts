@@ -11,6 +11,7 @@ export const executorFailpointPorts = {
     touchPod: 'promise',
     readPod: 'promise',
     readNode: 'promise',
+    readNodes: 'promise',
     checkNode: 'promise',
     undoPreparation: 'promise',
     renewPreparation: 'promise',

@@ -1,6 +1,6 @@
 import { BY_STAMPS, type FleetNode, toFleetNode } from '@tranche/fleet'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { Node } from '@tranche/kube-types'
+import type { KubeObject, Node } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
 
 /**
@@ -20,4 +20,21 @@ export async function readNode(client: KubeClient, name: string, signal: AbortSi
     if (isNotFound(error)) return null
     throw error
   }
+}
+
+/**
+ * Reads the current nodes of these names by one list, which is answered from etcd too.
+ *
+ * @returns those that exist
+ * @throws {KubeStatusError | AppError} no clear response came
+ */
+export async function readNodes(
+  client: KubeClient,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, FleetNode>> {
+  const transform = (node: KubeObject): FleetNode | null =>
+    names.has(node.metadata.name) ? toFleetNode(node as Node, undefined, BY_STAMPS) : null
+  const { items } = await client.list<FleetNode>(resourcePaths.nodes, { transform, signal })
+  return new Map(items.map((node) => [node.name, node]))
 }

@@ -37,8 +37,8 @@ const OVERTAKEN_RECHECK_MS = 1_000
  */
 const DELETES_AT_ONCE = 32
 /**
- * Maximum number of live reads per pass; the others follow in further passes, between which other DaemonSets have theirs. Users who may write
- * the status of a BatchRelease can forge thousands of permits, each of which needs a read.
+ * Maximum number of live reads per pass, for the same reason. Further pods are read in further passes. More nodes are read by one list: users
+ * who may write the status of a BatchRelease can forge permits for thousands of nodes that do not exist.
  */
 const READS_AT_ONCE = 32
 
@@ -180,18 +180,33 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
     }
   }
 
-  const pods = questions.pods.slice(0, READS_AT_ONCE)
-  const nodes = questions.nodes.slice(0, READS_AT_ONCE - pods.length)
+  async function confirmByList(): Promise<void> {
+    const { nodes } = questions
+    try {
+      const found = await cluster.readNodes(new Set(nodes.map(({ node }) => node)), signal)
+      for (const { node, permits } of nodes) {
+        if (hasLeft(found.get(node) ?? null, reading.placement)) confirmations.confirmed(permits)
+        else confirmations.open(permits, null, clock.monotonicMs())
+      }
+    } catch (error) {
+      if (signal.aborted) throw error
+      for (const { permits } of nodes) confirmations.open(permits, null, clock.monotonicMs())
+      log.warn({ nodes: nodes.length, err: error }, 'could not read nodes')
+    }
+  }
+
+  const single = questions.nodes.length > READS_AT_ONCE ? [] : questions.nodes
   await Promise.all([
-    ...pods.map(({ pod, permits, overdueMs }) => {
+    ...questions.pods.slice(0, READS_AT_ONCE).map(({ pod, permits, overdueMs }) => {
       const { namespace, name, resourceVersion } = pod
       const read = async (): Promise<boolean> => isConfirmedBy(pod, await cluster.readPod({ namespace, name }, signal), overdueMs)
       return ask(permits, { what: { pod: keyText({ namespace, name }) }, podVersion: resourceVersion, read })
     }),
-    ...nodes.map(({ node, permits }) => {
+    ...single.map(({ node, permits }) => {
       const read = async (): Promise<boolean> => hasLeft(await cluster.readNode(node, signal), reading.placement)
       return ask(permits, { what: { node }, podVersion: null, read })
     }),
+    ...(questions.nodes.length > READS_AT_ONCE ? [confirmByList()] : []),
   ])
 }
 

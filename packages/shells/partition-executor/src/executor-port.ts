@@ -62,6 +62,13 @@ export interface ExecutorPort {
    */
   readNode(name: string, signal: AbortSignal): Promise<FleetNode | null>
   /**
+   * Reads the current nodes of these names by one list.
+   *
+   * @returns those that exist
+   * @throws if there is no clear response
+   */
+  readNodes(names: ReadonlySet<string>, signal: AbortSignal): Promise<ReadonlyMap<string, FleetNode>>
+  /**
    * Checks a node of the DaemonSet, and begins on it what the policy asks for.
    *
    * @throws if there is no clear response

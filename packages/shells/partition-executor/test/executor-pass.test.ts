@@ -192,19 +192,42 @@ describe('a pass of the executor', () => {
     },
   )
 
-  it('reads at most as many nodes as there are connections, and leaves the others to further passes', async () => {
+  describe('with permits for more nodes that its watch does not show than there are connections', () => {
     const permits = Array.from({ length: 70 }, (_, at) => ({ node: `z${10 + at}`, podUid: `forged-${at}`, podResourceVersion: '9' }))
-    const stage = aStage({ partition: 2, permits })
-    stage.liveNode = null
-    const reads = (): number => stage.calls.filter((call) => call.startsWith('read node')).length
-    const seen: number[] = []
-    for (let pass = 0; pass < 2; pass++) {
-      expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
-      seen.push(reads())
-    }
-    expect([...seen, stage.written]).toEqual([32, 64, []])
+
+    it('reads them by one list, and removes the permits of those that are gone in the same pass (F6)', async () => {
+      const stage = aStage({ partition: 2, permits })
+      stage.liveNode = null
+      await stage.pass()
+      expect([stage.calls, stage.written.length]).toEqual([['read 70 nodes', 'writeRecord a'], 1])
+    })
+
+    it.each([
+      ['are there', aLiveNode([])],
+      ['cannot be read', 'fails'],
+    ] as const)('keeps the permits while they %s, and reads them again later (F6, G2)', async (_why, answer) => {
+      const stage = aStage({ partition: 2, permits })
+      stage.liveNode = answer
+      expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 1_000 })
+      await stage.pass()
+      expect([stage.calls, stage.written]).toEqual([['read 70 nodes'], []])
+      stage.clock.advance(1_000)
+      await stage.pass()
+      expect(stage.calls).toEqual(['read 70 nodes', 'read 70 nodes'])
+    })
+  })
+
+  it('reads at most as many pods in a pass as there are connections, and the others in further passes (F6)', async () => {
+    const nodes = Array.from({ length: 50 }, (_, at) => `n${10 + at}`)
+    const stage = aStage({ partition: 50, permits: nodes.map((node) => ({ ...permitFor(node), podUid: `gone-${node}` })) })
+    stage.minReadySeconds = 20
+    stage.set(stage.record)
+    stage.reading = { ...stage.reading!, fleet: aFleet(nodes, Object.fromEntries(nodes.map((node) => [node, newPodOnA.a]))) }
+    stage.clock.advance(20_000)
+    expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
+    expect(stage.calls).toHaveLength(32)
     await stage.pass()
-    expect([reads(), stage.written.length]).toEqual([70, 1])
+    expect(stage.calls.filter((call) => call.startsWith('read pod-'))).toHaveLength(50)
   })
 
   it('judges a node that it has read by the placement of the DaemonSet (F6)', async () => {
@@ -588,6 +611,12 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       stage.calls.push(`read node ${name}`)
       if (stage.liveNode === 'fails') throw new Error('the connection was reset')
       return stage.liveNode
+    },
+    async readNodes(names) {
+      stage.calls.push(`read ${names.size} nodes`)
+      if (stage.liveNode === 'fails') throw new Error('the connection was reset')
+      const node = stage.liveNode
+      return new Map(node === null ? [] : [...names].map((name) => [name, { ...node, name }]))
     },
     async checkNode(_key, node, purpose) {
       stage.calls.push(`check ${node} for ${purpose}`)
