@@ -13,6 +13,7 @@ import { mutantsOfPrePull } from './pre-pull.ts'
 import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
 import { mutantsOfRollout } from './rollout.ts'
+import { mutantsOfShares } from './shares.ts'
 import { mutantsOfValidation } from './validation.ts'
 import { mutantsOfVerdict } from './verdict.ts'
 
@@ -34,4 +35,5 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfNotify,
   ...mutantsOfPrePull,
   ...mutantsOfPrograms,
+  ...mutantsOfShares,
 ]
