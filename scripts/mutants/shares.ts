@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const lines = 'packages/ports/queue/src/namespace-lines.ts'
 const workQueue = 'packages/shells/reconcile/src/work-queue.ts'
-const holder = 'apps/controller/src/workload-holder.ts'
+const holder = 'apps/controller/src/ports/workload-holder.ts'
 const wake = 'apps/controller/src/wake.ts'
 const term = 'apps/controller/src/term.ts'
 const sharedQuota = 'packages/adapters/connections/src/shared-quota.ts'

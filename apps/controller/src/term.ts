@@ -133,10 +133,7 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
   return {
     woken,
     begin() {
-      const queue = (lane: LaneName): WorkQueue => {
-        const { name, atOnceOfNamespace } = lanes[lane]
-        return createWorkQueue({ clock, atOnceOfNamespace, ...waiting(metrics, name) })
-      }
+      const queue = (lane: LaneName): WorkQueue => createWorkQueue({ clock, ...lanes[lane], ...waiting(metrics, lanes[lane].name) })
       const fresh = {
         rollout: queue('rollout'),
         release: queue('release'),

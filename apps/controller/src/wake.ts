@@ -13,7 +13,7 @@ import { GROUP_BUSY, groupNameOf } from '@tranche/planner'
 import { controllerOf, type DaemonSet, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import type { ConfigWatchParts } from './ports/pin/config-watch.ts'
 import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
-import { actingOn, bindingOf, holderOf, isHolderChanged, releasesActingOn } from './workload-holder.ts'
+import { actingOn, bindingOf, workloadHolder, isHolderChanged, releasesActingOn } from './ports/workload-holder.ts'
 
 /** Enqueues keys for the reconcilers. */
 export interface Woken {
@@ -243,7 +243,7 @@ function wakeActingReleases(cluster: WatchedCluster, daemonSet: ObjectKey, wake:
 /** Whether a change of a DaemonSet leaves it with the same holder. Where it comes or goes, every Rollout that names it says so. */
 function isSameHolder(cluster: WatchedCluster, key: ObjectKey, [previous, current]: readonly (DaemonSet | undefined)[]): boolean {
   if (previous?.metadata.uid !== current?.metadata.uid) return false
-  return holderOf(cluster, key, bindingOf(previous)) === holderOf(cluster, key, bindingOf(current))
+  return workloadHolder(cluster, key, bindingOf(previous)) === workloadHolder(cluster, key, bindingOf(current))
 }
 
 function isSameSpec(previous: Rollout | undefined, current: Rollout | undefined): boolean {

@@ -2,7 +2,7 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import { type DaemonSet, keyText, type KubeObject, type ObjectKey } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
-import { holderOf } from '../src/workload-holder.ts'
+import { workloadHolder } from '../src/ports/workload-holder.ts'
 import { wakeByWatches, type Woken } from '../src/wake.ts'
 
 const many = Array.from({ length: 3_000 }, (_, at) => aRollout(`r-${1_000 + at}`))
@@ -98,7 +98,7 @@ describe('a change of a node wakes', () => {
 describe('the Rollout that holds a DaemonSet', () => {
   const key = { namespace: 'demo', name: 'agent' }
   const holder = (rollouts: readonly Rollout[], boundTo?: string): string | undefined =>
-    holderOf(aBench({ rollouts }).cluster, key, boundTo)?.metadata.name
+    workloadHolder(aBench({ rollouts }).cluster, key, boundTo)?.metadata.name
 
   it.each<[what: string, rollouts: readonly Rollout[], boundTo: string | undefined, name: string | undefined]>([
     ['is the oldest', [aRollout('a', { createdAt: '2026-01-02' }), aRollout('b', { createdAt: '2026-01-01' })], undefined, 'b'],
@@ -123,9 +123,9 @@ describe('the Rollout that holds a DaemonSet', () => {
       },
     } as Rollout
     const { cluster } = aBench({ rollouts: [counted, aRollout('b')] })
-    holderOf(cluster, key, undefined)
+    workloadHolder(cluster, key, undefined)
     reads = 0
-    expect([holderOf(cluster, key, undefined)?.metadata.name, reads]).toEqual(['a', 0])
+    expect([workloadHolder(cluster, key, undefined)?.metadata.name, reads]).toEqual(['a', 0])
   })
 })
 

@@ -19,7 +19,7 @@ import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
 import type { SchemaWatch } from '../schema/schema-watch.ts'
-import { bindingOf, holderOf } from '../workload-holder.ts'
+import { bindingOf, workloadHolder } from './workload-holder.ts'
 
 /** Dependencies of {@link createRolloutPort}. */
 export interface RolloutPortParts {
@@ -111,7 +111,7 @@ function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: O
 /** Only the Rollout that holds the DaemonSet matters to the others. */
 function holdersOf(cluster: WatchedCluster, { metadata, spec }: Rollout, daemonSet: DaemonSet | undefined): readonly Rollout[] {
   const workload = { namespace: metadata.namespace ?? '', name: spec.workloadRef.name }
-  const holder = holderOf(cluster, workload, bindingOf(daemonSet))
+  const holder = workloadHolder(cluster, workload, bindingOf(daemonSet))
   return holder === undefined ? [] : [holder]
 }
 

@@ -26,7 +26,7 @@ export interface WaitingKey<T> {
 
 /** @param atOnce maximum number of keys of one namespace that are taken at a time. @default no limit */
 export function createNamespaceLines<T>(atOnce = Number.POSITIVE_INFINITY): NamespaceLines<T> {
-  /** Lines that are not empty, in the order of their turns. */
+  /** Lines that are not empty, in the order in which they are served. */
   const lines = new Map<string, Map<string, T>>()
   const taken = new Map<string, number>()
   let size = 0
@@ -83,7 +83,7 @@ export function createNamespaceLines<T>(atOnce = Number.POSITIVE_INFINITY): Name
   }
 }
 
-/** @returns what stands before the first slash; empty without one */
+/** @returns the part before the first slash; empty without one */
 function namespaceOf(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf('/')))
 }

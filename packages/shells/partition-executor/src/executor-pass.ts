@@ -191,7 +191,7 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
     } catch (error) {
       if (signal.aborted) throw error
       for (const { permits } of nodes) confirmations.open(permits, null, clock.monotonicMs())
-      log.warn({ nodes: nodes.length, err: error }, 'could not read nodes')
+      log.warn({ objects: nodes.length, err: error }, 'could not read nodes')
     }
   }
 

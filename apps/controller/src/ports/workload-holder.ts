@@ -13,7 +13,7 @@ const firstOf = new WeakMap<readonly Rollout[], Rollout | null>()
  *
  * @param boundTo name of the Rollout that the DaemonSet is bound to; undefined without one
  */
-export function holderOf(cluster: RolloutsOnly, daemonSet: ObjectKey, boundTo: string | undefined): Rollout | undefined {
+export function workloadHolder(cluster: RolloutsOnly, daemonSet: ObjectKey, boundTo: string | undefined): Rollout | undefined {
   const bound = boundTo === undefined ? undefined : cluster.rollouts.store.get({ namespace: daemonSet.namespace, name: boundTo })
   if (bound !== undefined && bound.spec.workloadRef.name === daemonSet.name && isCandidate(bound)) return bound
   const rollouts = rolloutsOfWorkload(cluster, daemonSet)
@@ -36,7 +36,7 @@ export function isHolderChanged(
   [previous, current]: readonly [Rollout | undefined, Rollout | undefined],
   boundTo: string | undefined,
 ): boolean {
-  const holder = holderOf(cluster, daemonSet, boundTo)
+  const holder = workloadHolder(cluster, daemonSet, boundTo)
   const name = (previous ?? current)?.metadata.name
   const holdsNow = holder !== undefined && holder.metadata.name === name
   return held(previous, daemonSet, { now: holdsNow ? undefined : holder, boundTo }) !== holdsNow
@@ -53,12 +53,12 @@ function held(
 }
 
 /**
- * Names of the Rollouts that a change of a DaemonSet, its pods or its nodes affects: the holder, the one that it is bound to, and those
- * that have a BatchRelease for it. Others can do nothing.
+ * Names of the Rollouts that a change of a DaemonSet, its pods or its nodes affects. They are the holder, the one that it is bound to, and
+ * those that have a BatchRelease for it. Others can do nothing.
  */
 export function actingOn(cluster: ActingParts, daemonSet: ObjectKey): ReadonlySet<string> {
   const boundTo = bindingOf(cluster.daemonSets.store.get(daemonSet))
-  const holder = holderOf(cluster, daemonSet, boundTo)?.metadata.name
+  const holder = workloadHolder(cluster, daemonSet, boundTo)?.metadata.name
   const releasing = releasesActingOn(cluster, daemonSet).map(({ metadata }) => metadata.name)
   return new Set([holder, boundTo, ...releasing].filter((name) => name !== undefined))
 }
