@@ -32,9 +32,8 @@ export const mutantsOfShares: readonly Mutant[] = [
     rule: 'Shares',
     fault: 'a namespace with many keys has all of them taken before those of others',
     file: lines,
-    find: 'if (line.size > 0) lines.set(namespace, line)',
-    replace:
-      'if (line.size > 0) lines.set(namespace, line), lines.forEach((one, name) => name !== namespace && (lines.delete(name), lines.set(name, one)))',
+    find: 'lines.delete(namespace)\n      if (line.size > 0) lines.set(namespace, line)',
+    replace: 'if (line.size === 0) lines.delete(namespace)',
     tests: [linesTests, workQueueTests, inProcessTests],
   },
   {
