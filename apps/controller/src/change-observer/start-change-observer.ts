@@ -25,6 +25,7 @@ import {
   FORMER_OBSERVED_CHANGES_ANNOTATION,
   OBSERVED_CHANGES_ANNOTATION,
 } from '@tranche/kube-types'
+import { createNamespaceLines } from '@tranche/queue'
 import { type Logger, silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { observedChangesOf, withObservedChanges } from '@tranche/actions'
@@ -71,6 +72,8 @@ export function startChangeObserver(given: ChangeObserverOptions): RunningChange
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.controller}/${version}` })
   const ending = new AbortController()
   const unwritten = new Map<string, readonly Unwritten[]>()
+  /** Rollouts with changes that are not written, by namespace: many changes in one namespace delay those of others by one write. */
+  const waiting = createNamespaceLines<null>()
   let timer: Timer | undefined
   let writing = Promise.resolve()
 
@@ -87,6 +90,7 @@ export function startChangeObserver(given: ChangeObserverOptions): RunningChange
     const observedAt = new Date(clock.nowMs()).toISOString()
     const more = actions.map((action) => ({ action: { ...action, at: observedAt }, daemonSet }))
     unwritten.set(rollout, [...(unwritten.get(rollout) ?? []), ...more])
+    waiting.add(rollout, null)
     timer ??= clock.setTimer(WRITE_AFTER_MS, write)
   }
 
@@ -97,12 +101,21 @@ export function startChangeObserver(given: ChangeObserverOptions): RunningChange
   }
 
   async function writeAll(): Promise<void> {
-    for (const [rollout, actions] of unwritten) {
-      const isDone = mayWrite() && (await isWritten({ client, log, signal: ending.signal }, rollout, actions))
-      const left = isDone ? (unwritten.get(rollout) ?? []).slice(actions.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
-      if (left.length > 0) unwritten.set(rollout, left)
-      else unwritten.delete(rollout)
+    const again: string[] = []
+    for (let next = waiting.takeNext(); next !== null; next = waiting.takeNext()) {
+      await writeOne(next.key)
+      waiting.leave(next.key)
+      if (unwritten.has(next.key)) again.push(next.key)
     }
+    for (const rollout of again) waiting.add(rollout, null)
+  }
+
+  async function writeOne(rollout: string): Promise<void> {
+    const actions = unwritten.get(rollout) ?? []
+    const isDone = actions.length === 0 || (mayWrite() && (await isWritten({ client, log, signal: ending.signal }, rollout, actions)))
+    const left = isDone ? (unwritten.get(rollout) ?? []).slice(actions.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
+    if (left.length > 0) unwritten.set(rollout, left)
+    else unwritten.delete(rollout)
   }
 
   const isFresh = ({ action }: Unwritten): boolean => clock.nowMs() - Date.parse(action.at) < KEPT_MS
