@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './scripts/longest-first.ts'
 import { testsOfPackage } from './scripts/tests-of-package.ts'
@@ -23,7 +24,16 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'slow', include: [...named('slow')] } },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: [...named('slow')],
+          // Many of these tests wait for processes that they start.
+          maxWorkers: Math.ceil(1.5 * availableParallelism()),
+          sequence: { groupOrder: 1 },
+        },
+      },
       { extends: true, test: { name: 'browser', include: [...named('browser')] } },
     ],
     testTimeout: 30_000,

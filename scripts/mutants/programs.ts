@@ -462,10 +462,18 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F11',
+    fault: 'a node with a pod of the revision itself is not in flight under a lost record, because a former release left that behind',
+    file: 'packages/core/fence/src/record/lost-permits.ts',
+    find: 'hash !== undefined && hash !== revision && before',
+    replace: 'hash !== undefined && before',
+    tests: ['packages/core/fence/test/record/lost-permits.test.ts'],
+  },
+  {
+    rule: 'F11',
     fault: 'a node with a bad pod of a superseded revision is not in flight under a lost record',
     file: 'packages/core/fence/src/record/lost-permits.ts',
-    find: 'standing.some(({ hash }) => hash === stable)',
-    replace: 'standing.some(({ hash }) => hash !== revision)',
+    find: 'hash !== undefined && hash !== revision && before.includes(hash)',
+    replace: 'hash !== undefined && hash !== revision',
     tests: ['packages/core/fence/test/record/lost-permits.test.ts'],
   },
   {

@@ -8,6 +8,7 @@ const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
 const releaseFailure = 'packages/core/planner/src/rollout/release/release-failure.ts'
 const reapply = 'packages/core/planner/src/rollout/held/reapply.ts'
 const releasePolicy = 'packages/core/planner/src/rollout/view/release-policy.ts'
+const leftRevisions = 'packages/core/planner/src/rollout/states/left-revisions.ts'
 const onDelete = 'packages/core/planner/src/rollout/held/on-delete.ts'
 
 const planRolloutTests = 'packages/core/planner/test/rollout/plan-rollout.test.ts'
@@ -21,10 +22,43 @@ const failedStateTests = 'packages/core/planner/test/rollout/failed-state.test.t
 const reapplyTests = 'packages/core/planner/test/rollout/reapply.test.ts'
 const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.test.ts'
 const policiesTests = 'test/scenarios/policies.test.ts'
+const leftRevisionsTests = 'packages/core/planner/test/rollout/left-revisions.test.ts'
 const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 
 /** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
+  {
+    rule: 'G1',
+    fault: 'a rollback leaves the version behind that it rolls back',
+    file: leftRevisions,
+    find: 'return before?.stableRevision !== stableRevision ||',
+    replace: 'return before !== undefined ||',
+    tests: [leftRevisionsTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a completed release leaves nothing behind',
+    file: leftRevisions,
+    find: 'hasCompleted(before, state) ? revisionsOn(fleet) : ',
+    replace: '',
+    tests: [leftRevisionsTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'the first rest of a Rollout leaves nothing behind',
+    file: leftRevisions,
+    find: ' || (before?.releases ?? []).every(({ revision }) => revision === stableRevision)',
+    replace: '',
+    tests: [leftRevisionsTests],
+  },
+  {
+    rule: 'G1',
+    fault: 'a revision that is released again counts as left behind',
+    file: leftRevisions,
+    find: ' && revision !== state.canary.canaryRevision',
+    replace: '',
+    tests: [leftRevisionsTests],
+  },
   {
     rule: 'G12',
     fault: 'a failed version is forgotten when another template replaces it',

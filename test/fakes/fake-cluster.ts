@@ -285,6 +285,7 @@ export class FakeCluster {
       releaseUid,
       record,
       nodes: release.spec.tranche?.nodes,
+      leftRevisions: release.spec.tranche?.leftRevisions,
       fleet: this.fleet(),
       podsSeen,
       sent: new Set(),

@@ -83,6 +83,65 @@ describe('nodes that were dead before the release, without a policy', () => {
     expectKept(stage)
   })
 
+  it('cost no budget in the releases that follow, until they are back (G1, G6)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    const dead = await killNodes(2)
+    await stage.pass(60_000)
+    for (const version of ['v2', 'v3', 'v4']) {
+      await stage.setImage(version)
+      await untilNodesOn(stage, version, 18)
+      await stage.until('the release is over', isOver)
+      expect((await stage.rollout()).status?.skippedNodes).toEqual(dead)
+    }
+    expect((await stage.rollout()).status?.leftRevisions).toHaveLength(1)
+    for (const node of dead) await drive(stage.clock, stage.simulator.nodes.revive(node))
+    await untilReleased(stage, 'v4')
+    await stage.setImage('v5')
+    await untilReleased(stage, 'v5')
+    expect((await stage.rollout()).status?.leftRevisions).toBeUndefined()
+    expectKept(stage)
+  })
+
+  it('cost no budget if another client deleted their pods, which dead kubelets cannot end (G1, G6)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    const dead = await killNodes(2)
+    await stage.pass(60_000)
+    for (const { metadata, spec } of await stage.pods())
+      if (dead.includes(spec?.nodeName ?? ''))
+        await stage.client.delete(resourcePaths.pods, { namespace: metadata.namespace ?? '', name: metadata.name }, {})
+    await stage.pass(5 * 60_000)
+    for (const version of ['v2', 'v3']) {
+      await stage.setImage(version)
+      await untilNodesOn(stage, version, 18)
+      await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
+    }
+    expect((await stage.rollout()).status?.message).toContain('18 of 20 nodes are available')
+    for (const node of dead) await drive(stage.clock, stage.simulator.nodes.revive(node))
+    await untilNodesOn(stage, 'v3', 20)
+    expectKept(stage)
+  })
+
+  it('count where a rolled-back release brought their version, which may have taken them down, and the release says so (G1)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 1, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 1)
+    const [taken = ''] = await nodesOn(stage, 'v2')
+    await drive(stage.clock, stage.simulator.nodes.kill(taken))
+    await stage.pass(60_000)
+    await stage.setImage('v1')
+    await stage.until('the rollback is over', isOver)
+    await stage.setImage('v3')
+    await stage.until('it is reported', async () => (await stage.release())?.status?.waiting?.reason === 'BudgetUsedUp')
+    await stage.pass(10 * 60_000)
+    expect(await nodesOn(stage, 'v3')).toEqual([])
+    expect((await stage.release())?.status?.waiting?.message).toContain(
+      `${taken} is dead and runs a revision that was rolled back or replaced, which may be why, so it counts: bring it back, or delete its Node object`,
+    )
+    await drive(stage.clock, stage.simulator.nodes.revive(taken))
+    await untilNodesOn(stage, 'v3', 1)
+    expectKept(stage)
+  })
+
   it('include a node once its kubelet has reported it NotReady for five minutes', async () => {
     await releaseBeside('node-003')
     await stage.pass(4 * 60_000)

@@ -53,6 +53,7 @@ export type WorldsName =
   | 'stale'
   | 'native'
   | 'down'
+  | 'killed'
   | 'maintained'
   | 'flapping'
   | 'interrupted'

@@ -111,6 +111,12 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     worlds: 'down',
   },
   {
+    guarantee: 'G1',
+    fault: 'a dead node costs no budget, whatever version took it down',
+    edits: [{ file: exemptNodes, find: 'if (standing.some((pod) => isSuperseded(pod, revisions))) return false', replace: '' }],
+    worlds: 'killed',
+  },
+  {
     guarantee: 'G2',
     fault: 'a permit settles once its pod is gone',
     edits: [

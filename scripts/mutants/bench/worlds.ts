@@ -50,6 +50,22 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         6 * MINUTE,
       ),
   },
+  killed: {
+    text: 'the kubelets of two nodes with a new version fall silent, and a newer template replaces it before its release is complete',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { startMs: 1_000, maxUnavailable: 2, minReadySeconds: 0, nodes: 20, steps: inSteps({}) },
+        [
+          template('v2', 1),
+          { atMs: 15 * SECOND, kind: 'approve', by: 'status' },
+          { atMs: 40 * SECOND, kind: 'approve', by: 'status' },
+          ...[1, 4].map((pick): Incident => ({ atMs: 70 * SECOND, kind: 'silenceNode', pick, forMs: 5 * MINUTE })),
+          template('v3', 150),
+        ],
+        6 * MINUTE,
+      ),
+  },
   maintained: {
     text: 'two nodes are in maintenance, with pods that are not Ready, before the release starts',
     among: (drawn) =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fitForStatus, judgeAnswer, judgeQuickly, type MeasurementOutcome, type MetricAnswer } from '@tranche/analysis'
 import type { Analysis } from '@tranche/api-schema'
+import { cpuMs } from '../../../../test/fakes/cpu-ms.ts'
 
 const values = { canaryRevision: 'v2', threshold: '0.05' }
 
@@ -243,13 +244,13 @@ describe('judging on the main thread', () => {
 
 it('a response of 500,000 nested lists or an unterminated string is an error, and takes no longer than a flat one', () => {
   for (const body of ['['.repeat(500_000) + ']'.repeat(500_000), '"\\"'.repeat(300_000)]) {
-    const began = performance.now()
+    const began = cpuMs()
     const outcome = judgeAnswer({
       analysis: { name: 'a', http: { url: 'http://x' }, successCondition: 'true' },
       values: {},
       answer: { status: 200, contentType: 'application/json', body },
     })
     expect(outcome.phase).toBe('Error')
-    expect(performance.now() - began).toBeLessThan(500)
+    expect(cpuMs() - began).toBeLessThan(500)
   }
 })

@@ -141,6 +141,7 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
       releaseUid,
       record,
       nodes,
+      leftRevisions: release.spec.tranche?.leftRevisions,
       fleet,
       podsSeen: record.watermark,
       sent: new Set(),

@@ -28,6 +28,8 @@ export interface Outline {
   readonly stable: string | undefined
   /** Revision that this release, or the last one, replaces; undefined while unknown. */
   readonly replaced: string | undefined
+  /** Revisions that completed releases left behind on nodes. */
+  readonly left: readonly string[]
   /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number
   /** Node rules of the release; between releases those of the steps. */
@@ -64,6 +66,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
     canary,
     stable: (isReleaseUnderWay(rollout) ? undefined : lastStable) ?? replaced ?? lastStable ?? found?.stable,
     replaced: release?.spec.tranche?.stableRevision ?? replaced,
+    left: release?.spec.tranche?.leftRevisions ?? rollout.status?.leftRevisions ?? [],
     minReadyMs: (daemonSet?.spec.minReadySeconds ?? 0) * 1000,
     rules: release === undefined ? nodeRulesFor(rollout, undefined) : release.spec.tranche?.nodes,
     batch: release?.spec.releasePlan.batchPartition ?? null,
@@ -73,8 +76,26 @@ export function outlineOf(facts: ReleaseFacts): Outline {
 }
 
 /** Progress of the present batch, or of all nodes without one. Incremental: costs only the changes since the last call. */
-export function progressOf({ facts, fleet, canary, replaced: stable, minReadyMs, rules, batch, plan }: Outline): BatchProgress {
-  return batchProgress({ fleet, revision: canary, stable, minReadyMs, monotonicMs: facts.monotonicMs, plan, batch, nodes: rules })
+export function progressOf(outline: Outline): BatchProgress {
+  const { facts, fleet, canary, replaced: stable, left, minReadyMs, rules, batch, plan } = outline
+  const permitted = nodesWithPermit(outline)
+  return batchProgress({
+    fleet,
+    revision: canary,
+    stable,
+    left,
+    permitted,
+    minReadyMs,
+    monotonicMs: facts.monotonicMs,
+    plan,
+    batch,
+    nodes: rules,
+  })
+}
+
+/** Names of nodes with a permit in the record of the release. */
+export function nodesWithPermit({ release }: Outline): readonly string[] {
+  return (release?.status?.flight?.permits ?? []).map(({ node }) => node)
 }
 
 /** Skipped nodes: NotReady, excluded, or gone during their update. */

@@ -7,7 +7,7 @@ import type { ForecastInputs } from './to-forecast.ts'
  * long as the policy says.
  */
 export function exemptAtStart({ timeline, snapshot, daemonSet }: ForecastInputs): number {
-  const { canaryRevision: canary, stableRevision: stable, nodes: rules } = timeline.firstSpec ?? {}
+  const { canaryRevision: canary, stableRevision: stable, leftRevisions: left = [], nodes: rules } = timeline.firstSpec ?? {}
   if (canary === undefined) return 0
   const fleet = new FleetIndex()
   for (const node of snapshot.nodes) fleet.nodeChanged(undefined, toFleetNode(node, undefined, BY_STAMPS))
@@ -19,7 +19,8 @@ export function exemptAtStart({ timeline, snapshot, daemonSet }: ForecastInputs)
   const unavailable = nodes.filter((node) => node.desired && !node.pods.some(({ ready, terminating }) => ready && !terminating))
   const { names } = exemptNodes({
     unavailable,
-    revisions: { canary, stable },
+    revisions: { canary, stable, left },
+    permitted: new Set(),
     rules: batchScope(rules, null).rules,
     desired,
     monotonicMs: Number.MAX_SAFE_INTEGER,

@@ -8,14 +8,14 @@ import type { ForecastInputs } from './to-forecast.ts'
 /** @returns function that explains the position of a node */
 export function createOrderReasons({ snapshot, timeline }: ForecastInputs): (taken: Taken) => string {
   const nodes = new Map(snapshot.nodes.map((node) => [node.metadata.name, toFleetNode(node, undefined, BY_STAMPS)]))
-  const { canaryRevision: canary = '', stableRevision: stable, nodes: rules } = timeline.firstSpec ?? {}
+  const { canaryRevision: canary = '', stableRevision: stable, leftRevisions: left = [], nodes: rules } = timeline.firstSpec ?? {}
   const textOf = (taken: Taken): string => {
     const node = nodes.get(taken.node)
     const pod = toFleetPod(taken.pod, undefined, BY_STAMPS)
     if (node === undefined || pod === null) return ''
     const view = { ...node, desired: true, pods: [pod] }
     const scope = batchScope(rules, rules?.steps === undefined ? null : taken.batch - 1)
-    return orderReasonText(orderReasonOf({ node: view, pod }, { canary, stable, scope }), taken.batch)
+    return orderReasonText(orderReasonOf({ node: view, pod }, { canary, stable, left, scope }), taken.batch)
   }
   return textOf
 }

@@ -34,7 +34,8 @@ export async function restoreRecord(
   const watermark = pods.map(({ resourceVersion }) => resourceVersion).reduce(newerResourceVersion, '0')
   const availability = { minReadyMs, monotonicMs: clock.monotonicMs() }
   const stable = daemonSet.metadata.annotations?.[daemonSetAnnotations.stableRevision]
-  const permits = lostPermits({ revision: allowance.revision, stable, nodes, fleet, pods, availability })
+  const left = release.spec.tranche?.leftRevisions ?? []
+  const permits = lostPermits({ revision: allowance.revision, stable, left, nodes, fleet, pods, availability })
   return cluster.writeRecord(release, { ...createRecord(allowance, watermark), permits }, signal)
 }
 

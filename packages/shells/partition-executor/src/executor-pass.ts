@@ -240,6 +240,7 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     releaseUid: release.metadata.uid,
     record: release.status?.flight,
     nodes: release.spec.tranche?.nodes,
+    leftRevisions: release.spec.tranche?.leftRevisions,
     fleet,
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),

@@ -13,7 +13,7 @@ import {
   time,
   workloadRefSchema,
 } from './fields.ts'
-import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema, waitingSchema } from './status-fields.ts'
+import { conditionSchema, failureSchema, leakedSchema, leftRevisionsSchema, skippedNodesSchema, waitingSchema } from './status-fields.ts'
 import { policyFields } from './release-policy.ts'
 import {
   analysisPhases,
@@ -67,6 +67,7 @@ const trancheSpecSchema = z.object({
   paused: z.boolean().optional().meta({ description: 'Stops all pod deletions, including those of the batch in flight.' }),
   canaryRevision: z.string().optional().meta({ description: 'controller-revision-hash to release.' }),
   stableRevision: z.string().optional().meta({ description: 'controller-revision-hash of the last good revision.' }),
+  leftRevisions: leftRevisionsSchema.optional(),
   rolloutGeneration: int64().optional().meta({ description: 'Generation of the Rollout from which this spec was written.' }),
   release: z.string().optional().meta({ description: 'Identity of the release. It changes at each rollover.' }),
   finalSettleSeconds: int32()

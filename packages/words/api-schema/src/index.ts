@@ -58,7 +58,15 @@ export {
 export { type DowntimeRules, downtimeSchema } from './downtime-rules.ts'
 export type { SecretKey } from './secret-key.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
-export type { FailedNode, Failure, Leaked, RolloutCondition, Waiting, WaitingFor } from './status-fields.ts'
+export {
+  type FailedNode,
+  type Failure,
+  type Leaked,
+  LEFT_REVISIONS_MAX,
+  type RolloutCondition,
+  type Waiting,
+  type WaitingFor,
+} from './status-fields.ts'
 export {
   ACCEPTED_NODES_MAX,
   type RolloutActionType,

@@ -13,7 +13,7 @@ import {
   time,
   workloadRefSchema,
 } from './fields.ts'
-import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema, waitingForSchema } from './status-fields.ts'
+import { conditionSchema, failureSchema, leakedSchema, leftRevisionsSchema, skippedNodesSchema, waitingForSchema } from './status-fields.ts'
 import { requestHeaderModifierSchema, routeMatchSchema, trafficRoutingSchema } from './traffic-fields.ts'
 import { nodeSelectorSchema } from './release-policy.ts'
 import { finalisingSteps, heldReasons, notifyEvents, releaseResults, rolloutPhases, stepStates } from './values.ts'
@@ -232,6 +232,7 @@ const rolloutStatusSchema = z.object({
     description:
       'SHA-256 of the pod template being released, as the DaemonSet had it. It becomes stableDigest when the revision becomes stable.',
   }),
+  leftRevisions: leftRevisionsSchema.optional(),
   waitingFor: waitingForSchema.optional().meta({
     description: 'What the current step or the end of the release waits for. Absent during a pause and while the Rollout is stalled.',
   }),

@@ -74,5 +74,14 @@ export const waitingForSchema = z.object({ ...waitFields, since: time().optional
 /** @see waitingForSchema */
 export type WaitingFor = Frozen<z.infer<typeof waitingForSchema>>
 
+/** Maximum number of revisions left behind that a status names: those of the most nodes. The others count as superseded. */
+export const LEFT_REVISIONS_MAX = 20
+
+/** Revisions that the last completed release left behind on nodes, such as dead ones; at most {@link LEFT_REVISIONS_MAX}. */
+export const leftRevisionsSchema = atomicList(z.string()).max(LEFT_REVISIONS_MAX).meta({
+  description:
+    'controller-revision-hash of each revision that the last completed release left behind on nodes, such as dead ones. They count as the stable one does.',
+})
+
 /** Names of skipped nodes: NotReady or excluded. */
 export const skippedNodesSchema = atomicList(z.string()).meta({ description: 'Skipped nodes: NotReady or excluded by the policy.' })

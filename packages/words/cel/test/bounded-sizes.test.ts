@@ -1,5 +1,6 @@
 import { createCelEnvironment } from '@tranche/cel'
 import { describe, expect, it } from 'vitest'
+import { cpuMs } from '../../../../test/fakes/cpu-ms.ts'
 
 const environment = createCelEnvironment({ result: { kind: 'dyn' } })
 
@@ -48,10 +49,10 @@ describe('any expression over an answer of 1 MB ends quickly', () => {
 it('nested loops end at the step limit, although all and exists continue after other errors', () => {
   const items = Array.from({ length: 500_000 }, () => 1)
   const nested = Array.from({ length: 8 }).reduce<string>((inner, _, level) => `result.exists(a${level}, ${inner})`, 'false')
-  const began = performance.now()
+  const began = cpuMs()
   expect(evaluate(nested, items)).toEqual(stopped)
   // 25 s if each item of each loop makes its own error.
-  expect(performance.now() - began).toBeLessThan(2_000)
+  expect(cpuMs() - began).toBeLessThan(2_000)
 })
 
 it('an expression that exceeds the step limit has no value, whatever surrounds the expensive part', () => {

@@ -15,17 +15,22 @@ export interface Revisions {
   readonly canary: string
   /** Undefined where it is unknown: then no pod counts as superseded. */
   readonly stable: string | undefined
+  /** Revisions of nodes that completed releases left behind, such as dead ones. */
+  readonly left: readonly string[]
 }
 
-/** Whether a pod is of neither the canary nor the stable revision: a replaced or rolled-back release left it. */
-export function isSuperseded({ hash }: FleetPod, { canary, stable }: Revisions): boolean {
-  return stable !== undefined && hash !== stable && hash !== canary
+/**
+ * Whether a pod is of a superseded revision: one that a replaced or rolled-back release brought, and that no completed release has left
+ * behind since.
+ */
+export function isSuperseded({ hash }: FleetPod, { canary, stable, left }: Revisions): boolean {
+  return stable !== undefined && hash !== stable && hash !== canary && (hash === undefined || !left.includes(hash))
 }
 
 /**
  * Whether old pods on the node can be replaced now. The node is not in maintenance. It is Ready, or its kubelet answers and one of the
  * pods is of a superseded revision. That revision may be what makes the node NotReady, and only another one would fix it. A NotReady node
- * with the stable revision is skipped: a new pod would not help it.
+ * with the stable revision, or with one that a completed release left behind, is skipped: a new pod would not help it.
  */
 export function isInReach(node: NodeView, revisions: Revisions): boolean {
   return node.maintenance === undefined && (node.ready || (node.answers && hasSupersededPod(node, revisions)))

@@ -28,6 +28,6 @@ export function failedDueNodes({ release, fleet, minReadyMs, monotonicMs }: DueN
   const scope = scopeInRecord(record.scope, tranche.nodes)
   if (scope === null) return []
   const { desired, onRevision, old } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
-  const rules = { canary: record.revision, stable: tranche.stableRevision, scope }
+  const rules = { canary: record.revision, stable: tranche.stableRevision, left: tranche.leftRevisions ?? [], scope }
   return dueNotReadyNodes(old, rules, batchSizeOf(record, desired, onRevision) - onRevision).map(({ name }) => name)
 }

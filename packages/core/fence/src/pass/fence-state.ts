@@ -64,11 +64,12 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   })
   const old = [...permittedNodes(permits)].filter((node) => isOldNode(view, record, node))
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
-  const revisions = { canary: record.revision, stable: view.published.stableRevision }
+  const revisions = { canary: record.revision, stable: view.published.stableRevision, left: view.leftRevisions ?? [] }
   const taken = tally.onRevision + old.length
   const size = batchSizeOf(record, tally.desired, taken)
   const { desired, unavailable } = tally
-  const exemption = exemptNodes({ unavailable, revisions, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
+  const permitted = new Set(record.permits.map(({ node }) => node))
+  const exemption = exemptNodes({ unavailable, revisions, permitted, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
   return { view, record, availability, revisions, scope, tally, exemption, permits, size, lack: size - taken }
 }
 

@@ -42,6 +42,8 @@ export interface PassView {
   readonly record: FlightRecord | undefined
   /** Node rules of the BatchRelease, beside the record; undefined: every node. */
   readonly nodes?: ReleaseNodeRules | undefined
+  /** Revisions that completed releases left behind on nodes. @default none */
+  readonly leftRevisions?: readonly string[] | undefined
   readonly fleet: FleetView
   /** resourceVersion that this process's pod watch has reached (rule F2). */
   readonly podsSeen: string

@@ -9,6 +9,8 @@ export interface LostRecord {
   readonly revision: string
   /** Hash of the revision being replaced; undefined where it is unknown. */
   readonly stable: string | undefined
+  /** Revisions that completed releases left behind on nodes. */
+  readonly left: readonly string[]
   /** Names of the desired nodes, from a live list. */
   readonly nodes: readonly string[]
   /** Our view: since when pods have been Ready. */
@@ -20,17 +22,19 @@ export interface LostRecord {
 
 /**
  * Rule F11: permits for nodes that may be in flight under a lost record. These are the desired nodes without an available pod,
- * except those that still run a pod of the stable revision. Each permit stands for a pod that is gone, so it settles as soon as
+ * except those that still run a pod of the stable revision, or of one that a completed release left behind. Each permit stands for a pod that is gone, so it settles as soon as
  * its node has an available pod. See L21.
  */
-export function lostPermits({ revision, stable, nodes, fleet, pods, availability }: LostRecord): readonly Permit[] {
+export function lostPermits({ revision, stable, left, nodes, fleet, pods, availability }: LostRecord): readonly Permit[] {
   const live = Map.groupBy(
     pods.filter(({ terminating }) => !terminating),
     ({ node }) => node,
   )
+  const before = stable === undefined ? left : [stable, ...left]
+  const isFromBefore = (hash: string | undefined): boolean => hash !== undefined && hash !== revision && before.includes(hash)
   return nodes.flatMap((name) => {
     const standing = live.get(name) ?? []
-    if (stable !== undefined && stable !== revision && standing.some(({ hash }) => hash === stable)) return []
+    if (standing.some(({ hash }) => isFromBefore(hash))) return []
     const seen = nodeInView(fleet, name)?.pods ?? []
     const isUp = standing.some((pod) => seen.some((known) => isUpNow(known, pod, availability)))
     return isUp ? [] : [{ node: name, podUid: `${LOST_POD_PREFIX}${name}`, podResourceVersion: '0' }]

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 const everyNode = batchScope(undefined, null)
-const revisions = { canary: 'new', stable: 'stable', scope: everyNode }
+const revisions = { canary: 'new', stable: 'stable', left: ['left'], scope: everyNode }
 const healthy = { hash: 'stable', createdAt: '2026-01-05T00:00:00Z' }
 
 /** Every reason for precedence, the strongest first. Within one rank of G5 the older pod comes first, then the name decides. */
@@ -50,18 +50,16 @@ describe('firstCandidates (G5)', () => {
 
   it('counts no pod as superseded while the stable revision is unknown', () => {
     const nodes = [nodeWith('a', { hash: 'older', createdAt: '2026-01-02T00:00:00Z' }), nodeWith('b', { hash: 'stable' })]
-    expect(firstCandidates(nodes, { canary: 'new', stable: undefined, scope: everyNode }, 2).map(({ node }) => node.name)).toEqual([
-      'b',
-      'a',
-    ])
+    expect(
+      firstCandidates(nodes, { canary: 'new', stable: undefined, left: [], scope: everyNode }, 2).map(({ node }) => node.name),
+    ).toEqual(['b', 'a'])
   })
 
   it('counts nothing as superseded while the stable revision itself is released', () => {
     const nodes = [nodeWith('a', { hash: 'bad', ready: false, createdAt: '2026-01-02T00:00:00Z' }), nodeWith('b', { hash: 'bad' })]
-    expect(firstCandidates(nodes, { canary: 'stable', stable: 'stable', scope: everyNode }, 2).map(({ node }) => node.name)).toEqual([
-      'a',
-      'b',
-    ])
+    expect(
+      firstCandidates(nodes, { canary: 'stable', stable: 'stable', left: [], scope: everyNode }, 2).map(({ node }) => node.name),
+    ).toEqual(['a', 'b'])
   })
 
   it('skips nodes that are NotReady', () => {
@@ -73,6 +71,7 @@ describe('firstCandidates (G5)', () => {
     ['no known revision, where its kubelet answers', { hash: null }, { answers: true }, ['a', 'b']],
     ['a superseded revision, where its kubelet does not answer', { hash: 'older' }, { answers: false }, ['b']],
     ['the stable revision, though its kubelet answers', { hash: 'stable' }, { answers: true }, ['b']],
+    ['a revision that a completed release left behind, though its kubelet answers', { hash: 'left' }, { answers: true }, ['b']],
   ])('treats a NotReady node that runs %s', (_what, pod, node, want) => {
     expect(names([{ ...nodeWith('a', { ...healthy, ...pod }), ready: false, ...node }, nodeWith('b', healthy)], 2)).toEqual(want)
   })
@@ -80,7 +79,7 @@ describe('firstCandidates (G5)', () => {
   it('ranks NotReady nodes with a live kubelet as not ready while the stable revision is restored', () => {
     const bad = { ...healthy, hash: 'bad' }
     const nodes = [nodeWith('a', bad), { ...nodeWith('b', bad), ready: false }, nodeWith('c', { ...bad, ready: false, phase: 'Pending' })]
-    const chosen = firstCandidates(nodes, { canary: 'stable', stable: 'stable', scope: everyNode }, 3)
+    const chosen = firstCandidates(nodes, { canary: 'stable', stable: 'stable', left: [], scope: everyNode }, 3)
     expect(chosen.map(({ node }) => node.name)).toEqual(['c', 'b', 'a'])
   })
 

@@ -9,6 +9,8 @@ import { publishedTargetOf, NOW_MS } from './pass-notation.ts'
 /** A generated cluster, and the policy of its release for dead nodes; without one where it has none. */
 export interface RuledCluster extends GeneratedCluster {
   readonly notReady?: DeadRule | undefined
+  /** Revisions that completed releases left behind on nodes. */
+  readonly left?: readonly string[]
 }
 
 /** `nodes.notReady` of a policy, and what it means: `after` in milliseconds, and how many of `desired` nodes may be dead. */
@@ -42,11 +44,16 @@ const deadRule: fc.Arbitrary<DeadRule> = fc
 /** Passes without disagreement, over clusters in every state; some permits were sent without a visible outcome. */
 export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
   return fc
-    .tuple(generatedClusters(), fc.constantFrom(0, 0, 0, 2, 3), fc.option(deadRule, { nil: undefined }))
-    .map(([generated, everySent, notReady]) => {
+    .tuple(
+      generatedClusters(),
+      fc.constantFrom(0, 0, 0, 2, 3),
+      fc.option(deadRule, { nil: undefined }),
+      fc.constantFrom([], [], ['older'], ['unknown', 'older']),
+    )
+    .map(([generated, everySent, notReady, left]) => {
       const { exempt, after } = notReady ?? {}
       const scope = scopeTextOf(batchScope(notReady && { notReady: { exempt, after } }, null))
-      const cluster = { ...generated, record: { ...generated.record, scope }, notReady }
+      const cluster = { ...generated, record: { ...generated.record, scope }, notReady, left }
       const sent = cluster.record.permits.filter((_, at) => everySent > 0 && at % everySent === 0)
       return { cluster, view: toView(cluster, sent) }
     })
@@ -65,6 +72,7 @@ export function toView(cluster: RuledCluster, sent: readonly Permit[] = []): Pas
     releaseUid: 'release',
     record: cluster.record,
     ...(cluster.notReady && { nodes: { notReady: { exempt: cluster.notReady.exempt, after: cluster.notReady.after } } }),
+    leftRevisions: cluster.left,
     fleet: index.view(FLEET_OWNER),
     podsSeen: '9999',
     sent: new Set(sent.map(permitId)),
@@ -89,7 +97,8 @@ export interface NodeTruth {
   readonly pods: readonly SeenPod[]
   /**
    * The node does not answer, is in maintenance, or has been NotReady for five minutes or as long as the policy says. It runs the stable
-   * revision, or one of unknown name, and no other.
+   * revision, one of unknown name, or one that a completed release left behind, and no other. Where all of its pods are terminating, none
+   * of them has a permit.
    */
   readonly dead: boolean
   /** The node has an available, non-terminating pod. */
@@ -99,7 +108,7 @@ export interface NodeTruth {
 }
 
 /** The truth about every node that exists or has a pod, by name. */
-export function truthOf({ nodes, pods, record, minReadySeconds, notReady }: RuledCluster): ReadonlyMap<string, NodeTruth> {
+export function truthOf({ nodes, pods, record, minReadySeconds, notReady, left = [] }: RuledCluster): ReadonlyMap<string, NodeTruth> {
   const names = new Set([...nodes.map(({ metadata }) => metadata.name), ...pods.map(({ pod }) => nodeOfPod(pod))])
   return new Map(
     [...names].map((name) => {
@@ -107,17 +116,20 @@ export function truthOf({ nodes, pods, record, minReadySeconds, notReady }: Rule
       const here = pods.filter(({ pod }) => nodeOfPod(pod) === name)
       const health = node?.status?.conditions?.[0]?.status
       const inMaintenance = node?.status?.conditions?.some(({ type }) => type === 'DrainInProgress') === true
-      const hasSuperseded = here.some(({ pod }) => stands(pod) && !['old', 'new'].includes(hashOf(pod) ?? ''))
+      const hasSuperseded = here.some(({ pod }) => stands(pod) && !['old', 'new', ...left].includes(hashOf(pod) ?? ''))
       const inReach = !inMaintenance && (health === 'True' || (health === 'False' && hasSuperseded))
       const available = here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000)
       const old = here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision)
+      const isBefore = here.every(({ pod }) => hashOf(pod) !== record.revision && ['old', ...left].includes(hashOf(pod) ?? ''))
+      const isEnding = here.length > 0 && here.every(({ pod }) => !stands(pod))
+      const isLeftByOthers = isEnding && isBefore && !record.permits.some(({ node: permitted }) => permitted === name)
       const isLost = inMaintenance || health === 'Unknown' || (health === 'False' && seenNotReadyMs(name) >= (notReady?.afterMs ?? 300_000))
       const truth: NodeTruth = {
         desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
         isReady: health === 'True',
         inReach,
         pods: here,
-        dead: isLost && !inReach && !hasSuperseded && old && !available,
+        dead: isLost && !inReach && !hasSuperseded && (old || isLeftByOthers) && !available,
         available,
         old,
       }

@@ -220,6 +220,26 @@ describe('the pods that an executor permits and deletes under the node rules of 
       'wait for budget',
     ],
     [
+      'a dead node costs no budget if it has a revision that a completed release left behind (G1)',
+      { nodes: 'a?:bad! b:old', left: ['bad'], permits: 'b' },
+      'execute b',
+    ],
+    [
+      'more dead nodes than the policy exempts cost budget, also with a revision that a completed release left behind (G1)',
+      { nodes: 'a?:bad! b:old c?:old!', left: ['bad'], permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'a NotReady node with a revision that a completed release left behind is not taken, though its kubelet answers (G6)',
+      { nodes: 'a¿:bad b:old', left: ['bad'] },
+      'append b',
+    ],
+    [
+      'a dead node costs budget if it has another superseded revision than those left behind (G1)',
+      { nodes: 'a?:bad! b:old', left: ['worse'], permits: 'b' },
+      'wait for budget',
+    ],
+    [
       'a node in maintenance costs budget if it has a superseded revision, and is not taken (G1)',
       { nodes: 'a&:bad! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
       'wait for budget',
@@ -245,8 +265,23 @@ describe('the pods that an executor permits and deletes under the node rules of 
       'withdraw b',
     ],
     [
-      'a dead node is not exempt once its old pod is terminating: it is about to come back on the revision',
-      { nodes: 'a?:oldx b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'a dead node costs no budget if another client deleted its pod, which its kubelet cannot end (G1)',
+      { nodes: 'a?:oldx b:old', permits: 'b' },
+      'execute b',
+    ],
+    [
+      'a node whose pod Tranche has deleted costs budget, and is not one of the dead ones (G1)',
+      { nodes: 'a?:oldx b?:old! c:old', rules: { notReady: { exempt: 1 } }, permits: 'a c', limit: 2 },
+      'execute c',
+    ],
+    [
+      'a dead node costs budget if its terminating pod is of a superseded revision, or of the one that is released (G1)',
+      { nodes: 'a?:badx b?:newx c:old', rules: { notReady: { exempt: '100%' } }, permits: 'c', limit: 2 },
+      'wait for budget',
+    ],
+    [
+      'a dead node without any pod costs budget: nothing says what took it down (G1)',
+      { nodes: 'a?:none b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
       'wait for budget',
     ],
     [

@@ -39,6 +39,8 @@ export interface PassCase {
   readonly zones?: string
   /** Node rules of the release; the record has their scope. */
   readonly rules?: ReleaseNodeRules
+  /** Revisions that completed releases left behind on nodes. */
+  readonly left?: readonly string[]
   /** Batch from 0 for which the record is open; null, the default, for the last. */
   readonly batch?: number | null
   readonly partition?: number
@@ -78,6 +80,7 @@ export function passView(given: PassCase): PassView {
     releaseUid: 'release',
     record,
     nodes: given.rules,
+    leftRevisions: given.left,
     fleet: fleetOf(given.nodes, given.zones),
     podsSeen: given.podsSeen ?? '1000',
     sent: new Set(words(given.sent ?? '').map((node) => `uid-pod-${node}@10`)),

@@ -333,7 +333,7 @@ function nodesOf(cluster: RuledCluster) {
 function rankOf(cluster: RuledCluster, pod: RuledCluster['pods'][number]['pod'], noBudget: boolean): string {
   const here = cluster.pods.filter((seen) => nodeOfPod(seen.pod) === nodeOfPod(pod))
   const costless = noBudget && !here.some((seen) => stands(seen.pod) && isReady(seen.pod))
-  const superseded = hashOf(pod) !== 'old'
+  const superseded = !['old', ...(cluster.left ?? [])].includes(hashOf(pod) ?? '')
   const crashing = pod.status?.containerStatuses !== undefined
   const isNodeReady = truthOf(cluster).get(nodeOfPod(pod))!.isReady
   const health =

@@ -52,6 +52,13 @@ describe('lostPermits (F11)', () => {
     expect(permitsOf(unlabelled, unlabelled, { stable: undefined }).map(({ node }) => node)).toEqual(['a'])
   })
 
+  it('counts no node that still runs a revision that a completed release left behind, and not where it is released again', () => {
+    const pods = [podOf({ node: 'a', hash: 'bad', ready: false })]
+    expect(permitsOf(pods, pods, { left: ['bad'] })).toEqual([])
+    expect(permitsOf(pods, pods, { left: ['bad'], stable: undefined })).toEqual([])
+    expect(permitsOf(pods, pods, { left: ['bad'], revision: 'bad' }).map(({ node }) => node)).toEqual(['a'])
+  })
+
   it('counts a node as in flight whose pod is available only by a view that may have missed a flap (L10)', () => {
     const availability = { minReadyMs: 10_000, monotonicMs: 10_500 }
     const seen = podOf({ node: 'a', hash: 'new', resourceVersion: '5' })
@@ -77,7 +84,16 @@ function permitsOf(seen: readonly FleetPod[], live: readonly FleetPod[], given: 
   index.nodeChanged(undefined, toFleetNode(aNode('b', { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] }), undefined, BY_STAMPS))
   for (const pod of seen) index.podChanged(undefined, pod)
   const availability = { minReadyMs: 0, monotonicMs: 0 }
-  return lostPermits({ revision: 'new', stable: 'old', nodes: ['a'], fleet: index.view(FLEET_OWNER), pods: live, availability, ...given })
+  return lostPermits({
+    revision: 'new',
+    stable: 'old',
+    left: [],
+    nodes: ['a'],
+    fleet: index.view(FLEET_OWNER),
+    pods: live,
+    availability,
+    ...given,
+  })
 }
 
 function podOf(fields: PodFields): FleetPod {

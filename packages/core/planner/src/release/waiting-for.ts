@@ -37,7 +37,7 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   }
   if (wanted.kind === 'stop') return stopped(view, wanted)
   if (wanted.kind === 'pending') return { reason: 'Pending', message: wanted.message, nodes: [] }
-  return left(view, wanted.progress) ?? stuckPods(view, wanted.allowance.limit) ?? inBatch(view, wanted)
+  return left(view, wanted.progress) ?? stuckPods(view, wanted.allowance.limit, wanted.progress.exemption.names) ?? inBatch(view, wanted)
 }
 
 /** A deletion ends when the nodes in flight have their pods; every other stop says why. */
@@ -98,7 +98,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
       heldByRules(view, wanted, lack) ??
       blockedWait(view, lack) ?? { reason: 'Upgrading', message: `${lack}${pullsFirst(view)}`, nodes: [] }
     )
-  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${suspectText(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 
@@ -133,7 +133,8 @@ function heldByRules(
   const rules = tranche?.nodes
   const scope = batchScope(rules, releasePlan.batchPartition ?? null)
   const { revision } = allowance
-  const spread = spreadWait({ fleet, revision, stable, rules, scope, unavailable: progress.unavailable })
+  const left = tranche?.leftRevisions ?? []
+  const spread = spreadWait({ fleet, revision, stable, left, rules, scope, unavailable: progress.unavailable })
   if (spread !== null) return { reason: 'SpreadUsedUp', message: `${lack}; ${spread.text}`, nodes: spread.nodes }
   const { waitedFor } = progress
   if (waitedFor.length < progress.effectiveSize - progress.updated) return null
@@ -160,6 +161,14 @@ function tooManyDead({ exemption: { dead, most } }: BatchProgress): string {
   if (dead.length <= most) return ''
   const count = dead.length === 1 ? '1 of them is dead' : `${dead.length} of them are dead`
   return `; ${count}, and all of them count, because nodes.notReady.exempt leaves out at most ${most}`
+}
+
+/** Dead nodes with a superseded revision cost budget, whatever the policy exempts: says which, and what ends that. */
+function suspectText({ exemption: { suspect } }: BatchProgress): string {
+  if (suspect.length === 0) return ''
+  const why = 'a revision that was rolled back or replaced, which may be why'
+  if (suspect.length === 1) return `; ${suspect[0]} is dead and runs ${why}, so it counts: bring it back, or delete its Node object`
+  return `; ${firstNodes(suspect)} are dead and run ${why}, so they count: bring them back, or delete their Node objects`
 }
 
 /** More nodes are down than the limit allows, for instance after it was lowered: says what ends the wait. */

@@ -16,6 +16,7 @@ import { rolloutHash } from './view/rollout-hash.ts'
 import { toConditions } from './states/rollout-conditions.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 import { stableRecord } from './states/stable-digest.ts'
+import { leftRevisions } from './states/left-revisions.ts'
 import { mayWriteStatus, untilCountsMs } from './view/status-writes.ts'
 
 /** Decides the next status of a Rollout from its stored status and the view. Pure. */
@@ -83,6 +84,7 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   const { stalled: _none, ...words } = state
   const skipped = view.release?.status?.skippedNodes
   const hash = rolloutHash(view.rollout)
+  const left = leftRevisions(view, state)
   const leaked = leakedWhileHeld(view, state) ?? view.release?.status?.leaked
   const policy = policyInUse(view)
   const kept = withoutOwnWords(before)
@@ -100,6 +102,7 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
     canaryStatus: { ...state.canary, ...(hash !== null && { rolloutHash: hash }), message: state.message },
     ...(state.stableRevision !== undefined && { stableRevision: state.stableRevision }),
     ...stableRecord(view, state),
+    ...(left.length > 0 && { leftRevisions: left }),
     ...(state.reason === 'Paused' && state.pausedSince !== undefined && { pausedSince: state.pausedSince }),
     ...(settlingUntil !== null && { settlingUntil }),
     ...(state.releaseGeneration !== undefined && { releaseGeneration: state.releaseGeneration }),
@@ -126,6 +129,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     policy: _policy,
     failure: _failure,
     stableDigest: _digest,
+    leftRevisions: _left,
     stableMismatch: _mismatch,
     canaryDigest: _canaryDigest,
     canaryNumber: _number,

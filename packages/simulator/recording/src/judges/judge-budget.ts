@@ -2,6 +2,7 @@ import type { NodeStory } from '../world/node-story.ts'
 import type { Decision } from '../world/observations.ts'
 import type { Deletion } from '../world/world.ts'
 import { followDeadNodes } from '../world/dead-nodes.ts'
+import { followLeftRevisions } from '../world/left-revisions.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { limitFor } from './limit-for.ts'
 
@@ -10,8 +11,8 @@ import { limitFor } from './limit-for.ts'
  * another reason that the watches of the deciding process had reported, but for those that were dead before their update. Where a list took its
  * watch past the time in which a pod was not Ready, the time in the status of the pod says since when it has been.
  */
-export function createBudgetJudge({ observations, breach }: JudgeParts): Judge {
-  const dead = followDeadNodes(observations)
+export function createBudgetJudge({ world, observations, breach }: JudgeParts): Judge {
+  const dead = followDeadNodes(observations, followLeftRevisions(world, observations))
 
   function downBeside(deletion: Deletion): ReadonlySet<string> {
     const { daemonSet, pod, decision } = deletion

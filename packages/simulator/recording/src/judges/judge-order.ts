@@ -1,6 +1,7 @@
 import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { isInMaintenance } from '../world/maintenance.ts'
+import { followLeftRevisions, type LeftRevisions } from '../world/left-revisions.ts'
 import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
 import type { Cause, Decision } from '../world/observations.ts'
@@ -15,8 +16,9 @@ import { type Candidate, compareCandidates, isSorted } from '../world/pod-order.
  * includes. The order is: superseded revisions; then failed, crashing, pending, not ready, healthy; then the order of the policy; then the
  * oldest; then the name. Tolerated exceptions:
  *
- * - A node in maintenance is passed over, and so is a NotReady node, unless its kubelet answers and it runs a superseded revision. Such a node may come anywhere among the
- *   superseded.
+ * - A node in maintenance is passed over, and so is a NotReady node, unless its kubelet answers and it runs a superseded revision. Such a
+ *   node may come anywhere among the superseded.
+ * - A revision that a completed release left behind on nodes is not superseded, or still is in the view of the writer.
  * - Where the budget may be used up, pods that are not Ready may come before Ready ones of any revision. Nodes in flight, or with a permit
  *   still in the record, may come before others.
  * - Where the policy asks for checks of nodes, a node that may have failed one is passed over, see {@link KeptNodes}.
@@ -35,12 +37,14 @@ class OrderJudge implements Judge {
   readonly #versions = new Map<string, Version[]>()
   readonly #nodeChanged = new Map<string, Cause>()
   readonly #kept: KeptNodes
+  readonly #left: LeftRevisions
   /** Epoch milliseconds of the last write, by writer. */
   readonly #lastWriteMs = new Map<string, number>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
     this.#kept = followKeptNodes(parts.query.failures ?? [], parts.query.clockSteps)
+    this.#left = followLeftRevisions(parts.world, parts.observations)
   }
 
   onDeletion(deletion: Deletion): void {
@@ -50,6 +54,7 @@ class OrderJudge implements Judge {
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Pod') remember(this.#versions, write)
     this.#kept.onWrite(write)
+    this.#left.onWrite(write)
     if (write.kind === 'Node') this.#nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
     this.#judgeWrite(write)
     if (write.actor !== undefined) this.#lastWriteMs.set(write.actor, write.t)
@@ -85,9 +90,12 @@ class OrderJudge implements Judge {
   *#viewsOf(story: DaemonSetStory, decision: Decision): Iterable<View> {
     const { observations } = this.#parts
     const stables = new Set([...story.possibleVersions(decision, observations)].map(({ annotations }) => annotations?.[STABLE]))
+    const left = this.#left.possible(story, decision)
     for (const terms of new Set(story.terms.possible(decision, observations)))
       for (const position of observations.positions(decision, 'pods') ?? [])
-        for (const stable of stables) yield { decision, position, rules: terms?.nodes ?? {}, terms, stable }
+        for (const stable of stables)
+          for (const known of left.size === 0 ? [left] : [left, new Set<string>()])
+            yield { decision, position, rules: terms?.nodes ?? {}, terms, stable, left: known }
   }
 
   /** @returns what is wrong with the choice as seen in this view; null when nothing is wrong, or the view does not show it */
@@ -183,13 +191,13 @@ class OrderJudge implements Judge {
   }
 
   /** Whether the node is certainly in maintenance, or NotReady and its kubelet does not answer or its pod runs the stable revision. */
-  #isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, { decision, stable }: View): boolean {
+  #isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, { decision, stable, left }: View): boolean {
     const { node } = story.node(name) ?? {}
     const changed = this.#nodeChanged.get(name)
     if (node === undefined || changed === undefined || !this.#parts.observations.hasSeen(decision, changed)) return false
     const { ready } = node
     if (isInMaintenance(node)) return true
-    return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && pod.hash === stable)
+    return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && (pod.hash === stable || left.has(pod.hash)))
   }
 }
 
@@ -202,6 +210,7 @@ interface View {
   readonly rules: RecordedNodeRules
   readonly terms: RecordedTerms | undefined
   readonly stable: string | undefined
+  readonly left: ReadonlySet<string>
 }
 
 interface Version {
@@ -225,14 +234,14 @@ function candidatesIn(
   versions: Versions,
   story: DaemonSetStory,
   { revision }: RecordedFlight,
-  { position, stable }: View,
+  { position, stable, left }: View,
 ): readonly Candidate[] {
   const candidates: Candidate[] = []
   for (const { name: node, node: place = { name: node }, pods } of story.nodes()) {
     for (const { uid } of pods.values()) {
       const pod = versionAt(versions.get(uid) ?? [], position)
       if (pod === undefined || pod.deleting || pod.hash === revision) continue
-      candidates.push({ uid, node, place, pod, superseded: stable !== undefined && pod.hash !== stable })
+      candidates.push({ uid, node, place, pod, superseded: stable !== undefined && pod.hash !== stable && !left.has(pod.hash ?? '') })
     }
   }
   return candidates

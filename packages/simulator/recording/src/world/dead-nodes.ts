@@ -1,5 +1,6 @@
 import type { RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
 import { isInMaintenance } from './maintenance.ts'
+import type { LeftRevisions } from './left-revisions.ts'
 import { inNodes } from './resolve-limit.ts'
 import type { DaemonSetStory } from './daemon-set-story.ts'
 import type { NodeStory, PodStory } from './node-story.ts'
@@ -7,7 +8,7 @@ import type { Cause, Decision, Observations } from './observations.ts'
 import type { Deletion } from './world.ts'
 import { millisecondsOf } from './terms.ts'
 
-/** Nodes that cost no budget because they died before their update, with the stable revision (G1). */
+/** Nodes that cost no budget because they died before their update, with the stable revision or one left behind (G1). */
 export interface DeadNodes {
   /** Called for each write, before it is applied to the world. */
   onWrite(write: RecordedWrite): void
@@ -19,20 +20,23 @@ export interface DeadNodes {
 const WITHOUT_POLICY = { exempt: '10%', after: '5m' }
 
 /** Follows the outages of nodes. */
-export function followDeadNodes(observations: Observations): DeadNodes {
-  return new OutagesOfNodes(observations)
+export function followDeadNodes(observations: Observations, left: LeftRevisions): DeadNodes {
+  return new OutagesOfNodes(observations, left)
 }
 
 class OutagesOfNodes implements DeadNodes {
   /** By node name: its state, and the last write that changed it. */
   readonly #outages = new Map<string, { readonly state: string; readonly by: Cause }>()
   readonly #observations: Observations
+  readonly #left: LeftRevisions
 
-  constructor(observations: Observations) {
+  constructor(observations: Observations, left: LeftRevisions) {
     this.#observations = observations
+    this.#left = left
   }
 
   onWrite(write: RecordedWrite): void {
+    this.#left.onWrite(write)
     if (write.kind !== 'Node') return
     const node = write.o as unknown as RecordedNode
     const state = `${node.ready} ${isInMaintenance(node)}`
@@ -57,7 +61,7 @@ class OutagesOfNodes implements DeadNodes {
   #lookOf(node: NodeStory, deletion: Deletion, afterMs: number): Look {
     const { atMs, decision } = deletion
     const outage = this.#outages.get(node.name)
-    if (node.node === undefined || outage === undefined || !this.#mayLookOld(node, deletion)) return neither
+    if (node.node === undefined || outage === undefined || !this.#mayLookUntouched(node, deletion)) return neither
     if (!this.#observations.hasSeen(decision, outage.by)) return { may: true, must: false }
     const isOld = this.#isKnownToBeOld(node, deletion)
     if (isInMaintenance(node.node) || node.node.ready === 'Unknown') return { may: true, must: isOld }
@@ -66,19 +70,34 @@ class OutagesOfNodes implements DeadNodes {
     return { may: atMs - outage.by.t >= afterMs, must: isOld && decision.atMs - seenMs > afterMs + SLACK_MS }
   }
 
-  /** Whether the node may have had an old pod in the decision's view, and none of a superseded revision. */
-  #mayLookOld(node: NodeStory, { daemonSet, decision, atMs }: Deletion): boolean {
-    const stables = this.#stablesFor(daemonSet, decision)
-    const old = [...node.pods.values()].filter((pod) => this.#mayBeOld(pod, daemonSet.orders.revision, decision))
-    const isSuperseded = ({ ended, last, rv }: PodStory): boolean =>
-      ended === null &&
-      stables.every((stable) => stable !== undefined && last.hash !== stable) &&
-      this.#observations.hasSeen(decision, podWrite(rv, atMs))
-    return old.length > 0 && !old.some(isSuperseded)
+  /**
+   * Whether no release may have reached the node in the decision's view: it had an old pod, and none of a superseded revision. Or all of its
+   * pods were terminating, and another client deleted the last one.
+   */
+  #mayLookUntouched(node: NodeStory, { daemonSet, decision, atMs }: Deletion): boolean {
+    const { revision } = daemonSet.orders
+    const before = this.#revisionsBefore(daemonSet, decision)
+    const isSuperseded = ({ last: { hash = '' } }: PodStory): boolean => before !== undefined && !before.has(hash)
+    const isSeen = ({ rv }: PodStory): boolean => this.#observations.hasSeen(decision, podWrite(rv, atMs))
+    const pods = [...node.pods.values()]
+    const old = pods.filter(
+      ({ ended, last }) =>
+        (last.hash === undefined || last.hash !== revision) && (ended === null || !this.#observations.hasSeen(decision, ended)),
+    )
+    if (old.length > 0) return !old.some((pod) => pod.ended === null && isSuperseded(pod) && isSeen(pod))
+    const last = pods.filter(({ ended }) => ended !== null).sort((a, b) => b.ended!.t - a.ended!.t)[0]
+    if (last === undefined || last.deletedByUs || pods.some((pod) => pod.ended === null && isSeen(pod))) return false
+    return last.last.hash !== revision && !isSuperseded(last)
   }
 
-  #mayBeOld({ ended, last }: PodStory, revision: string | undefined, decision: Decision): boolean {
-    return (last.hash === undefined || last.hash !== revision) && (ended === null || !this.#observations.hasSeen(decision, ended))
+  /** @returns the revisions that the deciding process may count as from before its release; undefined: any, because it may know no stable one */
+  #revisionsBefore(daemonSet: DaemonSetStory, decision: Decision): ReadonlySet<string> | undefined {
+    const before = new Set(this.#left.possible(daemonSet, decision))
+    for (const stable of this.#stablesFor(daemonSet, decision)) {
+      if (stable === undefined) return undefined
+      before.add(stable)
+    }
+    return before
   }
 
   /** Whether the decision's view had a pod of the stable revision on the node. */

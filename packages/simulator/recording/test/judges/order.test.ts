@@ -242,6 +242,14 @@ describe('the order', () => {
         [],
       ],
       [
+        'accepts a healthy stable pod before one of a revision that a completed release left behind',
+        (s) => {
+          s.daemonSet({ template: 'template-1' }).pod('d1', { hash: 'v0' }).daemonSet({ template: 'template-2' })
+          return choose(s.seen().wait(1), 'a1')
+        },
+        [],
+      ],
+      [
         'accepts that a NotReady node on a superseded revision is left',
         (s) => choose(s.pod('d1', { hash: 'v0' }).node('d', { ready: 'False' }).seen().wait(1), 'a1'),
         [],

@@ -92,12 +92,58 @@ describe('nodes that died before their update', () => {
         [],
       ],
       [
+        'may have lost their pod to another client, and get no other from a kubelet that is gone',
+        (s) => delBoth(s.pod('d1', { deleting: true, ready: false }).seen().wait(2_000)),
+        [],
+      ],
+      ['must not have lost it to us', (s) => s.del('d1').seen().wait(2_000).del('a1').del('b1'), ['G1 b']],
+      [
         'must run a pod of another revision',
         (s) => delBoth(s.gone('d1').pod('d2', { hash: 'v2', ready: false }).seen().wait(2_000)),
         ['G1 b'],
       ],
     ],
     { begin: dead({ exempt: 1 }) },
+  )
+  const deadOnV0 = (s: Script): Script => s.gone('d1').pod('d0', { hash: 'v0', ready: false }).node('d', { ready: 'Unknown' })
+  const then = (s: Script, template: string): Script => s.daemonSet({ template }).seen().wait(2_000)
+  judgeEach(
+    'G1',
+    [
+      ['may run a revision that a completed release left behind', (s) => delBoth(then(deadOnV0(s), 'template-2')), []],
+      [
+        'must not run a revision that a release brought to some nodes before it was rolled back',
+        (s) => delBoth(then(then(deadOnV0(then(s, 'template-0')), 'template-1'), 'template-2')),
+        ['G1 b'],
+      ],
+      [
+        'may run the revision of a rolled-back release once another release has completed',
+        (s) => {
+          then(then(deadOnV0(then(s, 'template-0')), 'template-1'), 'template-3')
+          for (const node of 'abc') s.pod(`${node}1`, { hash: 'v3' })
+          return delBoth(then(s, 'template-2'))
+        },
+        [],
+      ],
+      [
+        'must not run a revision that an unfinished release left behind',
+        (s) => {
+          then(deadOnV0(then(s, 'template-0')), 'template-3')
+          for (const node of 'ab') s.pod(`${node}1`, { hash: 'v3' })
+          return delBoth(then(s, 'template-2'))
+        },
+        ['G1 b'],
+      ],
+      [
+        'must not run a revision that was left behind before, and is released again',
+        (s) => {
+          then(then(deadOnV0(s), 'template-3'), 'template-0').pod('c1', { hash: 'v0' })
+          return delBoth(then(s, 'template-2'))
+        },
+        ['G1 b'],
+      ],
+    ],
+    { begin: () => fleet({ template: 'template-1' }).revision('v0', 'template-0').revision('v3', 'template-3') },
   )
   judgeEach(
     'G1',

@@ -60,6 +60,10 @@ export interface BatchQuestion extends CountQuestion {
   readonly plan: ReleasePlan
   /** The stable revision; undefined where it is unknown. */
   readonly stable?: string | undefined
+  /** Revisions that completed releases left behind on nodes. @default none */
+  readonly left?: readonly string[] | undefined
+  /** Names of nodes with a permit in the record. @default none */
+  readonly permitted?: readonly string[] | undefined
   /** Batch from 0; null for all nodes. */
   readonly batch: number | null
   /** Node rules of the batch; undefined: every node. */
@@ -70,11 +74,11 @@ export interface BatchQuestion extends CountQuestion {
 
 /** Counts a batch. It is ready when `effectiveSize` nodes, minus the tolerated ones, are updated and available. */
 export function batchProgress(question: BatchQuestion): BatchProgress {
-  const { fleet, revision, stable, minReadyMs, monotonicMs, plan, batch } = question
+  const { fleet, revision, stable, left = NONE, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
   const scope = batchScope(question.nodes, batch)
   const { inStep, outside, outsideUpdated, mayBeDead, ...counts } = sumOf(
-    countPerBlock(fleet, { revision, stable, minReadyMs, monotonicMs, scope }),
+    countPerBlock(fleet, { revision, stable, left, minReadyMs, monotonicMs, scope }),
   )
   const size = Math.min(
     desired,
@@ -83,8 +87,9 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const effectiveSize = Math.min(size, desired - outside - counts.excluded.length - counts.skipped.length)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, counts))
   const onTheWay = counts.updated + counts.between.length
-  const revisions = { canary: revision, stable }
-  const exemption = exemptNodes({ unavailable: mayBeDead, revisions, rules: scope.rules, desired, monotonicMs })
+  const revisions = { canary: revision, stable, left }
+  const permitted = new Set(question.permitted)
+  const exemption = exemptNodes({ unavailable: mayBeDead, revisions, permitted, rules: scope.rules, desired, monotonicMs })
   return {
     ...counts,
     desired,
@@ -112,12 +117,13 @@ interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition
   readonly outside: number
   /** Desired nodes without an old pod that are not in the steps so far: leaked. */
   readonly outsideUpdated: number
-  /** Nodes with an old pod and without an available one that are NotReady or in maintenance. */
+  /** Nodes without an available pod that are NotReady or in maintenance. */
   readonly mayBeDead: readonly NodeView[]
 }
 
 interface ScopedQuestion extends CountQuestion {
   readonly stable: string | undefined
+  readonly left: readonly string[]
   readonly scope: BatchScope
 }
 
@@ -129,8 +135,17 @@ interface BlockCounts extends NodeCounts {
 const countPerBlock = keptPerBlock<ScopedQuestion, BlockCounts>({
   count: countBlock,
   holds: (known, asked, { changesAtMs }) =>
-    known.stable === asked.stable && isSameScope(known.scope, asked.scope) && isSameAnswer(known, asked, changesAtMs),
+    known.stable === asked.stable &&
+    isSameList(known.left, asked.left) &&
+    isSameScope(known.scope, asked.scope) &&
+    isSameAnswer(known, asked, changesAtMs),
 })
+
+const NONE: readonly string[] = []
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((one, at) => one === b[at]))
+}
 
 function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
   const { revision, minReadyMs, monotonicMs } = question
@@ -150,7 +165,7 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
     updatedReady: updated.filter(({ pod }) => pod.ready).length,
     updatedAvailable: updated.length - unwell.length,
     ...countInScope(nodes, old, question),
-    mayBeDead: old.filter((node) => (!node.ready || node.maintenance !== undefined) && unavailable.includes(node)),
+    mayBeDead: unavailable.filter(({ ready, maintenance }) => !ready || maintenance !== undefined),
     old: old.map(({ name }) => name),
     unwell,
     between: between.map(({ name }) => name),
@@ -162,11 +177,15 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
 
 type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>
 
-function countInScope(nodes: readonly NodeView[], old: readonly NodeView[], { scope, revision, stable }: ScopedQuestion): ScopeCounts {
+function countInScope(
+  nodes: readonly NodeView[],
+  old: readonly NodeView[],
+  { scope, revision, stable, left }: ScopedQuestion,
+): ScopeCounts {
   const { rules } = scope
   const inside = old.filter((node) => isInSteps(scope, node))
   const excluded = inside.filter(({ labels }) => rules.factsOf(labels).isExcluded)
-  const revisions = { canary: revision, stable }
+  const revisions = { canary: revision, stable, left }
   const notReady = inside.filter((node) => !isInReach(node, revisions) && !excluded.includes(node)).map(({ name }) => name)
   const inStep: number[] = []
   for (const { labels } of rules.hasSteps ? nodes : []) {

@@ -16,6 +16,8 @@ export interface SpreadQuestion {
   readonly revision: string
   /** Undefined where it is unknown. */
   readonly stable: string | undefined
+  /** Revisions that completed releases left behind on nodes. */
+  readonly left: readonly string[]
   readonly rules: ReleaseNodeRules | undefined
   readonly scope: BatchScope
   /** Nodes that use the budget. */
@@ -23,12 +25,12 @@ export interface SpreadQuestion {
 }
 
 /** Label values with as many nodes down as allowed, where that keeps every node waiting; null where it does not. */
-export function spreadWait({ fleet, revision, stable, rules, scope, unavailable }: SpreadQuestion): SpreadWait | null {
+export function spreadWait({ fleet, revision, stable, left, rules, scope, unavailable }: SpreadQuestion): SpreadWait | null {
   const spread = rules?.spread ?? []
   if (spread.length === 0) return null
   const isDown = new Set(unavailable)
   const down = fleet.nodes.filter(({ name }) => isDown.has(name))
-  const revisions = { canary: revision, stable }
+  const revisions = { canary: revision, stable, left }
   const candidates = oldNodes(fleet, revision).filter((node) => isInReach(node, revisions) && isInScope(scope, node))
   const full = spread.flatMap((rule) => fullValues(rule, down))
   const waits = (node: NodeView): boolean =>

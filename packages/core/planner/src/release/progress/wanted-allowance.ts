@@ -160,10 +160,13 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   const batch = release.spec.releasePlan.batchPartition ?? null
   const nodes = release.spec.tranche?.nodes
   const stable = release.spec.tranche?.stableRevision ?? discovery.stable
+  const record = release.status?.flight
   const counted = batchProgress({
     fleet: view.fleet,
     revision: canary,
     stable,
+    left: release.spec.tranche?.leftRevisions,
+    permitted: record?.permits.map(({ node }) => node),
     plan: release.spec.releasePlan,
     batch,
     nodes,
@@ -171,7 +174,6 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     monotonicMs: view.monotonicMs,
     excused: judgementOf(view)?.excused,
   })
-  const record = release.status?.flight
   const isBehind = record !== undefined && isBehindRecord(view, record, canary)
   const progress: BatchProgress = isBehind ? { ...counted, state: 'Upgrading', isBehind } : counted
   const generation = daemonSet.metadata.generation ?? 0

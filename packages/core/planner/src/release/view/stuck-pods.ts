@@ -11,11 +11,13 @@ const SLOW_MS = 60_000
  * - only its finalizers keep it;
  * - its grace period is over on a NotReady node, where nothing can end it;
  * - its grace period has long been over on any node.
+ *
+ * @param exempt names of dead nodes, which cost no budget
  */
-export function stuckPods({ fleet, nowMs }: ReleaseView, limit: number): Omit<Waiting, 'since'> | null {
+export function stuckPods({ fleet, nowMs }: ReleaseView, limit: number, exempt: ReadonlySet<string>): Omit<Waiting, 'since'> | null {
   const stuck = terminatingPerBlock(fleet, null)
     .flat()
-    .filter((pod) => stuckFromMs(pod) <= nowMs)
+    .filter((one) => stuckFromMs(one) <= nowMs && !exempt.has(one.pod.node))
   const nodes = [...new Set(stuck.map(({ pod }) => pod.node))]
   if (nodes.length < limit || nodes.length === 0) return null
   const named = stuck.slice(0, 3).map(({ pod, ready }) => `${pod.name} on ${pod.node} ${whyText(pod, ready)}`)

@@ -20,6 +20,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
   const canary = rollout.status?.canaryStatus
   if (canary === undefined || daemonSet === undefined || !isReleasing(rollout, canary)) return null
   const retry = acceptedActionsOf(rollout.status).retry
+  const left = rollout.status?.leftRevisions ?? []
   // Data that the status recorded with this revision: the DaemonSet's label may belong to the next template.
   const rolloutID = canary.observedRolloutID ?? canary.canaryRevision
   const batchPartition = isFinalising(canary) ? undefined : canary.currentStepIndex - 1
@@ -37,6 +38,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       paused: rollout.spec.strategy.paused === true && !endsRelease(rollout),
       canaryRevision: canary.canaryRevision,
       stableRevision: canary.stableRevision ?? canary.canaryRevision,
+      ...(left.length > 0 && { leftRevisions: left }),
       rolloutGeneration: rollout.metadata.generation ?? 0,
       release: releaseId(rollout),
       ...termsOf(view, canary),
