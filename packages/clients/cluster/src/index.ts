@@ -21,7 +21,7 @@ export { type HelperCreation, type HelperPods, type HelperPodsOptions, watchHelp
 export type { LeaseWatchOptions, LeaseWrite } from './leases/lease-writes.ts'
 export { type NodeLocks, watchNodeLocks } from './leases/node-locks.ts'
 export { type NodeDowntimes, watchNodeDowntimes } from './leases/node-downtimes.ts'
-export { readNode, readNodes } from './read-node.ts'
+export { readNodes } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'
 export { daemonSetsBoundTo, releasesOfWorkload, rolloutsOfWorkload } from './cache/named-workload.ts'

@@ -203,7 +203,8 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
       return ask(permits, { what: { pod: keyText({ namespace, name }) }, podVersion: resourceVersion, read })
     }),
     ...single.map(({ node, permits }) => {
-      const read = async (): Promise<boolean> => hasLeft(await cluster.readNode(node, signal), reading.placement)
+      const read = async (): Promise<boolean> =>
+        hasLeft((await cluster.readNodes(new Set([node]), signal)).get(node) ?? null, reading.placement)
       return ask(permits, { what: { node }, podVersion: null, read })
     }),
     ...(questions.nodes.length > READS_AT_ONCE ? [confirmByList()] : []),

@@ -55,14 +55,7 @@ export interface ExecutorPort {
    */
   readPod(pod: ObjectKey, signal: AbortSignal): Promise<LivePod | null>
   /**
-   * Reads the current node from the API server and not from a watch (F6).
-   *
-   * @returns null if there is no node of this name
-   * @throws if there is no clear response
-   */
-  readNode(name: string, signal: AbortSignal): Promise<FleetNode | null>
-  /**
-   * Reads the current nodes of these names by one list.
+   * Reads the current nodes of these names from the API server and not from a watch, by one request (F6).
    *
    * @returns those that exist
    * @throws if there is no clear response

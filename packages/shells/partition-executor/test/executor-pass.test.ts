@@ -607,13 +607,8 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       if (stage.live === 'fails') throw new Error('the connection was reset')
       return stage.live === null ? null : { ...aFleetPod('a'), ...newPodOnA.a, ...stage.live }
     },
-    async readNode(name) {
-      stage.calls.push(`read node ${name}`)
-      if (stage.liveNode === 'fails') throw new Error('the connection was reset')
-      return stage.liveNode
-    },
     async readNodes(names) {
-      stage.calls.push(`read ${names.size} nodes`)
+      stage.calls.push(names.size === 1 ? `read node ${[...names].join('')}` : `read ${names.size} nodes`)
       if (stage.liveNode === 'fails') throw new Error('the connection was reset')
       const node = stage.liveNode
       return new Map(node === null ? [] : [...names].map((name) => [name, { ...node, name }]))
