@@ -119,7 +119,7 @@ async function furnish(client: KubeClient): Promise<void> {
   await until('all pods of agent-0 to be available', available, { withinSeconds: 120, everyMs: 200 })
 }
 
-/** Service accounts that may list Rollouts, enough of them for all streams. @returns a token of each */
+/** Service accounts that may list Rollouts, each of a namespace, enough of them for all streams. @returns a token of each */
 async function createViewers(client: KubeClient, exchange: Exchange): Promise<readonly string[]> {
   const names = Array.from({ length: Math.ceil(STREAMS / defaultLimits.streamsOfCaller) }, (_none, index) => `viewer-${index}`)
   const rules = [{ apiGroups: ['rollouts.kruise.io'], resources: ['rollouts'], verbs: ['list'] }]
@@ -127,11 +127,12 @@ async function createViewers(client: KubeClient, exchange: Exchange): Promise<re
   await client.create(rbac('clusterrolebindings'), {
     metadata: { name: 'bench-viewer' },
     roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'bench-viewer' },
-    subjects: names.map((name) => ({ kind: 'ServiceAccount', namespace: 'bench', name })),
+    subjects: names.map((name) => ({ kind: 'ServiceAccount', namespace: name, name })),
   } as never)
   return Promise.all(
     names.map(async (name) => {
-      await client.create(serviceAccounts, { metadata: { name, namespace: 'bench' } })
+      await client.create(resourcePaths.namespaces, { metadata: { name } } as never)
+      await client.create(serviceAccounts, { metadata: { name, namespace: name } })
       return tokenOf(exchange, name)
     }),
   )
@@ -146,7 +147,7 @@ function rbac(plural: string): ResourcePath {
 
 /** @see authentication/v1 TokenRequest */
 async function tokenOf(exchange: Exchange, name: string): Promise<string> {
-  const path = `/api/v1/namespaces/bench/serviceaccounts/${name}/token`
+  const path = `/api/v1/namespaces/${name}/serviceaccounts/${name}/token`
   const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })
   const headers = { accept: 'application/json', 'content-type': 'application/json' }
   const answer = await exchange({ method: 'POST', path, headers, body }, AbortSignal.timeout(15_000))

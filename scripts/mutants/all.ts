@@ -15,6 +15,7 @@ import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
 import { mutantsOfRollout } from './rollout.ts'
 import { mutantsOfSizes } from './sizes.ts'
+import { mutantsOfShares } from './shares.ts'
 import { mutantsOfValidation } from './validation.ts'
 import { mutantsOfVerdict } from './verdict.ts'
 
@@ -38,4 +39,5 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfNotify,
   ...mutantsOfPrePull,
   ...mutantsOfPrograms,
+  ...mutantsOfShares,
 ]

@@ -602,8 +602,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a change of config wakes no Rollout',
     file: wake,
-    find: 'if (isReader || daemonSet.metadata.uid === copyOf) wake(',
-    replace: 'if (isReader && daemonSet.metadata.uid === copyOf) wake(',
+    find: 'if (isReader || daemonSet.metadata.uid === copyOf) wakeActing(',
+    replace: 'if (isReader && daemonSet.metadata.uid === copyOf) wakeActing(',
     tests: [pinnedConfig],
   },
   {

@@ -27,6 +27,14 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'G6',
+    fault: 'one namespace opens any number of connections',
+    file: 'packages/adapters/egress/src/caller-pools.ts',
+    find: 'await pool.requests.run(signal, caller, () => work(pool))',
+    replace: 'await work(pool)',
+    tests: [poolTests],
+  },
+  {
+    rule: 'G6',
     fault: 'one namespace takes all slots for long responses',
     file: 'packages/adapters/egress/src/caller-pools.ts',
     find: 'const leaveOwn = await own.acquire(signal)',

@@ -36,8 +36,8 @@ export const mutantsOfValidation: readonly Mutant[] = [
     rule: 'WorkloadTaken',
     fault: 'a disabled Rollout blocks its DaemonSet for another one',
     file: 'packages/core/validation/src/fields/workload.ts',
-    find: 'other.spec.disabled !== true &&',
-    replace: '',
+    find: 'return spec.disabled !== true && metadata.deletionTimestamp === undefined',
+    replace: 'return metadata.deletionTimestamp === undefined',
     tests: ['packages/core/validation/test/workload.test.ts'],
   },
   {

@@ -4,11 +4,13 @@ import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/telemetry'
 import { carryOut, type ActionOrder } from '@tranche/release-client'
 import { observedChangesOf } from '@tranche/actions'
+import type { Exchange } from '@tranche/wire'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { untilPausedAt } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
+const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
 let stage: Stage
 let changeObservers: RunningChangeObserver[]
 
@@ -22,8 +24,8 @@ afterEach(async () => {
   await stage.end()
 })
 
-async function watch(mayWrite: () => boolean = () => true): Promise<void> {
-  const exchange = stage.simulator.exchangeFor('controller-1', 'everything')
+async function watch(mayWrite: () => boolean = () => true, given?: Exchange): Promise<void> {
+  const exchange = given ?? stage.simulator.exchangeFor('controller-1', 'everything')
   changeObservers.push(startChangeObserver({ exchange, clock: stage.clock, log: silentLogger, mayWrite }))
   await stage.pass(1_000)
 }
@@ -55,6 +57,27 @@ describe('a change that Tranche did not write', () => {
     await stage.approve()
     await untilPausedAt(stage, 2)
     expect(await seen()).toEqual(['template by story', 'pause by story', 'resume by an unnamed program', 'approve 1 by story'])
+  })
+
+  it('is recorded before all but one of the many changes in another namespace', async () => {
+    const { client } = stage
+    const written: string[] = []
+    const exchange: Exchange = (request, signal) => {
+      if (request.method === 'PATCH') written.push(request.path.split('/')[5] ?? '')
+      return stage.simulator.exchangeFor('controller-1', 'everything')(request, signal)
+    }
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant' } })
+    const names = Array.from({ length: 20 }, (_, at) => `r-${at}`)
+    const { spec } = await stage.rollout()
+    const rollout = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', spec }
+    for (const name of names) await client.create(resourcePaths.rollouts, { ...rollout, metadata: { namespace: 'tenant', name } })
+    await stage.pass(5_000)
+    await watch(() => true, exchange)
+    const pause = { type: 'merge', body: { spec: { strategy: { paused: true } } } } as const
+    await Promise.all(names.map((name) => client.patch(resourcePaths.rollouts, { namespace: 'tenant', name }, pause)))
+    await stage.patchRollout(pause.body)
+    expect(await seen()).toEqual(['pause by story'])
+    expect([written.length, written.indexOf(stageKey.namespace)]).toEqual([21, 1])
   })
 
   it('joins the changes that the previous version observed, whose annotation is removed', async () => {

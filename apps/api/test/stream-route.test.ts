@@ -104,7 +104,7 @@ it('limits the streams per caller, and reuses freed slots', async () => {
   const refused = await open('admin')
   expect(refused.status).toBe(429)
   expect(refused.text()).toContain('retry-after: 1\r')
-  expect(refused.text()).toContain('user \\"admin\\" has 2 streams open, which is the limit per user. Close some;')
+  expect(refused.text()).toContain('2 streams of user \\"admin\\" are open, which is the limit. Close some;')
   expect((await open('viewer')).status).toBe(200)
   first.socket.destroy()
   await closed.promise

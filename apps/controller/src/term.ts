@@ -50,8 +50,12 @@ import type { ControllerOptions } from './start-controller.ts'
 import { createGroupSweep, type GroupSweep } from './sweep-groups.ts'
 import { wakeAll, wakeAtFirst, wakePinning, wakeReaders, type Woken } from './wake.ts'
 
-/** Maximum number of concurrent notifications; most of their time is waiting for receivers that are down. */
-const NOTIFY_WORKERS = 32
+/** Maximum number of concurrent passes. Those of one namespace leave some for the others: a slow one may wait for a minute. */
+const PASSES: Workers = { workers: 4, atOnceOfNamespace: 2 }
+/** Passes over policies. */
+const POLICY_PASSES: Workers = { workers: 2, atOnceOfNamespace: 1 }
+/** Concurrent notifications; most of their time is waiting for receivers that are down. */
+const NOTIFICATIONS: Workers = { workers: 32, atOnceOfNamespace: 8 }
 
 /** The reconcilers of one period of leadership. Keys are not kept between terms; each term begins with all keys. */
 export interface Term {
@@ -72,11 +76,17 @@ export interface TermParts {
   readonly queueOutage: () => string | null
 }
 
-/** One reconciler: its name in logs and metrics, and its number of workers. */
-interface Lane {
+/** Workers of a reconciler. */
+interface Workers {
+  readonly workers: number
+  /** Maximum number of them for the keys of one namespace. */
+  readonly atOnceOfNamespace: number
+}
+
+/** One reconciler: its name in logs and metrics, and its workers. */
+interface Lane extends Workers {
   readonly name: string
   readonly reconcile: Reconcile
-  readonly workers: number
 }
 
 /** Names of the reconcilers in logs and metrics. */
@@ -125,7 +135,7 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
   return {
     woken,
     begin() {
-      const queue = (lane: LaneName): WorkQueue => createWorkQueue({ clock, ...waiting(metrics, lanes[lane].name) })
+      const queue = (lane: LaneName): WorkQueue => createWorkQueue({ clock, ...lanes[lane], ...waiting(metrics, lanes[lane].name) })
       const fresh = {
         rollout: queue('rollout'),
         release: queue('release'),
@@ -200,19 +210,19 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
             ? withRefusals(passOverRollout, createRefusalPort(client, cluster))
             : passOverRollout,
         ),
-        workers: 2,
+        ...PASSES,
       },
       release: {
         name: laneNames.release,
         reconcile: settledOnly(createReleasePass({ cluster: releases, clock, events })),
-        workers: 2,
+        ...PASSES,
       },
-      analysis: { name: laneNames.analysis, reconcile: keptOnly(analysis.reconcile), workers: 2 },
-      policy: { name: laneNames.policy, reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock }), workers: 1 },
+      analysis: { name: laneNames.analysis, reconcile: keptOnly(analysis.reconcile), ...PASSES },
+      policy: { name: laneNames.policy, reconcile: createPolicyPass({ cluster: wrap('policy', policyPort), clock }), ...POLICY_PASSES },
       notify: {
         name: laneNames.notify,
         reconcile: keptOnly(createNotifyPass({ cluster: wrap('notify', notifyPort), clock })),
-        workers: NOTIFY_WORKERS,
+        ...NOTIFICATIONS,
       },
     },
     onBegin() {

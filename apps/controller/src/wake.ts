@@ -1,11 +1,19 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
-import { type GroupReference, isSameButForCounts, releasesOfGroup, type WatchedCluster } from '@tranche/cluster'
+import {
+  type GroupReference,
+  isSameButForCounts,
+  releasesOfGroup,
+  releasesOfWorkload,
+  rolloutsOfWorkload,
+  type WatchedCluster,
+} from '@tranche/cluster'
 import { pinKey, pinnedObjects } from '@tranche/config'
 import { receiverKey } from '@tranche/controllers'
 import { GROUP_BUSY, groupNameOf } from '@tranche/planner'
-import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
+import { controllerOf, type DaemonSet, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import type { ConfigWatchParts } from './ports/pin/config-watch.ts'
 import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
+import { actingOn, bindingOf, workloadHolder, isHolderChanged, releasesActingOn } from './ports/workload-holder.ts'
 
 /** Enqueues keys for the reconcilers. */
 export interface Woken {
@@ -33,17 +41,25 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
   wakeByRevisions(cluster, woken, keysByUid)
   wakeByPods(cluster, woken, keysByUid)
   wakeByPolicies(cluster, woken)
-  cluster.nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
+  cluster.nodes.subscribe({ onChange: () => wakeByNodes(cluster, woken) })
   cluster.kruise.subscribe(() => wakeAll(cluster, woken))
 }
 
-/** Wakes all Rollouts, BatchReleases and receivers: at the start of leadership, and when nodes change. */
+/** Wakes all Rollouts, BatchReleases and receivers: at the start of leadership, and when OpenKruise's controller starts or ends. */
 export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woken): void {
   for (const rollout of rollouts.store.list()) {
     woken.rollout(keyText(keyOf(rollout)))
     wakeReceivers(rollout, woken)
   }
   for (const release of batchReleases.store.list()) woken.release(keyText(keyOf(release)))
+}
+
+/** Wakes what a change of nodes may affect. A Rollout or BatchRelease that only names the DaemonSet of another one costs nothing. */
+function wakeByNodes(cluster: WatchedCluster, woken: Woken): void {
+  for (const daemonSet of cluster.daemonSets.store.list()) {
+    wakeActing(cluster, keyOf(daemonSet), woken.rollout)
+    wakeActingReleases(cluster, keyOf(daemonSet), woken.release)
+  }
 }
 
 /** Wakes all analyses and policies at the start of leadership; node changes do not affect them. */
@@ -59,9 +75,12 @@ function wakeByRollouts(cluster: WatchedCluster, woken: Woken): void {
       woken.release(keyText(key))
       wakePolicies(key, [previous, current], woken)
       if (current !== undefined) wakeReceivers(current, woken)
-      // Another Rollout may now be bound to the DaemonSet.
       if (isSameSpec(previous, current)) return
-      for (const workload of workloadsOf(key, previous, current)) wakeRollouts(cluster, workload, woken)
+      for (const workload of workloadsOf(key, previous, current)) {
+        const boundTo = bindingOf(cluster.daemonSets.store.get(workload))
+        // Another Rollout may now be bound to the DaemonSet.
+        if (isHolderChanged(cluster, workload, [previous, current], boundTo)) wakeNaming(cluster, workload, woken.rollout)
+      }
     },
   })
 }
@@ -115,11 +134,12 @@ function wakeByDaemonSets(cluster: WatchedCluster, woken: Woken, keysByUid: Map<
     onChange(key, previous, current) {
       if (previous !== undefined) keysByUid.delete(previous.metadata.uid)
       if (current !== undefined) keysByUid.set(current.metadata.uid, key)
-      if (isSameButForCounts(previous, current)) return wakeReleases(cluster, key, woken.releaseSoon)
-      wakeRollouts(cluster, key, woken)
+      if (isSameButForCounts(previous, current)) return wakeActingReleases(cluster, key, woken.releaseSoon)
+      if (isSameHolder(cluster, key, [previous, current])) wakeActing(cluster, key, woken.rollout)
+      else wakeNaming(cluster, key, woken.rollout)
       wakeReleases(cluster, key, woken.release)
       // It may still be bound to a Rollout that now names another workload.
-      const boundTo = current?.metadata.annotations?.[daemonSetAnnotations.rollout]
+      const boundTo = bindingOf(current)
       if (boundTo !== undefined) woken.rollout(keyText({ namespace: key.namespace, name: boundTo }))
     },
   })
@@ -130,8 +150,8 @@ function wakeByRevisions(cluster: WatchedCluster, woken: Woken, keysByUid: Reado
     onChange({ namespace }, previous, current) {
       const owner = keysByUid.get(ownerUid(current ?? previous))
       if (owner === undefined || owner.namespace !== namespace) return
-      wakeRollouts(cluster, owner, woken)
-      wakeReleases(cluster, owner, woken.release)
+      wakeActing(cluster, owner, woken.rollout)
+      wakeActingReleases(cluster, owner, woken.release)
     },
   })
 }
@@ -143,8 +163,9 @@ function wakeByPods(cluster: WatchedCluster, woken: Woken, keysByUid: ReadonlyMa
       if (owner === undefined || owner.namespace !== namespace) return
       // New pod failures, which may stop a release, are not throttled.
       const isFirstTrouble = current?.trouble !== undefined && previous?.trouble?.reason !== current.trouble.reason
-      wakeReleases(cluster, owner, isFirstTrouble ? woken.release : woken.releaseSoon)
-      wakeCounting(cluster, owner, woken)
+      wakeActingReleases(cluster, owner, isFirstTrouble ? woken.release : woken.releaseSoon)
+      // Their counts of updated and available nodes change even while the release waits.
+      wakeActing(cluster, owner, woken.rolloutSoon)
     },
   })
 }
@@ -182,22 +203,32 @@ function wakeReceivers(rollout: Rollout, { notify }: Woken): void {
   for (const receiver of receivers) notify(keyText(receiverKey(keyOf(rollout), receiver)))
 }
 
-function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: Woken): void {
-  for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) woken.rollout(keyText(keyOf(rollout)))
+/** Wakes every Rollout that names the workload. */
+function wakeNaming(cluster: WatchedCluster, workload: ObjectKey, wake: (key: string) => void): void {
+  for (const rollout of rolloutsOfWorkload(cluster, workload)) wake(keyText(keyOf(rollout)))
+}
+
+/** Wakes the Rollouts that act on the DaemonSet. */
+function wakeActing(cluster: WatchedCluster, daemonSet: ObjectKey, wake: (key: string) => void): void {
+  for (const name of actingOn(cluster, daemonSet)) wakeIfThere(cluster, { namespace: daemonSet.namespace, name }, wake)
+}
+
+function wakeIfThere({ rollouts }: WatchedCluster, key: ObjectKey, wake: (key: string) => void): void {
+  if (rollouts.store.get(key) !== undefined) wake(keyText(key))
 }
 
 /** Wakes the Rollouts of DaemonSets that read an object, or own it as a copy. */
 export function wakeReaders(
-  { rollouts, daemonSets }: WatchedCluster,
+  cluster: WatchedCluster,
   wake: (key: string) => void,
   [namespace, object, copyOf]: Parameters<ConfigWatchParts['onChange']>,
 ): void {
-  for (const rollout of rollouts.store.list()) {
-    if (rollout.metadata.namespace !== namespace) continue
-    const daemonSet = daemonSets.store.get({ namespace, name: rollout.spec.workloadRef.name })
-    if (daemonSet === undefined) continue
+  for (const daemonSet of cluster.daemonSets.store.list()) {
+    if (daemonSet.metadata.namespace !== namespace) continue
+    const acting = actingOn(cluster, keyOf(daemonSet))
+    if (acting.size === 0) continue
     const isReader = pinnedObjects(daemonSet.spec.template).some((one) => pinKey(one) === pinKey(object))
-    if (isReader || daemonSet.metadata.uid === copyOf) wake(keyText(keyOf(rollout)))
+    if (isReader || daemonSet.metadata.uid === copyOf) wakeActing(cluster, keyOf(daemonSet), wake)
   }
 }
 
@@ -211,13 +242,18 @@ export function wakePinning(cluster: WatchedCluster, { policy, rollout }: Pick<W
   }
 }
 
-/** Wakes Rollouts for their counts of updated and available nodes, which change even while the release waits. */
-function wakeCounting({ rollouts }: WatchedCluster, workload: ObjectKey, { rolloutSoon }: Woken): void {
-  for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) rolloutSoon(keyText(keyOf(rollout)))
+function wakeReleases(cluster: WatchedCluster, workload: ObjectKey, wake: (key: string) => void): void {
+  for (const release of releasesOfWorkload(cluster, workload)) wake(keyText(keyOf(release)))
 }
 
-function wakeReleases({ batchReleases }: WatchedCluster, workload: ObjectKey, wake: (key: string) => void): void {
-  for (const release of batchReleases.store.list()) if (isAbout(release, workload)) wake(keyText(keyOf(release)))
+function wakeActingReleases(cluster: WatchedCluster, daemonSet: ObjectKey, wake: (key: string) => void): void {
+  for (const release of releasesActingOn(cluster, daemonSet)) wake(keyText(keyOf(release)))
+}
+
+/** Whether a change of a DaemonSet leaves it with the same holder. Where it comes or goes, every Rollout that names it says so. */
+function isSameHolder(cluster: WatchedCluster, key: ObjectKey, [previous, current]: readonly (DaemonSet | undefined)[]): boolean {
+  if (previous?.metadata.uid !== current?.metadata.uid) return false
+  return workloadHolder(cluster, key, bindingOf(previous)) === workloadHolder(cluster, key, bindingOf(current))
 }
 
 function isSameSpec(previous: Rollout | undefined, current: Rollout | undefined): boolean {
@@ -234,10 +270,6 @@ function workloadsOf(
 ): readonly ObjectKey[] {
   const names = [previous, current].flatMap((object) => object?.spec.workloadRef?.name ?? [])
   return [...new Set(names)].map((name) => ({ namespace, name }))
-}
-
-function isAbout({ metadata, spec }: Rollout | BatchRelease, workload: ObjectKey): boolean {
-  return metadata.namespace === workload.namespace && spec.workloadRef?.name === workload.name
 }
 
 function ownerUid(object: Pick<DaemonSet, 'metadata'> | undefined): string {

@@ -1,4 +1,4 @@
-import { readNode, readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
+import { readNodes, readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { ExecutorPort } from '@tranche/partition-executor'
@@ -53,7 +53,7 @@ export function createExecutorPort({ client, cluster, preparer, uniqueValue }: P
     touchPod: ({ permit, namespace, podName }, signal) =>
       touchPod(client, { namespace, name: podName, uid: permit.podUid }, uniqueValue(), signal),
     readPod: (pod, signal) => readPod(client, pod, signal),
-    readNode: (name, signal) => readNode(client, name, signal),
+    readNodes: (names, signal) => readNodes(client, names, signal),
     async checkNode(key, node, purpose, signal) {
       const target = targetOf(key)
       if (target === null) return { kind: 'blocked', reason: 'CheckFailed', message: 'the DaemonSet is gone' }

@@ -10,7 +10,7 @@ export const executorFailpointPorts = {
     deletePod: 'promise',
     touchPod: 'promise',
     readPod: 'promise',
-    readNode: 'promise',
+    readNodes: 'promise',
     checkNode: 'promise',
     undoPreparation: 'promise',
     renewPreparation: 'promise',

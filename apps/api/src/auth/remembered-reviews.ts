@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { LRUCache } from 'lru-cache'
+import { type ClientGroup, clientGroupOf } from '../limits/client-group.ts'
 import { lifetime } from '../limits/lifetime.ts'
 import { type Caller, callerKey } from './caller.ts'
 import type { Question, Reviews } from './reviews.ts'
@@ -20,8 +21,8 @@ export interface ReviewMemory {
 
 /** Cached knowledge about a token. */
 export type TokenStanding =
-  /** It was valid within `acquaintedMs`. `sender` is unique per token and does not reveal it. */
-  | { readonly kind: 'good'; readonly sender: string }
+  /** It was valid within `acquaintedMs`, for a client of this {@link clientGroupOf}. */
+  | { readonly kind: 'good'; readonly sender: ClientGroup }
   /** The API server rejected it. */
   | { readonly kind: 'bad' }
   /** It has not been reviewed. */
@@ -69,13 +70,14 @@ export function rememberReviews(
     isRenewed: ({ caller }) => caller !== null,
   })
   const allowed = new AnswerCache<{ readonly allowed: boolean }>({ ...common, max: decisions, isRenewed: () => true })
-  const acquainted = new LRUCache<string, true>({ ...lifetime(clock, acquaintedMs), max: tokens })
+  const acquainted = new LRUCache<string, ClientGroup>({ ...lifetime(clock, acquaintedMs), max: tokens })
   return {
     standingOf(token) {
       if (token.length > TOKEN_MAX) return { kind: 'bad' }
       const hash = hashOf(token)
       if (callers.get(hash)?.caller === null) return { kind: 'bad' }
-      return acquainted.has(hash) ? { kind: 'good', sender: `token ${hash}` } : { kind: 'new' }
+      const sender = acquainted.get(hash)
+      return sender === undefined ? { kind: 'new' } : { kind: 'good', sender }
     },
     async authenticate(token) {
       if (token.length > TOKEN_MAX) return null
@@ -83,7 +85,7 @@ export function rememberReviews(
       const answer = await callers.recall(hash, async () => {
         const caller = await answered('token', () => reviews.authenticate(token), onReview)
         if (caller === null) acquainted.delete(hash)
-        else acquainted.set(hash, true)
+        else acquainted.set(hash, clientGroupOf(caller.username))
         return { caller }
       })
       return answer.caller

@@ -198,7 +198,7 @@ function methodsOf(routes: readonly GuardedRoute[], path: string): readonly stri
 /** Maximum number of concurrent reviews of unknown tokens: a quarter of all concurrent requests to the API server. */
 const REVIEWS_AT_ONCE = 8
 
-/** Rate limit per token; per address if the token is invalid or missing. */
+/** Rate limit per client, with any number of tokens; per address if the token is invalid or missing. */
 async function createSenderLimit(app: ApiServer, { requestsPerSecond }: Limits): Promise<GuardParts['limitSender']> {
   const senders = new WeakMap<FastifyRequest, string>()
   await app.register(rateLimit, { global: false })
@@ -208,11 +208,11 @@ async function createSenderLimit(app: ApiServer, { requestsPerSecond }: Limits):
     keyGenerator: (request) => senders.get(request as FastifyRequest) ?? addressOf(request),
   })
   return async (request, reply, sender) => {
-    senders.set(request, sender ?? addressOf(request))
+    senders.set(request, sender?.key ?? addressOf(request))
     const limit = await check(request as never)
     if (limit.isAllowed || !limit.isExceeded) return
     void reply.header('retry-after', String(Math.max(1, limit.ttlInSeconds)))
-    throw new AppError('RATE_LIMITED', `more than ${requestsPerSecond} requests in a second`, {
+    throw new AppError('RATE_LIMITED', `more than ${requestsPerSecond} requests in a second from ${sender?.text ?? 'this address'}`, {
       hint: 'Wait, or read /api/v1/stream instead of polling.',
     })
   }

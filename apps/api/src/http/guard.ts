@@ -4,6 +4,7 @@ import { type Access, questionOf, questionText } from '../auth/access.ts'
 import type { Session, Sessions } from '../login/sessions.ts'
 import type { Caller } from '../auth/caller.ts'
 import { addressOf } from '../limits/address-of.ts'
+import { type ClientGroup, clientGroupOf } from '../limits/client-group.ts'
 import type { FairQueue } from '../limits/fair-queue.ts'
 import type { RememberedReviews, TokenStanding } from '../auth/remembered-reviews.ts'
 
@@ -39,8 +40,8 @@ export interface GuardParts {
   readonly reviews: RememberedReviews
   /** Browser sessions, for requests without a bearer token; undefined if browser login is off. */
   readonly sessions?: Sessions | undefined
-  /** Counts a request for its sender, or for its address if `sender` is null. @throws {AppError} RATE_LIMITED */
-  readonly limitSender: (request: FastifyRequest, reply: FastifyReply, sender: string | null) => Promise<void>
+  /** Counts a request for its client, or for its address if `sender` is null. @throws {AppError} RATE_LIMITED */
+  readonly limitSender: (request: FastifyRequest, reply: FastifyReply, sender: ClientGroup | null) => Promise<void>
   /** Queue of requests with a token that has not been reviewed yet, so that guessed tokens cannot block valid ones. */
   readonly unauthenticated: FairQueue
   /** Access rules of the routes that plugins register, by path prefix. */
@@ -72,7 +73,7 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
     const standing = token === '' ? null : reviews.standingOf(token)
     // Every registered route has a rule: a request without one matches no route and gets a 404.
     const isOpen = access === undefined || access.kind === 'public' || access.kind === 'signed'
-    if (isOpen || standing?.kind !== 'new') await limitSender(request, reply, session?.id ?? senderOf(standing))
+    if (isOpen || standing?.kind !== 'new') await limitSender(request, reply, senderOf(standing, session))
     if (isOpen) return
     const caller = session?.caller ?? (standing === null ? null : await callerBy(token, standing, { request, reply }))
     if (caller === null) throw tokenInvalid(token)
@@ -88,7 +89,7 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
       })
   })
 
-  /** Queues unknown tokens per client address. A token that proves valid counts for its own rate limit from then on. */
+  /** Queues unknown tokens per client address. A token that proves valid counts for the rate limit of its client from then on. */
   async function callerBy(
     token: string,
     standing: TokenStanding,
@@ -97,7 +98,7 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
     if (standing.kind !== 'new') return reviews.authenticate(token)
     const client = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
     const caller = await unauthenticated.run(client, () => reviews.authenticate(token), isUnauthenticated)
-    if (caller !== null) await limitSender(request, reply, senderOf(reviews.standingOf(token)))
+    if (caller !== null) await limitSender(request, reply, clientGroupOf(caller.username))
     return caller
   }
 }
@@ -107,7 +108,8 @@ function isUnauthenticated(caller: Caller | null): boolean {
 }
 
 /** @returns null if the request counts for its address */
-function senderOf(standing: TokenStanding | null): string | null {
+function senderOf(standing: TokenStanding | null, session: Session | null): ClientGroup | null {
+  if (session !== null) return clientGroupOf(session.caller.username)
   return standing?.kind === 'good' ? standing.sender : null
 }
 

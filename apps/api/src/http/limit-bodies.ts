@@ -1,11 +1,13 @@
+import { createSharedQuota } from '@tranche/connections'
 import { AppError } from '@tranche/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { clientGroupOf } from '../limits/client-group.ts'
 
 /** Limits on the total size of bodies being received, in bytes. */
 export interface BodyLimits {
   /** Maximum of all authenticated users together. */
   readonly receivedBytes: number
-  /** Maximum of one user. */
+  /** Maximum of one user, or of the service accounts of one namespace. */
   readonly receivedBytesOfUser: number
 }
 
@@ -14,22 +16,15 @@ export interface BodyLimits {
  * route, until the body has arrived. Must be registered after authentication. Throws RATE_LIMITED above a limit.
  */
 export function limitBodies(app: FastifyInstance, { receivedBytes, receivedBytesOfUser }: BodyLimits): void {
-  const byUser = new Map<string, number>()
+  const quota = createSharedQuota({ each: receivedBytesOfUser, total: receivedBytes })
   const reserved = new WeakMap<FastifyRequest, () => void>()
-  let total = 0
 
-  function reserve(user: string, bytes: number): () => void {
-    const before = byUser.get(user) ?? 0
-    if (before + bytes > receivedBytesOfUser) throw tooMuch(`user ${JSON.stringify(user)}`, receivedBytesOfUser)
-    if (total + bytes > receivedBytes) throw tooMuch('all users together', receivedBytes)
-    byUser.set(user, before + bytes)
-    total += bytes
-    return () => {
-      const left = (byUser.get(user) ?? 0) - bytes
-      if (left === 0) byUser.delete(user)
-      else byUser.set(user, left)
-      total -= bytes
-    }
+  function reserve(username: string, bytes: number): () => void {
+    const { key, text } = clientGroupOf(username)
+    const leave = quota.take(key, bytes)
+    if (leave === 'caller') throw tooMuch(text, receivedBytesOfUser)
+    if (leave === 'total') throw tooMuch('all users together', receivedBytes)
+    return leave
   }
 
   function release(request: FastifyRequest): void {
@@ -58,7 +53,7 @@ function bytesOf({ headers, routeOptions }: FastifyRequest): number {
 }
 
 function tooMuch(owner: string, bytes: number): AppError {
-  return new AppError('RATE_LIMITED', `the unfinished request bodies of ${owner} are above ${bytes / 1024 / 1024} MiB`, {
+  return new AppError('RATE_LIMITED', `the unfinished request bodies of ${owner} are above their limit of ${bytes / 1024 / 1024} MiB`, {
     hint: 'Wait until requests in progress are sent, and try again.',
   })
 }

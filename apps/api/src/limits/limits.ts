@@ -2,7 +2,9 @@ import { planMemory } from './plan-memory.ts'
 
 /** Limits on requests, connections, memory and streams. */
 export interface Limits {
-  /** Requests per second from one token, or from one address without a valid token. @default 200 */
+  /**
+   * Requests per second from one user, from the service accounts of one namespace, or from one address without a valid token. @default 200
+   */
   readonly requestsPerSecond: number
   /** Invalid tokens per second from one address before further unknown tokens have to wait. @default 100 */
   readonly guessesPerSecond: number
@@ -14,7 +16,7 @@ export interface Limits {
   readonly connectionsOfAddress: number
   /** Total size of unfinished bodies of all authenticated users, in bytes. @default 67108864 */
   readonly receivedBytes: number
-  /** Maximum of `receivedBytes` for one user, in bytes. @default 8388608 */
+  /** Maximum of `receivedBytes` for one user, or for the service accounts of one namespace, in bytes. @default 8388608 */
   readonly receivedBytesOfUser: number
   /** Size of a body, in bytes. @default 65536 */
   readonly bodyBytes: number
@@ -32,7 +34,7 @@ export interface Limits {
   readonly planMebibytes: number
   /** Concurrent streams. @default 1000 */
   readonly streams: number
-  /** Concurrent streams per user name. @default 100 */
+  /** Concurrent streams per user name, or of the service accounts of one namespace. @default 100 */
   readonly streamsOfCaller: number
   /** Time without reading after which a stream client is disconnected, in milliseconds. @default 10000 */
   readonly streamPatienceMs: number

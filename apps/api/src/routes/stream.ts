@@ -6,13 +6,14 @@ import { callerOf } from '../http/guard.ts'
 import { type ObjectKey, parseKey } from '@tranche/kube-types'
 import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
-import { createQuota } from '@tranche/connections'
+import { clientGroupOf } from '../limits/client-group.ts'
+import { createSharedQuota } from '@tranche/connections'
 import type { Sessions } from '../login/sessions.ts'
 import type { NodeFeeds } from '../stream/node-feeds.ts'
 import { fromEventId, type Known } from '../stream/positions.ts'
 import { openStreamConnection, type StreamConnection, type StreamConnectionParts } from '../stream/stream-connection.ts'
 import type { StreamHub, StreamSource } from '../stream/stream-hub.ts'
-import { readStreamRights } from '../stream/stream-rights.ts'
+import { checkScope, readStreamRights, type StreamScope } from '../stream/stream-rights.ts'
 import { type RouteParts, tags } from './route-parts.ts'
 
 /** What all streams share. */
@@ -55,12 +56,24 @@ const schema = {
 /** Adds the route that streams changes as server-sent events. */
 export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   const connections = new Set<StreamConnection>()
-  /** Streams that are being opened. They count at once; otherwise many simultaneous requests would exceed the limit. */
-  let beginning = 0
-  const quota = createQuota(parts.limits.streamsOfCaller)
+  const { streams, streamsOfCaller } = parts.limits
+  // Streams that are being opened count at once; otherwise many simultaneous requests would exceed the limit.
+  const quota = createSharedQuota({ each: streamsOfCaller, total: streams })
   app.addHook('preClose', async () => {
     for (const connection of connections) connection.end('end')
   })
+
+  /** A client without the right to what it asks for takes no place. */
+  async function takePlace(request: FastifyRequest): Promise<() => void> {
+    const caller = callerOf(request)
+    await checkScope(parts.reviews, caller, scopeOf(request))
+    const { key, text } = clientGroupOf(caller.username)
+    const leave = quota.take(key, 1)
+    if (leave === 'total') throw tooManyStreams(streams)
+    if (leave === 'caller') throw quotaExceeded(text, streamsOfCaller)
+    return leave
+  }
+
   app.get(
     '/api/v1/stream',
     {
@@ -74,11 +87,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       if (stream === undefined) throw notSeenYet()
       const { namespace, name } = request.query
       if (name !== undefined && namespace === undefined) throw nameAlone()
-      if (connections.size + beginning >= parts.limits.streams) throw tooManyStreams(parts.limits.streams)
-      const { username } = callerOf(request as FastifyRequest)
-      const leave = quota.take(username)
-      if (leave === null) throw quotaExceeded(username, parts.limits.streamsOfCaller)
-      beginning += 1
+      const leave = await takePlace(request as FastifyRequest)
       try {
         const connection = await openStream(parts, stream, request as FastifyRequest, reply as FastifyReply)
         connections.add(connection)
@@ -89,8 +98,6 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       } catch (error) {
         leave()
         throw error
-      } finally {
-        beginning -= 1
       }
       return reply
     },
@@ -101,16 +108,21 @@ type OpenStream = NonNullable<ReturnType<StreamParts['stream']>>
 
 /** Resumes where the reader left off, if its rights are still the same. */
 async function openStream(parts: StreamParts, stream: OpenStream, request: FastifyRequest, reply: FastifyReply): Promise<StreamConnection> {
-  const { namespace, name, lastEventId, nodes: text } = request.query as StreamQuery
-  const nodes = text === undefined ? undefined : parseKey(text)
+  const { lastEventId } = request.query as StreamQuery
+  const scope = scopeOf(request)
+  const { nodes } = scope
   const header = request.headers['last-event-id']
   const stood = await reached(stream.source, typeof header === 'string' ? header : lastEventId, parts.clock)
   const reading = { ...parts, unboundWorkload: (key: ObjectKey) => parts.reads.unboundWorkload(key) }
-  const scope = { namespace, name, nodes }
   const rights = await readStreamRights(reading, sessionOf(request, parts), { scope, namespaces: stream.hub.namespaces() })
   // If the rights have changed since then, the reader misses Rollouts that it may see now, or keeps Rollouts that it may not.
   const known = stood?.digest === rights.digest ? stood.positions : null
   return openStreamConnection({ ...parts, ...stream, rights, known, reply, nodes: nodes && { key: nodes, feeds: stream.feeds } })
+}
+
+function scopeOf({ query }: FastifyRequest): StreamScope {
+  const { namespace, name, nodes } = query as StreamQuery
+  return { namespace, name, nodes: nodes === undefined ? undefined : parseKey(nodes) }
 }
 
 function nameAlone(): AppError {
@@ -118,13 +130,13 @@ function nameAlone(): AppError {
 }
 
 function tooManyStreams(streams: number): AppError {
-  return new AppError('NOT_READY', `${streams} streams are already open, which is the limit`, {
+  return new AppError('NOT_READY', `the limit of ${streams} streams is reached; the last quarter of them is for clients without a stream`, {
     hint: 'Close some, or use another replica.',
   })
 }
 
-function quotaExceeded(username: string, streams: number): AppError {
-  return new AppError('RATE_LIMITED', `user ${JSON.stringify(username)} has ${streams} streams open, which is the limit per user`, {
+function quotaExceeded(who: string, streams: number): AppError {
+  return new AppError('RATE_LIMITED', `${streams} streams of ${who} are open, which is the limit`, {
     hint: 'Close some; one stream without a query covers every Rollout.',
   })
 }

@@ -46,6 +46,13 @@ export interface StreamRightsParts {
   readonly unboundWorkload: (rollout: ObjectKey) => ObjectKey | undefined
 }
 
+/** @throws {AppError} ACCESS_DENIED if the caller may not see the requested namespace or Rollout; REVIEW_UNAVAILABLE */
+export async function checkScope(reviews: RememberedReviews, caller: Caller, scope: StreamScope): Promise<void> {
+  const ofNodes = scope.nodes === undefined ? null : getQuestion('rollouts', scope.nodes)
+  for (const question of [questionOf(scope), ofNodes])
+    if (question !== null && !(await reviews.isAllowed(caller, question))) throw accessDenied(caller, question)
+}
+
 /**
  * @param request caller of the stream, and a function that authenticates again (null: the token is no longer valid)
  * @throws {AppError} ACCESS_DENIED if the caller may not see the requested namespace or Rollout; REVIEW_UNAVAILABLE
@@ -58,8 +65,7 @@ export async function readStreamRights(
   const one = questionOf(scope)
   const ofNodes = scope.nodes === undefined ? null : getQuestion('rollouts', scope.nodes)
   let caller = first
-  for (const question of [one, ofNodes])
-    if (question !== null && !(await reviews.isAllowed(caller, question))) throw accessDenied(caller, question)
+  await checkScope(reviews, caller, scope)
   /** The unbound DaemonSet that the reader may get. A Rollout may name another one later, which needs another review. */
   let workload = await readableWorkload()
   let visibility = await visibilityNow(namespaces)

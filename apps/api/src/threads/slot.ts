@@ -1,6 +1,7 @@
 import { AppError } from '@tranche/errors'
 import { abortable } from '@tranche/kube-client'
 import { createQuota, createSemaphore } from '@tranche/connections'
+import { accountNamespaceOf } from '../limits/client-group.ts'
 
 /** Names of the work, for messages. */
 export interface SlotNames {
@@ -49,7 +50,7 @@ export function createSlot(names: SlotNames): RunInSlot {
         hint: 'Try again when it has finished.',
       })
     }
-    const namespace = namespaceOf(by)
+    const namespace = accountNamespaceOf(by)
     const leaveNamespace = namespace === null ? () => {} : accountsOfNamespace.take(namespace)
     if (leaveNamespace === null) {
       leaveUser()
@@ -69,9 +70,4 @@ export function createSlot(names: SlotNames): RunInSlot {
       leave()
     })
   }
-}
-
-/** @returns the namespace of a service account; null for any other user */
-function namespaceOf(user: string): string | null {
-  return /^system:serviceaccount:([^:]+):/.exec(user)?.[1] ?? null
 }

@@ -25,6 +25,7 @@ import {
   FORMER_OBSERVED_CHANGES_ANNOTATION,
   OBSERVED_CHANGES_ANNOTATION,
 } from '@tranche/kube-types'
+import { createNamespaceLines } from '@tranche/queue'
 import { type Logger, silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { observedChangesOf, withObservedChanges } from '@tranche/actions'
@@ -70,49 +71,81 @@ export function startChangeObserver(given: ChangeObserverOptions): RunningChange
   const { exchange, watchExchange = exchange } = options
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.controller}/${version}` })
   const ending = new AbortController()
-  const unwritten = new Map<string, readonly Unwritten[]>()
-  let timer: Timer | undefined
-  let writing = Promise.resolve()
+  const writer = createWriter({ client, clock, log, mayWrite, signal: ending.signal })
 
   function look<O extends KubeObject>(resource: ResourcePath, kept: Kept<O>): void {
     const versions = reflectorFor({ ...options, client, seed }, resource, kept)
-    versions.subscribe({ onChange: (_key, _previous, observed) => observed && keep(observed) })
+    versions.subscribe({ onChange: (_key, _previous, observed) => observed && writer.keep(observed) })
     versions
       .start(ending.signal)
       .catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'stopped observing actions by other programs'))
   }
+
+  look<Rollout>(resourcePaths.rollouts, { transform: observeRollout })
+  look<DaemonSet>(resourcePaths.daemonSets, { transform: observeDaemonSet, mark: daemonSetAnnotations.rollout })
+  return {
+    async stop() {
+      ending.abort(new Error('the controller is stopping'))
+      await writer.end()
+    },
+  }
+}
+
+/** Writes observed changes a moment after they were observed, and again until they are written or too old. */
+interface ChangeWriter {
+  keep(observed: ObservedVersion): void
+  /** Waits for the write in progress. Its signal must have aborted. */
+  end(): Promise<void>
+}
+
+interface WriterParts extends Writing, Pick<ChangeObserverOptions, 'clock' | 'mayWrite'> {}
+
+function createWriter({ client, clock, log, mayWrite, signal }: WriterParts): ChangeWriter {
+  const unwritten = new Map<string, readonly Unwritten[]>()
+  /** Rollouts with changes that are not written, by namespace: many changes in one namespace delay those of others by one write. */
+  const waiting = createNamespaceLines<null>()
+  let timer: Timer | undefined
+  let writing = Promise.resolve()
 
   function keep({ rollout, daemonSet, actions }: ObservedVersion): void {
     if (actions.length === 0) return
     const observedAt = new Date(clock.nowMs()).toISOString()
     const more = actions.map((action) => ({ action: { ...action, at: observedAt }, daemonSet }))
     unwritten.set(rollout, [...(unwritten.get(rollout) ?? []), ...more])
+    waiting.add(rollout, null)
     timer ??= clock.setTimer(WRITE_AFTER_MS, write)
   }
 
   function write(): void {
     writing = writeAll().then(() => {
-      timer = unwritten.size > 0 && !ending.signal.aborted ? clock.setTimer(WRITE_AFTER_MS, write) : undefined
+      timer = unwritten.size > 0 && !signal.aborted ? clock.setTimer(WRITE_AFTER_MS, write) : undefined
     })
   }
 
   async function writeAll(): Promise<void> {
-    for (const [rollout, actions] of unwritten) {
-      const isDone = mayWrite() && (await isWritten({ client, log, signal: ending.signal }, rollout, actions))
-      const left = isDone ? (unwritten.get(rollout) ?? []).slice(actions.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
-      if (left.length > 0) unwritten.set(rollout, left)
-      else unwritten.delete(rollout)
+    const again: string[] = []
+    for (let next = waiting.takeNext(); next !== null; next = waiting.takeNext()) {
+      await writeOne(next.key)
+      waiting.leave(next.key)
+      if (unwritten.has(next.key)) again.push(next.key)
     }
+    for (const rollout of again) waiting.add(rollout, null)
+  }
+
+  async function writeOne(rollout: string): Promise<void> {
+    const actions = unwritten.get(rollout) ?? []
+    const isDone = actions.length === 0 || (mayWrite() && (await isWritten({ client, log, signal }, rollout, actions)))
+    const left = isDone ? (unwritten.get(rollout) ?? []).slice(actions.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
+    if (left.length > 0) unwritten.set(rollout, left)
+    else unwritten.delete(rollout)
   }
 
   const isFresh = ({ action }: Unwritten): boolean => clock.nowMs() - Date.parse(action.at) < KEPT_MS
 
-  look<Rollout>(resourcePaths.rollouts, { transform: observeRollout })
-  look<DaemonSet>(resourcePaths.daemonSets, { transform: observeDaemonSet, mark: daemonSetAnnotations.rollout })
   return {
-    async stop() {
+    keep,
+    async end() {
       timer?.cancel()
-      ending.abort(new Error('the controller is stopping'))
       await writing
     },
   }

@@ -104,10 +104,11 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
       cluster.overlay.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
     },
     async touchPod(pod, signal, patienceMs) {
-      const answer = await touches.take(() => touchPod(client, pod, parts.uniqueValue(), signal), patienceMs)
+      const answer = await touches.take(pod.namespace, () => touchPod(client, pod, parts.uniqueValue(), signal), patienceMs)
       return answer ?? { kind: 'unclear', why: 'it waits for the touches of other pods' }
     },
-    labelPod: async (pod, signal) => (await labels.take(() => labelPod(client, pod, signal), Number.POSITIVE_INFINITY)) === true,
+    labelPod: async (pod, signal) =>
+      (await labels.take(pod.namespace, () => labelPod(client, pod, signal), Number.POSITIVE_INFINITY)) === true,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
-import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
+import { daemonSetsBoundTo, ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import type { RolloutPort, RolloutReading } from '@tranche/controllers'
 import { toFleetView } from '@tranche/fleet'
 import { isBadRequest, isNotFound, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -19,6 +19,7 @@ import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
 import type { SchemaWatch } from '../schema/schema-watch.ts'
+import { bindingOf, workloadHolder } from './workload-holder.ts'
 
 /** Dependencies of {@link createRolloutPort}. */
 export interface RolloutPortParts {
@@ -93,7 +94,7 @@ function readSituation({ cluster, strategyScope, schemas }: RolloutPortParts, ke
     ...(workload ?? { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }),
     former: formerOf(cluster, rollout, key),
     release: overlay.batchReleases.get(key),
-    others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
+    others: holdersOf(cluster, rollout, workload?.daemonSet),
     policy: policyOf(cluster, rollout, key),
     strategyScope,
     kruise: cluster.kruise.activity(),
@@ -107,11 +108,18 @@ function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: O
   return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
 }
 
+/** Only the Rollout that holds the DaemonSet matters to the others. */
+function holdersOf(cluster: WatchedCluster, { metadata, spec }: Rollout, daemonSet: DaemonSet | undefined): readonly Rollout[] {
+  const workload = { namespace: metadata.namespace ?? '', name: spec.workloadRef.name }
+  const holder = workloadHolder(cluster, workload, bindingOf(daemonSet))
+  return holder === undefined ? [] : [holder]
+}
+
 /** A DaemonSet that `workloadRef` named before and that is still bound. */
 function formerOf(cluster: WatchedCluster, { spec }: Rollout, { namespace, name }: ObjectKey): WorkloadReading | undefined {
   const workload = isDaemonSetRef(spec.workloadRef) ? spec.workloadRef.name : null
-  for (const { metadata } of cluster.daemonSets.store.list()) {
-    if (metadata.namespace !== namespace || metadata.name === workload || !isBoundTo(metadata, name)) continue
+  for (const { metadata } of daemonSetsBoundTo(cluster, { namespace, name })) {
+    if (metadata.name === workload) continue
     // The watch may lag behind our own write, which the overlay has.
     const daemonSet = cluster.overlay.daemonSets.get({ namespace, name: metadata.name })
     if (daemonSet !== undefined && isBoundTo(daemonSet.metadata, name)) return readingOf(cluster, daemonSet)

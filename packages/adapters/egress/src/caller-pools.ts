@@ -13,6 +13,8 @@ export interface CallerPool {
 export interface PoolLimits {
   /** Connections of a caller per origin; more requests wait. */
   readonly connections: number
+  /** Requests of a caller at a time, to all origins together; more requests wait. */
+  readonly requestsOfCaller: number
   /** Long responses that are read at a time. */
   readonly longAnswers: number
   /** Those of one caller. */
@@ -22,6 +24,8 @@ export interface PoolLimits {
 }
 
 interface KeptPool extends CallerPool {
+  /** Slots for requests. */
+  readonly requests: Semaphore
   /** Number of requests in flight. */
   open: number
   /** When (monotonic ms) the last one ended. */
@@ -51,13 +55,17 @@ export class CallerPools {
     return this.#pools.size
   }
 
-  /** Runs work with the pool of its caller. */
-  async run<T>(caller: string, work: (pool: CallerPool) => Promise<T>): Promise<T> {
+  /**
+   * Runs work with the pool of its caller, once the caller has fewer requests than it may.
+   *
+   * @throws the signal's reason if it aborts before; errors of `work`
+   */
+  async run<T>(caller: string, signal: AbortSignal, work: (pool: CallerPool) => Promise<T>): Promise<T> {
     this.#dropIdle()
     const pool = this.#pools.get(caller) ?? this.#create(caller)
     pool.open++
     try {
-      return await work(pool)
+      return await pool.requests.run(signal, caller, () => work(pool))
     } finally {
       pool.open--
       pool.idleSinceMs = this.#clock.monotonicMs()
@@ -70,9 +78,10 @@ export class CallerPools {
   }
 
   #create(caller: string): KeptPool {
-    const { connections, keepAliveMs: keepAliveTimeout, longAnswersOfCaller } = this.#limits
+    const { connections, requestsOfCaller, keepAliveMs: keepAliveTimeout, longAnswersOfCaller } = this.#limits
     const agent = new Agent({ connect: this.#connect, connections, keepAliveTimeout, headersTimeout: 0, bodyTimeout: 0 })
-    const pool = { agent, semaphore: inTurn(createSemaphore(longAnswersOfCaller), this.#shared, caller), open: 0, idleSinceMs: 0 }
+    const semaphore = inTurn(createSemaphore(longAnswersOfCaller), this.#shared, caller)
+    const pool = { agent, semaphore, requests: createSemaphore(requestsOfCaller), open: 0, idleSinceMs: 0 }
     this.#pools.set(caller, pool)
     return pool
   }

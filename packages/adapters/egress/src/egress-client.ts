@@ -59,7 +59,7 @@ export const MAX_REDIRECTS = 3
 /** Bytes of a body that are read without waiting for a slot. */
 const FREE_BYTES = 64 * 1024
 /** Longer responses are read a few at a time, which bounds their memory. */
-const LIMITS = { connections: 8, longAnswers: 16, longAnswersOfCaller: 4, keepAliveMs: 10_000 } as const
+const LIMITS = { connections: 8, requestsOfCaller: 64, longAnswers: 16, longAnswersOfCaller: 4, keepAliveMs: 10_000 } as const
 
 /**
  * Creates a client that sends requests only to hosts that the installation allows, redirects included.
@@ -76,16 +76,20 @@ export function createEgressClient({ clock, allowHosts, userAgent, resolve }: Eg
       const onAbort = (): void => ending.abort(signal.reason)
       signal.addEventListener('abort', onAbort, { once: true })
       let isLate = false
+      let isWaiting = true
       const timer = clock.setTimer(request.timeoutMs, () => {
         isLate = true
         ending.abort()
       })
       try {
         const sending = { allowHosts, userAgent, signal: ending.signal }
-        return await pools.run(request.caller, (pool) => follow(request, { ...pool, ...sending }))
+        return await pools.run(request.caller, ending.signal, (pool) => {
+          isWaiting = false
+          return follow(request, { ...pool, ...sending })
+        })
       } catch (error) {
         signal.throwIfAborted()
-        return isLate ? failed('Timeout', `${hostOf(request)} did not answer within ${request.timeoutMs} ms`) : unreachable(error, request)
+        return isLate ? failed('Timeout', lateText(request, isWaiting)) : unreachable(error, request)
       } finally {
         timer.cancel()
         signal.removeEventListener('abort', onAbort)
@@ -94,6 +98,12 @@ export function createEgressClient({ clock, allowHosts, userAgent, resolve }: Eg
     allows: (url) => URL.canParse(url) && isHostAllowed(new URL(url), allowHosts),
     close: () => pools.close(),
   }
+}
+
+function lateText(request: EgressRequest, isWaiting: boolean): string {
+  const { caller, timeoutMs } = request
+  if (!isWaiting) return `${hostOf(request)} did not answer within ${timeoutMs} ms`
+  return `no request was sent to ${hostOf(request)} within ${timeoutMs} ms, because ${LIMITS.requestsOfCaller} earlier ones of ${caller} still run; shorten their timeout, or send fewer at a time`
 }
 
 interface Sending extends Pick<CallerPool, 'agent' | 'semaphore'> {

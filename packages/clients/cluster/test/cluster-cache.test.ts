@@ -2,7 +2,7 @@ import { customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import {
   ownedRevisions,
-  readNode,
+  readNodes,
   releasesOfGroup,
   readPod,
   watchCluster,
@@ -228,8 +228,13 @@ it('a watched cluster reports every object that the program has written, and whe
 describe('a live read', () => {
   it('returns the current node, or none if it does not exist', async () => {
     const [node] = (await watch({ withRollouts: false })).nodes.store.list()
-    expect(await drive(readNode(client, node!.name, signal))).toEqual(node)
-    expect(await drive(readNode(client, 'nowhere', signal))).toBeNull()
+    const read = (...names: readonly string[]): ReturnType<typeof readNodes> => drive(readNodes(client, new Set(names), signal))
+    const { name } = node!
+    expect([await read(name), await read('nowhere'), await read(name, 'nowhere')]).toEqual([
+      new Map([[name, node]]),
+      new Map(),
+      new Map([[name, node]]),
+    ])
   })
 
   it('returns the current pod, or none if it does not exist', async () => {
@@ -240,7 +245,7 @@ describe('a live read', () => {
   })
 
   it.each<[string, () => Promise<unknown>]>([
-    ['node', () => readNode(client, 'node-1', signal)],
+    ['node', () => readNodes(client, new Set(['node-1']), signal)],
     ['pod', () => readPod(client, key, signal)],
   ])('of a %s throws if the API server gives no clear response, instead of reporting it as missing', async (_kind, read) => {
     faults = { onRequest: () => ({ kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'no') }) }

@@ -40,6 +40,13 @@ it('shared texts store equal labels of many pods once, and do not change a pod',
   expect(shared(two).labels).toBe(shared(one).labels)
 })
 
+it('shared texts keep no long text or labels of a pod that is gone', () => {
+  const shared = createSharedTexts()
+  const long = (): FleetPod => podOf({ labels: { app: 'x'.repeat(5_000) }, acknowledgedAt: 'x'.repeat(300) })
+  expect(shared(long())).toEqual(long())
+  expect(shared(long()).labels).not.toBe(shared(long()).labels)
+})
+
 it('shared texts forget labels at a thousand, and share later ones', () => {
   const shared = createSharedTexts()
   const first = shared(podOf({ labels: { n: '0' } }))

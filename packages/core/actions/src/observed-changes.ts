@@ -5,10 +5,10 @@ import { listedItems, listText, parsedList } from './parsed-list.ts'
 /** Maximum bytes of UTF-8 in the annotation: room for more than sixteen changes with the longest reasons. */
 const OBSERVED_CHANGES_MAX_BYTES = 32_768
 
-/** Reads the observed changes of other clients. @returns newest last, without invalid items */
+/** Reads the observed changes of other clients. @returns newest last, without invalid items; at most sixteen of each annotation */
 export function observedChangesOf(object: KubeObject): readonly ObservedChange[] {
   const texts = [formerText(object), object.metadata.annotations?.[OBSERVED_CHANGES_ANNOTATION]]
-  return texts.flatMap((text) => parsedList(text, observedChangeSchema))
+  return texts.flatMap((text) => parsedList(text, observedChangeSchema, RECORDED_ACTIONS_MAX))
 }
 
 /**

@@ -3,14 +3,21 @@ export interface ItemSchema<T> {
   safeParse(value: unknown): { readonly success: true; readonly data: T } | { readonly success: false }
 }
 
-/** Reads an annotation that holds a JSON list. @returns the valid items; empty when the text is no list */
-export function parsedList<T>(text: string | undefined, schema: ItemSchema<T>): readonly T[] {
+/**
+ * Reads an annotation that holds a JSON list.
+ *
+ * @param most maximum number of items, ≥ 1: the last ones are read
+ * @returns the valid items; empty when the text is no list
+ */
+export function parsedList<T>(text: string | undefined, schema: ItemSchema<T>, most: number): readonly T[] {
   const value = text === undefined ? undefined : jsonOf(text)
   if (!Array.isArray(value)) return []
-  return value.flatMap((one) => {
-    const item = schema.safeParse(one)
-    return item.success ? [item.data] : []
-  })
+  const items: T[] = []
+  for (let at = value.length - 1; at >= 0 && items.length < most; at--) {
+    const item = schema.safeParse(value[at])
+    if (item.success) items.push(item.data)
+  }
+  return items.reverse()
 }
 
 /** A raw item of a list, including members that another version wrote. */

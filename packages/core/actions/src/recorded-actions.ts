@@ -12,16 +12,16 @@ const LONGEST_NAME = 256
 /**
  * Reads the recorded actions of an object.
  *
- * @returns newest last, without invalid items
+ * @returns at most sixteen, newest last, without invalid items
  */
 export function recordedActionsOf(object: KubeObject | undefined): readonly RecordedAction[] {
-  const text = object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION]
-  if (text === undefined) return []
-  const known = recordsOf.get(text)
-  if (known !== undefined) return known
-  const records = parsedList(text, recordedActionSchema)
-  if (recordsOf.size >= MOST_TEXTS) recordsOf.clear()
-  recordsOf.set(text, records)
+  const annotations = object?.metadata.annotations
+  const text = annotations?.[RECORDED_ACTIONS_ANNOTATION]
+  if (annotations === undefined || text === undefined) return []
+  const known = recordsOf.get(annotations)
+  if (known?.text === text) return known.records
+  const records = parsedList(text, recordedActionSchema, RECORDED_ACTIONS_MAX)
+  recordsOf.set(annotations, { text, records })
   return records
 }
 
@@ -75,9 +75,11 @@ export function isSameAction(record: RecordedAction, action: Action): boolean {
 
 const members = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevision'] as const
 
-/** Parsed records by text: every report reads the annotation, and only an action changes it. */
-const recordsOf = new Map<string, readonly RecordedAction[]>()
-const MOST_TEXTS = 1_000
+/**
+ * Parsed records by the annotations of an object: every report reads them, and only a change of the object gives it other annotations. They
+ * go with the object. Users may write any text into the annotation, and change it as often as they like.
+ */
+const recordsOf = new WeakMap<object, { readonly text: string; readonly records: readonly RecordedAction[] }>()
 
 function cut(text: string): string {
   return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`

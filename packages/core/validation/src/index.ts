@@ -36,4 +36,12 @@ export { validateChange } from './validate-change.ts'
 export { validateKeys } from './validate-keys.ts'
 export { type RolloutSurroundings, validateRollout, validateSpec } from './validate-rollout.ts'
 export { validateStatusChange } from './validate-status-change.ts'
-export { isDaemonSetRef, isSameWorkload, conflictingRollouts, validateBinding, workloadTaken } from './fields/workload.ts'
+export {
+  comesBefore,
+  conflictingRollouts,
+  isDaemonSetRef,
+  isSameWorkload,
+  mayHold,
+  validateBinding,
+  workloadTaken,
+} from './fields/workload.ts'

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import { silentLogger, type Logger, type TraceContext } from '@tranche/telemetry'
 import type { JobHandler, JobNote, JobOutcome, JobQueue, JobQueueStats, Worker, WorkerOptions } from './job-queue.ts'
+import { createNamespaceLines, type NamespaceLines } from './namespace-lines.ts'
 import { createWorkerPool, type PoolWorker, type WorkerPool } from './worker-pool.ts'
 
 /** Settings of {@link createInProcessQueue}. */
@@ -27,7 +28,7 @@ export function createInProcessQueue(options: InProcessQueueOptions): JobQueue {
     backOffBaseMs: options.backOffBaseMs ?? 100,
     backOffMaxMs: options.backOffMaxMs ?? 30_000,
     onTaken: options.onTaken ?? (() => {}),
-    waiting: new Map(),
+    waiting: createNamespaceLines(),
     delayed: new Map(),
     active: new Set(),
     requeued: new Map(),
@@ -52,8 +53,8 @@ interface QueueState {
   readonly backOffBaseMs: number
   readonly backOffMaxMs: number
   readonly onTaken: (waitedMs: number) => void
-  /** Due times, in the order in which keys became due. */
-  readonly waiting: Map<string, number>
+  /** Due times. Namespaces take turns; the keys of one are in the order in which they became due. */
+  readonly waiting: NamespaceLines<number>
   readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
   readonly active: Set<string>
   /** For active keys that were enqueued again: when the next run is due. */
@@ -85,7 +86,7 @@ function enqueueAt(state: QueueState, key: string, dueMs: number, trace?: TraceC
 
 function becomeDue(state: QueueState, key: string): void {
   state.delayed.delete(key)
-  state.waiting.set(key, state.clock.monotonicMs())
+  state.waiting.add(key, state.clock.monotonicMs())
   dispatchSoon(state)
 }
 
@@ -102,10 +103,10 @@ function dispatchSoon(state: QueueState): void {
 }
 
 function dispatch(state: QueueState): void {
-  for (const [key, dueMs] of state.waiting) {
-    const worker = state.pool.free()
-    if (worker === null) return
-    state.waiting.delete(key)
+  for (let worker = state.pool.free(); worker !== null; worker = state.pool.free()) {
+    const next = state.waiting.takeNext()
+    if (next === null) return
+    const { key, value: dueMs } = next
     state.active.add(key)
     const waitedMs = state.clock.monotonicMs() - dueMs
     state.onTaken(waitedMs)
@@ -133,6 +134,7 @@ async function work(state: QueueState, job: Job, worker: PoolWorker<JobHandler>)
   const againMs = state.requeued.get(key)
   state.requeued.delete(key)
   state.active.delete(key)
+  state.waiting.leave(key)
   if (againMs !== undefined) enqueueAt(state, key, againMs)
   if (outcome.kind === 'recheckAfter') enqueueAt(state, key, state.clock.monotonicMs() + outcome.ms, state.traces.get(key) ?? outcome.trace)
   dispatchSoon(state)

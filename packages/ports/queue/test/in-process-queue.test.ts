@@ -34,6 +34,16 @@ describe('createInProcessQueue', () => {
     expect(gaps(startedMs)).toEqual([10, 20, 40, 50, 50, 0, 10, 20])
   })
 
+  it('lets namespaces take turns, however many keys of one are due', async () => {
+    const clock = new FakeClock()
+    const queue = createInProcessQueue({ clock })
+    const keys: string[] = []
+    for (const key of ['greedy/a', 'greedy/b', 'greedy/c', 'modest/a']) await queue.enqueue(key)
+    queue.process(async (key) => (keys.push(key), NOTHING_MORE), { concurrency: 1 })
+    await clock.advanceAsync(0)
+    expect(keys).toEqual(['greedy/a', 'modest/a', 'greedy/b', 'greedy/c'])
+  })
+
   it('processes keys in the order in which they became due', async () => {
     const clock = new FakeClock()
     const queue = createInProcessQueue({ clock })

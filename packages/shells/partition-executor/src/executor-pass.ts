@@ -36,6 +36,11 @@ const OVERTAKEN_RECHECK_MS = 1_000
  * busy machine some would never be sent in time, and F1 would not be checked again when they are sent.
  */
 const DELETES_AT_ONCE = 32
+/**
+ * Maximum number of live reads per pass, for the same reason. Further pods are read in further passes. More nodes are read by one list: users
+ * who may write the status of a BatchRelease can forge permits for thousands of nodes that do not exist.
+ */
+const READS_AT_ONCE = 32
 
 /**
  * Creates the pass of the partition executor over one DaemonSet: it reads everything, decides, and then writes one permit change or deletes
@@ -175,16 +180,34 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
     }
   }
 
+  async function confirmByList(): Promise<void> {
+    const { nodes } = questions
+    try {
+      const found = await cluster.readNodes(new Set(nodes.map(({ node }) => node)), signal)
+      for (const { node, permits } of nodes) {
+        if (hasLeft(found.get(node) ?? null, reading.placement)) confirmations.confirmed(permits)
+        else confirmations.open(permits, null, clock.monotonicMs())
+      }
+    } catch (error) {
+      if (signal.aborted) throw error
+      for (const { permits } of nodes) confirmations.open(permits, null, clock.monotonicMs())
+      log.warn({ objects: nodes.length, err: error }, 'could not read nodes')
+    }
+  }
+
+  const single = questions.nodes.length > READS_AT_ONCE ? [] : questions.nodes
   await Promise.all([
-    ...questions.pods.map(({ pod, permits, overdueMs }) => {
+    ...questions.pods.slice(0, READS_AT_ONCE).map(({ pod, permits, overdueMs }) => {
       const { namespace, name, resourceVersion } = pod
       const read = async (): Promise<boolean> => isConfirmedBy(pod, await cluster.readPod({ namespace, name }, signal), overdueMs)
       return ask(permits, { what: { pod: keyText({ namespace, name }) }, podVersion: resourceVersion, read })
     }),
-    ...questions.nodes.map(({ node, permits }) => {
-      const read = async (): Promise<boolean> => hasLeft(await cluster.readNode(node, signal), reading.placement)
+    ...single.map(({ node, permits }) => {
+      const read = async (): Promise<boolean> =>
+        hasLeft((await cluster.readNodes(new Set([node]), signal)).get(node) ?? null, reading.placement)
       return ask(permits, { what: { node }, podVersion: null, read })
     }),
+    ...(questions.nodes.length > READS_AT_ONCE ? [confirmByList()] : []),
   ])
 }
 

@@ -55,12 +55,12 @@ export interface ExecutorPort {
    */
   readPod(pod: ObjectKey, signal: AbortSignal): Promise<LivePod | null>
   /**
-   * Reads the current node from the API server and not from a watch (F6).
+   * Reads the current nodes of these names from the API server and not from a watch, by one request (F6).
    *
-   * @returns null if there is no node of this name
+   * @returns those that exist
    * @throws if there is no clear response
    */
-  readNode(name: string, signal: AbortSignal): Promise<FleetNode | null>
+  readNodes(names: ReadonlySet<string>, signal: AbortSignal): Promise<ReadonlyMap<string, FleetNode>>
   /**
    * Checks a node of the DaemonSet, and begins on it what the policy asks for.
    *

@@ -192,6 +192,44 @@ describe('a pass of the executor', () => {
     },
   )
 
+  describe('with permits for more nodes that its watch does not show than there are connections', () => {
+    const permits = Array.from({ length: 70 }, (_, at) => ({ node: `z${10 + at}`, podUid: `forged-${at}`, podResourceVersion: '9' }))
+
+    it('reads them by one list, and removes the permits of those that are gone in the same pass (F6)', async () => {
+      const stage = aStage({ partition: 2, permits })
+      stage.liveNode = null
+      await stage.pass()
+      expect([stage.calls, stage.written.length]).toEqual([['read 70 nodes', 'writeRecord a'], 1])
+    })
+
+    it.each([
+      ['are there', aLiveNode([])],
+      ['cannot be read', 'fails'],
+    ] as const)('keeps the permits while they %s, and reads them again later (F6, G2)', async (_why, answer) => {
+      const stage = aStage({ partition: 2, permits })
+      stage.liveNode = answer
+      expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 1_000 })
+      await stage.pass()
+      expect([stage.calls, stage.written]).toEqual([['read 70 nodes'], []])
+      stage.clock.advance(1_000)
+      await stage.pass()
+      expect(stage.calls).toEqual(['read 70 nodes', 'read 70 nodes'])
+    })
+  })
+
+  it('reads at most as many pods in a pass as there are connections, and the others in further passes (F6)', async () => {
+    const nodes = Array.from({ length: 50 }, (_, at) => `n${10 + at}`)
+    const stage = aStage({ partition: 50, permits: nodes.map((node) => ({ ...permitFor(node), podUid: `gone-${node}` })) })
+    stage.minReadySeconds = 20
+    stage.set(stage.record)
+    stage.reading = { ...stage.reading!, fleet: aFleet(nodes, Object.fromEntries(nodes.map((node) => [node, newPodOnA.a]))) }
+    stage.clock.advance(20_000)
+    expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
+    expect(stage.calls).toHaveLength(32)
+    await stage.pass()
+    expect(stage.calls.filter((call) => call.startsWith('read pod-'))).toHaveLength(50)
+  })
+
   it('judges a node that it has read by the placement of the DaemonSet (F6)', async () => {
     const stage = aStage({ partition: 2, permits: [permitFor('gone'), permitFor('b')] })
     stage.set(goneOn('z', stage.record))
@@ -603,10 +641,11 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
       if (stage.live === 'fails') throw new Error('the connection was reset')
       return stage.live === null ? null : { ...aFleetPod('a'), ...newPodOnA.a, ...stage.live }
     },
-    async readNode(name) {
-      stage.calls.push(`read node ${name}`)
+    async readNodes(names) {
+      stage.calls.push(names.size === 1 ? `read node ${[...names].join('')}` : `read ${names.size} nodes`)
       if (stage.liveNode === 'fails') throw new Error('the connection was reset')
-      return stage.liveNode
+      const node = stage.liveNode
+      return new Map(node === null ? [] : [...names].map((name) => [name, { ...node, name }]))
     },
     async checkNode(_key, node, purpose) {
       stage.calls.push(`check ${node} for ${purpose}`)

@@ -1,5 +1,7 @@
 import type { Clock } from '@tranche/clock'
+import { createNamespaceLines, type NamespaceLines } from '@tranche/queue'
 import { silentLogger, type Logger } from '@tranche/telemetry'
+import { keyText } from '@tranche/kube-types'
 import { createEventCorrelator, type EventCorrelator } from './event-correlator.ts'
 
 /** Object that an event is about. */
@@ -51,7 +53,7 @@ export interface EventRecorderOptions {
   readonly clock: Clock
   /** @default silent */
   readonly log?: Logger
-  /** Maximum number of events waiting to be sent; further ones are dropped. @default 1_000 */
+  /** Maximum number of events waiting to be sent; above it, the namespace with the most loses its last one. @default 1_000 */
   readonly capacity?: number
 }
 
@@ -69,8 +71,9 @@ export interface EventRecorder {
 }
 
 /**
- * @returns a recorder that sends events one after the other, in order, each once; repeated events are counted or dropped ({@link
- *   createEventCorrelator}). Events that fail or find the queue full are lost; the first loss is logged, and the first after a recovery
+ * @returns a recorder that sends events one after the other, each once. Namespaces take turns, and the events of one are in order. Repeated
+ *   events are counted or dropped ({@link createEventCorrelator}). Events that fail or find the queue full are lost; the first loss is
+ *   logged, and the first after a recovery
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const state: State = {
@@ -80,7 +83,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     capacity: options.capacity ?? 1_000,
     correlator: createEventCorrelator(options.clock),
     nameSalt: hash(`${options.component}/${options.instance ?? ''}`),
-    waiting: [],
+    waiting: createNamespaceLines(),
     sending: null,
     recorded: 0,
     isLosing: false,
@@ -94,7 +97,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 interface State extends Required<EventRecorderOptions> {
   readonly correlator: EventCorrelator
   readonly nameSalt: number
-  readonly waiting: CoreEvent[]
+  readonly waiting: NamespaceLines<CoreEvent>
   /** Settles when nothing waits; null while nothing is sent. */
   sending: Promise<void> | null
   recorded: number
@@ -102,20 +105,27 @@ interface State extends Required<EventRecorderOptions> {
 }
 
 function enqueue(state: State, about: Parameters<EventRecorder['record']>): void {
-  if (state.waiting.length >= state.capacity) return lose(state, new Error(`${state.capacity} events wait already`))
-  state.waiting.push(toEvent(state, ...about))
+  const event = toEvent(state, ...about)
+  const { name, namespace } = event.metadata
+  const key = keyText({ namespace, name })
+  const underWay = state.sending === null ? 0 : 1
+  if (state.waiting.size + underWay >= state.capacity) {
+    lose(state, new Error(`${state.capacity} events wait already`))
+    if (!state.waiting.makeRoom(key)) return
+  }
+  state.waiting.add(key, event)
   state.sending ??= sendAll(state)
 }
 
 async function sendAll(state: State): Promise<void> {
-  for (let event = state.waiting[0]; event !== undefined; event = state.waiting[0]) {
+  for (let next = state.waiting.takeNext(); next !== null; next = state.waiting.takeNext()) {
     try {
-      await send(state, event)
+      await send(state, next.value)
       state.isLosing = false
     } catch (error) {
       lose(state, error)
     }
-    state.waiting.shift()
+    state.waiting.leave(next.key)
   }
   state.sending = null
 }

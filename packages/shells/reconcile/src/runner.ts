@@ -1,3 +1,4 @@
+import { sleep } from '@tranche/clock'
 import { parseKey } from '@tranche/kube-types'
 import { createPass, FOLLOWS_MS, type PassOptions, type PassResult } from './pass.ts'
 import { SOONEST_RECHECK_MS } from './reconcile.ts'
@@ -33,7 +34,7 @@ export function createRunner(options: RunnerOptions): Runner {
   let running: Promise<unknown> = Promise.resolve()
   return {
     start() {
-      running = Promise.all(Array.from({ length: options.workers ?? 1 }, () => work(options.queue, runPass, stopping.signal)))
+      running = Promise.all(Array.from({ length: options.workers ?? 1 }, () => work(options, runPass, stopping.signal)))
     },
     async stop(graceMs) {
       options.queue.shutDown()
@@ -42,11 +43,17 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 }
 
-async function work(queue: WorkQueue, runPass: ReturnType<typeof createPass>, stop: AbortSignal): Promise<void> {
+/** Maximum number of passes of a worker in a row, before the process does other work: reads its watches, renews its Lease, answers probes. */
+const PASSES_IN_A_ROW = 8
+
+async function work({ queue, clock }: RunnerOptions, runPass: ReturnType<typeof createPass>, stop: AbortSignal): Promise<void> {
+  let inARow = 0
   for (let key = await queue.get(); key !== null; key = await queue.get()) {
     const after = queue.takeTrace(key)
     comeAgain(queue, key, await runPass({ key: parseKey(key), failures: queue.failures(key), stop, after }))
     queue.done(key)
+    inARow = queue.ready === 0 ? 0 : inARow + 1
+    if (inARow % PASSES_IN_A_ROW === PASSES_IN_A_ROW - 1) await sleep(clock, 0)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '@tranche/clock'
+import { createNamespaceLines, type NamespaceLines } from '@tranche/queue'
 import type { TraceContext } from '@tranche/telemetry'
 
 /**
@@ -9,7 +10,9 @@ import type { TraceContext } from '@tranche/telemetry'
  * - W1 A key is handed to one worker at a time: no other worker gets it between `get` and `done`.
  * - W2 No `add` is lost: after it, the key is handed out at least once more, counted from the moment of the add.
  * - W3 All adds while a key waits, or while it is processed, cause one more hand-out.
- * - W4 Keys come out in the order in which they became ready.
+ * - W4 Namespaces take turns: after a key of one namespace, each other namespace with a ready key comes before its next one. Keys of one
+ *   namespace come out in the order in which they became ready.
+ * - W5 At most `atOnceOfNamespace` keys of one namespace are taken at a time.
  *
  * After `shutDown` adds are ignored and `get` returns null.
  *
@@ -53,6 +56,8 @@ export interface WorkQueueOptions {
   readonly backOffBaseMs?: number
   /** Maximum back-off, in milliseconds. @default 30_000 */
   readonly backOffMaxMs?: number
+  /** Maximum number of keys of one namespace that are taken at a time, ≥ 1. @default no limit */
+  readonly atOnceOfNamespace?: number
   /** Called for every taken key with the time for which it was ready, in milliseconds (≥ 0), for metrics. Must not throw. */
   readonly onTaken?: (waitedMs: number) => void
 }
@@ -64,7 +69,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     backOffBaseMs: options.backOffBaseMs ?? 5,
     backOffMaxMs: options.backOffMaxMs ?? 30_000,
     onTaken: options.onTaken ?? (() => {}),
-    ready: new Map(),
+    ready: createNamespaceLines(options.atOnceOfNamespace),
     processing: new Set(),
     dirty: new Set(),
     delayed: new Map(),
@@ -105,14 +110,14 @@ interface State {
   readonly backOffBaseMs: number
   readonly backOffMaxMs: number
   readonly onTaken: (waitedMs: number) => void
-  /** Keys with the monotonic time since which they are ready, in milliseconds. */
-  readonly ready: Map<string, number>
+  /** Keys that are ready, with the monotonic time since which they are, in milliseconds. */
+  readonly ready: NamespaceLines<number>
   readonly processing: Set<string>
   readonly dirty: Set<string>
   readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
   readonly failures: Map<string, number>
   readonly traces: Map<string, TraceContext>
-  /** Pending `get` calls, first come first served. Empty unless `ready` is. */
+  /** Pending `get` calls, first come first served. Empty while a ready key may be taken. */
   readonly takers: ((key: string | null) => void)[]
   isShutDown: boolean
 }
@@ -123,14 +128,26 @@ function add(state: State, key: string): void {
     state.dirty.add(key)
     return
   }
-  const taker = state.takers.shift()
-  if (taker === undefined) {
-    if (!state.ready.has(key)) state.ready.set(key, state.clock.monotonicMs())
-    return
+  state.ready.add(key, state.clock.monotonicMs())
+  serve(state)
+}
+
+/** Hands out ready keys to pending `get` calls. */
+function serve(state: State): void {
+  while (state.takers.length > 0) {
+    const key = take(state)
+    if (key === null) return
+    state.takers.shift()?.(key)
   }
-  state.processing.add(key)
-  state.onTaken(0)
-  taker(key)
+}
+
+/** @returns the next key, which is then taken; null if none may be taken now */
+function take(state: State): string | null {
+  const next = state.ready.takeNext()
+  if (next === null) return null
+  state.processing.add(next.key)
+  state.onTaken(state.clock.monotonicMs() - next.value)
+  return next.key
 }
 
 function addAfter(state: State, key: string, delayMs: number): void {
@@ -157,18 +174,14 @@ function addRateLimited(state: State, key: string): number {
 
 function get(state: State): Promise<string | null> {
   if (state.isShutDown) return Promise.resolve(null)
-  for (const [key, sinceMs] of state.ready) {
-    state.ready.delete(key)
-    state.processing.add(key)
-    state.onTaken(state.clock.monotonicMs() - sinceMs)
-    return Promise.resolve(key)
-  }
-  return new Promise((resolve) => state.takers.push(resolve))
+  const key = take(state)
+  return key === null ? new Promise((resolve) => state.takers.push(resolve)) : Promise.resolve(key)
 }
 
 function done(state: State, key: string): void {
-  state.processing.delete(key)
+  if (state.processing.delete(key)) state.ready.leave(key)
   if (state.dirty.delete(key)) add(state, key)
+  else serve(state)
 }
 
 function shutDown(state: State): void {

@@ -141,6 +141,22 @@ describe('createEventRecorder', () => {
     expect(lines).toHaveLength(1)
   })
 
+  it('drops events of the namespace with the most, and sends those of others before the rest of them', async () => {
+    const answers: (() => void)[] = []
+    const sent: string[] = []
+    const create = (event: CoreEvent): Promise<void> => new Promise((resolve) => (sent.push(event.reason), void answers.push(resolve)))
+    const { recorder, lines } = newBench({ capacity: 4 }, { create, repeat: () => Promise.resolve(true) })
+    for (const reason of ['One', 'Two', 'Three', 'Four', 'Five']) recorder.record(AGENT, 'Normal', reason, reason)
+    recorder.record({ ...AGENT, namespace: 'modest', uid: 'other' }, 'Normal', 'Modest', 'Modest')
+    while (answers.length > 0) {
+      answers.shift()?.()
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+    }
+    await recorder.flush()
+    expect(sent).toEqual(['One', 'Two', 'Modest', 'Three'])
+    expect(lines).toHaveLength(1)
+  })
+
   it('queues 1,000 events by default, and drops the next', () => {
     const { recorder, lines } = newBench({}, { create: () => new Promise(() => {}), repeat: () => Promise.resolve(true) })
     for (let events = 0; events < 1_000; events++) recorder.record(AGENT, 'Normal', 'Said', 'x')

@@ -53,6 +53,15 @@ describe('createRunner', () => {
     expect(running).toEqual(['a', 'b'])
   })
 
+  it('does other work of the process after some passes in a row, and none is lost', async () => {
+    const bench = newBench(async () => awaitChange)
+    for (let at = 0; at < 100; at++) bench.queue.add(`default/${at}`)
+    for (let turn = 0; turn < 500; turn++) await Promise.resolve()
+    expect(bench.observations.length).toBeLessThanOrEqual(8)
+    await bench.clock.advanceAsync(0)
+    expect(bench.observations).toHaveLength(100)
+  })
+
   const failures: Record<string, { error: unknown; backMs: number; line: Partial<LogLine> }> = {
     'a retryable error comes back after its back-off': {
       error: new AppError('API_UNREACHABLE', 'no answer'),

@@ -14,9 +14,19 @@ class Model {
   readonly failures = new Map<string, number>()
   nowMs = 0
   #order = 0
+  /** When each namespace had its last key taken, or began to have one ready. */
+  readonly #servedAt = new Map<string, number>()
+  readonly #atOnce: number
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce
+  }
 
   add(key: string): void {
-    if (!this.wantedSince.has(key)) this.wantedSince.set(key, this.#order++)
+    if (this.wantedSince.has(key)) return
+    if (!this.taken.has(key) && !this.#ready().some((one) => namespaceOf(one) === namespaceOf(key)))
+      this.#servedAt.set(namespaceOf(key), this.#order++)
+    this.wantedSince.set(key, this.#order++)
   }
 
   addAfter(key: string, delayMs: number): void {
@@ -40,11 +50,20 @@ class Model {
   }
 
   get(): string | null {
-    const [next] = [...this.wantedSince].filter(([key]) => !this.taken.has(key)).sort((a, b) => a[1] - b[1])
+    const turn = (key: string): number => this.#servedAt.get(namespaceOf(key)) ?? 0
+    const since = (key: string): number => this.wantedSince.get(key) ?? 0
+    const [next] = this.takeable().sort((a, b) => turn(a) - turn(b) || since(a) - since(b))
     if (next === undefined) return null
-    this.wantedSince.delete(next[0])
-    this.taken.add(next[0])
-    return next[0]
+    this.wantedSince.delete(next)
+    this.taken.add(next)
+    this.#servedAt.set(namespaceOf(next), this.#order++)
+    return next
+  }
+
+  /** Ready keys of namespaces that may have another one taken. */
+  takeable(): string[] {
+    const takenOf = (namespace: string): number => [...this.taken].filter((key) => namespaceOf(key) === namespace).length
+    return this.#ready().filter((key) => takenOf(namespaceOf(key)) < this.#atOnce)
   }
 
   done(key: string): void {
@@ -62,13 +81,17 @@ class Model {
   }
 
   get ready(): number {
-    return [...this.wantedSince.keys()].filter((key) => !this.taken.has(key)).length
+    return this.#ready().length
+  }
+
+  #ready(): string[] {
+    return [...this.wantedSince.keys()].filter((key) => !this.taken.has(key))
   }
 }
 
 describe('the work queue, under any sequence of calls,', () => {
   it('equals a simple model', async () => {
-    await fc.assert(fc.asyncProperty(fc.array(callArbitrary, { maxLength: 60 }), equalsModel), { numRuns: 300 })
+    await fc.assert(fc.asyncProperty(fc.array(callArbitrary, { maxLength: 60 }), fc.constantFrom(1, 2, 9), equalsModel), { numRuns: 300 })
   })
 })
 
@@ -78,7 +101,11 @@ type Call =
   | { readonly kind: 'advance'; readonly ms: number }
   | { readonly kind: 'get' }
 
-const keyArbitrary = fc.constantFrom('a', 'b', 'c', 'd')
+const keyArbitrary = fc.constantFrom('x/a', 'x/b', 'x/c', 'y/d', 'y/e', 'f')
+
+function namespaceOf(key: string): string {
+  return key.includes('/') ? (key.split('/')[0] ?? '') : ''
+}
 
 const callArbitrary: fc.Arbitrary<Call> = fc.oneof(
   fc.record({ kind: fc.constantFrom('add', 'add', 'addRateLimited', 'forget', 'done', 'done'), key: keyArbitrary }),
@@ -87,17 +114,17 @@ const callArbitrary: fc.Arbitrary<Call> = fc.oneof(
   fc.constant({ kind: 'get' as const }),
 )
 
-async function equalsModel(calls: readonly Call[]): Promise<void> {
+async function equalsModel(calls: readonly Call[], atOnceOfNamespace: number): Promise<void> {
   const clock = new FakeClock()
-  const queue = createWorkQueue({ clock, backOffMaxMs: 80 })
-  const model = new Model()
+  const queue = createWorkQueue({ clock, backOffMaxMs: 80, atOnceOfNamespace })
+  const model = new Model(atOnceOfNamespace)
   for (const call of calls) {
-    if (call.kind === 'get' && model.ready === 0) continue
+    if (call.kind === 'get' && model.takeable().length === 0) continue
     if (call.kind === 'done' && !model.taken.has(call.key)) continue
     expect(await callQueue(queue, clock, call)).toEqual(callModel(model, call))
     expect({ ready: queue.ready, delayed: queue.delayed }).toEqual({ ready: model.ready, delayed: model.wantedAtMs.size })
   }
-  while (model.ready > 0) expect(await queue.get()).toBe(model.get())
+  while (model.takeable().length > 0) expect(await queue.get()).toBe(model.get())
 }
 
 async function callQueue(queue: WorkQueue, clock: FakeClock, call: Call): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { FakeClock } from '@tranche/clock'
-import { createWorkQueue } from '@tranche/reconcile'
+import { createWorkQueue, type WorkQueueOptions } from '@tranche/reconcile'
 import { describe, expect, it } from 'vitest'
 
 describe('createWorkQueue', () => {
@@ -10,6 +10,30 @@ describe('createWorkQueue', () => {
     queue.addAfter('early', 10)
     clock.advance(20)
     expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['first', 'early', 'late'])
+  })
+
+  it('W4 lets namespaces take turns, however many keys of one are ready', async () => {
+    const { queue } = newQueue()
+    for (let at = 0; at < 1_000; at++) queue.add(`greedy/${at}`)
+    queue.add('modest/a')
+    queue.add('modest/b')
+    const keys = [await queue.get(), await queue.get(), await queue.get(), await queue.get()]
+    expect(keys).toEqual(['greedy/0', 'modest/a', 'greedy/1', 'modest/b'])
+  })
+
+  it('W5 keeps workers for other namespaces while those of one are slow, and hands its next key out when one is done', async () => {
+    const { queue } = newQueue({ atOnceOfNamespace: 2 })
+    const taken: string[] = []
+    for (let worker = 0; worker < 4; worker++) void queue.get().then((key) => key !== null && taken.push(key))
+    for (let at = 0; at < 5; at++) queue.add(`greedy/${at}`)
+    await Promise.resolve()
+    expect([taken, queue.ready]).toEqual([['greedy/0', 'greedy/1'], 3])
+    queue.add('modest/a')
+    await Promise.resolve()
+    expect(taken).toEqual(['greedy/0', 'greedy/1', 'modest/a'])
+    queue.done('greedy/1')
+    await Promise.resolve()
+    expect(taken).toEqual(['greedy/0', 'greedy/1', 'modest/a', 'greedy/2'])
   })
 
   it('W3 hands out a key once however often it is added while it waits', async () => {
@@ -85,7 +109,7 @@ describe('createWorkQueue', () => {
   })
 
   it('doubles the back-off of each key on its own, from 5 ms to the maximum, until the key is forgotten', () => {
-    const { queue } = newQueue(30)
+    const { queue } = newQueue({ backOffMaxMs: 30 })
     expect([1, 2, 3, 4, 5].map(() => queue.addRateLimited('a'))).toEqual([5, 10, 20, 30, 30])
     expect(queue.addRateLimited('b')).toBe(5)
     expect(queue.failures('a')).toBe(5)
@@ -130,7 +154,7 @@ describe('createWorkQueue', () => {
   })
 
   it('keeps the maximum after a thousand failures', () => {
-    const { queue } = newQueue(30_000)
+    const { queue } = newQueue({ backOffMaxMs: 30_000 })
     for (let failures = 0; failures < 1_100; failures++) queue.addRateLimited('a')
     expect(queue.addRateLimited('a')).toBe(30_000)
   })
@@ -163,7 +187,7 @@ describe('createWorkQueue', () => {
   })
 })
 
-function newQueue(backOffMaxMs = 30_000) {
+function newQueue(options: Partial<WorkQueueOptions> = {}) {
   const clock = new FakeClock()
-  return { clock, queue: createWorkQueue({ clock, backOffMaxMs }) }
+  return { clock, queue: createWorkQueue({ clock, ...options }) }
 }

@@ -67,7 +67,11 @@ function joinStores<T>(byNamespace: ReadonlyMap<string, Store<T>>): Store<T> {
       if (now.some((part, index) => part !== parts[index])) [parts, joined] = [now, now.flat()]
       return joined
     },
-    byIndex: (index, value) => all.flatMap((store) => store.byIndex(index, value)),
+    byIndex(index, value) {
+      const found = all.map((store) => store.byIndex(index, value)).filter(({ length }) => length > 0)
+      const [first = [], ...more] = found
+      return more.length === 0 ? first : found.flat()
+    },
   }
 }
 

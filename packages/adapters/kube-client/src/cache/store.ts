@@ -8,7 +8,7 @@ export interface Store<T> {
   list(): readonly T[]
   /**
    * @param index name of one of the reflector's `indexers`
-   * @returns the values for which that indexer returns `value`
+   * @returns the values for which that indexer returns `value`. The array is the same until one of them changes; do not modify it
    */
   byIndex(index: string, value: string): readonly T[]
 }
@@ -31,7 +31,7 @@ export interface MutableStore<T> extends Store<T> {
   delete(key: ObjectKey): void
 }
 
-/** Creates an empty store. A change costs O(1) per index; `list()` is rebuilt only after a change. */
+/** Creates an empty store. A change costs O(1) per index; `list()` and the arrays of `byIndex()` are rebuilt only after a change. */
 export function createStore<T>(indexers: Readonly<Record<string, Indexer<T>>>): MutableStore<T> {
   const entries = new Map<string, StoreEntry<T>>()
   const indexes = Object.entries(indexers).map(([name, indexer]) => createIndex(name, indexer))
@@ -75,25 +75,41 @@ interface Index<T> {
 }
 
 function createIndex<T>(name: string, indexer: Indexer<T>): Index<T> {
-  const byWord = new Map<string, Map<string, T>>()
+  const byWord = new Map<string, Indexed<T>>()
 
   function move(key: string, previous: T | undefined, current: T | undefined): void {
     for (const word of wordsOf(indexer, previous)) remove(word, key)
     for (const word of wordsOf(indexer, current)) {
-      const values = byWord.get(word)
-      if (values === undefined) byWord.set(word, new Map([[key, current as T]]))
-      else values.set(key, current as T)
+      const indexed = byWord.get(word) ?? { values: new Map(), listed: null }
+      indexed.values.set(key, current as T)
+      indexed.listed = null
+      byWord.set(word, indexed)
     }
   }
 
   function remove(word: string, key: string): void {
-    const values = byWord.get(word)
-    values?.delete(key)
-    if (values?.size === 0) byWord.delete(word)
+    const indexed = byWord.get(word)
+    if (indexed === undefined) return
+    indexed.values.delete(key)
+    indexed.listed = null
+    if (indexed.values.size === 0) byWord.delete(word)
   }
 
-  return { name, move, get: (word) => [...(byWord.get(word)?.values() ?? [])] }
+  function get(word: string): readonly T[] {
+    const indexed = byWord.get(word)
+    return indexed === undefined ? NONE : (indexed.listed ??= [...indexed.values.values()])
+  }
+
+  return { name, move, get }
 }
+
+/** Values of one index key, and their array if it was read since the last change. */
+interface Indexed<T> {
+  readonly values: Map<string, T>
+  listed: readonly T[] | null
+}
+
+const NONE: readonly never[] = []
 
 function wordsOf<T>(indexer: Indexer<T>, value: T | undefined): readonly string[] {
   if (value === undefined) return []

@@ -24,6 +24,7 @@ import type { Logger } from '@tranche/telemetry'
 import { cordonKeys } from './cordoned-nodes.ts'
 import { keptNode } from './kept-node.ts'
 import { type KruiseWatch, watchKruise } from './kruise-watch.ts'
+import { bindingKeys, workloadKeys } from './named-workload.ts'
 import { groupKeys } from './releases-of-group.ts'
 import { createSharedTexts } from './shared-texts.ts'
 
@@ -96,13 +97,21 @@ export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
       return kept === null ? null : withSharedTexts(liveConfig === undefined ? kept : { ...kept, liveConfig })
     },
   })
-  const daemonSets = reflectorFor<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
+  const daemonSets = reflectorFor<DaemonSet, DaemonSet>(options, {
+    resource: resourcePaths.daemonSets,
+    transform: withoutManagedFields,
+    indexers: { rollout: bindingKeys },
+  })
   const batchReleases = reflectorFor<BatchRelease, BatchRelease>(options, {
     resource: resourcePaths.batchReleases,
     ...defined,
-    indexers: { group: groupKeys },
+    indexers: { group: groupKeys, workload: workloadKeys },
   })
-  const rollouts = reflectorFor<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, ...defined })
+  const rollouts = reflectorFor<Rollout, Rollout>(options, {
+    resource: resourcePaths.rollouts,
+    ...defined,
+    indexers: { workload: workloadKeys },
+  })
   const policies = reflectorFor<ReleasePolicy, ReleasePolicy>(options, {
     resource: resourcePaths.releasePolicies,
     transform: withoutManagedFields,

@@ -60,7 +60,11 @@ export function toNodeScope(rules: ReleaseNodeRules | undefined): NodeScope {
   if (known !== undefined) return known
   const scope = readRules(rules)
   // Usually as many as there are policies in use; facts about nodes are kept from pass to pass.
-  if (scopes.size >= SCOPES_KEPT) scopes.clear()
+  if (scopes.size >= SCOPES_KEPT || charactersKept + text.length > CHARACTERS_KEPT) {
+    scopes.clear()
+    charactersKept = 0
+  }
+  charactersKept += text.length
   scopes.set(text, scope)
   return scope
 }
@@ -81,6 +85,9 @@ function isTooLarge(rules: ReleaseNodeRules): boolean {
 
 const sizes = new WeakMap<ReleaseNodeRules, boolean>()
 const SCOPES_KEPT = 256
+/** Maximum number of characters of their rules: users may write rules of a megabyte, and others each second. */
+const CHARACTERS_KEPT = 2 * 1024 * 1024
+let charactersKept = 0
 const scopes = new Map<string, NodeScope>()
 
 function readRules(rules: ReleaseNodeRules): NodeScope {

@@ -51,7 +51,7 @@ function podsToConfirm({ availability: { minReadyMs, monotonicMs } }: FenceState
 /** One question for each node; the watermark does not cover nodes (L11). */
 function nodesToConfirm(due: readonly TrackedPermit[]): readonly NodeToConfirm[] {
   const left = due.filter(({ unconfirmed }) => unconfirmed?.kind === 'node').map(({ permit }) => permit)
-  return [...new Set(left.map(({ node }) => node))].map((node) => ({ node, permits: left.filter((permit) => permit.node === node) }))
+  return [...Map.groupBy(left, ({ node }) => node)].map(([node, permits]) => ({ node, permits }))
 }
 
 /** At once where our view of the pod has moved since the last read. A node that came into view is not read again. */

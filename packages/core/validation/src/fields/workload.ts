@@ -24,6 +24,11 @@ export function isSameWorkload(a: WorkloadRef, b: WorkloadRef): boolean {
   return groupOf(a.apiVersion) === groupOf(b.apiVersion) && a.kind === b.kind && a.name === b.name
 }
 
+/** Whether a Rollout may hold its workload: it is neither disabled nor being deleted. */
+export function mayHold({ metadata, spec }: Rollout): boolean {
+  return spec.disabled !== true && metadata.deletionTimestamp === undefined
+}
+
 /**
  * Finds the other Rollouts with the workload of `rollout`: same namespace, neither disabled nor being deleted.
  *
@@ -34,8 +39,7 @@ export function conflictingRollouts(rollout: Rollout, others: readonly Rollout[]
     (other) =>
       other.metadata.namespace === rollout.metadata.namespace &&
       other.metadata.name !== rollout.metadata.name &&
-      other.spec.disabled !== true &&
-      other.metadata.deletionTimestamp === undefined &&
+      mayHold(other) &&
       isSameWorkload(other.spec.workloadRef, rollout.spec.workloadRef),
   )
 }
@@ -47,7 +51,7 @@ export function conflictingRollouts(rollout: Rollout, others: readonly Rollout[]
  * @param boundTo value of the workload's annotation `tranche.dev/rollout`, or null
  */
 export function validateBinding(rollout: Rollout, others: readonly Rollout[], boundTo: string | null): readonly Problem[] {
-  const holder = conflictingRollouts(rollout, others).find((conflicting) => isBefore(conflicting, rollout, boundTo))
+  const holder = conflictingRollouts(rollout, others).find((conflicting) => comesBefore(conflicting, rollout, boundTo))
   return holder === undefined ? [] : [workloadTaken(rollout, holder)]
 }
 
@@ -59,10 +63,15 @@ export function workloadTaken(rollout: Rollout, holder: Rollout): Problem {
   })
 }
 
-function isBefore(conflicting: Rollout, rollout: Rollout, boundTo: string | null): boolean {
-  if (conflicting.metadata.name === boundTo || rollout.metadata.name === boundTo) return conflicting.metadata.name === boundTo
-  const [conflictingMade, made] = [conflicting.metadata.creationTimestamp ?? '', rollout.metadata.creationTimestamp ?? '']
-  return conflictingMade === made ? conflicting.metadata.name < rollout.metadata.name : conflictingMade < made
+/**
+ * Whether, of two Rollouts that may hold one workload, the first one comes first.
+ *
+ * @param boundTo value of the workload's annotation `tranche.dev/rollout`, or null
+ */
+export function comesBefore({ metadata: first }: Rollout, { metadata: second }: Rollout, boundTo: string | null): boolean {
+  if (first.name === boundTo || second.name === boundTo) return first.name === boundTo
+  const [firstMade, secondMade] = [first.creationTimestamp ?? '', second.creationTimestamp ?? '']
+  return firstMade === secondMade ? first.name < second.name : firstMade < secondMade
 }
 
 function groupOf(apiVersion: string): string {

@@ -71,13 +71,12 @@ function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {
   return schemaGap === undefined ? null : { reason: 'CRDOutdated', message: schemaGap }
 }
 
+/** Sizes are not compared with the nodes of a DaemonSet that another Rollout holds: a change of nodes wakes only the holder. */
 function brokenRules({ rollout, others, daemonSet, fleet }: RolloutView): Obstacle | null {
   const boundTo = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] ?? null
-  const problems = [
-    ...validateSpec(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
-    ...validateSettings(rollout),
-    ...validateBinding(rollout, others, boundTo),
-  ]
+  const taken = validateBinding(rollout, others, boundTo)
+  const desired = daemonSet === undefined || taken.length > 0 ? null : fleet.desired
+  const problems = [...validateSpec(rollout, { desired }), ...validateSettings(rollout), ...taken]
   const [first] = problems
   return first === undefined ? null : { reason: first.reason, message: problemsText(problems) }
 }

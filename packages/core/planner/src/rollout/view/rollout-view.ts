@@ -26,7 +26,7 @@ export interface RolloutView {
   readonly former: WorkloadReading | undefined
   /** BatchRelease with the Rollout's name; undefined when it does not exist. */
   readonly release: BatchRelease | undefined
-  /** Other Rollouts of the namespace. */
+  /** Rollouts that name the same workload: at least the one that holds it. */
   readonly others: readonly Rollout[]
   /** ReleasePolicy that the Rollout names. */
   readonly policy: PolicyReading
