@@ -260,7 +260,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a dead node is never skipped',
     file: batchProgress,
-    find: 'effectiveSize = Math.min(size, desired - outside - counts.excluded.length - counts.skipped.length)',
+    find: 'effectiveSize = Math.max(0, Math.min(size - leaked, reachable))',
     replace: 'effectiveSize = size',
     tests: [batchProgressTests],
   },

@@ -6,8 +6,8 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
  * G3: the nodes that we moved to the ordered revision never exceed the batch. A node counts when it runs the revision or will come back on
- * it. Nodes that others moved count as soon as the watches of the deciding process had reported them, but for those that it may have taken
- * for dead since before the release.
+ * it. Nodes that others moved count as soon as the watches of the deciding process had reported them. Nodes that it may
+ * have taken for dead since before the release do not.
  */
 export function createBatchJudge({ world, observations, query, breach }: JudgeParts): Judge {
   const dead = followDeadNodes(observations, followFormerRevisions(world, observations, query.isOurs))
