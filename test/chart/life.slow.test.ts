@@ -250,6 +250,7 @@ const rareOfApi: readonly string[] = [
   'list admissionregistration.k8s.io/mutatingwebhookconfigurations',
   'list admissionregistration.k8s.io/validatingwebhookconfigurations',
   'list admissionregistration.k8s.io/mutatingadmissionpolicies',
+  'list admissionregistration.k8s.io/mutatingadmissionpolicybindings',
   // The simulator does not report reviews; but without these permissions every REST request here would be rejected.
   'create authentication.k8s.io/tokenreviews',
   'create authorization.k8s.io/subjectaccessreviews',

@@ -60,7 +60,7 @@ export interface FleetPod {
 
 /** Problem of a pod, as the kubelet or scheduler reports it. */
 export interface PodTrouble {
-  /** CamelCase reason, as in the container's `waiting.reason`: `ImagePullBackOff`, `CrashLoopBackOff`, `Unschedulable` … */
+  /** CamelCase reason, as in the container's `waiting.reason`: `ImagePullBackOff`, `CrashLoopBackOff` …; cut to 100 characters. */
   readonly reason: string
   readonly container?: string
   readonly exitCode?: number
@@ -177,6 +177,8 @@ export function observedFromMs(stamp: string | undefined, { nowMs, monotonicMs }
 
 /** Maximum characters kept of a container message. */
 const MESSAGE_MAX = 256
+/** Maximum length of a stored reason, in characters: a policy names no longer one. */
+const REASON_MAX = 100
 
 function containersOf({ status }: Pod): readonly ContainerStatus[] {
   const { initContainerStatuses, containerStatuses = [] } = status ?? {}
@@ -184,7 +186,7 @@ function containersOf({ status }: Pod): readonly ContainerStatus[] {
 }
 
 function troubleOf(pod: Pod): PodTrouble | undefined {
-  if (pod.status?.phase === 'Failed') return { reason: pod.status.reason ?? 'Failed', ...messageOf(pod.status.message) }
+  if (pod.status?.phase === 'Failed') return { reason: cut(pod.status.reason ?? 'Failed', REASON_MAX), ...messageOf(pod.status.message) }
   for (const container of containersOf(pod)) {
     const trouble = containerTrouble(container)
     if (trouble !== undefined) return trouble
@@ -218,7 +220,7 @@ function isCrash(end: ContainerEnd | undefined): boolean {
 
 function endOf({ name, restartCount }: ContainerStatus, reason: string, { exitCode, message }: ContainerEnd): PodTrouble {
   return {
-    reason,
+    reason: cut(reason, REASON_MAX),
     container: name,
     ...(exitCode !== undefined && { exitCode }),
     ...(restartCount !== undefined && { restarts: restartCount }),
@@ -226,9 +228,12 @@ function endOf({ name, restartCount }: ContainerStatus, reason: string, { exitCo
   }
 }
 
-/** Cuts a message. Joins a new string, because a slice would keep the whole text in memory. */
 function messageOf(text: string | undefined): Pick<PodTrouble, 'message'> {
   const trimmed = text?.trim() ?? ''
-  if (trimmed === '') return {}
-  return { message: trimmed.length > MESSAGE_MAX ? trimmed.slice(0, MESSAGE_MAX).split('').join('') : trimmed }
+  return trimmed === '' ? {} : { message: cut(trimmed, MESSAGE_MAX) }
+}
+
+/** Joins a new string, because a slice would keep the whole text in memory. */
+function cut(text: string, most: number): string {
+  return text.length > most ? text.slice(0, most).split('').join('') : text
 }

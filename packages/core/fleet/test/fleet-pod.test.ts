@@ -199,6 +199,10 @@ describe('the trouble of a pod', () => {
       }),
       trouble: undefined,
     },
+    'the first 100 characters of the reason': {
+      pod: containers({ state: { waiting: { reason: 'R'.repeat(101) } } }),
+      trouble: { reason: 'R'.repeat(100), container: 'agent' },
+    },
     'the first 256 characters of the last message': {
       pod: containers({ state: { terminated: { reason: 'Error', exitCode: 1, message: ` ${'x'.repeat(300)} ` } } }),
       trouble: { reason: 'Error', container: 'agent', exitCode: 1, message: 'x'.repeat(256) },
