@@ -1,4 +1,4 @@
-import { FORMER_REVISIONS_MAX } from '@tranche/api-schema'
+import { FORMER_REVISIONS_MAX, type Rollout, type RolloutStatus } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -75,6 +75,34 @@ describe('the former revisions of a status', () => {
       spec,
     }
     fake.setImage('v1')
+    settle(fake)
+    expect([fake.rollout?.status?.stableRevision, formerOf(fake)]).toEqual(['hash-v1', []])
+  })
+
+  it.each([
+    ['its stable revision, as under the definitions of OpenKruise', ({ stableRevision: _lost, ...kept }: RolloutStatus) => kept],
+    ['everything', () => undefined],
+  ])('do not include one that a release brought before the status lost %s (G1)', (_what, lose) => {
+    const fake = atRest()
+    fake.setImage('v2')
+    settle(fake)
+    fake.rollout = { ...fake.rollout!, status: lose(fake.rollout!.status!) } as Rollout
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.pods.filter(({ hash }) => hash === 'hash-v2').length + Number(fake.release !== undefined)).toBeGreaterThan(0)
+    expect([formerOf(fake), fake.release?.spec.tranche?.formerRevisions]).toEqual([[], undefined])
+  })
+
+  it('do not include a superseded one where the status loses its stable revision, as under the definitions of OpenKruise (G1)', () => {
+    const fake = atRest()
+    fake.setImage('v2')
+    settle(fake)
+    setReady(fake, fake.pods.find(({ hash }) => hash === 'hash-v2')!.node, false)
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.pods.some(({ hash }) => hash === 'hash-v2')).toBe(true)
+    const { stableRevision: _lost, ...kept } = fake.rollout!.status!
+    fake.rollout = { ...fake.rollout!, status: kept }
     settle(fake)
     expect([fake.rollout?.status?.stableRevision, formerOf(fake)]).toEqual(['hash-v1', []])
   })

@@ -1,12 +1,13 @@
 import { FORMER_REVISIONS_MAX, type RolloutStatus } from '@tranche/api-schema'
+import { daemonSetAnnotations } from '@tranche/kube-types'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { frozenRevision } from './frozen-text.ts'
 
 /**
  * Revisions that were stable once and that nodes still run, such as dead ones. For a new Rollout, these are all that run beside the one of
- * the template: no release of it brought them. The revision of a frozen release is not one. A revision leaves the list when it is released
- * again and that release does not complete. It also does when another release completes, and no node runs it.
+ * the template: no release of it brought them. The revision of a frozen release, or of one that has lost its status, is not one. A revision
+ * leaves the list when it is released again and that release does not complete. It also does when another release completes, and no node runs it.
  *
  * @returns at most {@link FORMER_REVISIONS_MAX}, the newest first
  */
@@ -20,13 +21,16 @@ export function formerRevisions(view: Pick<RolloutView, 'rollout' | 'daemonSet' 
 
 type FormerState = Pick<RolloutState, 'stableRevision' | 'phase'> & { readonly canary: Pick<RolloutState['canary'], 'canaryRevision'> }
 
+/** Definitions of OpenKruise drop the stable revision from a status, and not the one that is released. */
 function isFirst(before: RolloutStatus | undefined, { stableRevision }: FormerState): boolean {
-  return before?.stableRevision === undefined && stableRevision !== undefined
+  const isKnown = before?.stableRevision !== undefined || (before?.canaryStatus?.canaryRevision ?? '') !== ''
+  return !isKnown && stableRevision !== undefined
 }
 
 function broughtByOthers({ daemonSet, fleet }: Pick<RolloutView, 'daemonSet' | 'fleet'>, canary: string): readonly string[] {
-  const frozen = frozenRevision(daemonSet)
-  return revisionsOn(fleet).filter((revision) => revision !== canary && revision !== frozen)
+  const released = daemonSet?.metadata.annotations?.[daemonSetAnnotations.canaryRevision]
+  const suspects = [canary, frozenRevision(daemonSet), released]
+  return revisionsOn(fleet).filter((revision) => !suspects.includes(revision))
 }
 
 /** The former revisions so far, without one whose release has ended without completing, and with the one that was stable until now. */
