@@ -105,6 +105,14 @@ export const mutantsOfGroups: readonly Mutant[] = [
     tests: [groupTests],
   },
   {
+    rule: 'G6',
+    fault: 'a waiting release marks the Lease of a holder that needs the group, each time that this one takes the mark off',
+    file: freeGroup,
+    find: 'if (!isOwn && member?.wanted === name) return recheckAfter(LEAVING_RECHECK_MS)',
+    replace: '',
+    tests: [freeGroupTests],
+  },
+  {
     rule: 'G13',
     fault: 'a Lease passes on although the record of its holder was not written again',
     file: freeGroup,

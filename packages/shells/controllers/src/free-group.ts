@@ -24,13 +24,16 @@ const LEAVING_RECHECK_MS = 1_000
  * that was read before that write. Each step may be repeated after a crash.
  */
 export async function freeGroup(name: string, parts: FreeGroupParts): Promise<ReconcileResult> {
-  const { groups, cluster, log, signal } = parts
+  const { groups, cluster, log, key, signal } = parts
   const lease = await groups.readLease(name, signal)
   const holder = groupHolderOf(lease)
   if (lease === null || isFree(lease) || holder === null) return recheckAfter(0)
   const member = await groups.readHolder(holder, signal)
   if (member !== undefined && !mayLeaveGroup(member.release, member.wanted, name)) return recheckAfter(LEAVING_RECHECK_MS)
   if (!isLeaving(lease)) {
+    const isOwn = holder.namespace === key.namespace && holder.name === key.name
+    // The holder has taken the mark off, because it needs the group: another release that marks it again would do so for ever.
+    if (!isOwn && member?.wanted === name) return recheckAfter(LEAVING_RECHECK_MS)
     await groups.markLeaving(lease, signal)
     return recheckAfter(0)
   }

@@ -45,6 +45,21 @@ describe('the Lease of a group passes on (G13)', () => {
     }
   })
 
+  it('not by a mark of another release, while the holder needs the group', async () => {
+    const port = portWith(aReading(stopped, inGroup).release, {})
+    await free(port, 'other')
+    expect(port.calls).toEqual(['readLease', 'readHolder'])
+  })
+
+  it.each([
+    ['is gone', undefined],
+    ['has another group', aReading(stopped, { downtime: { group: 'others' } }).release],
+  ])('by a mark of another release where the holder %s', async (_name, release) => {
+    const port = portWith(release, {})
+    await free(port, 'other')
+    expect(port.calls).toContain('markLeaving')
+  })
+
   it.each([
     ['is gone', undefined],
     ['has another group', aReading({ state: 'open' }, { downtime: { group: 'others' } }).release],
@@ -70,8 +85,8 @@ describe('the Lease of a group passes on (G13)', () => {
   })
 })
 
-function free(port: RecordingPort): Promise<unknown> {
-  const parts = { groups: port, cluster: port, log: silentLogger, key: { namespace: 'demo', name: 'agent' } }
+function free(port: RecordingPort, name = 'agent'): Promise<unknown> {
+  const parts = { groups: port, cluster: port, log: silentLogger, key: { namespace: 'demo', name } }
   return freeGroup(NAME, { ...parts, signal: new AbortController().signal })
 }
 

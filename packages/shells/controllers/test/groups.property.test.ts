@@ -48,10 +48,19 @@ describe('two controllers that both act on the releases of a group', () => {
         expect(world.leases.size).toBe(0)
         expect(world.breaches).toEqual([])
       }),
-      { numRuns: 60 },
+      { numRuns: 60, examples: [[markedAgain]] },
     )
   })
 })
+
+/** One release took the mark off the Lease that it needs, and another one put it on again, in turns for ever. */
+const markedAgain: Step[] = [
+  { kind: 'overtake', name: 'b', before: 1, calls: 1, change: 'delete', after: 1 },
+  { kind: 'overtake', name: 'a', before: 1, calls: 1, change: 'pause', after: 1 },
+  { kind: 'overtake', name: 'c', before: 1, calls: 1, change: 'pause', after: 1 },
+  { kind: 'act', controller: 0, rounds: 3 },
+  { kind: 'overtake', name: 'a', before: 2, calls: 3, change: 'pause', after: 1 },
+]
 
 function steps(): fc.Arbitrary<Step> {
   const name = fc.constantFrom(...releaseNames)
