@@ -1,6 +1,6 @@
 import type { BatchRelease, BatchReleaseSpec, NodeSelector, ReleasePlan, TrancheSpec } from '@tranche/api-schema'
 import { isLabelValue, isObjectName } from './fields/names.ts'
-import { problemsWithin } from './fields/oversize-problems.ts'
+import { keptProblems } from './fields/kept-problems.ts'
 import { validateTrancheRules } from './policy/validate-policy-rules.ts'
 import { findingsOfEach } from './problems/bounded.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
@@ -18,18 +18,10 @@ import { isDaemonSetRef } from './fields/workload.ts'
  */
 export function validateBatchRelease({ spec }: BatchRelease, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
   if (spec.workloadRef !== undefined && !isDaemonSetRef(spec.workloadRef)) return []
-  const known = found.get(spec)
-  if (known?.desired === desired) return known.problems
-  const problems = problemsWithin('BatchRelease', spec, () => specProblems(spec, desired))
-  found.set(spec, { desired, problems })
-  return problems
+  return problemsOf(spec, desired)
 }
 
-/**
- * Problems by spec, for the number of nodes that was asked for last. Every pass checks the same specs, and their queries and conditions
- * cost milliseconds.
- */
-const found = new WeakMap<BatchReleaseSpec, { readonly desired: number | null; readonly problems: readonly Problem[] }>()
+const problemsOf = keptProblems('BatchRelease', specProblems)
 
 function specProblems(spec: BatchReleaseSpec, desired: number | null): readonly Problem[] {
   const { workloadRef } = spec

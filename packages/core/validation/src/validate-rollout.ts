@@ -1,7 +1,7 @@
 import type { CanaryStrategy, Rollout, RolloutSpec } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 import { isObjectName } from './fields/names.ts'
-import { problemsWithin } from './fields/oversize-problems.ts'
+import { keptProblems } from './fields/kept-problems.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
 import { validateAnnotations } from './validate-annotations.ts'
 import { validateSteps } from './fields/validate-steps.ts'
@@ -30,15 +30,10 @@ export function validateRollout(rollout: Rollout, surroundings: RolloutSurroundi
  */
 export function validateSpec({ spec }: Rollout, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
   if (!isDaemonSetRef(spec.workloadRef)) return []
-  const known = found.get(spec)
-  if (known?.desired === desired) return known.problems
-  const problems = problemsWithin('Rollout', spec, () => specProblems(spec, desired))
-  found.set(spec, { desired, problems })
-  return problems
+  return problemsOf(spec, desired)
 }
 
-/** Problems by spec, for the number of nodes that was asked for last. Every pass checks the same specs. */
-const found = new WeakMap<RolloutSpec, { readonly desired: number | null; readonly problems: readonly Problem[] }>()
+const problemsOf = keptProblems('Rollout', specProblems)
 
 function specProblems(spec: RolloutSpec, desired: number | null): readonly Problem[] {
   const { canary, blueGreen } = spec.strategy
