@@ -1,8 +1,8 @@
 import { resourcePaths } from '@tranche/kube-client'
-import type { Node } from '@tranche/kube-types'
 import { afterEach, expect, it } from 'vitest'
 import { condition, nodesOn, untilNodesOn } from './looks.ts'
 import { expectKept } from './expect-kept.ts'
+import { deletePodsOn, killNodes } from './kill-nodes.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -11,9 +11,9 @@ afterEach(() => stage.end())
 
 it('a dead node whose pod another client deleted does not stop the first step of a release (G6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
-  const dead = await killNodes(1)
+  const dead = await killNodes(stage, 1)
   await stage.pass(60_000)
-  await deletePodsOn(dead)
+  await deletePodsOn(stage, dead)
   await stage.pass(5 * 60_000)
   await stage.setImage('v2')
   await stage.pass(10 * 60_000)
@@ -23,7 +23,7 @@ it('a dead node whose pod another client deleted does not stop the first step of
 
 it('dead nodes on the stable version do not stop a rollback in mid-release (G6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
-  await killNodes(2)
+  await killNodes(stage, 2)
   await stage.pass(60_000)
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 10)
@@ -35,7 +35,7 @@ it('dead nodes on the stable version do not stop a rollback in mid-release (G6)'
 
 it('nodes that stay dead do not stop a release of the version that they run, after another one completed (G6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
-  await killNodes(2)
+  await killNodes(stage, 2)
   await stage.pass(60_000)
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 18)
@@ -48,7 +48,7 @@ it('nodes that stay dead do not stop a release of the version that they run, aft
 
 it('a rollback ends beside dead nodes that have run the stable version all along (G6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
-  await killNodes(2)
+  await killNodes(stage, 2)
   await stage.pass(60_000)
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 10)
@@ -117,26 +117,12 @@ async function deleteInMidRelease(afterMs: number): Promise<string> {
 it('a batch waits for a dead node whose pod another client deleted, where the policy says Wait', async () => {
   const policy = { nodes: { notReady: { action: 'Wait' } } } as const
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy })
-  const dead = await killNodes(1)
+  const dead = await killNodes(stage, 1)
   await stage.pass(60_000)
-  await deletePodsOn(dead)
+  await deletePodsOn(stage, dead)
   await stage.pass(60_000)
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 9)
   await stage.pass(5 * 60_000)
   expect((await stage.rollout()).status?.phase).toBe('Progressing')
 })
-
-async function killNodes(count: number): Promise<readonly string[]> {
-  const { items } = await stage.client.list<Node>(resourcePaths.nodes, {})
-  const names = items.map(({ metadata }) => metadata.name).toSorted()
-  const dead = names.filter((_, at) => at % Math.floor(names.length / count) === 0).slice(0, count)
-  for (const node of dead) await drive(stage.clock, stage.simulator.nodes.kill(node))
-  return dead
-}
-
-async function deletePodsOn(nodes: readonly string[]): Promise<void> {
-  for (const { metadata, spec } of await stage.pods())
-    if (nodes.includes(spec?.nodeName ?? ''))
-      await stage.client.delete(resourcePaths.pods, { namespace: metadata.namespace ?? '', name: metadata.name }, {})
-}

@@ -1,8 +1,8 @@
 import { resourcePaths } from '@tranche/kube-client'
-import type { Node } from '@tranche/kube-types'
 import type { RecordedWrite } from '@tranche/recording'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
+import { deletePodsOn, killNodes } from './kill-nodes.ts'
 import { condition, nodesOn, untilNodesOn, untilReleased } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 
@@ -49,7 +49,7 @@ it('a release reports pods that dead kubelets cannot end if they use up maxUnava
 describe('nodes that were dead before the release, without a policy', () => {
   it('cost no budget up to a tenth of the nodes, are named, and are updated when they are back (G1, G6)', async () => {
     stage = await setStage({ nodes: 288, maxUnavailable: 14, steps: [{ replicas: '100%' }] })
-    const dead = await killNodes(20)
+    const dead = await killNodes(stage, 20)
     await stage.pass(60_000)
     const beganMs = stage.clock.nowMs()
     await stage.setImage('v2')
@@ -67,7 +67,7 @@ describe('nodes that were dead before the release, without a policy', () => {
 
   it('hold the release if more than a tenth are dead, and it says so', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
-    const dead = await killNodes(3)
+    const dead = await killNodes(stage, 3)
     await stage.pass(60_000)
     await stage.setImage('v2')
     await stage.until('it is reported', async () => (await stage.release())?.status?.waiting?.reason === 'BudgetUsedUp')
@@ -85,7 +85,7 @@ describe('nodes that were dead before the release, without a policy', () => {
 
   it('cost no budget in the releases that follow, until they are back (G1, G6)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
-    const dead = await killNodes(2)
+    const dead = await killNodes(stage, 2)
     await stage.pass(60_000)
     for (const version of ['v2', 'v3', 'v4']) {
       await stage.setImage(version)
@@ -104,11 +104,9 @@ describe('nodes that were dead before the release, without a policy', () => {
 
   it('cost no budget if another client deleted their pods, which dead kubelets cannot end (G1, G6)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
-    const dead = await killNodes(2)
+    const dead = await killNodes(stage, 2)
     await stage.pass(60_000)
-    for (const { metadata, spec } of await stage.pods())
-      if (dead.includes(spec?.nodeName ?? ''))
-        await stage.client.delete(resourcePaths.pods, { namespace: metadata.namespace ?? '', name: metadata.name }, {})
+    await deletePodsOn(stage, dead)
     await stage.pass(5 * 60_000)
     for (const version of ['v2', 'v3']) {
       await stage.setImage(version)
@@ -221,15 +219,6 @@ async function untilOver(name: string): Promise<void> {
   await mendNode(name)
   await untilReleased(stage, 'v2')
   expectKept(stage)
-}
-
-/** Kills every tenth or so of the nodes. @returns their names, sorted */
-async function killNodes(count: number): Promise<readonly string[]> {
-  const { items } = await stage.client.list<Node>(resourcePaths.nodes, {})
-  const names = items.map(({ metadata }) => metadata.name).toSorted()
-  const dead = names.filter((_, at) => at % Math.floor(names.length / count) === 0).slice(0, count)
-  for (const node of dead) await drive(stage.clock, stage.simulator.nodes.kill(node))
-  return dead
 }
 
 /** The kubelet reports that the node and its pod are not Ready. */
