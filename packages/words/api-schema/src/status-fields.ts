@@ -75,7 +75,7 @@ export const waitingForSchema = z.object({ ...waitFields, since: time().optional
 /** @see waitingForSchema */
 export type WaitingFor = Frozen<z.infer<typeof waitingForSchema>>
 
-/** Maximum number of former revisions that a status names: those of the most nodes. The others count as superseded. */
+/** Maximum number of former revisions that a status names: the newest. The others count as superseded. */
 export const FORMER_REVISIONS_MAX = 20
 
 /** Revisions that were stable once and that nodes still run, such as dead ones; at most {@link FORMER_REVISIONS_MAX}. */

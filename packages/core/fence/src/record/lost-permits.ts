@@ -21,9 +21,9 @@ export interface LostRecord {
 }
 
 /**
- * Rule F11: permits for nodes that may be in flight under a lost record. These are the desired nodes without an available pod,
- * except those that still run a pod of the stable revision, or of a former one. Each permit stands for a pod that is gone, so it settles as soon as
- * its node has an available pod. See L21.
+ * Rule F11: permits for nodes that may be in flight under a lost record. These are the desired nodes without an available pod, except
+ * those that still run a pod of the stable revision, or of a former one. Each permit stands for a pod that is gone, so it settles as soon
+ * as its node has an available pod. See L21.
  */
 export function lostPermits({ revision, stable, former, nodes, fleet, pods, availability }: LostRecord): readonly Permit[] {
   const live = Map.groupBy(

@@ -6,8 +6,9 @@ import { frozenRevision } from './frozen-text.ts'
 
 /**
  * Revisions that were stable once and that nodes still run, such as dead ones. For a new Rollout, these are all that run beside the one of
- * the template: no release of it brought them. The revision of a frozen release, or of one that has lost its status, is not one. A revision
- * leaves the list when it is released again and that release does not complete. It also does when another release completes, and no node runs it.
+ * the template, those of the most nodes first: no release of it brought them. The revision of a frozen release, or of one that has lost its
+ * status, is not one. A revision leaves the list when it is released again and that release does not complete. It also does when another
+ * release completes, and no node runs it.
  *
  * @returns at most {@link FORMER_REVISIONS_MAX}, the newest first
  */
@@ -15,8 +16,15 @@ export function formerRevisions(view: Pick<RolloutView, 'rollout' | 'daemonSet' 
   const before = view.rollout.status
   const { stableRevision, canary } = state
   const known = isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(before, state)
-  const running = hasCompleted(before, state) ? known.filter((revision) => revisionsOn(view.fleet).includes(revision)) : known
-  return running.filter((revision) => revision !== stableRevision).slice(0, FORMER_REVISIONS_MAX)
+  return stillRun(view, known, hasCompleted(before, state))
+    .filter((revision) => revision !== stableRevision)
+    .slice(0, FORMER_REVISIONS_MAX)
+}
+
+function stillRun({ fleet }: Pick<RolloutView, 'fleet'>, known: readonly string[], hasCompletedNow: boolean): readonly string[] {
+  if (!hasCompletedNow || known.length === 0) return known
+  const running = new Set(revisionsOn(fleet))
+  return known.filter((revision) => running.has(revision))
 }
 
 type FormerState = Pick<RolloutState, 'stableRevision' | 'phase'> & { readonly canary: Pick<RolloutState['canary'], 'canaryRevision'> }
