@@ -2,7 +2,7 @@ import type { Permit } from '@tranche/api-schema'
 import { type FleetView, nodeInView, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { NodeScope } from './node-scope.ts'
-import { hasSupersededPod, isInReach, isProven, isSuperseded, type Revisions } from './old-nodes.ts'
+import { hasOldPod, hasSupersededPod, isInReach, isProven, isSuperseded, type Revisions } from './old-nodes.ts'
 
 /** The dead nodes of a view, and whether they are exempt from the budget. */
 export interface Exemption {
@@ -57,8 +57,8 @@ function isSuspect(node: NodeView, revisions: Revisions): boolean {
 }
 
 /**
- * Since when (monotonic) a node without an available pod is dead. A release has not reached it: see {@link isUntouched}. It is dead at once
- * where its kubelet does not answer or it is in maintenance, and after `deadAfterMs` where its kubelet reports it NotReady.
+ * Since when (monotonic) a node without an available pod is dead. No release took it down: see {@link isUntouched}. It is dead at once where
+ * its kubelet does not answer or it is in maintenance, and after `deadAfterMs` where its kubelet reports it NotReady.
  *
  * @returns null for a node that is not dead, and will not be by the clock alone
  */
@@ -78,6 +78,11 @@ function isUntouched({ name, pods }: NodeView, { revisions, inFlight }: Exemptio
   const standing = pods.filter(({ terminating }) => !terminating)
   if (standing.length === 0) return pods.length > 0 && pods.every((pod) => isProven(pod, revisions))
   return standing.some((pod) => isProven(pod, revisions)) && !standing.some((pod) => isSuperseded(pod, revisions))
+}
+
+/** @returns the exempt ones of these nodes without an old pod: they run nothing, and take no place in a batch (G3) */
+export function idleNodes(nodes: readonly NodeView[], { names }: Exemption, revision: string): readonly NodeView[] {
+  return names.size === 0 ? [] : nodes.filter((node) => names.has(node.name) && !hasOldPod(node, revision))
 }
 
 /** @returns names of the nodes with a permit whose pod is terminating or gone */

@@ -3,7 +3,8 @@ import type { FleetView } from '@tranche/fleet'
 import { dueNotReadyNodes } from './candidate-order.ts'
 import { tallyNodes } from './node-tally.ts'
 import { batchSizeOf } from './fence-state.ts'
-import { scopeInRecord } from '../nodes/batch-scope.ts'
+import { isInSteps, scopeInRecord } from '../nodes/batch-scope.ts'
+import { exemptNodes, idleNodes, nodesInFlight } from '../nodes/exempt-nodes.ts'
 
 /** The release, and the clock, for which due nodes are computed. */
 export interface DueNodesQuery {
@@ -27,7 +28,11 @@ export function failedDueNodes({ release, fleet, minReadyMs, monotonicMs }: DueN
   if (tranche?.nodes?.notReady?.action !== 'Fail' || record === undefined) return []
   const scope = scopeInRecord(record.scope, tranche.nodes)
   if (scope === null) return []
-  const { desired, onRevision, old } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
-  const rules = { canary: record.revision, stable: tranche.stableRevision, former: tranche.formerRevisions ?? [], scope }
-  return dueNotReadyNodes(old, rules, batchSizeOf(record, desired, onRevision) - onRevision).map(({ name }) => name)
+  const { desired, onRevision, old, unavailable } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
+  const revisions = { canary: record.revision, stable: tranche.stableRevision, former: tranche.formerRevisions ?? [] }
+  const inFlight = nodesInFlight(record.permits, fleet)
+  const exemption = exemptNodes({ unavailable, revisions, inFlight, rules: scope.rules, desired, monotonicMs })
+  const idle = idleNodes(unavailable, exemption, record.revision).filter((node) => isInSteps(scope, node))
+  const taken = onRevision - idle.length
+  return dueNotReadyNodes(old, { ...revisions, scope }, batchSizeOf(record, desired, taken) - taken).map(({ name }) => name)
 }

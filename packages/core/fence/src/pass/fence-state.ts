@@ -3,7 +3,7 @@ import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/
 import { type Availability, permitState, type PermitState } from '../record/permit-state.ts'
 import { permitId } from '../record/flight-record.ts'
 import { type BatchScope, batchScope, isInScope, isInSteps, scopeInRecord } from '../nodes/batch-scope.ts'
-import { type Exemption, exemptNodes } from '../nodes/exempt-nodes.ts'
+import { type Exemption, exemptNodes, idleNodes, nodesInFlight } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
@@ -66,10 +66,10 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
   const revisions = { canary: record.revision, stable: view.published.stableRevision, former: view.formerRevisions ?? [] }
   const { desired, unavailable } = tally
-  const inFlight = new Set(permits.filter(isGone).map(({ permit }) => permit.node))
+  const inFlight = nodesInFlight(record.permits, view.fleet)
   const exemption = exemptNodes({ unavailable, revisions, inFlight, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
-  const isIdle = (node: NodeView): boolean => exemption.names.has(node.name) && !hasOldPod(node, record.revision) && isInSteps(scope, node)
-  const taken = tally.onRevision - unavailable.filter(isIdle).length + old.length
+  const idle = idleNodes(unavailable, exemption, record.revision).filter((node) => isInSteps(scope, node))
+  const taken = tally.onRevision - idle.length + old.length
   const size = batchSizeOf(record, desired, taken)
   return { view, record, availability, revisions, scope, tally, exemption, permits, size, lack: size - taken }
 }

@@ -11,6 +11,7 @@ import {
   type Exemption,
   exemptNodes,
   hasOldPod,
+  idleNodes,
   isInReach,
   nodesInFlight,
   updatedPod,
@@ -92,7 +93,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const inFlight = nodesInFlight(question.permits ?? [], fleet)
   const exemption = exemptNodes({ unavailable: mayBeDead, revisions, inFlight, rules: scope.rules, desired, monotonicMs })
   const isCounted = (name: string): boolean => !exemption.names.has(name)
-  const idle = mayBeDead.filter((node) => !isCounted(node.name) && !hasOldPod(node, revision))
+  const idle = idleNodes(mayBeDead, exemption, revision)
   const leaked = idle.filter((node) => !isInSteps(scope, node)).length
   const waitedFor = scope.rules.notReady === 'Wait' ? idle.filter(({ name }) => counts.between.includes(name)).map(({ name }) => name) : []
   const reachable = desired - outside - counts.excluded.length - counts.skipped.length - (idle.length - waitedFor.length)
