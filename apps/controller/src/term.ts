@@ -1,3 +1,4 @@
+import { POD_POLICY_NAME } from '@tranche/admission'
 import { judgeAnswer } from '@tranche/analysis'
 import { createTouchValues, type WatchedCluster } from '@tranche/cluster'
 import {
@@ -252,9 +253,6 @@ function pinnableKinds({ pinConfig, pinSecretNamespaces = [] }: ControllerOption
   return pinSecretNamespaces.some((one) => one === '*' || one === namespace) ? ['ConfigMap', 'Secret'] : ['ConfigMap']
 }
 
-/** Name of the policy for pods, as the chart of release `tranche` gives it. */
-const POD_POLICY = 'tranche-pods'
-
 /** Undefined where the installation does not allow it. */
 function pinningOf(
   options: ControllerOptions,
@@ -268,7 +266,7 @@ function pinningOf(
   const watch = createConfigWatch({ client, clock, log, seed, kinds, onChange })
   const { overlay } = cluster
   const woken = { rollout: (key: string) => wake('rollout', key), policy: (key: string) => wake('policy', key) }
-  const name = options.podPolicy ?? POD_POLICY
+  const name = options.podPolicy ?? POD_POLICY_NAME
   const podPolicy = createPodPolicyWatch({ client, clock, log, seed, name, onChange: () => wakePinning(cluster, woken) })
   return {
     podPolicy,

@@ -1,4 +1,4 @@
-import { podPolicy } from '@tranche/admission'
+import { POD_POLICY_NAME, podPolicy } from '@tranche/admission'
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { type Clock, sleep } from '@tranche/clock'
 import { isAlreadyExists, isNotFound, type KubeClient, type ResourcePath, resourcePaths, type Writable } from '@tranche/kube-client'
@@ -22,24 +22,14 @@ export async function installResources({ client, clock, signal }: InstallOptions
     while (!(await isServed(client, resource, signal))) await sleep(clock, LOOK_AGAIN_MS, signal)
 }
 
-/** Name of the policy for pods, as the chart of release `tranche` gives it. */
-const POD_POLICY = 'tranche-pods'
-
 /** Creates what the chart would, for policies that pin config or lock nodes: the policy for pods, and the namespace of the Leases of nodes. */
 export async function installPolicies({ client, signal }: InstallOptions): Promise<void> {
   await createOnce(client, resourcePaths.namespaces, { metadata: { name: NODE_LOCK_NAMESPACE } }, signal)
   const [policy, binding] = podPolicy
-  const metadata = { name: POD_POLICY }
-  await createOnce(client, policies, { ...policy, metadata } as Writable, signal)
-  const ofPolicy = { ...binding, metadata, spec: { ...binding?.spec, policyName: POD_POLICY } }
-  await createOnce(client, { ...policies, plural: 'mutatingadmissionpolicybindings' }, ofPolicy as Writable, signal)
-}
-
-const policies: ResourcePath = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'mutatingadmissionpolicies',
-  namespaced: false,
+  const metadata = { name: POD_POLICY_NAME }
+  await createOnce(client, resourcePaths.mutatingAdmissionPolicies, { ...policy, metadata } as Writable, signal)
+  const ofPolicy = { ...binding, metadata, spec: { ...binding?.spec, policyName: POD_POLICY_NAME } }
+  await createOnce(client, resourcePaths.mutatingAdmissionPolicyBindings, ofPolicy as Writable, signal)
 }
 
 /** Creates the demo objects: a namespace, a DaemonSet and its Rollout. */

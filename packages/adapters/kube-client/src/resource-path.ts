@@ -24,6 +24,19 @@ export const resourcePaths = {
   controllerRevisions: { group: 'apps', version: 'v1', plural: 'controllerrevisions', namespaced: true },
   priorityClasses: { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses', namespaced: false },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
+  /** Served from Kubernetes 1.36 on. So are their bindings. */
+  mutatingAdmissionPolicies: {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    plural: 'mutatingadmissionpolicies',
+    namespaced: false,
+  },
+  mutatingAdmissionPolicyBindings: {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    plural: 'mutatingadmissionpolicybindings',
+    namespaced: false,
+  },
   mutatingWebhookConfigurations: {
     group: 'admissionregistration.k8s.io',
     version: 'v1',

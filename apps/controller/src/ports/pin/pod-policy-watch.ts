@@ -1,7 +1,15 @@
 import { podPolicyFault } from '@tranche/admission'
 import type { Clock } from '@tranche/clock'
 import type { PodPolicy } from '@tranche/controllers'
-import { createReflector, isForbidden, isNotFound, type KubeClient, type Reflector, type ResourcePath } from '@tranche/kube-client'
+import {
+  createReflector,
+  isForbidden,
+  isNotFound,
+  type KubeClient,
+  type Reflector,
+  type ResourcePath,
+  resourcePaths,
+} from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 
@@ -60,13 +68,7 @@ export function createPodPolicyWatch(parts: PodPolicyWatchParts): PodPolicyWatch
   }
 }
 
-const policies: ResourcePath = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'mutatingadmissionpolicies',
-  namespaced: false,
-}
-const bindings: ResourcePath = { ...policies, plural: 'mutatingadmissionpolicybindings' }
+const { mutatingAdmissionPolicies: policies, mutatingAdmissionPolicyBindings: bindings } = resourcePaths
 
 function unreadText({ fault, plural }: Watched): string | null {
   if (isNotFound(fault)) return `the API server does not serve ${plural} in version v1, as Kubernetes does from 1.36 on`

@@ -1,5 +1,5 @@
-import { podPolicyFault } from '@tranche/admission'
-import { isNotFound, type ResourcePath } from '@tranche/kube-client'
+import { POD_POLICY_NAME, podPolicyFault } from '@tranche/admission'
+import { isNotFound, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 import { type GuardedReads, isDenied, type Denied } from './guarded-reads.ts'
 import type { InstalledPod } from './installed-signs.ts'
@@ -17,12 +17,6 @@ const MOST_POLICIES = 3
 /** Maximum length of the name of an object. */
 const MOST_NAME = 253
 const OPTION = '--pod-policy='
-/** Name without the option. */
-const DEFAULT_NAME = 'tranche-pods'
-
-const group = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false }
-const policies: ResourcePath = { ...group, plural: 'mutatingadmissionpolicies' }
-const bindings: ResourcePath = { ...group, plural: 'mutatingadmissionpolicybindings' }
 
 /**
  * Reads the policy for pods of each controller that pins config. A binding that leaves out some namespaces counts as good: releases there say so.
@@ -38,11 +32,14 @@ export async function readPodPolicies(reads: GuardedReads, installed: readonly I
 
 function nameIn(args: readonly string[]): string {
   const name = args.find((arg) => arg.startsWith(OPTION))?.slice(OPTION.length)
-  return name === undefined || name === '' || name.length > MOST_NAME ? DEFAULT_NAME : name
+  return name === undefined || name === '' || name.length > MOST_NAME ? POD_POLICY_NAME : name
 }
 
 async function readPodPolicy(reads: GuardedReads, name: string): Promise<PodPolicySign> {
-  const [policy, binding] = await Promise.all([policies, bindings].map((resource) => readNamed(reads, resource, name)))
+  const { mutatingAdmissionPolicies, mutatingAdmissionPolicyBindings } = resourcePaths
+  const [policy, binding] = await Promise.all(
+    [mutatingAdmissionPolicies, mutatingAdmissionPolicyBindings].map((resource) => readNamed(reads, resource, name)),
+  )
   return { name, fault: podPolicyFault({ name, policy, binding }, null) }
 }
 

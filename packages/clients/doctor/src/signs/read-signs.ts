@@ -1,6 +1,6 @@
 import { KRUISE_LEASE_NAME, KRUISE_WEBHOOKS_NAME, kruiseNamespace, type KruiseWebhooks, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
-import { isNotFound, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { isNotFound, resourcePaths } from '@tranche/kube-client'
 import { type KubeObject, type Lease, LEASE_NAME } from '@tranche/kube-types'
 import type { Exchange } from '@tranche/wire'
 import { readAccounts } from './account-signs.ts'
@@ -186,9 +186,7 @@ async function readKruise({ reads }: SignReader): Promise<{ readonly webhook: bo
 
 /** Only newer API servers serve admission policies. */
 async function readAdmission({ reads }: SignReader): Promise<readonly string[]> {
-  const group = 'admissionregistration.k8s.io'
-  const policies: ResourcePath = { group, version: 'v1', plural: 'mutatingadmissionpolicies', namespaced: false }
-  const lists = [resourcePaths.mutatingWebhookConfigurations, policies].map(async (resource) => {
+  const lists = [resourcePaths.mutatingWebhookConfigurations, resourcePaths.mutatingAdmissionPolicies].map(async (resource) => {
     const { items } = await reads
       .list<KubeObject>(resource, { labelSelector })
       .catch((error: unknown) => (isNotFound(error) ? { items: [] } : fail(error)))

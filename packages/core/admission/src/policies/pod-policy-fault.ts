@@ -1,6 +1,9 @@
 import { isSameJson } from '@tranche/kube-types'
 import { podPolicy } from './pod-policy.ts'
 
+/** Name of the policy for pods and of its binding, as the chart of release `tranche` gives it. */
+export const POD_POLICY_NAME = 'tranche-pods'
+
 /** The policy for pods as an API server has it, each undefined where it does not exist. */
 export interface ServedPodPolicy {
   /** Name of both objects. */
