@@ -2,6 +2,7 @@ import type { RevisionReport } from '@tranche/api-schema'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { causeText } from '../src/pages/rollout/revisions/cause-text.ts'
 import { compareContainers, compareImages } from '../src/pages/rollout/revisions/compare-images.ts'
 import { defaultPair } from '../src/pages/rollout/revisions/default-pair.ts'
 import { type DiffRow, diffRows, foldRows } from '../src/pages/rollout/revisions/diff-rows.ts'
@@ -187,5 +188,16 @@ describe('the revisions that are compared at first', () => {
     ['none if there are none', [], undefined],
   ])('are %s', (_case, revisions, pair) => {
     expect(defaultPair(revisions)).toEqual(pair)
+  })
+})
+
+describe('why a revision exists', () => {
+  it.each<[string, Partial<RevisionReport>, string]>([
+    ['is the pinned config that it changes', { changedConfig: ['ConfigMap agent', 'Secret keys'] }, 'ConfigMap agent, Secret keys'],
+    ['is that config before its change cause', { changedConfig: ['ConfigMap agent'], changeCause: 'JIRA-1' }, 'ConfigMap agent; JIRA-1'],
+    ['is its change cause alone', { changeCause: 'JIRA-1' }, 'JIRA-1'],
+    ['is a dash without either', {}, '–'],
+  ])('%s', (_what, changes, text) => {
+    expect(causeText(revision(2, changes))).toBe(text)
   })
 })

@@ -11,6 +11,7 @@ import { BudgetPicture } from './budget-picture.tsx'
 import { ConditionsSection } from './conditions-section.tsx'
 import { EventsSection } from './events-section.tsx'
 import { HistorySection } from './history/history-section.tsx'
+import { KeptNodes } from './kept-nodes.tsx'
 import { NodesSection } from './nodes/nodes-section.tsx'
 import { PrintReport } from './release-report/print-report.tsx'
 import { RevisionsSection } from './revisions/revisions-section.tsx'
@@ -58,6 +59,7 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
         <aside>
           <BudgetPicture report={report} />
           <UnwellNodes report={report} nodes={nodes} />
+          <KeptNodes report={report} />
         </aside>
       </div>
       <RevisionsSection report={report} />

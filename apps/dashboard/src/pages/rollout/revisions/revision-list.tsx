@@ -2,6 +2,7 @@ import type { RevisionReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
 import { imageVersion } from '../../../format/image-change.ts'
 import { Age } from '../../../parts/time.tsx'
+import { causeText } from './cause-text.ts'
 
 /** Words for the roles of revisions in a release. */
 const roleWords: Readonly<Record<RevisionReport['role'], string>> = {
@@ -34,11 +35,8 @@ export function RevisionList({ revisions }: { readonly revisions: readonly Revis
   )
 }
 
-function Row({
-  revision: { revision, number, createdAt, role, held, nodes, images, changeCause },
-}: {
-  readonly revision: RevisionReport
-}): ReactNode {
+function Row({ revision: report }: { readonly revision: RevisionReport }): ReactNode {
+  const { revision, number, createdAt, role, held, nodes, images } = report
   return (
     <tr>
       <th scope="row">
@@ -63,7 +61,7 @@ function Row({
         <Age at={createdAt} />
       </td>
       <td data-label="Change cause">
-        <div className="prose">{changeCause ?? '–'}</div>
+        <div className="prose">{causeText(report)}</div>
       </td>
     </tr>
   )
