@@ -6,7 +6,7 @@ import { isReleaseUnderWay, type Outline, permitsOf } from './outline.ts'
 
 /**
  * Which nodes use up the budget. Every desired node without an available pod counts in exactly one of `ours`, `others` and `unreachable`.
- * `exempt` is the part of `unreachable` that the policy does not count.
+ * `dead` is a part of `unreachable`, and `exempt` is `dead` or 0.
  */
 export function reportBudget(outline: Outline, limit: number): NonNullable<RolloutReport['budget']> {
   const { facts, fleet, canary, minReadyMs, replaced: stable, former } = outline
@@ -16,7 +16,7 @@ export function reportBudget(outline: Outline, limit: number): NonNullable<Rollo
   const { rules } = stateQuestion(outline).scope
   const { desired } = fleet
   const inFlight = nodesInFlight(permitsOf(outline), fleet)
-  const { names } = exemptNodes({
+  const { names, dead } = exemptNodes({
     unavailable,
     revisions: { canary, stable, former },
     inFlight,
@@ -24,7 +24,7 @@ export function reportBudget(outline: Outline, limit: number): NonNullable<Rollo
     desired,
     monotonicMs: facts.monotonicMs,
   })
-  return { limit, ...counts, exempt: names.size }
+  return { limit, ...counts, dead: dead.length, exempt: names.size }
 }
 
 /** Without a release nothing is updated, whatever revision a pod has. */
