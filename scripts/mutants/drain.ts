@@ -17,6 +17,7 @@ const consumerTests = 'packages/core/drain/test/consumers.test.ts'
 const drainNodeTests = 'packages/clients/cluster/test/drain-node.test.ts'
 const drainStories = 'test/scenarios/drain.test.ts'
 const changeStories = 'test/scenarios/drain-changes.test.ts'
+const endStories = 'test/scenarios/drain-ends.test.ts'
 
 /** Faults in the drain of nodes. */
 export const mutantsOfDrain: readonly Mutant[] = [
@@ -65,7 +66,7 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'a cordon that a user made in between is undone',
     file: cordonStep,
-    find: 'return managers.length === 0 || managers.includes(fieldManagers.executor)',
+    find: 'return managers.every((manager) => manager === fieldManagers.executor)',
     replace: 'return managers.length >= 0',
     tests: [cordonTests],
   },
@@ -169,8 +170,8 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'a drain that was given up starts again at once',
     file: drainNode,
-    find: 'memory.gaveUp(job, durationMs(timeout), message)',
-    replace: 'memory.gaveUp(job, 0, message)',
+    find: 'restMs: durationMs(timeout), message',
+    replace: 'restMs: 0, message',
     tests: [drainNodeTests],
   },
   {
@@ -228,6 +229,38 @@ export const mutantsOfDrain: readonly Mutant[] = [
     find: ' && mark.namespace === release.namespace',
     replace: '',
     tests: [cordonTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a cordon that a user applies beside an executor is undone',
+    file: cordonStep,
+    find: 'managers.every((manager)',
+    replace: 'managers.length === 0 || managers.some((manager)',
+    tests: [endStories],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node on which the new pod has failed stays cordoned',
+    file: 'apps/executor/src/checks/drain-check.ts',
+    find: '(isOver || failed.has(node)) &&',
+    replace: 'isOver && failed.size < 0 &&',
+    tests: [endStories],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node whose drain was given up rests although the policy has changed',
+    file: drainMemory,
+    find: ' && isSameJson(rest.rules, rules)',
+    replace: '',
+    tests: ['packages/clients/cluster/test/drain-node.test.ts'],
+  },
+  {
+    rule: 'G9',
+    fault: 'consumers are evicted although the release was stopped since the node was marked',
+    file: drainNode,
+    find: 'if (!isTimeOver && !(await isPermitted(client, job.drained, signal)))',
+    replace: 'if (isTimeOver && !(await isPermitted(client, job.drained, signal)))',
+    tests: [endStories],
   },
   {
     rule: 'Drain',

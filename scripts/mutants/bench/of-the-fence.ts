@@ -56,7 +56,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
       { file: cordonStep, find: 'toMark(drained, !isCordoned)', replace: 'toMark(drained, true)' },
       {
         file: cordonStep,
-        find: 'return managers.length === 0 || managers.includes(fieldManagers.executor)',
+        find: 'return managers.every((manager) => manager === fieldManagers.executor)',
         replace: 'return managers.length >= 0',
       },
     ],

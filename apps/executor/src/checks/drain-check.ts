@@ -61,7 +61,12 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
   return {
     name: 'drain',
     rules: ({ release }) => (release.spec.tranche?.drain === undefined ? undefined : { ahead: 0 }),
-    preparations: ({ release }) => cordonedNodes(cluster, release.metadata).map(toPreparation),
+    preparations(target) {
+      const cordoned = cordonedNodes(cluster, target.release.metadata)
+      if (cordoned.length === 0) return []
+      const hasEnded = endedOn(target, cluster)
+      return cordoned.map((one) => toPreparation(one, hasEnded(one)))
+    },
     async check(target, { node, purpose }, signal) {
       const { namespace = '', uid } = target.release.metadata
       const rules = target.release.spec.tranche?.drain
@@ -69,7 +74,7 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
       if (!trusted.includes('*') && !trusted.includes(namespace))
         return { kind: 'blocked', reason: 'DrainNotAllowed', message: untrusted(namespace) }
       if (purpose === 'deletion') return drain(target, rules, node, signal)
-      const resting = drainer.whyResting(node, uid)
+      const resting = drainer.whyResting(node, uid, rules)
       return resting === null ? { kind: 'ready', for: 'permit' } : { kind: 'blocked', reason: DRAIN_BLOCKED, message: resting }
     },
     async undo({ daemonSet, release }, node, signal) {
@@ -143,8 +148,19 @@ function drainWords(
   return limitedWords({ reason: 'Draining', text: message, sinceMs, timeout, afterwards })
 }
 
-function toPreparation({ node }: CordonedNode): ReturnType<Check['preparations']>[number] {
-  return { node, check: 'drain', state: 'begun', isAhead: false, isStale: false, changesAtMs: null }
+function toPreparation({ node }: CordonedNode, isStale: boolean): ReturnType<Check['preparations']>[number] {
+  return { node, check: 'drain', state: 'begun', isAhead: false, isStale, changesAtMs: null }
+}
+
+/**
+ * The drain of a marked node has ended without an available pod: its pod is deleted, and the release is over or counts the node as failed.
+ * Such a node may stay so until a person has fixed it.
+ */
+function endedOn({ daemonSet, release: { status } }: CheckTarget, cluster: WatchedCluster): (one: CordonedNode) => boolean {
+  const fleet = cluster.fleet.view(daemonSet)
+  const failed = new Set(status?.failure?.nodes)
+  const isOver = status?.phase === 'Completed'
+  return ({ node, mark }) => (isOver || failed.has(node)) && nodeInView(fleet, node)?.pods.some(({ uid }) => uid === mark.podUid) !== true
 }
 
 function untrusted(namespace: string): string {

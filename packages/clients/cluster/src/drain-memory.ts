@@ -1,5 +1,7 @@
+import type { DrainRules } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { DrainedPermit, EvictionRefusal } from '@tranche/drain'
+import { isSameJson } from '@tranche/kube-types'
 
 /** A node, and the permit for which it is drained. */
 export interface DrainOfNode {
@@ -35,9 +37,18 @@ export interface DrainMemory {
   attempted(drain: DrainOfNode, progress: DrainProgress): void
   ended(drain: DrainOfNode): void
   /** Lets the node rest after a drain that was given up. */
-  gaveUp(drain: DrainOfNode, restMs: number, message: string): void
-  /** @returns why the drain of a resting node was given up; null if the node does not rest */
-  whyResting(node: string, releaseUid: string): string | null
+  gaveUp(drain: DrainOfNode, end: GivenUp): void
+  /** @returns why the drain of a resting node was given up; null if the node does not rest, or if other rules hold since */
+  whyResting(node: string, releaseUid: string, rules: DrainRules): string | null
+}
+
+/** End of a drain that was given up. */
+export interface GivenUp {
+  /** Rules by which it was given up. */
+  readonly rules: DrainRules
+  /** How long (ms) the node rests. */
+  readonly restMs: number
+  readonly message: string
 }
 
 /** Delays between attempts, in milliseconds: each is twice the one before. */
@@ -53,7 +64,7 @@ const MOST_NODES = 2_000
 /** Creates an empty memory. */
 export function createDrainMemory(clock: Clock): DrainMemory {
   const drains = new Map<string, DrainProgress>()
-  const rests = new Map<string, { readonly untilMs: number; readonly message: string }>()
+  const rests = new Map<string, GivenUp & { readonly untilMs: number }>()
 
   return {
     progressOf(drain) {
@@ -67,14 +78,14 @@ export function createDrainMemory(clock: Clock): DrainMemory {
       setBounded(drains, keyOf(drain), { ...progress, againMs: Math.min(LONGEST_AGAIN_MS, 2 * progress.againMs) })
     },
     ended: (drain) => void drains.delete(keyOf(drain)),
-    gaveUp(drain, restMs, message) {
+    gaveUp(drain, end) {
       drains.delete(keyOf(drain))
-      setBounded(rests, keyOf(drain), { untilMs: clock.monotonicMs() + restMs, message })
+      setBounded(rests, keyOf(drain), { ...end, untilMs: clock.monotonicMs() + end.restMs })
     },
-    whyResting(node, releaseUid) {
+    whyResting(node, releaseUid, rules) {
       const key = keyText(node, releaseUid)
       const rest = rests.get(key)
-      if (rest !== undefined && clock.monotonicMs() < rest.untilMs) return rest.message
+      if (rest !== undefined && clock.monotonicMs() < rest.untilMs && isSameJson(rest.rules, rules)) return rest.message
       rests.delete(key)
       return null
     },

@@ -39,11 +39,11 @@ export interface NodeDrainer {
    */
   drain(job: NodeToDrain, signal: AbortSignal): Promise<DrainReading>
   /**
-   * Reports whether a node rests after a drain that this process gave up: for as long as the drain might have taken.
+   * Reports whether a node rests after a drain that this process gave up: for as long as the drain might have taken. Other rules end the rest.
    *
    * @returns why it was given up; null if the node may be drained
    */
-  whyResting(node: string, releaseUid: string): string | null
+  whyResting(node: string, releaseUid: string, rules: DrainRules): string | null
 }
 
 /** Maximum number of evictions at once. */
@@ -67,9 +67,10 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
     const why = cordoned === null ? null : whyNot(cordoned)
     if (cordoned?.kind === 'done' && cordoned.node !== null) await showDrain(cordoned.node, job.drained, signal)
     if (why !== null) return { kind: 'waiting', isTimeOver, refusals, message: why }
-    if (!cordon && !(await isPermitted(client, job.drained, signal))) return { kind: 'waiting', isTimeOver, refusals, message: OVER }
     const present = await consumers.read({ ...job, rules }, signal)
     if (present.length === 0) return { kind: 'drained' }
+    // The release may have been stopped since the node was marked, and the API server carries out every eviction (G9).
+    if (!isTimeOver && !(await isPermitted(client, job.drained, signal))) return { kind: 'waiting', isTimeOver, refusals, message: OVER }
     const answers = isTimeOver ? refusals : await evictFirst(client, present, refusals, signal)
     return { kind: 'waiting', isTimeOver, refusals: answers, message: drainText(present, answers) }
   }
@@ -104,7 +105,7 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
         memory.attempted(job, { ...progress, isReported: true })
         return { kind: 'late', isNews: !progress.isReported, message }
       }
-      memory.gaveUp(job, durationMs(timeout), message)
+      memory.gaveUp(job, { rules: job.rules, restMs: durationMs(timeout), message })
       return { kind: 'blocked', message }
     },
     whyResting: memory.whyResting,

@@ -64,7 +64,7 @@ describe('a drain with conditions', () => {
   it('sets none without a cordon, for there is no mark', async () => {
     await drain({ rules: { cordon: false } })
     expect(await condition()).toBeUndefined()
-    expect(asked).toEqual(['get batchreleases'])
+    expect(asked).toEqual([])
   })
 
   it('sets none where the installation does not allow it', async () => {

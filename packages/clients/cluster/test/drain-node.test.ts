@@ -56,7 +56,7 @@ describe('a drain', () => {
     expect(await drain(byLabel)).toEqual({ kind: 'ready' })
     expect(await podNames()).toEqual(['other'])
     expect(asked).toEqual([
-      ...['get nodes', 'get batchreleases', 'patch nodes', 'list pods', 'create pods/eviction'],
+      ...['get nodes', 'get batchreleases', 'patch nodes', 'list pods', 'get batchreleases', 'create pods/eviction'],
       ...['get nodes', 'list pods', 'list pods'],
     ])
   })
@@ -65,7 +65,7 @@ describe('a drain', () => {
     await makePod('web', { uses: 'agent' })
     expect(await drain({ ...byLabel, cordon: false })).toMatchObject({ kind: 'pending' })
     expect((await readNode()).spec?.unschedulable).toBeUndefined()
-    expect(asked).toEqual(['get batchreleases', 'list pods', 'create pods/eviction'])
+    expect(asked).toEqual(['list pods', 'get batchreleases', 'create pods/eviction'])
   })
 
   it('without consumers only cordons the node', async () => {
@@ -168,17 +168,29 @@ describe('a drain', () => {
     expect(asked.filter((one) => one.includes('persistent'))).toHaveLength(2 * 128)
   })
 
-  it('that was given up lets the node rest for as long', async () => {
+  it('that was given up lets the node rest for as long, under the same rules', async () => {
+    const rules = { ...byLabel, timeout: '1m' }
+    await makePod('web', { uses: 'agent' })
+    await makeBudget()
+    await drain(rules)
+    expect(drainer.whyResting('node-001', drained.release.uid, rules)).toBeNull()
+    await pass(60_000)
+    await drain(rules)
+    expect(drainer.whyResting('node-001', drained.release.uid, rules)).toContain('not drained within 1m: 1 pod uses the agent')
+    expect(drainer.whyResting('node-001', 'br-2', rules)).toBeNull()
+    await pass(30_000)
+    expect(drainer.whyResting('node-001', drained.release.uid, rules)).not.toBeNull()
+    await pass(30_000)
+    expect(drainer.whyResting('node-001', drained.release.uid, rules)).toBeNull()
+  })
+
+  it('that was given up lets the node rest under no other rules', async () => {
     await makePod('web', { uses: 'agent' })
     await makeBudget()
     await drain({ ...byLabel, timeout: '1m' })
-    expect(drainer.whyResting('node-001', drained.release.uid)).toBeNull()
     await pass(60_000)
     await drain({ ...byLabel, timeout: '1m' })
-    expect(drainer.whyResting('node-001', drained.release.uid)).toContain('not drained within 1m: 1 pod uses the agent')
-    expect(drainer.whyResting('node-001', 'br-2')).toBeNull()
-    await pass(60_000)
-    expect(drainer.whyResting('node-001', drained.release.uid)).toBeNull()
+    expect(drainer.whyResting('node-001', drained.release.uid, { ...byLabel, timeout: '2m' })).toBeNull()
   })
 
   it('continues when the time is over, if the policy says so, and says what remains', async () => {
@@ -213,13 +225,13 @@ describe('a drain', () => {
     expect(await drain(byLabel)).toMatchObject({ kind: 'pending', message: '1 pod uses the agent: team-a/web' })
   })
 
-  it.each(['revoking', 'stopped'])('does nothing on a node once its record is %s', async (state) => {
+  it.each(['revoking', 'stopped'])('changes nothing on a node once its record is %s', async (state) => {
     await makePod('web', { uses: 'agent' })
     asked = []
     await setRecord({ state })
     for (const cordon of [true, false])
       expect(await drain({ ...byLabel, cordon })).toMatchObject({ kind: 'pending', message: 'its permit has ended' })
-    expect(asked).toEqual(['get nodes', 'get batchreleases', 'get batchreleases'])
+    expect(asked).toEqual(['get nodes', 'get batchreleases', 'list pods', 'get batchreleases'])
   })
 
   it('does nothing on a node whose permit has ended', async () => {

@@ -46,11 +46,11 @@ export function uncordonPatch(node: Node): NodePatch | null {
   }
 }
 
-/** Whether the node is unschedulable because of an executor, and not because of a user who cordoned it since. */
+/** Whether the node is unschedulable because of executors alone. A user who has cordoned it since, or also applies the field, keeps it. */
 function isOwnCordon(node: Node, mark: CordonMark): boolean {
   if (!mark.cordoned || node.spec?.unschedulable !== true) return false
   const managers = cordonManagers(node)
-  return managers.length === 0 || managers.includes(fieldManagers.executor)
+  return managers.every((manager) => manager === fieldManagers.executor)
 }
 
 /** Names of the writers that have set `spec.unschedulable`, as the API server keeps them; empty if it does not. */
