@@ -206,6 +206,9 @@ export { type ProblemDetails, problemSchema } from './rest/problem.ts'
 export type { AnalysisReport } from './rest/analysis.ts'
 export { type EventReport, eventReportSchema } from './rest/event-report.ts'
 export {
+  type NodeBudget,
+  type NodeBudgetReason,
+  nodeBudgetReasons,
   type NodeReport,
   nodeReportSchema,
   nodeStates,
