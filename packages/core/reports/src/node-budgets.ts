@@ -50,7 +50,7 @@ interface Described {
 
 const texts: Readonly<Record<NodeBudgetReason, (one: Described) => string>> = {
   Exempt: ({ exemption: { dead, most } }) =>
-    `costs no budget: it was lost before its update, and ${dead.length} of at most ${most} nodes (nodes.notReady.exempt) are dead`,
+    `costs no budget: it was lost before its update, and nodes.notReady.exempt leaves out up to ${most} dead nodes; ${dead.length === 1 ? '1 is' : `${dead.length} are`} dead`,
   TooManyDead: ({ exemption: { dead, most } }) =>
     `costs budget: ${dead.length === 1 ? '1 node is dead' : `${dead.length} nodes are dead`}, and nodes.notReady.exempt leaves out at most ${most}, so all of them count`,
   InFlight: () => 'costs budget until it is back, or its Node object is deleted: it went away while its pod was replaced',

@@ -17,7 +17,7 @@ describe('a node out of reach without an available pod', () => {
       {
         counts: false,
         reason: 'Exempt',
-        message: 'costs no budget: it was lost before its update, and 2 of at most 2 nodes (nodes.notReady.exempt) are dead',
+        message: 'costs no budget: it was lost before its update, and nodes.notReady.exempt leaves out up to 2 dead nodes; 2 are dead',
       },
     ],
     [

@@ -107,16 +107,15 @@ export function PolicyFault({ state: { valid, usable, message = '' } }: { readon
   if (usable) return null
   return (
     <div className={valid ? 'tone-wait' : 'tone-bad'} role="alert">
-      <p>
-        {valid ? (
-          <strong>! It cannot be used in full.</strong>
-        ) : (
-          <>
-            <strong>✕ It cannot be used.</strong> No pod is deleted until it is fixed, and the rules below are not in force.
-          </>
-        )}
-      </p>
-      <LongText className="prose">{message}</LongText>
+      {valid ? null : (
+        <p>
+          <strong>✕ It cannot be used.</strong> No pod is deleted until it is fixed, and the rules below are not in force.
+        </p>
+      )}
+      <LongText>
+        {valid ? '! ' : ''}
+        {message}
+      </LongText>
     </div>
   )
 }

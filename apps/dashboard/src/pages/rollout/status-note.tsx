@@ -64,20 +64,29 @@ export function StatusNote({ report, explanation }: StatusNoteProps): ReactNode 
           , was rejected: <bdi>{lastAction.reason}</bdi>
         </p>
       ) : null}
-      {explanation === undefined || explanation.facts.length === 0 ? null : <Facts explanation={explanation} />}
+      {explanation === undefined || explanation.facts.length === 0 ? null : (
+        <Facts explanation={explanation} shown={report.policyState?.message} />
+      )}
     </section>
   )
 }
 
+/** Properties of {@link Facts}. */
+interface FactsProps {
+  readonly explanation: Explanation
+  /** Text of a fact that stands above. */
+  readonly shown: string | undefined
+}
+
 /** The deciding rule, and on request the facts behind it. */
-function Facts({ explanation: { rule, facts } }: { readonly explanation: Explanation }): ReactNode {
+function Facts({ explanation: { rule, facts }, shown }: FactsProps): ReactNode {
   const [isOpen, setOpen] = useState(false)
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         Deciding rule: <strong>{rule}</strong>
       </summary>
-      {isOpen ? <FactTable facts={facts} /> : null}
+      {isOpen ? <FactTable facts={facts.filter(({ value }) => value !== shown)} /> : null}
     </details>
   )
 }
