@@ -2,36 +2,18 @@ import type { Explanation, RolloutReport } from '@tranche/api-schema'
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it } from 'vitest'
-import { nextBesideStatus, statusText } from '../src/pages/rollout/explanation-texts.ts'
+import { nextBesideStatus } from '../src/pages/rollout/next-beside-status.ts'
 import { StatusNote } from '../src/pages/rollout/status-note.tsx'
 import { report } from './builders.ts'
 
 const explanation: Explanation = {
   subject: 'agent',
-  answer: 'v2 was rolled back: 3 nodes failed; every node runs v1',
+  answer: 'v2 was rolled back; every node runs v1',
   rule: 'RolledBack',
   facts: [{ name: 'group', value: 'storage' }],
   next: 'apply another template',
 }
 const need = { reason: 'PolicyNotFound', message: 'there is no such ReleasePolicy', actions: [] }
-
-describe('the status of a Rollout in words', () => {
-  it.each<[string, Partial<RolloutReport>, string]>([
-    [
-      'is the answer of the explanation after a rollback: the message does not have the reason',
-      { outcome: 'RolledBack' },
-      explanation.answer,
-    ],
-    ['is the message of a running release, which is newer than the explanation', { outcome: 'Running' }, 'every node runs v1'],
-    ['is the message where a person decides', { outcome: 'Blocked', need }, 'every node runs v1'],
-  ])('%s', (_title, changes, want) => {
-    expect(statusText(report(changes), explanation)).toBe(want)
-  })
-
-  it('is the message until the explanation has arrived', () => {
-    expect(statusText(report({ outcome: 'RolledBack' }), undefined)).toBe('every node runs v1')
-  })
-})
 
 describe('what would change the status', () => {
   const waits = (reason: string, message = 'a wait'): Partial<RolloutReport> => ({ waitingFor: { reason, message, nodes: [] } })
@@ -50,7 +32,7 @@ describe('what would change the status', () => {
 
   it('is on the page with the deciding rule; the facts follow on request', () => {
     const html = renderToStaticMarkup(createElement(StatusNote, { report: report({ outcome: 'RolledBack' }), explanation }))
-    expect(html).toMatch(/3 nodes failed.*What would change this:.*apply another template.*Deciding rule: <strong>RolledBack/)
+    expect(html).toMatch(/every node runs v1.*What would change this:.*apply another template.*Deciding rule: <strong>RolledBack/)
     expect(html).not.toContain('storage')
   })
 })

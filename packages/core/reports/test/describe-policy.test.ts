@@ -265,7 +265,7 @@ describe('a policy that the installation does not allow in full', () => {
     expect(after.unusable).toEqual([
       { reason, message: expect.stringContaining(message), sentences: expect.arrayContaining([expect.stringContaining(sentence)]) },
     ])
-    expect(after.unusable?.[0]?.message).toMatch(/, or remove it\.$|, or set it to Ignore\.$/)
+    expect(after.unusable?.[0]?.message).toMatch(/\. spec\.\w.*: .*, or (?:remove it|set it to Ignore)\.$/)
   })
 
   it('keeps the other rules of a section in force', () => {

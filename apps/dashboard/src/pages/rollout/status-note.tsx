@@ -4,7 +4,7 @@ import { FactTable } from '../../parts/fact-table.tsx'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { Age, Until } from '../../parts/time.tsx'
 import { lookOf } from '../../format/outcome-text.ts'
-import { nextBesideStatus, statusText } from './explanation-texts.ts'
+import { nextBesideStatus } from './next-beside-status.ts'
 
 const remainingWords = {
   pause: 'The pause ends in',
@@ -25,14 +25,13 @@ interface StatusNoteProps {
  * that, and the facts.
  */
 export function StatusNote({ report, explanation }: StatusNoteProps): ReactNode {
-  const text = statusText(report, explanation)
   const next = nextBesideStatus(report, explanation)
   const { message, need, notBound, remaining, lastAction } = report
   const since = need?.since ?? report.waitingFor?.since
   return (
     <section className={`status-note tone-${lookOf(report).tone}`} aria-label="Status">
       <p className="prose" role="status">
-        {text === '' ? 'The controller has not written a status yet.' : text}
+        {message === '' ? 'The controller has not written a status yet.' : message}
       </p>
       {need === undefined || need.message === message ? null : <p className="prose">{need.message}</p>}
       {since === undefined ? null : (

@@ -63,7 +63,7 @@ const adviceTexts: Partial<Readonly<Record<AdviceRule, (policy: ReleasePolicy) =
   PodPolicyMissing: () => configCopiesAdvice(),
 }
 
-/** Two sentences: the effect, and the fix. */
-function textOf({ message, fix }: Advice): string {
-  return [message, fix].map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`).join(' ')
+/** Two sentences: the effect, and the field with its fix. */
+function textOf({ path, message, fix }: Advice): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}. ${path}: ${fix}.`
 }

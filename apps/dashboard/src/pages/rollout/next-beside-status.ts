@@ -1,13 +1,5 @@
 import type { Explanation, RolloutReport } from '@tranche/api-schema'
 
-/**
- * @returns the status in words: its message, or the answer of the explanation, which has the reason too, where nobody decides and nothing
- * is awaited, such as after a rollback
- */
-export function statusText({ message, outcome, need }: RolloutReport, explanation: Explanation | undefined): string {
-  return outcome === 'Running' || need !== undefined ? message : (explanation?.answer ?? message)
-}
-
 /** Waits whose message names what ends them. */
 const saidByMessage: readonly string[] = ['Upgrading', 'NotAvailable']
 
