@@ -268,7 +268,7 @@ export const ofUnusablePolicy: ReleasePicture = {
       valid: true,
       usable: false,
       message:
-        'ReleasePolicy careful cannot be used in full: spec.drain is {"cordon":true}: the installation lets no policy of namespace demo drain nodes, so nodes keep their old pods; list the namespace in rbac.drain.namespaces of the chart (--drain-namespace), or remove it',
+        'ReleasePolicy careful cannot be used in full: spec.drain is {"cordon":true}: the installation lets no policy of namespace demo drain nodes; list it in rbac.drain.namespaces of the chart, or remove it',
     },
   },
   nodes: zones('1##2##o...', '1##2#oo...', '1........?').map((node) =>

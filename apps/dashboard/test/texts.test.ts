@@ -87,7 +87,7 @@ describe('the confirmation of an action', () => {
     expect(textOfAction('abort', report()).effects[0]).toContain('1 node with v2 go back to v1,')
   })
 
-  it('names the config that an abort takes back, which the images do not show', () => {
+  it('names the config that an abort rolls back, which the images do not show', () => {
     const { question, effects } = textOfAction('abort', report({ images: ['registry.example/agent:v1'] }), {
       changedConfig: ['ConfigMap agent', 'Secret keys'],
     })

@@ -5,7 +5,7 @@ import { usePorts } from '../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../ports/renew-when-changed.ts'
 import { turningPointOf } from '../../ports/turning-point.ts'
 
-/** Reads the explanation of a Rollout, anew at each turning point. @returns undefined until that of the present point has arrived */
+/** Reads the explanation of a Rollout, and again at each turning point. @returns undefined until that of the present point has arrived */
 export function useExplanation(key: ApiKey, report: RolloutReport | undefined): Explanation | undefined {
   const { api } = usePorts()
   const { data } = useQuery({
