@@ -77,6 +77,12 @@ describe('a node out of reach without an available pod', () => {
     expect(reportNodes(aReading(fields))[0]).not.toHaveProperty('budget')
   })
 
+  it('counts by its new pod while an old one of a revision that was never stable terminates', () => {
+    const pods = ['a:other~?', 'a:new!?'].flatMap((nodes) => aReading({ nodes }).fleet!.nodes.flatMap((node) => node.pods))
+    const facts = aReading({ nodes: 'a:new!? b:old', change: { a: { pods } }, tranche: { canaryRevision: 'new', stableRevision: 'old' } })
+    expect(reportNodes(facts)[0]?.budget).toEqual(reason('Updated'))
+  })
+
   it('gets another report when another node dies', () => {
     const two = aReading({ nodes: 'a:old!? b:old!? c:old', tranche: { canaryRevision: 'new', stableRevision: 'old', ...upTo(1) } })
     const nodes = two.fleet!.nodes.map((node) => (node.name === 'b' ? { ...node, pods: [] } : node))
