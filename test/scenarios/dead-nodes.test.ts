@@ -65,7 +65,7 @@ describe('nodes that were dead before the release, without a policy', () => {
     expectKept(stage)
   }, 90_000)
 
-  it('hold the release if more than a tenth are dead, and it says so', async () => {
+  it('hold the release if more than a tenth are dead and use up the limit, and it says so', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
     const dead = await killNodes(stage, 3)
     await stage.pass(60_000)
@@ -74,11 +74,27 @@ describe('nodes that were dead before the release, without a policy', () => {
     await stage.pass(10 * 60_000)
     expect(await nodesOn(stage, 'v2')).toEqual([])
     expect((await stage.release())?.status?.waiting?.message).toContain(
-      '3 of them are dead, and all of them count, because nodes.notReady.exempt leaves out at most 2',
+      '3 nodes are dead, and all of them count, because nodes.notReady.exempt leaves out at most 2',
     )
     await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
     await untilNodesOn(stage, 'v2', 18)
     for (const node of dead.slice(1)) await drive(stage.clock, stage.simulator.nodes.revive(node))
+    await untilReleased(stage, 'v2')
+    expectKept(stage)
+  })
+
+  it('count if more than a tenth are dead, and the release says so and uses the rest of the budget (G1)', async () => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: [{ replicas: '100%' }] })
+    const dead = await killNodes(stage, 3)
+    await stage.pass(60_000)
+    const beganMs = stage.clock.nowMs()
+    await stage.setImage('v2')
+    const text = '3 nodes are dead, and all of them count, because nodes.notReady.exempt leaves out at most 2'
+    await stage.until('the wait says so', async () => (await stage.release())?.status?.waiting?.message?.includes(text) === true)
+    expect((await stage.release())?.status?.message).toContain(text)
+    await untilNodesOn(stage, 'v2', 17)
+    expect(mostDown(stage.recording(), beganMs, dead)).toBe(1)
+    for (const node of dead) await drive(stage.clock, stage.simulator.nodes.revive(node))
     await untilReleased(stage, 'v2')
     expectKept(stage)
   })
@@ -159,7 +175,7 @@ describe('nodes that were dead before the release, without a policy', () => {
     await stage.pass(3.5 * 60_000)
     expect(await nodesOn(stage, 'v2')).toEqual([])
     await stage.until('the first of them costs nothing', async () => (await nodesOn(stage, 'v2')).length > 0, 60_000)
-    const isTold = async (): Promise<boolean> => (await stage.release())?.status?.waiting?.message?.includes('3 of them are dead') === true
+    const isTold = async (): Promise<boolean> => (await stage.release())?.status?.waiting?.message?.includes('3 nodes are dead') === true
     await stage.until('all of them count', isTold, 180_000)
     const updated = await nodesOn(stage, 'v2')
     await stage.pass(5 * 60_000)

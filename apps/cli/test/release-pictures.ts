@@ -241,7 +241,7 @@ export const holding: ReleasePicture = {
     ...inStepTwo.report,
     nodes: { ...inStepTwo.report.nodes, unavailable: 4, skipped: 3 },
     remaining: undefined,
-    budget: { limit: 3, ours: 3, others: 0, unreachable: 1, exempt: 1 },
+    budget: { limit: 3, ours: 3, others: 0, unreachable: 1, dead: 1, exempt: 1 },
     zones: [{ zone: 'a', states: { excluded: 2, notReady: 1 } }],
     keptNodes: [
       {
@@ -262,7 +262,7 @@ export const ofUnusablePolicy: ReleasePicture = {
     ...inStepTwo.report,
     remaining: undefined,
     nodes: { ...inStepTwo.report.nodes, unavailable: 4, skipped: 1 },
-    budget: { limit: 3, ours: 3, others: 0, unreachable: 1, exempt: 1 },
+    budget: { limit: 3, ours: 3, others: 0, unreachable: 1, dead: 1, exempt: 1 },
     policy: 'careful',
     policyState: {
       valid: true,

@@ -73,7 +73,13 @@ describe('tranche get', () => {
     expect(lines.join('')).toMatch(/^[\u0020-\u007e]*$/)
   })
 
-  it.each<[string, { unavailable: number; exempt?: number; skipped?: number; excluded?: number; outcome?: 'Running' | 'Failed' }, string]>([
+  it.each<
+    [
+      string,
+      { unavailable: number; exempt?: number; dead?: number; skipped?: number; excluded?: number; outcome?: 'Running' | 'Failed' },
+      string,
+    ]
+  >([
     ['nodes that are down within the budget', { unavailable: 2 }, '2 down (maxUnavailable 3)'],
     ['more nodes than may be down', { unavailable: 4 }, '4 down (maxUnavailable 3: no more nodes are taken down)'],
     ['more nodes than may be down, after a failure', { unavailable: 4, outcome: 'Failed' }, '4 down (maxUnavailable 3)'],
@@ -85,15 +91,21 @@ describe('tranche get', () => {
       { unavailable: 6, exempt: 2 },
       '6 down (maxUnavailable 3; 2 of the 6 are dead and do not count: no more nodes are taken down)',
     ],
+    [
+      'more dead nodes than may be exempt',
+      { unavailable: 4, dead: 3 },
+      '4 down (maxUnavailable 3; 3 of the 4 are dead and do count: no more nodes are taken down)',
+    ],
+    ['a dead node where the policy exempts none', { unavailable: 1, dead: 1 }, '1 down (maxUnavailable 3; it is dead and does count)'],
     ['skipped nodes', { unavailable: 0, skipped: 2 }, '0 down (maxUnavailable 3), 2 skipped until they are back'],
     [
       'skipped and excluded nodes',
       { unavailable: 0, skipped: 3, excluded: 2 },
       '0 down (maxUnavailable 3), 1 skipped until it is back, 2 excluded by the policy',
     ],
-  ])('counts %s', (_what, { unavailable, exempt = 0, skipped = 0, excluded = 0, outcome = 'Running' }, want) => {
+  ])('counts %s', (_what, { unavailable, exempt = 0, dead = exempt, skipped = 0, excluded = 0, outcome = 'Running' }, want) => {
     const nodes = { desired: 30, updated: 9, updatedAvailable: 9, unavailable, failed: 0, leaked: 0, skipped }
-    const budget = { limit: 3, ours: 0, others: unavailable - exempt, unreachable: exempt, exempt }
+    const budget = { limit: 3, ours: 0, others: unavailable - dead, unreachable: dead, dead, exempt }
     const zones = [{ zone: 'a', states: { excluded } }]
     expect(nodeCountsText({ ...inStepTwo.report, outcome, nodes, budget, zones })).toBe(`9 of 30 updated, ${want}`)
   })

@@ -125,7 +125,7 @@ describe('the nodes on a printed report', () => {
 
 describe('the peak of unavailable nodes', () => {
   const seen = (ours: number, changes: Partial<RolloutReport> = {}): RolloutReport =>
-    report({ releaseStartedAt: at(0), budget: { limit: 4, ours, others: 1, unreachable: 2, exempt: 1 }, ...changes })
+    report({ releaseStartedAt: at(0), budget: { limit: 4, ours, others: 1, unreachable: 2, dead: 1, exempt: 1 }, ...changes })
   const after = (...reports: readonly RolloutReport[]): BudgetPeak | undefined =>
     reports.reduce<BudgetPeak | undefined>((peak, one, index) => observePeak(peak, one, START_MS + index), undefined)
 
@@ -144,7 +144,7 @@ describe('the peak of unavailable nodes', () => {
   })
 
   it('stays on paper after the release has ended', () => {
-    const ended = report({ budget: { limit: 4, ours: 0, others: 0, unreachable: 0, exempt: 0 } })
+    const ended = report({ budget: { limit: 4, ours: 0, others: 0, unreachable: 0, dead: 0, exempt: 0 } })
     expect(after(seen(3), ended)).toMatchObject({ nodes: 5 })
   })
 

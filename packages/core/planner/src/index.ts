@@ -18,7 +18,7 @@ export { type Wait, waitOf } from './notify/reminders.ts'
 
 export { toPublishedTarget } from './release/view/to-published-target.ts'
 
-export { badBeforeText, firstNodes, unwellText } from './release/progress/unwell-text.ts'
+export { firstNodes } from './release/progress/unwell-text.ts'
 export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/progress/batch-progress.ts'
 export type {
   BatchReleasePlan,
@@ -43,6 +43,7 @@ export { commandText, retryHeldText } from './rollout/view/command-text.ts'
 export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-batch-release.ts'
 export { controlledBy, isInCharge, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
 export { isBeingPrepared } from './release/blocked-wait.ts'
+export { countedWait } from './release/counted-wait.ts'
 export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
 export {
   type GroupHolder,

@@ -1,5 +1,5 @@
-import type { BatchRelease, BlockedNode, Rollout, WaitingFor } from '@tranche/api-schema'
-import { badBeforeText, type BatchProgress, firstNodes, releaseTitle, unwellText } from '@tranche/planner'
+import type { BlockedNode, Rollout, WaitingFor } from '@tranche/api-schema'
+import { countedWait, releaseTitle } from '@tranche/planner'
 import { type Outline, progressOf } from './outline.ts'
 
 /**
@@ -14,7 +14,7 @@ export function presentWait(outline: Outline): WaitingFor | undefined {
   const progress = progressOf(outline)
   // Only the status knows which nodes use up the budget, and which nodes wait for it.
   if (said.reason === 'BudgetUsedUp' && said.nodes.every((node) => progress.unavailable.includes(node))) return said
-  const now = countedWait(progress, release)
+  const now = progress.state === 'Ready' ? unseenReady : countedWait(progress, release)
   return now.reason === said.reason ? { ...now, since: said.since } : now
 }
 
@@ -62,17 +62,4 @@ const unseenReady: WaitingFor = {
   reason: 'Upgrading',
   message: 'every node of the batch is available; the controller has not observed that yet',
   nodes: [],
-}
-
-function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<WaitingFor, 'since'> {
-  const { unwell, between, effectiveSize, updated, state } = progress
-  if (state === 'Ready') return unseenReady
-  if (unwell.length > 0) {
-    const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}`
-    return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
-  }
-  if (between.length > 0) return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(between)}`, nodes: between }
-  const lack = effectiveSize - updated
-  const message = lack === 1 ? '1 more node is to be updated' : `${lack} more nodes are to be updated`
-  return { reason: 'Upgrading', message, nodes: [] }
 }

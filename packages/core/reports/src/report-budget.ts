@@ -6,13 +6,13 @@ import { isReleaseUnderWay, type Outline } from './outline.ts'
 
 /**
  * Which nodes use up the budget. Every desired node without an available pod counts in exactly one of `ours`, `others` and `unreachable`.
- * `exempt` is the part of `unreachable` that the policy does not count.
+ * `dead` is a part of `unreachable`, and `exempt` is `dead` or 0.
  */
 export function reportBudget(outline: Outline, limit: number): NonNullable<RolloutReport['budget']> {
   const { question, exemption } = exemptionIn(outline)
   const counts = { ours: 0, others: 0, unreachable: 0 }
   for (const node of question.unavailable) counts[userOf(node, outline)] += 1
-  return { limit, ...counts, exempt: exemption.names.size }
+  return { limit, ...counts, dead: exemption.dead.length, exempt: exemption.names.size }
 }
 
 /** Without a release nothing is updated, whatever revision a pod has. */

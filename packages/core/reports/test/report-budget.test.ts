@@ -3,7 +3,7 @@ import { reportRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { aReading, type FactsFields } from './build-facts.ts'
 
-const none = { limit: 2, ours: 0, others: 0, unreachable: 0, exempt: 0 }
+const none = { limit: 2, ours: 0, others: 0, unreachable: 0, dead: 0, exempt: 0 }
 
 describe('the budget of a release', () => {
   it.each<[string, FactsFields, RolloutReport['budget']]>([
@@ -21,17 +21,17 @@ describe('the budget of a release', () => {
     [
       'is not used by dead nodes that the policy exempts',
       { nodes: 'a:old!? b:old!? c:old', tranche: { nodes: { notReady: { exempt: 2 } } } },
-      { ...none, unreachable: 2, exempt: 2 },
+      { ...none, unreachable: 2, dead: 2, exempt: 2 },
     ],
     [
       'is used by every dead node if more are dead than the policy exempts',
       { nodes: 'a:old!? b:old!? c:old', tranche: { nodes: { notReady: { exempt: 1 } } } },
-      { ...none, unreachable: 2 },
+      { ...none, unreachable: 2, dead: 2 },
     ],
     [
       'is not used by a Ready node in maintenance whose old pod is not available: it is one of the unreachable ones',
       { nodes: 'a:old! b:old! c:old', change: { a: { maintenance: 'Drained' } } },
-      { ...none, others: 1, unreachable: 1, exempt: 1 },
+      { ...none, others: 1, unreachable: 1, dead: 1, exempt: 1 },
     ],
     [
       'is used by others after the release, even without a pod',

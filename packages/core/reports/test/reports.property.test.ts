@@ -82,6 +82,7 @@ describe('reports of any cluster', () => {
       const outOfReach = nodes.filter((node) => node.budget !== undefined)
       expect(outOfReach.length).toBe(budget.unreachable)
       expect(outOfReach.filter((node) => node.budget?.counts === false).length).toBe(budget.exempt)
+      expect(outOfReach.filter((node) => ['Exempt', 'TooManyDead'].includes(node.budget!.reason)).length).toBe(budget.dead)
     })
   })
 

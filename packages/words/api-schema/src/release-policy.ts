@@ -53,7 +53,7 @@ const notReadySchema = z.object({
   }),
   exempt: intOrString().optional().meta({
     description:
-      'Number of dead nodes, or percentage of desired nodes, that do not count as unavailable. Dead are nodes on the old version that do not answer, are in maintenance, or are NotReady for long. If more are dead, all of them count. Default 10%.',
+      'Number of dead nodes, or percentage of desired nodes, that do not count as unavailable. Dead are nodes on the old version, or on one that was stable before, that do not answer, are in maintenance, or are NotReady for long. If more are dead, all of them count. Default 10%.',
   }),
   after: duration()
     .optional()
@@ -255,7 +255,10 @@ const releasePolicySpecSchema = z.object({
     .optional()
     .meta({ description: 'How long updated nodes must stay healthy.' }),
   analysis: z.array(analysisSchema).max(sizeLimits.analyses).optional().meta({ description: 'Metric analyses.' }),
-  downtime: downtimeSchema.optional().meta({ description: 'DaemonSets and programs that take no node down beside the release.' }),
+  downtime: downtimeSchema.optional().meta({
+    description:
+      'DaemonSets and programs that take no node down beside the release, and how long the agent of a node may be unavailable in 24 hours.',
+  }),
   prePull: prePullSchema.optional().meta({ description: 'Pulls the new images to nodes before their pods are deleted. Default: off.' }),
   config: word(configRules).optional().meta({
     description:

@@ -84,5 +84,7 @@ export const formerRevisionsSchema = atomicList(textUpTo(sizeLimits.name)).max(F
     'controller-revision-hash of each revision that was stable once, or ran before the first release, and that nodes still run. On dead nodes they count as the stable one does.',
 })
 
-/** Names of skipped nodes: NotReady or excluded. */
-export const skippedNodesSchema = atomicList(z.string()).meta({ description: 'Skipped nodes: NotReady or excluded by the policy.' })
+/** Names of skipped nodes: NotReady, in maintenance, or excluded. */
+export const skippedNodesSchema = atomicList(z.string()).meta({
+  description: 'Skipped nodes: NotReady, in maintenance, or excluded by the policy.',
+})

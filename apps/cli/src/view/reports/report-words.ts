@@ -133,16 +133,16 @@ export function nodeCountsText(report: RolloutReport): string {
   return parts.join(', ')
 }
 
-/** Dead nodes cost no budget up to a limit. More may be down than allowed, from other causes: then the release takes no more down. */
+/** Dead nodes cost no budget while there are few. More may be down than allowed, from other causes: then the release takes no more down. */
 function downText({ nodes: { unavailable }, maxUnavailable: limit, budget, outcome }: RolloutReport): string {
   if (limit === undefined) return `${unavailable} down`
-  const { exempt = 0 } = budget ?? {}
-  const dead = exempt === 0 ? '' : `; ${deadText(exempt, unavailable)} not count`
+  const { exempt = 0, dead: lost = 0 } = budget ?? {}
+  const dead = lost === 0 ? '' : `; ${deadText(lost, unavailable)} ${exempt === 0 ? 'count' : 'not count'}`
   const over = outcome === 'Running' && unavailable - exempt > limit ? ': no more nodes are taken down' : ''
   return `${unavailable} down (maxUnavailable ${limit}${dead}${over})`
 }
 
-function deadText(exempt: number, unavailable: number): string {
-  const which = exempt < unavailable ? `${exempt} of the ${unavailable}` : exempt === 1 ? 'it' : 'all'
-  return exempt === 1 ? `${which} is dead and does` : `${which} are dead and do`
+function deadText(dead: number, unavailable: number): string {
+  const which = dead < unavailable ? `${dead} of the ${unavailable}` : dead === 1 ? 'it' : 'all'
+  return dead === 1 ? `${which} is dead and does` : `${which} are dead and do`
 }

@@ -8,7 +8,7 @@ const MOST_CELLS = 60
 /** The budget of unavailable nodes: how many may be down, and who uses it. */
 export function BudgetPicture({ report: { budget } }: { readonly report: RolloutReport }): ReactNode {
   if (budget === undefined) return null
-  const { limit, ours, others, exempt } = budget
+  const { limit, ours, others, dead, exempt } = budget
   const unreachable = budget.unreachable - exempt
   const parts = [
     { tone: 'busy', glyph: '▶', count: ours, text: `${ours} being updated` },
@@ -35,6 +35,11 @@ export function BudgetPicture({ report: { budget } }: { readonly report: Rollout
       {exempt === 0 ? null : (
         <p className="hint">
           {countText(exempt, 'dead node')} more {exempt === 1 ? 'does' : 'do'} not count
+        </p>
+      )}
+      {dead === exempt ? null : (
+        <p className="hint">
+          {countText(dead, 'dead node')} {dead === 1 ? 'counts' : 'count'}: the policy leaves out fewer
         </p>
       )}
       <div className="budget-bar" role="img" aria-label={parts.map(({ text }) => text).join(', ')}>

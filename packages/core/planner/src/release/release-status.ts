@@ -9,6 +9,7 @@ import {
 import { isSameJson } from '@tranche/kube-types'
 import { judgedRelease, notableNodes, recoveredSinceOf, stoppedTimeAfter } from '@tranche/verdict'
 import { HOLDS_EVERY_MS, holdText } from './blocked-wait.ts'
+import { tooManyDeadText } from './counted-wait.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-release-plan.ts'
 import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
@@ -179,7 +180,8 @@ function batchMessage(progress: BatchProgress, state: string, batch: number): st
     progress.skipped.length > 0
       ? `; ${progress.skipped.length} nodes that are NotReady or in maintenance are skipped until they are back`
       : ''
-  const skipped = progress.excluded.length > 0 ? `${passedOver}; ${progress.excluded.length} nodes are excluded by the policy` : passedOver
+  const excluded = progress.excluded.length > 0 ? `; ${progress.excluded.length} nodes are excluded by the policy` : ''
+  const skipped = `${passedOver}${tooManyDeadText(progress)}${excluded}`
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)
   return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`

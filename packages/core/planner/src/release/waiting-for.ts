@@ -4,11 +4,12 @@ import { batchScope } from '@tranche/fence'
 import { blockedWait, downAndBlocked } from './blocked-wait.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
+import { countedWait, missingNodesText, tooManyDeadText } from './counted-wait.ts'
 import { carryLeftMs } from './detach.ts'
 import { spreadWait } from './progress/spread-text.ts'
 import { stuckPods } from './view/stuck-pods.ts'
 import { leftBehind } from './progress/the-end.ts'
-import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts'
+import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 
 /** What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does. */
@@ -78,34 +79,25 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   const { limit } = wanted.allowance
   if (progress.state === 'Ready') return null
   if (progress.isBehind) return { reason: 'Upgrading', message: BEHIND, nodes: [] }
-  if (progress.unwell.length > 0) {
-    const nodes = progress.unwell.map(({ node }) => node)
-    return {
-      reason: 'NotAvailable',
-      message: `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, view.release.status?.flight)}${acceptedText(view, wanted)}`,
-      nodes,
-    }
-  }
+  const counted = countedWait(progress, view.release)
+  if (progress.unwell.length > 0) return { ...counted, message: `${counted.message}${acceptedText(view, wanted)}` }
   const outage = queueOutage(view, progress)
   if (outage !== null && (progress.between.length > 0 || progress.unavailable.length < limit)) return outage
-  if (progress.between.length > 0) {
-    const away = progress.away.length > 0 ? `; NotReady: ${firstNodes(progress.away)}` : ''
-    return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(progress.between)}${away}`, nodes: progress.between }
+  if (progress.between.length > 0) return counted
+  const lack = missingNodesText(progress.effectiveSize - progress.updated)
+  const dead = tooManyDeadText(progress)
+  if (progress.unavailable.length < limit) {
+    const held = heldByRules(view, wanted, lack) ?? blockedWait(view, lack)
+    return held === null ? counted : { ...held, message: `${held.message}${dead}` }
   }
-  const lack = lackText(progress.effectiveSize - progress.updated)
-  if (progress.unavailable.length < limit)
-    return (
-      heldByRules(view, wanted, lack) ??
-      blockedWait(view, lack) ?? { reason: 'Upgrading', message: `${lack}${pullsFirst(view)}`, nodes: [] }
-    )
-  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${tooManyDead(progress)}${suspectText(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 
 /** Executors start nothing while their job queue is unavailable, and nothing else on the cluster may show that. */
 function queueOutage({ queueOutage: why }: ReleaseView, { between, effectiveSize, updated }: BatchProgress): Reason | null {
   if (why === undefined || why === null || effectiveSize <= updated) return null
-  const message = `${lackText(effectiveSize - updated)}; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: ${why}`
+  const message = `${missingNodesText(effectiveSize - updated)}; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: ${why}`
   return { reason: QUEUE_UNAVAILABLE, message, nodes: between }
 }
 
@@ -143,24 +135,6 @@ function heldByRules(
     message: `${lack}, and the policy waits for nodes that are NotReady or in maintenance: ${firstNodes(waitedFor)}`,
     nodes: waitedFor,
   }
-}
-
-/** Images may take minutes to pull, and nothing else shows meanwhile. */
-function pullsFirst({ release }: ReleaseView): string {
-  return release.spec.tranche?.prePull === undefined
-    ? ''
-    : '; each node pulls the new images before its pod is deleted (prePull of the policy)'
-}
-
-function lackText(nodes: number): string {
-  return nodes === 1 ? '1 more node is to be updated' : `${nodes} more nodes are to be updated`
-}
-
-/** Dead nodes cost no budget while there are few of them; says when there are more. */
-function tooManyDead({ exemption: { dead, most } }: BatchProgress): string {
-  if (dead.length <= most) return ''
-  const count = dead.length === 1 ? '1 of them is dead' : `${dead.length} of them are dead`
-  return `; ${count}, and all of them count, because nodes.notReady.exempt leaves out at most ${most}`
 }
 
 /** Nodes out of reach with a superseded revision cost budget, whatever the policy exempts: says which, and what ends that. */

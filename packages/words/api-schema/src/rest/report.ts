@@ -93,7 +93,8 @@ const budgetSchema = z.object({
   ours: count('Ready nodes that are being updated, or whose updated pod is not available.'),
   others: count('Ready nodes whose pod of another revision is not available; without a running release, every unavailable pod.'),
   unreachable: count('Nodes without an available pod that are NotReady or in maintenance.'),
-  exempt: count('The part of `unreachable` that does not count, by `nodes.notReady.exempt` of the policy.'),
+  dead: count('Dead nodes: the part of `unreachable` that was lost before the release reached it.'),
+  exempt: count('Dead nodes that do not count: all of them, or none if more are dead than `nodes.notReady.exempt` of the policy.'),
 })
 
 /** Full report of a Rollout. */

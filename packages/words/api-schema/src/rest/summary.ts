@@ -36,7 +36,7 @@ const nodeCountsSchema = z.object({
   unavailable: count('Desired nodes without an available pod.'),
   failed: count('Nodes on which the new version failed.'),
   leaked: count('Nodes that got the new version outside the release.'),
-  skipped: count('Skipped nodes: NotReady or excluded by the policy.'),
+  skipped: count('Skipped nodes: NotReady, in maintenance, or excluded by the policy.'),
 })
 
 const remainingSchema = z.object({

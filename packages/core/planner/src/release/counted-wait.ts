@@ -1,0 +1,41 @@
+import type { BatchRelease, Waiting } from '@tranche/api-schema'
+import type { BatchProgress } from './progress/batch-progress.ts'
+import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts'
+
+/**
+ * The wait that the counts of nodes alone determine, while there is budget left and nothing holds nodes back. It is for updated nodes to
+ * become available, for new pods, or for nodes that are to be updated. The controller writes it; views compute it for the nodes of now.
+ */
+export function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<Waiting, 'since'> {
+  const { unwell, between, away, effectiveSize, updated } = progress
+  if (unwell.length > 0) {
+    const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}`
+    return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
+  }
+  if (between.length > 0) {
+    const notReady = away.length > 0 ? `; NotReady: ${firstNodes(away)}` : ''
+    const message = `waiting for new pods on ${firstNodes(between)}${notReady}${tooManyDeadText(progress)}`
+    return { reason: 'Upgrading', message, nodes: between }
+  }
+  const message = `${missingNodesText(effectiveSize - updated)}${pullsFirst(release)}${tooManyDeadText(progress)}`
+  return { reason: 'Upgrading', message, nodes: [] }
+}
+
+/** @param nodes number of nodes that the batch still lacks */
+export function missingNodesText(nodes: number): string {
+  return nodes === 1 ? '1 more node is to be updated' : `${nodes} more nodes are to be updated`
+}
+
+/** Dead nodes cost no budget while there are few of them; says when there are more. Begins with a semicolon; empty if there are few. */
+export function tooManyDeadText({ exemption: { dead, most } }: Pick<BatchProgress, 'exemption'>): string {
+  if (dead.length <= most) return ''
+  const nodes = dead.length === 1 ? '1 node is dead and counts' : `${dead.length} nodes are dead, and all of them count`
+  return `; ${nodes}, because nodes.notReady.exempt leaves out at most ${most}`
+}
+
+/** Images may take minutes to pull, and nothing else shows meanwhile. */
+function pullsFirst(release: BatchRelease | undefined): string {
+  return release?.spec.tranche?.prePull === undefined
+    ? ''
+    : '; each node pulls the new images before its pod is deleted (prePull of the policy)'
+}
