@@ -1,5 +1,6 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
+import { describePolicy } from '@tranche/reports'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   byLabel,
@@ -87,7 +88,14 @@ it('a policy of a namespace that the installation does not trust keeps the pods 
   expect((await waiting())?.message).toContain(
     'policies of namespace demo may not drain nodes: rbac.drain.namespaces of the chart does not list it',
   )
-  const { status } = await stage.client.get<ReleasePolicy>(resourcePaths.releasePolicies, policyKey)
+  const policy = await stage.client.get<ReleasePolicy>(resourcePaths.releasePolicies, policyKey)
+  const said = describePolicy(await stage.rollout(), policy)
+  expect(said.state).toMatchObject({ valid: true, usable: false, message: expect.stringContaining('rbac.drain.namespaces') })
+  expect(said.sections.find(({ section }) => section === 'drain')).toMatchObject({
+    sentences: [],
+    unusable: [{ reason: 'DrainNotAllowed' }],
+  })
+  const { status } = policy
   expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Usable', status: 'False', reason: 'DrainNotAllowed' }))
   await stage.pass(30 * 60_000)
   expect(await consumerNames(stage)).toEqual(['web'])

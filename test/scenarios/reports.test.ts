@@ -14,8 +14,9 @@ import {
   reportRollout,
 } from '@tranche/reports'
 import { afterEach, expect, it } from 'vitest'
-import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { setStage, type Stage } from './stage.ts'
+import { killNodes } from './kill-nodes.ts'
+import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
@@ -83,6 +84,32 @@ it('reports name the version that was rolled back, and that it is blocked', asyn
   const [stable, held] = reportHistory(facts).revisions
   expect([stable?.role, stable?.held, held?.held]).toEqual(['stable', false, true])
 })
+
+it('reports say of each dead node whether it costs budget: one that was lost before its update costs none, also in later releases', async () => {
+  stage = await setStage({ nodes: 10, steps, policy: { failure: { maxFailedNodes: 1 } } })
+  const [dead] = await killNodes(stage, 1)
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const [updated] = await nodesOn(stage, 'v2')
+  await drive(stage.clock, stage.simulator.nodes.kill(updated!))
+  await stage.pass(60_000)
+  expect(await budgets()).toEqual([`${dead} stable Exempt`, `${updated} canary Updated`].toSorted())
+  await drive(stage.clock, stage.simulator.nodes.revive(updated!))
+  await stage.approve()
+  await untilNodesOn(stage, 'v2', 9)
+  await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
+  expect(await budgets()).toEqual([])
+  await stage.setImage('v3')
+  await untilPausedAt(stage, 1)
+  expect(await budgets()).toEqual([`${dead} former Exempt`])
+  expect(reportRollout(await read()).budget).toMatchObject({ unreachable: 1, exempt: 1 })
+})
+
+async function budgets(): Promise<readonly string[]> {
+  const nodes = reportNodes(await read()).filter(({ budget }) => budget !== undefined)
+  return nodes.map(({ name, role, budget }) => `${name} ${role} ${budget?.reason}`).toSorted()
+}
 
 it('reports say where and why a version does not start, and what helps', async () => {
   stage = await setStage({ nodes: 5, steps: [{ replicas: '100%' }] })

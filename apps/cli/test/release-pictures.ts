@@ -255,6 +255,27 @@ export const holding: ReleasePicture = {
   },
 }
 
+/** A release under a policy that asks for more than the installation allows; one node is dead and costs no budget. */
+export const ofUnusablePolicy: ReleasePicture = {
+  ...inStepTwo,
+  report: {
+    ...inStepTwo.report,
+    remaining: undefined,
+    nodes: { ...inStepTwo.report.nodes, unavailable: 4, skipped: 1 },
+    budget: { limit: 3, ours: 3, others: 0, unreachable: 1, dead: 1, exempt: 1 },
+    policy: 'careful',
+    policyState: {
+      valid: true,
+      usable: false,
+      message:
+        'ReleasePolicy careful cannot be used in full: spec.drain is {"cordon":true}: the installation lets no policy of namespace demo drain nodes; list it in rbac.drain.namespaces of the chart, or remove it',
+    },
+  },
+  nodes: zones('1##2##o...', '1##2#oo...', '1........?').map((node) =>
+    node.state === 'notReady' ? { ...node, budget: { counts: false, reason: 'Exempt', message: 'costs no budget' } } : node,
+  ),
+}
+
 /** The first step of a release whose only change is in the config that it pins. */
 export const ofConfig: ReleasePicture = {
   ...waitsForApproval,

@@ -17,6 +17,7 @@ import {
   noNodes,
   NOW_MS,
   ofConfig,
+  ofUnusablePolicy,
   overBudget,
   paused,
   unseen,
@@ -36,6 +37,7 @@ const pictures: Record<string, ReleasePicture> = {
   'a release that failed': failing,
   'a release of changed config': ofConfig,
   'a release that holds some nodes': holding,
+  'a release whose policy asks for too much': ofUnusablePolicy,
   'a release above its budget': overBudget,
   'a DaemonSet without nodes': noNodes,
   'a Rollout without a status': unseen,
@@ -49,6 +51,14 @@ describe('tranche get', () => {
 
   it.each(Object.entries(pictures))('draws %s in 200 columns', async (name, picture) => {
     await expect(text(releaseView(picture, createDrawing({ ...plain, width: 200 }), false))).toMatchFileSnapshot(file('get', name, 200))
+  })
+
+  it('does not repeat a policy that the release waits for', () => {
+    const { report } = ofUnusablePolicy
+    const message = report.policyState!.message!
+    const need = { reason: 'PolicyInvalid', message, actions: [] }
+    const lines = releaseView({ ...ofUnusablePolicy, report: { ...report, outcome: 'Blocked', need } }, createDrawing(plain), false)
+    expect(lines.filter((line) => line.includes('careful'))).toHaveLength(1)
   })
 
   it('names every unhealthy node and its pod if all are requested', async () => {

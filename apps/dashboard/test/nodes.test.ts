@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { nodeWhy } from '../src/format/node-why.ts'
 import { groupUnwell } from '../src/pages/rollout/nodes/group-unwell.ts'
 import { layOut, nodeAt, ZONE_TITLE } from '../src/pages/rollout/nodes/map-layout.ts'
 import { filterNodes, nodeFilterOf, nodeQueryOf } from '../src/pages/rollout/nodes/node-filter.ts'
@@ -115,5 +116,20 @@ describe('the map of nodes', () => {
   it('finds nothing between the zones and beyond the last node', () => {
     const layout = layOut([node('a')], 400)
     expect([nodeAt(layout, 5, 5), nodeAt(layout, 399, ZONE_TITLE + 5), nodeAt(layout, -1, 30)]).toEqual([undefined, undefined, undefined])
+  })
+})
+
+describe('why a node is in its state', () => {
+  const budget = { counts: false, reason: 'Exempt', message: 'costs no budget: few are dead' } as const
+  it.each([
+    [
+      'is said with whether it costs budget',
+      { why: 'the node is NotReady', budget },
+      'the node is NotReady; costs no budget: few are dead',
+    ],
+    ['is said alone for a node that the budget is not about', { why: 'the pod is starting' }, 'the pod is starting'],
+    ['is absent for a healthy node', {}, undefined],
+  ])('%s', (_title, changes, want) => {
+    expect(nodeWhy(node('a', changes))).toBe(want)
   })
 })

@@ -84,7 +84,16 @@ describe('the confirmation of an action', () => {
 
   it('names the size of the next step, and the versions of a rollback', () => {
     expect(textOfAction('approve', report()).effects).toEqual(['Step 2 begins: up to 5 nodes run v2.'])
-    expect(textOfAction('abort', report()).effects[0]).toContain('1 node with v2 go back to v1')
+    expect(textOfAction('abort', report()).effects[0]).toContain('1 node with v2 go back to v1,')
+  })
+
+  it('names the config that an abort rolls back, which the images do not show', () => {
+    const { question, effects } = textOfAction('abort', report({ images: ['registry.example/agent:v1'] }), {
+      changedConfig: ['ConfigMap agent', 'Secret keys'],
+    })
+    expect(question).toBe('Abort the release of v1 (changed ConfigMap agent, Secret keys) and roll back?')
+    expect(effects[0]).toContain('1 node with v1 (changed ConfigMap agent, Secret keys) go back to v1 with the earlier config,')
+    expect(effects[1]).toContain('That version is blocked')
   })
 })
 

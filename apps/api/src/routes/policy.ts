@@ -21,8 +21,9 @@ export function addPolicyRoute(app: ApiServer, { reads, readPolicy }: PolicyRout
         operationId: 'getPolicy',
         summary: 'Get its release policy in words',
         description:
-          'Includes the defaults of everything that the policy omits. Contains no header and no body, and of a URL only the host, because ' +
-          'these may hold credentials.',
+          'Includes the defaults of everything that the policy omits. What the installation does not allow is not among the `sentences`. ' +
+          'These contain no header and no body, and of a URL only the host, because those may hold credentials. The message of `state` is ' +
+          'the one in the status of the Rollout.',
         params: objectParamsSchema,
         response: answers(policyReportSchema),
       },

@@ -244,6 +244,7 @@ function factsOf(outline: Outline, node: NodeView, report: NodeReport): readonly
     ['since', report.since],
     ['fails at', report.failsAt],
     ['why', report.why],
+    ['budget', report.budget?.message],
     ['restarts', report.restarts?.toString()],
     ['batch', report.batch?.toString()],
     ['zone', report.zone === '' ? undefined : report.zone],

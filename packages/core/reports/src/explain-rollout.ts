@@ -7,6 +7,7 @@ import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import { pauseText } from './pause-text.ts'
+import { policyStateOf } from './policy/policy-state.ts'
 import { keptNodesOf, presentMessage, presentWait, waitText } from './present-message.ts'
 import { reportBudget } from './report-budget.ts'
 import type { ReleaseFacts } from './release-facts.ts'
@@ -23,7 +24,7 @@ export function explainRollout(facts: ReleaseFacts): Explanation {
     subject: facts.rollout.metadata.name,
     answer,
     rule,
-    facts: otherWorkload(facts.rollout) === null ? factsOf(outline, isWait) : [],
+    facts: otherWorkload(facts.rollout) === null ? factsOf(outline, answer, isWait) : [],
     ...(next !== undefined && next !== answer && { next }),
   }
 }
@@ -81,7 +82,7 @@ const waitingRules: Readonly<Record<string, string>> = {
 
 type Fact = Explanation['facts'][number]
 
-function factsOf(outline: Outline, isWaitSaid: boolean): readonly Fact[] {
+function factsOf(outline: Outline, answer: string, isWaitSaid: boolean): readonly Fact[] {
   const { facts, fleet, canary, replaced, minReadyMs, failure } = outline
   const { status } = facts.rollout
   const { nodes, step, maxUnavailable, images, phase, reason, need, outcome } = summaryOf(outline)
@@ -89,6 +90,7 @@ function factsOf(outline: Outline, isWaitSaid: boolean): readonly Fact[] {
   const waiting = presentWait(outline)
   const { skipped, away: gone, excluded } = progressOf(outline)
   const away = [...skipped, ...gone]
+  const policyText = policyStateOf(facts.rollout)?.message
   const said: readonly (readonly [string, string | undefined])[] = [
     ['phase', reason === '' ? phase : `${phase} (${reason})`],
     [
@@ -117,6 +119,7 @@ function factsOf(outline: Outline, isWaitSaid: boolean): readonly Fact[] {
     ],
     ['excluded', excluded.length === 0 ? undefined : `${excluded.length} by the policy: ${firstNodes(excluded)}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
+    ['policy', policyText === answer ? undefined : policyText],
     ['config', conditionIn(outline, 'ConfigUnversioned')?.message],
     ['paused', pauseText(facts.rollout)],
     ['last action', lastActionText(outline)],

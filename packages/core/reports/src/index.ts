@@ -1,5 +1,5 @@
 export { allowedActions } from './allowed-actions.ts'
-export { describePolicy } from './describe-policy.ts'
+export { describePolicy } from './policy/describe-policy.ts'
 export { explainNode } from './explain-node.ts'
 export { explainRollout } from './explain-rollout.ts'
 export { outcomeOf } from './outcome-of.ts'

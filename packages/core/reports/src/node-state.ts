@@ -7,6 +7,8 @@ import type { Outline } from './outline.ts'
 export interface StateQuestion {
   readonly canary: string
   readonly stable: string | undefined
+  /** Revisions that were stable once, or ran before the first release. */
+  readonly former: readonly string[]
   readonly minReadyMs: number
   readonly monotonicMs: number
   readonly scope: BatchScope
@@ -15,9 +17,9 @@ export interface StateQuestion {
 }
 
 /** @returns the facts for all nodes of a release */
-export function stateQuestion({ facts, canary, stable, minReadyMs, rules, batch, failure }: Outline): StateQuestion {
+export function stateQuestion({ facts, canary, stable, former, minReadyMs, rules, batch, failure }: Outline): StateQuestion {
   const scope = batchScope(rules, batch)
-  return { canary, stable, minReadyMs, monotonicMs: facts.monotonicMs, scope, failed: new Set(failure?.nodes) }
+  return { canary, stable, former, minReadyMs, monotonicMs: facts.monotonicMs, scope, failed: new Set(failure?.nodes) }
 }
 
 /** State of a node in the release; the first state that applies. */
@@ -49,10 +51,11 @@ export function outOfReachText({ answers, ready, maintenance }: NodeView): strin
 }
 
 /** Role of a revision in the release; `stable` wins when canary and stable are the same. */
-export function roleOf(hash: string | undefined, { canary, stable }: Pick<StateQuestion, 'canary' | 'stable'>): RevisionRole {
+export function roleOf(hash: string | undefined, question: Pick<StateQuestion, 'canary' | 'stable' | 'former'>): RevisionRole {
   if (hash === undefined || hash === '') return 'none'
-  if (hash === stable) return 'stable'
-  return hash === canary ? 'canary' : 'superseded'
+  if (hash === question.stable) return 'stable'
+  if (hash === question.canary) return 'canary'
+  return question.former.includes(hash) ? 'former' : 'superseded'
 }
 
 /** Nodes of one zone, by state. */

@@ -1,7 +1,8 @@
-import type { NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
+import type { NodeBudget, NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
 import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
 import { comesUpAtMs, nodeState, outOfReachText, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
+import { type NodeBudgets, nodeBudgetsIn } from './node-budgets.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
@@ -18,13 +19,16 @@ export interface NodeReports {
   readonly changesAtMs: number
 }
 
-/** The same as {@link reportNodes}, with the time of the next possible change by the clock: a pod becomes available, or a deadline passes. */
+/**
+ * The same as {@link reportNodes}, with the time of the next possible change by the clock: a pod becomes available, a deadline passes, or a
+ * node counts as dead.
+ */
 export function reportNodesUntil(facts: ReleaseFacts): NodeReports {
   const outline = outlineOf(facts)
   const question = stateQuestion(outline)
   const memory = nodeMemoryOf(outline)
   const kept = outline.fleet.nodes.flatMap((node) => (node.desired ? [keptReport(node, question, memory)] : []))
-  const upAtMs = kept.reduce((next, { changesAtMs }) => Math.min(next, changesAtMs), Number.POSITIVE_INFINITY)
+  const upAtMs = kept.reduce((next, { changesAtMs }) => Math.min(next, changesAtMs), memory.budgetsChangeAtMs)
   const failsAtMs = Math.min(...memory.deadlines.values())
   return { nodes: kept.map(({ report }) => report), changesAtMs: Math.min(facts.nowMs + upAtMs - facts.monotonicMs, failsAtMs) }
 }
@@ -48,6 +52,7 @@ interface KeptReport {
   readonly downSince: string | undefined
   readonly failure: string | undefined
   readonly failsAtMs: number | undefined
+  readonly budget: NodeBudget | undefined
   /** Monotonic time at which a pod of the node becomes available by the clock alone; Infinity without one. */
   readonly changesAtMs: number
 }
@@ -62,18 +67,20 @@ function keptReport(node: NodeView, question: StateQuestion, memory: NodeMemory)
   const downSince = memory.watched.get(name)?.downSince
   const failure = memory.failures.get(name)
   const failsAtMs = memory.deadlines.get(name)
+  const budget = memory.budgets.get(name)
   if (
     known !== undefined &&
     known.hasFailed === hasFailed &&
     known.downSince === downSince &&
     known.failure === failure &&
     known.failsAtMs === failsAtMs &&
+    known.budget?.message === budget?.message &&
     isSameQuestion(known, question)
   )
     return known
   const report = nodeReport(node, question, memory)
   const changesAtMs = node.pods.reduce((next, pod) => Math.min(next, comesUpAtMs(pod, question)), Number.POSITIVE_INFINITY)
-  const made = { report, question, hasFailed, downSince, failure, failsAtMs, changesAtMs }
+  const made = { report, question, hasFailed, downSince, failure, failsAtMs, budget, changesAtMs }
   keptReports.set(node, made)
   return made
 }
@@ -82,6 +89,7 @@ function isSameQuestion({ question: known, changesAtMs }: KeptReport, asked: Sta
   return (
     known.canary === asked.canary &&
     known.stable === asked.stable &&
+    isSameList(known.former, asked.former) &&
     known.minReadyMs === asked.minReadyMs &&
     known.scope.rules === asked.scope.rules &&
     known.monotonicMs <= asked.monotonicMs &&
@@ -89,8 +97,12 @@ function isSameQuestion({ question: known, changesAtMs }: KeptReport, asked: Sta
   )
 }
 
-/** Recorded facts about unhealthy and failed nodes, by node. */
-export interface NodeMemory {
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((one, at) => one === b[at]))
+}
+
+/** Recorded facts about unhealthy and failed nodes, by node, and which of them cost budget. */
+export interface NodeMemory extends NodeBudgets {
   readonly watched: ReadonlyMap<string, WatchedNode>
   readonly failures: ReadonlyMap<string, string>
   /** Epoch milliseconds at which a running deadline fails the node. */
@@ -105,7 +117,7 @@ export function nodeMemoryOf(outline: Outline): NodeMemory {
     troubleText({ reason, container, exitCode, message }),
   ])
   const watched = new Map((release?.status?.watchedNodes ?? []).map((entry) => [entry.node, entry]))
-  return { watched, failures: new Map(said), deadlines: deadlinesIn(outline) }
+  return { watched, failures: new Map(said), deadlines: deadlinesIn(outline), ...nodeBudgetsIn(outline) }
 }
 
 /**
@@ -130,6 +142,7 @@ export function nodeReport(node: NodeView, question: StateQuestion, memory: Node
   const pod = shownPod(node, question.canary)
   const since = sinceOf(state, pod, memory.watched.get(node.name))
   const failsAtMs = memory.deadlines.get(node.name)
+  const budget = memory.budgets.get(node.name)
   const why = whyText({ node, pod, state, question, memory })
   return {
     name: node.name,
@@ -142,6 +155,7 @@ export function nodeReport(node: NodeView, question: StateQuestion, memory: Node
     ...(failsAtMs !== undefined && { failsAt: wholeSeconds(failsAtMs) }),
     ...batchOf(pod, question),
     ...(why !== undefined && { why }),
+    ...(budget !== undefined && { budget }),
     ...(pod !== undefined && pod.restarts > 0 && { restarts: pod.restarts }),
   }
 }

@@ -80,10 +80,10 @@ function pinsIn(revision: ControllerRevision | undefined): Pins {
   return pinsOf((revision && (templateOf(revision) as PodTemplate | undefined)) ?? {})
 }
 
-/** A superseded revision that no node runs has no role. */
+/** A former or superseded revision that no node runs has no role. */
 function revisionRole(outline: Outline, hash: string, nodes: number): RevisionReport['role'] {
   const role = roleOf(hash, outline)
-  return role === 'superseded' && nodes === 0 ? 'none' : role
+  return nodes === 0 && (role === 'former' || role === 'superseded') ? 'none' : role
 }
 
 /** Compares templates, because a revision may be recreated with the same template. */

@@ -7,6 +7,7 @@ import { conditionIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { keptNodesOf } from './present-message.ts'
+import { policyStateOf } from './policy/policy-state.ts'
 import { reportAnalyses } from './report-analyses.ts'
 import { reportBudget } from './report-budget.ts'
 import { stepSizes } from './step-sizes.ts'
@@ -17,6 +18,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const outline = outlineOf(facts)
   const { metadata, status } = facts.rollout
   const policy = metadata.annotations?.[rolloutAnnotations.releasePolicy]
+  const policyState = policyStateOf(facts.rollout)
   const summary = summaryOf(outline)
   const analyses = reportAnalyses(outline)
   const kept = keptNodesOf(outline)
@@ -36,6 +38,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     ...(status?.lastAction !== undefined && { lastAction: status.lastAction }),
     actions: allowedActions(facts),
     ...(policy !== undefined && { policy }),
+    ...(policyState !== undefined && { policyState }),
     ...(analyses.length > 0 && { analyses }),
     ...(summary.maxUnavailable !== undefined && { budget: reportBudget(outline, summary.maxUnavailable) }),
     ...(kept.length > 0 && { keptNodes: kept }),

@@ -1,5 +1,6 @@
-import type { PolicyReport, ReleasePolicySpec } from '@tranche/api-schema'
-import { describePolicy } from '@tranche/reports'
+import type { PolicyInUse, PolicyReport, PolicyState, ReleasePolicy, ReleasePolicySpec } from '@tranche/api-schema'
+import { describePolicy, explainRollout, reportRollout } from '@tranche/reports'
+import { adviceRules } from '@tranche/validation'
 import { describe, expect, it } from 'vitest'
 import { aReading } from './build-facts.ts'
 
@@ -218,6 +219,117 @@ describe('a policy in words', () => {
     expect(JSON.stringify(reportOf(spec))).not.toContain('secret')
   })
 })
+
+describe('a policy that the installation does not allow in full', () => {
+  const asked: ReleasePolicySpec = {
+    prePull: {},
+    drain: { consumers: [{ csiDriver: 'disk.example' }] },
+    downtime: { group: 'storage', nodeLock: 'Take', perDay: '10m' },
+    config: 'Pin',
+  }
+
+  it.each<[string, Section, string, string]>([
+    [
+      'PrePullNotAllowed',
+      'prePull',
+      'The new images are pulled to a node',
+      'The installation allows no helper pods, so nodes keep their old pods.',
+    ],
+    [
+      'DrainNotAllowed',
+      'drain',
+      'Pods that use a volume',
+      'The installation lets no policy of namespace demo drain nodes, so nodes keep their old pods.',
+    ],
+    ['GroupNotAllowed', 'downtime', 'Of the DaemonSets whose policies name', 'The installation allows no groups, so no release starts.'],
+    [
+      'NodeLockNotAllowed',
+      'downtime',
+      'The Lease of a node is held',
+      'The installation lets no policy of namespace demo lock nodes, so nodes keep their old pods.',
+    ],
+    [
+      'DowntimeNotAllowed',
+      'downtime',
+      'A node whose agent was away',
+      'The installation lets no policy limit downtime, so nodes keep their old pods.',
+    ],
+    ['PinNotAllowed', 'config', 'Pods read immutable copies', 'The installation lets no policy pin config, so releases hold.'],
+    ['PodPolicyMissing', 'config', 'Pods read immutable copies', 'The API server must name copies of config in pods,'],
+  ])('leaves out of the rules in force what is unusable by %s, and says so in %s', (reason, section, sentence, message) => {
+    const before = sectionOf(section, describePolicy(named('careful'), unusable(asked, [])))
+    const after = sectionOf(section, describePolicy(named('careful'), unusable(asked, [reason])))
+    expect(before.sentences.join()).toContain(sentence)
+    expect(before).not.toHaveProperty('unusable')
+    expect(after.sentences.join()).not.toContain(sentence)
+    expect(after.unusable).toEqual([
+      { reason, message: expect.stringContaining(message), sentences: expect.arrayContaining([expect.stringContaining(sentence)]) },
+    ])
+    expect(after.unusable?.[0]?.message).toMatch(/\. spec\.\w.*: .*, or (?:remove it|set it to Ignore)\.$/)
+  })
+
+  it('keeps the other rules of a section in force', () => {
+    const { sentences, unusable: parts = [] } = sectionOf(
+      'downtime',
+      describePolicy(named('careful'), unusable(asked, ['NodeLockNotAllowed'])),
+    )
+    expect([sentences.length, parts.length]).toEqual([2, 1])
+  })
+
+  it('has a part for each reason by which an installation forbids something', () => {
+    const reasons = Object.keys(adviceRules).filter((rule) => rule.endsWith('NotAllowed') && rule !== 'HostNotAllowed')
+    const { sections } = describePolicy(named('careful'), unusable(asked, reasons))
+    expect(sections.flatMap(({ unusable: parts = [] }) => parts.map(({ reason }) => reason)).toSorted()).toEqual(reasons.toSorted())
+  })
+
+  it.each<[string, Partial<ReleasePolicy>]>([
+    ['the report is about another generation', { metadata: { ...unusable(asked, []).metadata, generation: 8 } }],
+    ['nothing is reported', { status: undefined }],
+  ])('counts as allowed while %s', (_name, change) => {
+    const { sections } = describePolicy(named('careful'), { ...unusable(asked, ['DrainNotAllowed']), ...change })
+    expect(sections.every((section) => section.unusable === undefined)).toBe(true)
+  })
+})
+
+describe('the state of a policy', () => {
+  const message = 'ReleasePolicy careful cannot be used in full: no drain'
+
+  it.each<[string, PolicyInUse | undefined, PolicyState | undefined]>([
+    ['is valid and usable', { name: 'careful', generation: 3 }, { valid: true, usable: true }],
+    ['is valid, and not usable in full', { name: 'careful', generation: 3, message }, { valid: true, usable: false, message }],
+    [
+      'is not valid',
+      { name: 'careful', message: 'no such ReleasePolicy' },
+      { valid: false, usable: false, message: 'no such ReleasePolicy' },
+    ],
+    ['is unknown while the controller has observed another policy', { name: 'other', generation: 3 }, undefined],
+    ['is unknown while the controller has observed none', undefined, undefined],
+  ])('%s', (_name, policy, state) => {
+    const { rollout } = aReading({ rolloutStatus: { policy } })
+    const facts = { ...aReading(), rollout: { ...rollout, metadata: named('careful').metadata } }
+    expect(reportRollout(facts).policyState).toEqual(state)
+    expect(describePolicy(facts.rollout, undefined).state).toEqual(state)
+    const said = explainRollout(facts).facts.filter(({ name }) => name === 'policy')
+    expect(said).toEqual(state?.message === undefined ? [] : [{ name: 'policy', value: state.message }])
+  })
+})
+
+/** A policy of which the controller says that it is unusable for these reasons. */
+function unusable(spec: ReleasePolicySpec, reasons: readonly string[]): ReleasePolicy {
+  const status = reasons.length === 0 ? 'True' : 'False'
+  return {
+    metadata: { namespace: 'demo', name: 'careful', uid: 'policy', resourceVersion: '1', generation: 7 },
+    spec,
+    status: {
+      conditions: [{ type: 'Usable', status, observedGeneration: 7, reason: reasons[0] ?? 'Usable', message: '' }],
+      unusable: reasons,
+    },
+  }
+}
+
+function sectionOf(section: Section, { sections }: PolicyReport): PolicyReport['sections'][number] {
+  return sections.find((one) => one.section === section)!
+}
 
 type Section = PolicyReport['sections'][number]['section']
 

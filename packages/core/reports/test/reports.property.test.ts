@@ -74,6 +74,18 @@ describe('reports of any cluster', () => {
     })
   })
 
+  it('of nodes name as many nodes that cost no budget as the budget has, and no healthy one', () => {
+    holds((facts) => {
+      const { budget, phase } = reportRollout(facts)
+      const nodes = reportNodes(facts)
+      if (budget === undefined || phase !== 'Progressing') return
+      const outOfReach = nodes.filter((node) => node.budget !== undefined)
+      expect(outOfReach.length).toBe(budget.unreachable)
+      expect(outOfReach.filter((node) => node.budget?.counts === false).length).toBe(budget.exempt)
+      expect(outOfReach.filter((node) => ['Exempt', 'TooManyDead'].includes(node.budget!.reason)).length).toBe(budget.dead)
+    })
+  })
+
   it('explain every listed node, and say Updated only for updated nodes', () => {
     holds((facts) => {
       for (const { name, state } of reportNodes(facts)) {

@@ -7,6 +7,7 @@ export { checkDocuments, type Findings, type Surroundings } from './check-docume
 export { type AnalysisArgument, analysisArguments } from './policy/arguments.ts'
 export { compileCondition, type ConditionNames } from './policy/condition.ts'
 export {
+  configCopiesAdvice,
   downtimeAdvice,
   drainAdvice,
   groupAdvice,

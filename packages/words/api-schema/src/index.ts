@@ -201,11 +201,14 @@ export {
 export { type DoctorCheck, doctorChecks, type DoctorFinding, type DoctorReport, doctorReportSchema } from './rest/doctor.ts'
 export { NODE_EVENTS_MAX, type NodeEvent, type NodeEvents, nodeEventsSchema } from './rest/node-events.ts'
 export { type Permissions, permissionsSchema } from './rest/permissions.ts'
-export { type PolicyReport, policyReportSchema } from './rest/policy.ts'
+export { type PolicyReport, policyReportSchema, type PolicyState, policyStateSchema } from './rest/policy.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'
 export type { AnalysisReport } from './rest/analysis.ts'
 export { type EventReport, eventReportSchema } from './rest/event-report.ts'
 export {
+  type NodeBudget,
+  type NodeBudgetReason,
+  nodeBudgetReasons,
   type NodeReport,
   nodeReportSchema,
   nodeStates,

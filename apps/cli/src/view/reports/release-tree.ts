@@ -34,7 +34,7 @@ export function releaseTree(picture: ReleasePicture, options: TreeOptions): read
 
 /** Revision under which a node is shown: a node between two pods will run the released one. */
 function branchOf({ role, state, revision }: NodeReport, { canaryRevision }: RolloutReport): string {
-  const comesUp = state === 'updating' && role !== 'stable' && role !== 'superseded'
+  const comesUp = state === 'updating' && (role === 'canary' || role === 'none')
   return (role === 'canary' || comesUp || revision === undefined ? canaryRevision : revision) ?? ''
 }
 
@@ -226,6 +226,7 @@ function nodeItem(node: NodeReport, { width, wide, nowMs }: TreeOptions & { read
       [nodeStyles[node.state], nodeWords[node.state]],
       ...(node.since === undefined ? [] : ([['dim', ` ${ageText(node.since, nowMs)}`]] as const)),
       ...(node.failsAt === undefined ? [] : ([['yellow', `, ${deadlineText(node.failsAt, nowMs)}`]] as const)),
+      ...(node.budget?.counts === false ? ([['dim', ', costs no budget']] as const) : []),
       ...(wide && node.pod !== undefined ? [`  ${node.pod}`] : []),
       ...(node.why === undefined ? [] : [`  ${node.why}`]),
       ...(restarts === 0 ? [] : ([['dim', `  ${counted(restarts, 'restart')}`]] as const)),

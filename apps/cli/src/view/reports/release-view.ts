@@ -39,6 +39,7 @@ export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boo
     ...labelled('nodes', nodeCountsText(report), drawing),
     ...waitLines(report, drawing),
     ...keptLines(report, drawing),
+    ...policyLines(report, drawing),
     ...needLines(report, drawing),
     ...etaLines(picture, drawing),
     ...treeLines(releaseTree(picture, { nowMs: drawing.nowMs, wide }), drawing),
@@ -112,6 +113,12 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const isShown = failure?.reason === (need?.reason ?? report.reason)
   const about = failure === undefined || isShown ? [] : labelled('failure', failure.message, drawing, 'red')
   return [...(text === '' ? [] : labelled(messageLabels[outcome] ?? 'waits', text, drawing)), ...about]
+}
+
+/** Why the policy is not in force, in full or in part, unless the release waits for that and says so. */
+function policyLines({ policyState, need, message }: RolloutReport, drawing: Drawing): readonly string[] {
+  const text = policyState?.message
+  return text === undefined || text === need?.message || text === message ? [] : labelled('policy', text, drawing, 'yellow')
 }
 
 const MOST_KEPT_NODES = 3

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { Explanation } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
+import { FactTable } from '../../parts/fact-table.tsx'
 import { LongText } from '../../parts/long-text.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 
@@ -30,19 +31,7 @@ function Answer({ explanation: { answer, rule, facts } }: { readonly explanation
       <p className="hint">
         Deciding rule: <strong>{rule}</strong>
       </p>
-      <table className="plain fact-table">
-        <caption className="visually-hidden">Facts behind the answer</caption>
-        <tbody>
-          {facts.map(({ name, value }) => (
-            <tr key={`${name} ${value}`}>
-              <th scope="row">{name}</th>
-              <td>
-                <LongText>{value}</LongText>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <FactTable facts={facts} />
     </>
   )
 }

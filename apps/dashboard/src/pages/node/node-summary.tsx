@@ -1,5 +1,6 @@
 import type { NodeReport, RolloutReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
+import { nodeWhy } from '../../format/node-why.ts'
 import { LongText } from '../../parts/long-text.tsx'
 import { Age, Until } from '../../parts/time.tsx'
 import { roleWords, versionsOn } from './node-texts.ts'
@@ -13,7 +14,8 @@ interface NodeSummaryProps {
 
 /** The state of a node in the release. */
 export function NodeSummary({ node, report }: NodeSummaryProps): ReactNode {
-  const { zone, role, revision, pod, since, failsAt, batch, why, restarts = 0 } = node
+  const { zone, role, revision, pod, since, failsAt, batch, restarts = 0 } = node
+  const why = nodeWhy(node)
   const versions = report === undefined ? undefined : versionsOn(node, report)
   return (
     <section aria-label="State of the node">

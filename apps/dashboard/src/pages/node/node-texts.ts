@@ -6,6 +6,7 @@ import { shellCommand } from '../../format/shell-command.ts'
 export const roleWords: Readonly<Record<RevisionRole, string>> = {
   canary: 'new version (canary)',
   stable: 'previous version (stable)',
+  former: 'former version (stable once)',
   superseded: 'version of a superseded release',
   none: 'neither the new nor the previous version',
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ApiKey } from '@tranche/api-client'
-import type { PolicyReport } from '@tranche/api-schema'
+import type { PolicyReport, PolicyState } from '@tranche/api-schema'
 import { type ReactNode, useId } from 'react'
 import { PageMain } from '../../parts/page-main.tsx'
 import { Crumbs } from '../../parts/crumbs.tsx'
@@ -35,9 +35,9 @@ export function PolicyPage({ rollout }: { readonly rollout: ApiKey }): ReactNode
   )
 }
 
-type SectionName = PolicyReport['sections'][number]['section']
+type PolicySection = PolicyReport['sections'][number]
 
-const sectionTitles: Readonly<Record<SectionName, string>> = {
+const sectionTitles: Readonly<Record<PolicySection['section'], string>> = {
   nodes: 'Nodes and their order',
   maxUnavailable: 'Nodes down at a time',
   failure: 'A bad version',
@@ -63,9 +63,9 @@ function Rules({ rollout, policy }: RulesProps): ReactNode {
       <Origin rollout={rollout} policy={policy} />
       <div className="halves">
         {sections
-          .filter(({ sentences }) => sentences.length > 0)
-          .map(({ section, sentences }) => (
-            <Section key={section} title={sectionTitles[section]} sentences={sentences} />
+          .filter(({ sentences, unusable }) => sentences.length > 0 || unusable !== undefined)
+          .map((section) => (
+            <Section key={section.section} section={section} />
           ))}
       </div>
     </>
@@ -73,7 +73,7 @@ function Rules({ rollout, policy }: RulesProps): ReactNode {
 }
 
 /** Where the rules are set. */
-function Origin({ rollout, policy: { name, found } }: RulesProps): ReactNode {
+function Origin({ rollout, policy: { name, found, state } }: RulesProps): ReactNode {
   const { namespace, name: rolloutName } = rollout
   return (
     <section aria-labelledby="origin-title">
@@ -94,6 +94,7 @@ function Origin({ rollout, policy: { name, found } }: RulesProps): ReactNode {
           <strong>✕ It does not exist.</strong> No pod is deleted until it does.
         </p>
       ) : null}
+      {found && state !== undefined ? <PolicyFault state={state} /> : null}
       <pre className="command">
         <code>{policyCommand({ namespace, rollout: rolloutName, policy: name })}</code>
       </pre>
@@ -101,18 +102,52 @@ function Origin({ rollout, policy: { name, found } }: RulesProps): ReactNode {
   )
 }
 
-function Section({ title, sentences }: { readonly title: string; readonly sentences: readonly string[] }): ReactNode {
+/** Why the policy is not in force, or only in part. Nothing for a usable one. */
+export function PolicyFault({ state: { valid, usable, message = '' } }: { readonly state: PolicyState }): ReactNode {
+  if (usable) return null
+  return (
+    <div className={valid ? 'tone-wait' : 'tone-bad'} role="alert">
+      {valid ? null : (
+        <p>
+          <strong>✕ It cannot be used.</strong> No pod is deleted until it is fixed, and the rules below are not in force.
+        </p>
+      )}
+      <LongText>
+        {valid ? '! ' : ''}
+        {message}
+      </LongText>
+    </div>
+  )
+}
+
+/** One subject of a policy: its rules, and those that are not in force. */
+export function Section({ section: { section, sentences, unusable = [] } }: { readonly section: PolicySection }): ReactNode {
   const id = useId()
   return (
     <section aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      <ul className="rules">
-        {sentences.map((sentence) => (
-          <li key={sentence}>
-            <LongText>{sentence}</LongText>
-          </li>
-        ))}
-      </ul>
+      <h2 id={id}>{sectionTitles[section]}</h2>
+      {sentences.length === 0 ? null : <RuleList sentences={sentences} />}
+      {unusable.map(({ reason, message, sentences: asked }) => (
+        <div key={reason} className="not-in-force">
+          <p className="prose">
+            <strong className="tone-bad">✕ Not in force.</strong> {message}
+          </p>
+          <p className="hint">The policy asks for:</p>
+          <RuleList sentences={asked} />
+        </div>
+      ))}
     </section>
+  )
+}
+
+function RuleList({ sentences }: { readonly sentences: readonly string[] }): ReactNode {
+  return (
+    <ul className="rules">
+      {sentences.map((sentence) => (
+        <li key={sentence}>
+          <LongText>{sentence}</LongText>
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -20,6 +20,7 @@ import { StatusNote } from './status-note.tsx'
 import { StepTrack } from './step-track.tsx'
 import { UnwellNodes } from './unwell-nodes.tsx'
 import { useMissing } from '../../ports/dashboard-ports.ts'
+import { useExplanation } from './use-explanation.ts'
 import { useReport } from '../../ports/use-report.ts'
 
 /** Properties of {@link RolloutPage}. */
@@ -31,6 +32,7 @@ interface RolloutPageProps {
 /** One Rollout: its release, its health, its wait, and the actions of the user. */
 export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
   const { data: report, error, refetch } = useReport(rollout)
+  const explanation = useExplanation(rollout, report)
   const nodes = useNodes(rollout)
   const isGone = useIsGone(rollout)
   const missing = useMissing()
@@ -50,7 +52,7 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
       {missing.print === undefined ? <PrintReport report={report} nodes={nodes} /> : null}
       <RolloutHeader report={report} />
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
-      <StatusNote report={report} />
+      <StatusNote report={report} explanation={explanation} />
       <ActionBar report={report} />
       <StepTrack report={report} />
       <AnalysesSection report={report} />

@@ -1,7 +1,10 @@
-import type { RolloutReport } from '@tranche/api-schema'
-import type { ReactNode } from 'react'
+import type { Explanation, RolloutReport } from '@tranche/api-schema'
+import { type ReactNode, useState } from 'react'
+import { FactTable } from '../../parts/fact-table.tsx'
+import { PlaceLink } from '../../parts/place-link.tsx'
 import { Age, Until } from '../../parts/time.tsx'
 import { lookOf } from '../../format/outcome-text.ts'
+import { nextBesideStatus } from './next-beside-status.ts'
 
 const remainingWords = {
   pause: 'The pause ends in',
@@ -10,8 +13,19 @@ const remainingWords = {
   batch: 'This batch is expected to end in',
 }
 
-/** Message of the Rollout's status, verbatim: the wait, its start, and the decision that it needs. */
-export function StatusNote({ report }: { readonly report: RolloutReport }): ReactNode {
+/** Properties of {@link StatusNote}. */
+interface StatusNoteProps {
+  readonly report: RolloutReport
+  /** Undefined until it has arrived. */
+  readonly explanation?: Explanation | undefined
+}
+
+/**
+ * Message of the Rollout's status, verbatim: the wait, its start, and the decision that it needs. From the explanation: what would change
+ * that, and the facts.
+ */
+export function StatusNote({ report, explanation }: StatusNoteProps): ReactNode {
+  const next = nextBesideStatus(report, explanation)
   const { message, need, notBound, remaining, lastAction } = report
   const since = need?.since ?? report.waitingFor?.since
   return (
@@ -30,6 +44,12 @@ export function StatusNote({ report }: { readonly report: RolloutReport }): Reac
           {remainingWords[remaining.of]} <Until at={remaining.until} />
         </p>
       )}
+      {next === undefined ? null : (
+        <p className="prose">
+          <span className="hint">What would change this:</span> {next}
+        </p>
+      )}
+      <PolicyNote report={report} />
       {notBound === undefined ? null : <p className="prose">{notBound}</p>}
       {lastAction?.result === 'Refused' ? (
         <p className="tone-bad prose">
@@ -43,6 +63,40 @@ export function StatusNote({ report }: { readonly report: RolloutReport }): Reac
           , was rejected: <bdi>{lastAction.reason}</bdi>
         </p>
       ) : null}
+      {explanation === undefined || explanation.facts.length === 0 ? null : (
+        <Facts explanation={explanation} shown={report.policyState?.message} />
+      )}
     </section>
+  )
+}
+
+/** Properties of {@link Facts}. */
+interface FactsProps {
+  readonly explanation: Explanation
+  /** Text of a fact that stands above. */
+  readonly shown: string | undefined
+}
+
+/** The deciding rule, and on request the facts behind it. */
+function Facts({ explanation: { rule, facts }, shown }: FactsProps): ReactNode {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        Deciding rule: <strong>{rule}</strong>
+      </summary>
+      {isOpen ? <FactTable facts={facts.filter(({ value }) => value !== shown)} /> : null}
+    </details>
+  )
+}
+
+/** Why the policy is not in force, in full or in part, unless the status says so. */
+function PolicyNote({ report: { namespace, name, policyState, message, need } }: { readonly report: RolloutReport }): ReactNode {
+  const text = policyState?.message
+  if (text === undefined || text === message || text === need?.message) return null
+  return (
+    <p className="tone-wait prose">
+      <PlaceLink to={{ view: 'policy', key: { namespace, name } }}>Policy</PlaceLink>: {text}
+    </p>
   )
 }

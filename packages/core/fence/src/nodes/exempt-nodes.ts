@@ -1,4 +1,4 @@
-import type { Permit } from '@tranche/api-schema'
+import type { NodeBudgetReason, Permit } from '@tranche/api-schema'
 import { type FleetView, nodeInView, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { NodeScope } from './node-scope.ts'
@@ -78,6 +78,22 @@ function isUntouched({ name, pods }: NodeView, { revisions, inFlight }: Exemptio
   const standing = pods.filter(({ terminating }) => !terminating)
   if (standing.length === 0) return pods.length > 0 && pods.every((pod) => isProven(pod, revisions))
   return standing.some((pod) => isProven(pod, revisions)) && !standing.some((pod) => isSuperseded(pod, revisions))
+}
+
+/**
+ * Why a node without an available pod that is NotReady or in maintenance costs budget, or costs none. @see exemptNodes
+ *
+ * @param exemption the answer to the same question
+ */
+export function budgetReasonOf(node: NodeView, question: ExemptionQuestion, { dead, names }: Exemption): NodeBudgetReason {
+  if (names.has(node.name)) return 'Exempt'
+  if (dead.includes(node.name)) return 'TooManyDead'
+  if (question.inFlight.has(node.name)) return 'InFlight'
+  if (node.pods.length === 0) return 'NoPod'
+  if (isUntouched(node, question)) return 'NotDeadYet'
+  const standing = node.pods.filter(({ terminating }) => !terminating)
+  const shown = standing.length === 0 ? node.pods : standing
+  return shown.some((pod) => isSuperseded(pod, question.revisions)) ? 'NeverStable' : 'Updated'
 }
 
 /** @returns the exempt ones of these nodes without an old pod: they run nothing, and take no place in a batch (G3) */

@@ -138,3 +138,8 @@ export function podPolicyAdvice(fault: string): Advice {
     message: `new pods would read config itself and no copy, so releases hold: ${fault}`,
   })
 }
+
+/** @returns the advice that new pods would read config itself, without saying why */
+export function configCopiesAdvice(): Advice {
+  return adviceOf('PodPolicyMissing', { value: 'Pin' })
+}

@@ -7,6 +7,7 @@ import { actionTypes } from './action.ts'
 import { analysisReportSchema } from './analysis.ts'
 import { count, moment } from './fields.ts'
 import { nodeStates, revisionRoles } from './node-report.ts'
+import { policyStateSchema } from './policy.ts'
 import { outcomes, rolloutSummarySchema } from './summary.ts'
 
 const stepReportSchema = z.object({
@@ -105,6 +106,9 @@ export const rolloutReportSchema = rolloutSummarySchema
     lastAction: lastActionSchema.optional(),
     actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would be accepted now.' }),
     policy: z.string().optional().meta({ description: 'Name of the ReleasePolicy that the Rollout refers to.' }),
+    policyState: policyStateSchema.optional().meta({
+      description: 'Whether that policy is valid and usable. Absent without one, and before the controller has observed it.',
+    }),
     analyses: z.array(analysisReportSchema).optional().meta({
       description: 'Analyses of the running release: their runs, then those that have not started. Absent if it has none.',
     }),

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiProblemError } from '@tranche/api-client'
-import type { ActionType, RolloutReport } from '@tranche/api-schema'
+import type { ActionType, RevisionReport, RolloutReport } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { type FormEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
@@ -32,8 +32,10 @@ export function ActionDialog({ type, seen, now, onClose }: ActionDialogProps): R
   const [typedName, setTypedName] = useState('')
   useEffect(() => dialog.current?.showModal(), [])
   const missing = useMissing()
-  const text = textOfAction(type, seen, choice.isFull)
-  const { send, isPending, error } = useSend(type, seen, choice, onClose)
+  const revisions = useRevisions(type, seen)
+  const changedConfig = revisions?.find(({ revision }) => revision === seen.canaryRevision)?.changedConfig
+  const text = textOfAction(type, seen, { isFull: choice.isFull, ...(changedConfig !== undefined && { changedConfig }) })
+  const { send, isPending, error } = useSend(type, seen, { choice, revisions, onClose })
   const isComplete =
     (!text.mustTypeName || typedName === seen.name) &&
     (type !== 'jump' || choice.step !== null) &&
@@ -82,22 +84,34 @@ function buttonOf({ label }: ActionText): string {
   return label.replace('…', '')
 }
 
+/** Revisions, as far as an action names some; undefined until they have arrived. */
+function useRevisions(type: ActionType, { namespace, name }: RolloutReport): readonly RevisionReport[] | undefined {
+  const { api } = usePorts()
+  const key = { namespace, name }
+  return useQuery({
+    queryKey: [...queryKeyOf(key), 'revisions'],
+    queryFn: ({ signal }) => api.revisions(key, { signal }),
+    enabled: type === 'undo' || type === 'abort',
+  }).data
+}
+
+/** What is sent, and what follows. */
+interface SendParts {
+  readonly choice: ActionChoice
+  readonly revisions: readonly RevisionReport[] | undefined
+  readonly onClose: ActionDialogProps['onClose']
+}
+
 function useSend(
   type: ActionType,
   seen: RolloutReport,
-  choice: ActionChoice,
-  onClose: ActionDialogProps['onClose'],
+  { choice, revisions, onClose }: SendParts,
 ): { readonly send: () => void; readonly isPending: boolean; readonly error: unknown } {
   const { api } = usePorts()
   const queries = useQueryClient()
   const key = { namespace: seen.namespace, name: seen.name }
   // One key per dialog: a second click, or a repetition after a lost answer, is the same action.
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [])
-  const { data: revisions } = useQuery({
-    queryKey: [...queryKeyOf(key), 'revisions'],
-    queryFn: ({ signal }) => api.revisions(key, { signal }),
-    enabled: type === 'undo',
-  })
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => api.act(key, type, bodyOfAction(type, seen, choice, revisions?.[0]?.revision), { waitMs: WAIT_MS, idempotencyKey }),
     onError(failure) {

@@ -22,11 +22,19 @@ export const actionOrder: readonly ActionType[] = ['approve', 'resume', 'retry',
 const withName: readonly ActionType[] = ['promote', 'abort', 'undo', 'restart']
 const withForecast: readonly ActionType[] = ['approve', 'resume', 'retry', 'promote', 'restart']
 
-/** Says what an action would do to a Rollout now. @param isFull whether a promote also skips soak and analysis */
-export function textOfAction(type: ActionType, report: RolloutReport, isFull = false): ActionText {
+/** What the texts of an action depend on besides the report. */
+interface ActionDetails {
+  /** Whether a promote also skips soak and analysis. @default false */
+  readonly isFull?: boolean
+  /** Config that the released revision changes. @default none */
+  readonly changedConfig?: readonly string[]
+}
+
+/** Says what an action would do to a Rollout now. */
+export function textOfAction(type: ActionType, report: RolloutReport, details: ActionDetails = {}): ActionText {
   return {
     label: labels[type],
-    ...wordings[type](report, isFull),
+    ...wordings[type](report, details),
     mustTypeName: withName.includes(type),
     hasForecast: withForecast.includes(type),
   }
@@ -46,7 +54,7 @@ const labels: Readonly<Record<ActionType, string>> = {
 
 type Wording = Pick<ActionText, 'question' | 'effects'>
 
-const wordings: Readonly<Record<ActionType, (report: RolloutReport, isFull: boolean) => Wording>> = {
+const wordings: Readonly<Record<ActionType, (report: RolloutReport, details: ActionDetails) => Wording>> = {
   approve: (report) => ({ question: `Approve step ${report.step?.index ?? 1} of ${report.name}?`, effects: [nextStepText(report)] }),
   resume: (report) => ({
     question: `Resume ${report.name}?`,
@@ -60,7 +68,7 @@ const wordings: Readonly<Record<ActionType, (report: RolloutReport, isFull: bool
     question: `Pause ${name}?`,
     effects: ['Nothing more is deleted, also in the current batch. Pods that are already stopping come back with the new version.'],
   }),
-  promote: (report, isFull) => ({
+  promote: (report, { isFull = false }) => ({
     question: isFull ? `Promote ${report.name} in full?` : `Promote ${report.name} without its remaining pauses?`,
     effects: [
       `The remaining ${countText(leftOf(report), 'node')} get ${versionsOf(report.images)} without asking again.`,
@@ -69,13 +77,7 @@ const wordings: Readonly<Record<ActionType, (report: RolloutReport, isFull: bool
     ],
   }),
   jump: ({ name }) => ({ question: `Go to another step of ${name}?`, effects: ['Nodes that are updated stay updated.'] }),
-  abort: ({ images, stableImages, nodes }) => ({
-    question: `Abort the release of ${versionsOf(images)} and roll back?`,
-    effects: [
-      `${countText(nodes.updated, 'node')} with ${versionsOf(images)} go back${stableImages === undefined ? '' : ` to ${versionsOf(stableImages)}`}, unhealthy ones first, within the budget and without pauses.`,
-      `${versionsOf(images)} is blocked: applying it again does not release it until a person retries.`,
-    ],
-  }),
+  abort: (report, { changedConfig = [] }) => abortWording(report, changedConfig),
   undo: ({ name }) => ({
     question: `Roll ${name} back to an earlier revision?`,
     effects: ['The pod template of that revision is applied again, as an ordinary release with its steps.'],
@@ -84,6 +86,21 @@ const wordings: Readonly<Record<ActionType, (report: RolloutReport, isFull: bool
     question: `Restart every pod of ${name}?`,
     effects: [`All ${countText(nodes.desired, 'pod')} are replaced with the same version, in batches with the pauses of the steps.`],
   }),
+}
+
+/** Often only the config differs: then the versions of the images say nothing. */
+function abortWording({ images, stableImages, nodes }: RolloutReport, changedConfig: readonly string[]): Wording {
+  const version = versionsOf(images)
+  const isOfConfig = changedConfig.length > 0
+  const named = isOfConfig ? `${version} (changed ${changedConfig.join(', ')})` : version
+  const target = stableImages === undefined ? '' : ` to ${versionsOf(stableImages)}${isOfConfig ? ' with the earlier config' : ''}`
+  return {
+    question: `Abort the release of ${named} and roll back?`,
+    effects: [
+      `${countText(nodes.updated, 'node')} with ${named} go back${target}, unhealthy ones first, within the budget and without pauses.`,
+      `${isOfConfig ? 'That version' : version} is blocked: applying it again does not release it until a person retries.`,
+    ],
+  }
 }
 
 function nextStepText(report: RolloutReport): string {

@@ -1,5 +1,6 @@
 import type { NodeReport } from '@tranche/api-schema'
 import { type MouseEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { nodeWhy } from '../../../format/node-why.ts'
 import { nodeLooks } from '../../../format/outcome-text.ts'
 import { useTheme } from '../../../parts/use-theme.ts'
 import { useWidth } from '../../../parts/use-width.ts'
@@ -47,7 +48,9 @@ export function NodeMap({ nodes, onOpen }: NodeMapProps): ReactNode {
   )
 }
 
-function textOf({ name, zone, state, why }: NodeReport): string {
+function textOf(node: NodeReport): string {
+  const { name, zone, state } = node
+  const why = nodeWhy(node)
   return `${name}${zone === '' ? '' : ` in ${zone}`}: ${nodeLooks[state].word}${why === undefined ? '' : ` (${why})`}`
 }
 

@@ -1,6 +1,7 @@
 import type { ApiKey } from '@tranche/api-client'
 import type { NodeReport } from '@tranche/api-schema'
 import { memo, type ReactNode } from 'react'
+import { nodeWhy } from '../../../format/node-why.ts'
 import { nodeLooks } from '../../../format/outcome-text.ts'
 import { PlaceLink } from '../../../parts/place-link.tsx'
 import { StateBadge } from '../../../parts/state-badge.tsx'
@@ -65,7 +66,7 @@ interface NodeRowProps extends ApiKey {
 }
 
 const NodeRow = memo(function NodeRow({ namespace, name: rollout, node }: NodeRowProps): ReactNode {
-  const { name, state, zone, since, batch, restarts, why } = node
+  const { name, state, zone, since, batch, restarts } = node
   return (
     <tr>
       <td>
@@ -84,7 +85,7 @@ const NodeRow = memo(function NodeRow({ namespace, name: rollout, node }: NodeRo
       </td>
       <td>{batch ?? '–'}</td>
       <td>{restarts ?? 0}</td>
-      <td className="prose">{why}</td>
+      <td className="prose">{nodeWhy(node)}</td>
     </tr>
   )
 })

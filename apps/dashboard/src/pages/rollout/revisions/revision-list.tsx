@@ -8,6 +8,7 @@ import { causeText } from './cause-text.ts'
 const roleWords: Readonly<Record<RevisionReport['role'], string>> = {
   stable: 'stable',
   canary: 'canary',
+  former: 'former',
   superseded: 'superseded',
   none: '–',
 }

@@ -16,17 +16,20 @@ import {
 } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { FINAL_SETTLE_SECONDS } from '@tranche/planner'
+import { policyStateOf } from './policy-state.ts'
 import { selectorWords } from './selector-words.ts'
+import { type AskedParts, withoutUnusable } from './unusable-parts.ts'
 
 /**
  * The policy of a Rollout in sentences, with the defaults of everything that it omits. Contains no header, no body and no part of a URL but
- * its host, because these may hold credentials.
+ * its host, because these may hold credentials. What the installation does not allow is not among the sentences that are in force.
  *
  * @param policy the ReleasePolicy that the Rollout names; undefined if it does not exist, or if the Rollout names none
  */
 export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefined): PolicyReport {
   const name = rollout.metadata.annotations?.[rolloutAnnotations.releasePolicy]
-  if (name !== undefined && policy === undefined) return { name, found: false, sections: [] }
+  const state = policyStateOf(rollout)
+  if (name !== undefined && policy === undefined) return { name, found: false, ...(state !== undefined && { state }), sections: [] }
   const spec = policy?.spec ?? {}
   const sections: PolicyReport['sections'] = [
     { section: 'nodes', sentences: nodeSentences(spec.nodes) },
@@ -40,7 +43,26 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
     ...configSections(spec.config),
     { section: 'notify', sentences: orElse((spec.notify ?? []).map(receiverSentence), 'No receiver is notified.') },
   ]
-  return { ...(name !== undefined && { name }), found: policy !== undefined, sections }
+  return {
+    ...(name !== undefined && { name }),
+    found: policy !== undefined,
+    ...(state !== undefined && { state }),
+    sections: policy === undefined ? sections : withoutUnusable(sections, policy, askedParts(spec)),
+  }
+}
+
+/** What a policy asks for, and the installation may not allow. */
+function askedParts({ prePull, drain, downtime = {}, config }: ReleasePolicySpec): AskedParts {
+  const pinned = { section: 'config', sentences: config === 'Pin' ? [PIN_SENTENCE] : [] } as const
+  return {
+    ...(prePull !== undefined && { PrePullNotAllowed: { section: 'prePull', sentences: prePullSentences(prePull) } }),
+    ...(drain !== undefined && { DrainNotAllowed: { section: 'drain', sentences: drainSentences(drain) } }),
+    GroupNotAllowed: { section: 'downtime', sentences: groupSentences(downtime) },
+    NodeLockNotAllowed: { section: 'downtime', sentences: nodeLockSentences(downtime) },
+    DowntimeNotAllowed: { section: 'downtime', sentences: perDaySentences(downtime) },
+    PinNotAllowed: pinned,
+    PodPolicyMissing: pinned,
+  }
 }
 
 /** Without it, as before: config is reported by a condition, not by the policy. */
@@ -49,12 +71,13 @@ function configSections(config: ReleasePolicySpec['config']): PolicyReport['sect
   return [
     {
       section: 'config',
-      sentences: [
-        'Pods read immutable copies of their ConfigMaps, and of their Secrets where the installation allows it. A change of one is a release.',
-      ],
+      sentences: [PIN_SENTENCE],
     },
   ]
 }
+
+const PIN_SENTENCE =
+  'Pods read immutable copies of their ConfigMaps, and of their Secrets where the installation allows it. A change of one is a release.'
 
 function orElse(sentences: readonly string[], otherwise: string): readonly string[] {
   return sentences.length === 0 ? [otherwise] : sentences
@@ -167,18 +190,30 @@ function soakSentences({ step, final = `${FINAL_SETTLE_SECONDS}s` }: NonNullable
   ]
 }
 
-function downtimeSentences({ group, nodeLock, perDay }: NonNullable<ReleasePolicySpec['downtime']> = {}): readonly string[] {
+type Downtime = NonNullable<ReleasePolicySpec['downtime']>
+
+function downtimeSentences(downtime: Downtime = {}): readonly string[] {
   return [
-    group === undefined
-      ? 'Releases of other DaemonSets may run at the same time.'
-      : `Of the DaemonSets whose policies name the group ${group}, at most one is released at a time.`,
-    ...(nodeLock === 'Take'
-      ? ['The Lease of a node is held while its pod is replaced, and a node whose Lease has another holder waits.']
-      : []),
-    ...(perDay === undefined
-      ? []
-      : [`A node whose agent was away for ${perDay} in the last 24 hours because of Tranche waits, except in a rollback.`]),
+    ...orElse(groupSentences(downtime), 'Releases of other DaemonSets may run at the same time.'),
+    ...nodeLockSentences(downtime),
+    ...perDaySentences(downtime),
   ]
+}
+
+function groupSentences({ group }: Downtime): readonly string[] {
+  return group === undefined ? [] : [`Of the DaemonSets whose policies name the group ${group}, at most one is released at a time.`]
+}
+
+function nodeLockSentences({ nodeLock }: Downtime): readonly string[] {
+  return nodeLock === 'Take'
+    ? ['The Lease of a node is held while its pod is replaced, and a node whose Lease has another holder waits.']
+    : []
+}
+
+function perDaySentences({ perDay }: Downtime): readonly string[] {
+  return perDay === undefined
+    ? []
+    : [`A node whose agent was away for ${perDay} in the last 24 hours because of Tranche waits, except in a rollback.`]
 }
 
 function analysisSentence(analysis: Analysis): string {
