@@ -18,7 +18,7 @@ import { keyOf, keyText } from '@tranche/kube-types'
 import type { EventRecorder } from '@tranche/reconcile'
 import type { Logger } from '@tranche/telemetry'
 import { actOnEach } from './act-on-each.ts'
-import { type Check, type CheckTarget, limitedWords } from './check.ts'
+import { blocked, type Check, type CheckTarget, limitedWords } from './check.ts'
 import { recordLateDrain } from './late-drain-event.ts'
 import { isControlling } from './permit-on-node.ts'
 
@@ -66,11 +66,10 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
       const { namespace = '', uid } = target.release.metadata
       const rules = target.release.spec.tranche?.drain
       if (rules === undefined || purpose === 'ahead') return null
-      if (!trusted.includes('*') && !trusted.includes(namespace))
-        return { kind: 'blocked', reason: 'DrainNotAllowed', message: untrusted(namespace) }
+      if (!trusted.includes('*') && !trusted.includes(namespace)) return blocked('DrainNotAllowed', untrusted(namespace))
       if (purpose === 'deletion') return drain(target, rules, node, signal)
       const resting = drainer.whyResting(node, uid)
-      return resting === null ? { kind: 'ready', for: 'permit' } : { kind: 'blocked', reason: DRAIN_BLOCKED, message: resting }
+      return resting === null ? { kind: 'ready', for: 'permit' } : blocked('DrainBlocked', resting)
     },
     async undo({ daemonSet, release }, node, signal) {
       // A pass undoes it only once its permits are settled. A permit of a standing pod has come since.
@@ -107,9 +106,6 @@ function loggedConditions(clock: Clock, log: Logger): DrainConditions {
   }
 }
 
-/** Reason in the record for a node whose consumers do not leave. */
-const DRAIN_BLOCKED = 'DrainBlocked'
-
 /** Delay if the permit of a node is not in the record any more, in milliseconds. */
 const PERMIT_AGAIN_MS = 1_000
 
@@ -129,7 +125,7 @@ function toCheck(reading: DrainReading, rules: DrainRules): NodeCheck {
         ...(reading.spentMs >= SHORT_WORK_MS && { waits: drainWords(reading, rules) }),
       }
     case 'blocked':
-      return { kind: 'blocked', reason: DRAIN_BLOCKED, message: reading.message }
+      return blocked('DrainBlocked', reading.message)
     default:
       return reading satisfies never
   }

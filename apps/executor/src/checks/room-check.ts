@@ -3,10 +3,7 @@ import type { Clock } from '@tranche/clock'
 import type { KubeClient } from '@tranche/kube-client'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
-import type { Check } from './check.ts'
-
-/** Reason of nodes without room in the record. */
-const NO_ROOM = 'NoRoom'
+import { blocked, type Check } from './check.ts'
 
 /**
  * Checks that a node has room for the new pod once the old one is gone (`nodes.room: Check`). It does nothing on nodes. A node whose room
@@ -21,7 +18,7 @@ export function createRoomCheck(client: KubeClient, clock: Clock, log: Logger): 
     async check({ daemonSet, release }, { node, purpose }, signal) {
       if (release.spec.tranche?.nodes?.room !== 'Check' || purpose === 'ahead') return null
       const shortage = await readRoom(daemonSet, node, signal)
-      return shortage === null ? { kind: 'ready', for: 'deletion' } : { kind: 'blocked', reason: NO_ROOM, message: shortage }
+      return shortage === null ? { kind: 'ready', for: 'deletion' } : blocked('NoRoom', shortage)
     },
     undo: async () => {},
     sweep: async () => {},

@@ -1,4 +1,4 @@
-import type { Outcome, ActionType } from '@tranche/api-schema'
+import type { ActionType, BlockedReason, Outcome } from '@tranche/api-schema'
 import { firstNodes, stepsOf } from '@tranche/planner'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -105,7 +105,8 @@ export const blockedRules: Readonly<Record<string, string>> = {
   DrainNotAllowed: 'Drain',
   Pulling: 'PrePull',
   Draining: 'Drain',
-}
+  CheckFailed: 'CheckFailed',
+} satisfies Readonly<Record<BlockedReason, string>>
 
 /** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
 export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> = {
@@ -125,7 +126,8 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
   DrainNotAllowed: () => 'the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain',
   Pulling: (nodes) => `the new images are on ${nodes}; then an executor deletes the old pods there`,
   Draining: (nodes) => `the pods that use the agent leave ${nodes}; then an executor deletes the pods of the agent there`,
-}
+  CheckFailed: () => 'the check of the node succeeds',
+} satisfies Readonly<Record<BlockedReason, (nodes: string) => string>>
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   Upgrading: (nodes) => (nodes === '' ? 'the next old pods are deleted' : `new pods become available on ${nodes}`),

@@ -82,6 +82,19 @@ describe('a release is stopped', () => {
       {},
       null,
     ],
+    [
+      'by checks that the installation does not allow, where the status of the policy does not say so',
+      snapshotWith({ drain: {} }, { blocked: ['DrainNotAllowed'] }),
+      null,
+      'node-0: so it is',
+    ],
+    [
+      'not by checks that its copy does not allow either',
+      snapshotWith({ drain: {} }, { blocked: ['DrainNotAllowed'], unusable: ['DrainNotAllowed'] }),
+      null,
+      null,
+    ],
+    ['not by a reason of a newer version', snapshotWith({ drain: {} }, { blocked: ['constructor'] }), null, null],
     ['not by a check that may pass', snapshotWith({ drain: {} }, { blocked: ['DrainBlocked'] }), null, null],
   ])('%s', (_sentence, snapshot, plan, stop) => {
     expect(reportedHolds(snapshot, plan === null ? {} : planned(plan), false).stop).toBe(stop)

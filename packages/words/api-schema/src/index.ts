@@ -102,6 +102,8 @@ export {
   type FlightState,
   finalisingSteps,
   finalizingPolicies,
+  type BlockedReason,
+  blockedReasons,
   flightStates,
   HELD_REVISIONS_MAX,
   RELEASES_MAX,

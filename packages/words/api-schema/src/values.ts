@@ -268,3 +268,23 @@ export const NOTIFIED_NODES_MAX = 10
 export const underWayReasons = ['Pulling', 'Draining'] as const
 /** @see underWayReasons */
 export type UnderWayReason = (typeof underWayReasons)[number]
+
+/** Reasons of nodes that keep their old pod because a check of the node does not allow its deletion (`status.flight.blocked`). */
+export const blockedReasons = [
+  'NoRoom',
+  'ImagePull',
+  'PrePullNotAllowed',
+  'DrainBlocked',
+  'DrainNotAllowed',
+  'NodeLocked',
+  'NodeLockFailed',
+  'NodeLockNotAllowed',
+  'DeletionRefused',
+  'DowntimeSpent',
+  'DowntimeFailed',
+  'DowntimeNotAllowed',
+  'CheckFailed',
+  ...underWayReasons,
+] as const
+/** @see blockedReasons */
+export type BlockedReason = (typeof blockedReasons)[number]

@@ -1,4 +1,4 @@
-import { type BlockedNode, underWayReasons, type Waiting } from '@tranche/api-schema'
+import { type BlockedNode, type BlockedReason, underWayReasons, type Waiting } from '@tranche/api-schema'
 import { GROUP_BUSY } from './progress/group-rules.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
@@ -85,8 +85,14 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'drain of the policy keeps broken pods because the installation does not allow it',
     fix: 'list the namespace in rbac.drain.namespaces of the chart, or remove drain from the policy',
   },
-}
+  CheckFailed: {
+    why: 'the old pods stay where a check that the policy asks for had no clear response',
+    whyBroken: 'broken pods stay where a check that the policy asks for had no clear response',
+    fix: 'executors check the nodes again by themselves; look for errors in their log',
+  },
+} satisfies Readonly<Record<BlockedReason, Words>>
 
+/** For reasons of a newer version. */
 const otherWords: Words = {
   why: 'checks that the policy asks for keep the old pods',
   whyBroken: 'checks that the policy asks for keep broken pods',
@@ -102,7 +108,7 @@ export function holdText(wait: Pick<Waiting, 'reason' | 'message'> | null | unde
   return isHold ? `${wait.reason}: ${wait.message}` : null
 }
 
-const otherHolds: readonly string[] = ['CheckFailed', GROUP_BUSY]
+const otherHolds: readonly string[] = [GROUP_BUSY]
 
 /** Whether executors prepare the node, and nothing has failed there. */
 export function isBeingPrepared({ reason }: Pick<BlockedNode, 'reason'>): boolean {
