@@ -54,6 +54,12 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
     [['spec.notify[0].slack.url', 'SecretUnusable', 'the key token of the Secret keys holds no URL']],
   ],
   [
+    'a check of room, where the installation allows none',
+    { nodes: { room: 'Check' } },
+    [['spec.nodes.room', 'RoomNotAllowed', 'the installation lets no policy check that nodes have room, so nodes keep their old pods']],
+  ],
+  ['nothing in a policy that ignores room', { nodes: { room: 'Ignore' } }, []],
+  [
     'a group, where the installation allows none',
     { downtime: { group: 'agents' } },
     [['spec.downtime.group', 'GroupNotAllowed', 'the installation allows no groups, so no release starts']],
@@ -107,11 +113,16 @@ it.each([
   expect(await examinePolicy(policy({ drain: { consumers: [] }, downtime: { nodeLock: 'Take' } }), allowed, never)).toEqual([])
 })
 
+it('finds nothing in a check of room where that is allowed', async () => {
+  expect(await examinePolicy(policy({ nodes: { room: 'Check' } }), { ...installation, allowsRoom: true }, never)).toEqual([])
+})
+
 it('finds nothing in a limit of downtime where that is allowed', async () => {
   expect(await examinePolicy(policy({ downtime: { perDay: '1m' } }), { ...installation, allowsDowntime: true }, never)).toEqual([])
 })
 
 const installation = {
+  allowsRoom: false,
   allowsGroups: false,
   allowsPrePull: false,
   drainNamespaces: ['other'],

@@ -68,6 +68,8 @@ export interface ExecutorOptions {
   readonly version?: string
   /** Whether executors may create helper pods for policies with prePull, and watch them. @default false */
   readonly prePull?: boolean
+  /** Whether policies may check that nodes have room, for which executors list the pods of all namespaces. @default false */
+  readonly room?: boolean
   /** Metrics registry. @default no metrics */
   readonly metrics?: Metrics
   /** Tracer. @default exports no spans */
@@ -175,7 +177,7 @@ function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, s
   const events = recorderFor(options, client, log)
   // A lock keeps other programs off the node before a drain cordons it.
   const preparer = createNodePreparer([
-    createRoomCheck(client, clock, log),
+    createRoomCheck({ client, clock, log, isAllowed: options.room === true }),
     createPrePullCheck({ clock, helpers, controlling }),
     createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: namespaces }),
     createDrainCheck({ client, cluster, clock, log, events, trusted: drainNamespaces, watched: namespaces, setsConditions }),

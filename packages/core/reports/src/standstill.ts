@@ -92,6 +92,8 @@ function nextByItself(outline: Outline): string | undefined {
 /** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */
 export const blockedRules: Readonly<Record<string, string>> = {
   NoRoom: 'Room',
+  RoomUnread: 'Room',
+  RoomNotAllowed: 'Room',
   ImagePull: 'PrePull',
   PrePullNotAllowed: 'PrePull',
   NodeLocked: 'Lock',
@@ -111,6 +113,8 @@ export const blockedRules: Readonly<Record<string, string>> = {
 /** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
 export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> = {
   NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+  RoomUnread: (nodes) => `executors can read ${nodes} and the pods there`,
+  RoomNotAllowed: () => 'the installation allows it (rbac.room: true in the chart), or nodes.room of the policy is Ignore',
   ImagePull: (nodes) => `the new images can be pulled on ${nodes}`,
   PrePullNotAllowed: () => 'the installation allows prePull (rbac.prePull: true in the chart), or the policy does not ask for it',
   NodeLocked: (nodes) => `the Leases of ${nodes} are given back or expire`,

@@ -14,6 +14,7 @@ export {
   pinAdvice,
   podPolicyAdvice,
   prePullAdvice,
+  roomAdvice,
   hostAdvice,
   type PolicyReferences,
   policyReferences,

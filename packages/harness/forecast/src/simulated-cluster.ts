@@ -96,7 +96,9 @@ export async function simulateCluster<R extends ForecastCache>(
     }),
   )
   const prePull = snapshot.policy?.spec.prePull !== undefined && !refused.has('PrePullNotAllowed')
-  if (stop === null) await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), prePull, queue: createInProcessQueue({ clock }) }))
+  const rights = { room: !refused.has('RoomNotAllowed'), prePull }
+  if (stop === null)
+    await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), ...rights, queue: createInProcessQueue({ clock }) }))
   return {
     clock,
     simulator,

@@ -272,6 +272,8 @@ export type UnderWayReason = (typeof underWayReasons)[number]
 /** Reasons of nodes that keep their old pod because a check of the node does not allow its deletion (`status.flight.blocked`). */
 export const blockedReasons = [
   'NoRoom',
+  'RoomUnread',
+  'RoomNotAllowed',
   'ImagePull',
   'PrePullNotAllowed',
   'DrainBlocked',

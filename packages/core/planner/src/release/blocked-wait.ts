@@ -22,6 +22,16 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'nodes.room of the policy keeps broken pods where the new ones would not fit',
     fix: 'free room there, request less, or set nodes.room to Ignore',
   },
+  RoomUnread: {
+    why: 'nodes.room of the policy keeps the old pods where the room cannot be read',
+    whyBroken: 'nodes.room of the policy keeps broken pods where the room cannot be read',
+    fix: 'executors read it again by themselves; if this lasts, check that the API server responds, or set nodes.room to Ignore',
+  },
+  RoomNotAllowed: {
+    why: 'nodes.room of the policy keeps the old pods because the installation does not allow it',
+    whyBroken: 'nodes.room of the policy keeps broken pods because the installation does not allow it',
+    fix: 'allow it with rbac.room: true in the chart, or set nodes.room to Ignore',
+  },
   ImagePull: {
     why: 'prePull of the policy keeps the old pods where the new images cannot be pulled',
     whyBroken: 'prePull of the policy keeps broken pods where the new images cannot be pulled',

@@ -34,6 +34,7 @@ type RightReason = 'PinNotAllowed' | 'GroupNotAllowed' | Extract<BlockedReason, 
 const rights: Readonly<Record<RightReason, Right>> = {
   PinNotAllowed: { name: 'config: Pin (rbac.configPin)', isAsked: ({ config }) => config === 'Pin' },
   GroupNotAllowed: { name: 'downtime.group (rbac.groups)', isAsked: ({ downtime }) => downtime?.group !== undefined },
+  RoomNotAllowed: { name: 'nodes.room (rbac.room)', isAsked: ({ nodes }) => nodes?.room === 'Check' },
   PrePullNotAllowed: { name: 'prePull (rbac.prePull)', isAsked: ({ prePull }) => prePull !== undefined },
   DrainNotAllowed: { name: 'drain (rbac.drain)', isAsked: ({ drain }) => drain !== undefined },
   NodeLockNotAllowed: { name: 'downtime.nodeLock (rbac.nodeLocks)', isAsked: ({ downtime }) => downtime?.nodeLock === 'Take' },
@@ -46,6 +47,8 @@ const outside: readonly string[] = ['WorkloadTaken', 'CRDOutdated', 'OpenKruiseA
 /** Rights that checks need which fail on every node alike; null where a check may pass by itself. */
 const lacks: Readonly<Record<BlockedReason, RightReason | null>> = {
   NoRoom: null,
+  RoomUnread: null,
+  RoomNotAllowed: 'RoomNotAllowed',
   ImagePull: null,
   PrePullNotAllowed: 'PrePullNotAllowed',
   DrainBlocked: null,
