@@ -69,7 +69,7 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
       if (!trusted.includes('*') && !trusted.includes(namespace)) return blocked('DrainNotAllowed', untrusted(namespace))
       if (purpose === 'deletion') return drain(target, rules, node, signal)
       const resting = drainer.whyResting(node, uid)
-      return resting === null ? { kind: 'ready', for: 'permit' } : blocked('DrainBlocked', resting)
+      return resting === null ? { kind: 'ready', for: 'permit' } : blocked(resting.reason, resting.message)
     },
     async undo({ daemonSet, release }, node, signal) {
       // A pass undoes it only once its permits are settled. A permit of a standing pod has come since.
@@ -125,7 +125,7 @@ function toCheck(reading: DrainReading, rules: DrainRules): NodeCheck {
         ...(reading.spentMs >= SHORT_WORK_MS && { waits: drainWords(reading, rules) }),
       }
     case 'blocked':
-      return blocked('DrainBlocked', reading.message)
+      return blocked(reading.reason, reading.message)
     default:
       return reading satisfies never
   }

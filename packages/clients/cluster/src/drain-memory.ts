@@ -1,3 +1,4 @@
+import type { BlockedReason } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { DrainedPermit, EvictionRefusal } from '@tranche/drain'
 
@@ -5,6 +6,13 @@ import type { DrainedPermit, EvictionRefusal } from '@tranche/drain'
 export interface DrainOfNode {
   readonly node: string
   readonly drained: DrainedPermit
+}
+
+/** Why a drain was given up. */
+export interface DrainEnd {
+  /** `DrainBlocked`: consumers did not leave. `DrainTaken`: another release drains the node. */
+  readonly reason: Extract<BlockedReason, 'DrainBlocked' | 'DrainTaken'>
+  readonly message: string
 }
 
 /** A drain in progress. */
@@ -35,9 +43,9 @@ export interface DrainMemory {
   attempted(drain: DrainOfNode, progress: DrainProgress): void
   ended(drain: DrainOfNode): void
   /** Lets the node rest after a drain that was given up. */
-  gaveUp(drain: DrainOfNode, restMs: number, message: string): void
+  gaveUp(drain: DrainOfNode, restMs: number, end: DrainEnd): void
   /** @returns why the drain of a resting node was given up; null if the node does not rest */
-  whyResting(node: string, releaseUid: string): string | null
+  whyResting(node: string, releaseUid: string): DrainEnd | null
 }
 
 /** Delays between attempts, in milliseconds: each is twice the one before. */
@@ -53,7 +61,7 @@ const MOST_NODES = 2_000
 /** Creates an empty memory. */
 export function createDrainMemory(clock: Clock): DrainMemory {
   const drains = new Map<string, DrainProgress>()
-  const rests = new Map<string, { readonly untilMs: number; readonly message: string }>()
+  const rests = new Map<string, { readonly untilMs: number; readonly end: DrainEnd }>()
 
   return {
     progressOf(drain) {
@@ -67,14 +75,14 @@ export function createDrainMemory(clock: Clock): DrainMemory {
       setBounded(drains, keyOf(drain), { ...progress, againMs: Math.min(LONGEST_AGAIN_MS, 2 * progress.againMs) })
     },
     ended: (drain) => void drains.delete(keyOf(drain)),
-    gaveUp(drain, restMs, message) {
+    gaveUp(drain, restMs, end) {
       drains.delete(keyOf(drain))
-      setBounded(rests, keyOf(drain), { untilMs: clock.monotonicMs() + restMs, message })
+      setBounded(rests, keyOf(drain), { untilMs: clock.monotonicMs() + restMs, end })
     },
     whyResting(node, releaseUid) {
       const key = keyText(node, releaseUid)
       const rest = rests.get(key)
-      if (rest !== undefined && clock.monotonicMs() < rest.untilMs) return rest.message
+      if (rest !== undefined && clock.monotonicMs() < rest.untilMs) return rest.end
       rests.delete(key)
       return null
     },

@@ -112,6 +112,7 @@ export const blockedRules: Readonly<Record<string, string>> = {
 
 /** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
 export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> = {
+  DrainTaken: 'Drain',
   NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
   RoomUnread: (nodes) => `executors can read ${nodes} and the pods there`,
   RoomNotAllowed: () => 'the installation allows it (rbac.room: true in the chart), or nodes.room of the policy is Ignore',
@@ -135,6 +136,7 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   Upgrading: (nodes) => (nodes === '' ? 'the next old pods are deleted' : `new pods become available on ${nodes}`),
+  DrainTaken: (nodes) => `the other release is done with ${nodes}, or is paused`,
   NotAvailable: (nodes) => `the pods on ${nodes} become available`,
   BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,

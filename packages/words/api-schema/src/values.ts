@@ -277,6 +277,7 @@ export const blockedReasons = [
   'ImagePull',
   'PrePullNotAllowed',
   'DrainBlocked',
+  'DrainTaken',
   'DrainNotAllowed',
   'NodeLocked',
   'NodeLockFailed',

@@ -46,6 +46,11 @@ const wordsOf: Readonly<Record<string, Words>> = {
     why: 'drain of the policy keeps the old pods where other pods still use them',
     whyBroken: 'drain of the policy keeps broken pods where other pods still use them',
     fix: 'let these pods leave, or set drain.onTimeout to Continue; executors drain the nodes again by themselves',
+  DrainTaken: {
+    why: 'drain of the policy keeps the old pods where another release drains the node',
+    whyBroken: 'drain of the policy keeps broken pods where another release drains the node',
+    fix: 'executors drain the nodes again by themselves, and can once the other release is done with them or is paused',
+  },
   },
   NodeLocked: {
     why: 'downtime.nodeLock of the policy keeps the old pods where another holder has the Lease of the node',

@@ -53,6 +53,7 @@ const lacks: Readonly<Record<BlockedReason, RightReason | null>> = {
   PrePullNotAllowed: 'PrePullNotAllowed',
   DrainBlocked: null,
   DrainNotAllowed: 'DrainNotAllowed',
+  DrainTaken: null,
   NodeLocked: null,
   NodeLockFailed: 'NodeLockNotAllowed',
   NodeLockNotAllowed: 'NodeLockNotAllowed',
