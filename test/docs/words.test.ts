@@ -22,10 +22,11 @@ describe('docs/reference/release-phases.md names every', () => {
     expect(words.filter((word) => !new RegExp(`\\b${word}\\b`).test(phases))).toEqual([])
   })
 
-  it('reason of a blocked node among the reasons of waiting', () => {
+  it('reason of a blocked node, and of a wait for a group, among the reasons of waiting', () => {
     const table = phases.slice(phases.indexOf('| reason of waiting |'), phases.indexOf('## When RollingUpdate is set back'))
     const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1])
-    expect(schema.blockedReasons.filter((reason) => !listed.includes(reason))).toEqual([])
+    const reasons = [...schema.blockedReasons, ...schema.groupWaitReasons]
+    expect(reasons.filter((reason) => !listed.includes(reason))).toEqual([])
   })
 
   it('existing reason of Stalled, and no other', () => {

@@ -50,6 +50,7 @@ export {
   groupLeaseName,
   type GroupMember,
   groupNameOf,
+  type GroupRefusal,
   type GroupView,
   holderText,
   isFree,

@@ -11,6 +11,7 @@ function snapshotWith(
     observedGeneration = 2,
     stalled = '',
     blocked = [] as readonly string[],
+    waiting = '',
     phase = 'Progressing',
   } = {},
 ): ClusterSnapshot {
@@ -21,7 +22,12 @@ function snapshotWith(
     rollout: {
       status: { phase, conditions: stalled === '' ? [] : [{ type: 'Stalled', status: 'True', reason: stalled, message: 'it is stalled' }] },
     },
-    release: { status: { flight: { blocked: blocked.map((reason, at) => ({ node: `node-${at}`, reason, message: 'so it is' })) } } },
+    release: {
+      status: {
+        flight: { blocked: blocked.map((reason, at) => ({ node: `node-${at}`, reason, message: 'so it is' })) },
+        ...(waiting !== '' && { waiting: { reason: waiting, message: 'it waits' } }),
+      },
+    },
   } as unknown as ClusterSnapshot
 }
 
@@ -95,6 +101,24 @@ describe('a release is stopped', () => {
       null,
     ],
     ['not by a reason of a newer version', snapshotWith({ drain: {} }, { blocked: ['constructor'] }), null, null],
+    [
+      'by a group whose Lease cannot be read',
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupFailed' }),
+      null,
+      'it waits',
+    ],
+    [
+      'not by a group that the planned policy does not name',
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupFailed' }),
+      {},
+      null,
+    ],
+    [
+      'not by another release of the group, which ends',
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupBusy' }),
+      null,
+      null,
+    ],
     ['not by a check that may pass', snapshotWith({ drain: {} }, { blocked: ['DrainBlocked'] }), null, null],
   ])('%s', (_sentence, snapshot, plan, stop) => {
     expect(reportedHolds(snapshot, plan === null ? {} : planned(plan), false).stop).toBe(stop)

@@ -291,3 +291,16 @@ export const blockedReasons = [
 ] as const
 /** @see blockedReasons */
 export type BlockedReason = (typeof blockedReasons)[number]
+
+/**
+ * Reasons of `status.waiting` of a release that waits for its group (G13): another release has it, or comes first; a program that is no release
+ * has it; its Lease cannot be read; the installation allows no groups.
+ */
+export const groupWaitReasons = ['GroupBusy', 'GroupLocked', 'GroupFailed', 'GroupNotAllowed'] as const
+/** @see groupWaitReasons */
+export type GroupWaitReason = (typeof groupWaitReasons)[number]
+
+/** Whether a release that waits for this reason waits for its group. */
+export function isGroupWait(reason: string | undefined): boolean {
+  return groupWaitReasons.some((one) => one === reason)
+}

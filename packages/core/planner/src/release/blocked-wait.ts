@@ -1,5 +1,4 @@
-import { type BlockedNode, type BlockedReason, underWayReasons, type Waiting } from '@tranche/api-schema'
-import { GROUP_BUSY } from './progress/group-rules.ts'
+import { type BlockedNode, type BlockedReason, isGroupWait, underWayReasons, type Waiting } from '@tranche/api-schema'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
 
@@ -46,11 +45,11 @@ const wordsOf: Readonly<Record<string, Words>> = {
     why: 'drain of the policy keeps the old pods where other pods still use them',
     whyBroken: 'drain of the policy keeps broken pods where other pods still use them',
     fix: 'let these pods leave, or set drain.onTimeout to Continue; executors drain the nodes again by themselves',
+  },
   DrainTaken: {
     why: 'drain of the policy keeps the old pods where another release drains the node',
     whyBroken: 'drain of the policy keeps broken pods where another release drains the node',
     fix: 'executors drain the nodes again by themselves, and can once the other release is done with them or is paused',
-  },
   },
   NodeLocked: {
     why: 'downtime.nodeLock of the policy keeps the old pods where another holder has the Lease of the node',
@@ -119,11 +118,9 @@ const otherWords: Words = {
  * is written soon after it changes.
  */
 export function holdText(wait: Pick<Waiting, 'reason' | 'message'> | null | undefined): string | null {
-  const isHold = wait !== null && wait !== undefined && (wait.reason in wordsOf || otherHolds.includes(wait.reason))
+  const isHold = wait !== null && wait !== undefined && (wait.reason in wordsOf || isGroupWait(wait.reason))
   return isHold ? `${wait.reason}: ${wait.message}` : null
 }
-
-const otherHolds: readonly string[] = [GROUP_BUSY]
 
 /** Whether executors prepare the node, and nothing has failed there. */
 export function isBeingPrepared({ reason }: Pick<BlockedNode, 'reason'>): boolean {

@@ -3,6 +3,7 @@ import {
   type BlockedReason,
   blockedReasons,
   type ClusterSnapshot,
+  type GroupWaitReason,
   type ReleasePolicy,
   type ReleasePolicySpec,
 } from '@tranche/api-schema'
@@ -52,8 +53,8 @@ const lacks: Readonly<Record<BlockedReason, RightReason | null>> = {
   ImagePull: null,
   PrePullNotAllowed: 'PrePullNotAllowed',
   DrainBlocked: null,
-  DrainNotAllowed: 'DrainNotAllowed',
   DrainTaken: null,
+  DrainNotAllowed: 'DrainNotAllowed',
   NodeLocked: null,
   NodeLockFailed: 'NodeLockNotAllowed',
   NodeLockNotAllowed: 'NodeLockNotAllowed',
@@ -65,6 +66,9 @@ const lacks: Readonly<Record<BlockedReason, RightReason | null>> = {
   Pulling: null,
   Draining: null,
 }
+
+/** Waits of a release for its group that no other release ends. */
+const groupLacks: readonly string[] = ['GroupFailed', 'GroupNotAllowed'] satisfies readonly GroupWaitReason[]
 
 /**
  * Reads the holds that stay with the planned policy.
@@ -101,6 +105,9 @@ function stopOf(snapshot: ClusterSnapshot, spec: ReleasePolicySpec, { refused, c
     return stalled.message
   if (pins && (refused.has('PinNotAllowed') || refused.has('PodPolicyMissing')))
     return policy?.status?.conditions?.find(({ type }) => type === 'Usable')?.message ?? null
+  const { waiting } = isInProgress(snapshot) ? (snapshot.release?.status ?? {}) : {}
+  if (waiting != null && groupLacks.includes(waiting.reason) && !refused.has('GroupNotAllowed') && rights.GroupNotAllowed.isAsked(spec))
+    return waiting.message
   const blocked = blockedIn(snapshot).find(({ reason }) => {
     const lack = lackOf(reason)
     // The copy of the cluster shows what is refused.
@@ -118,8 +125,12 @@ function lackOf(reason: string): RightReason | null {
   return blockedReasons.some((one) => one === reason) ? lacks[reason as BlockedReason] : null
 }
 
-function blockedIn({ rollout, release }: ClusterSnapshot): readonly BlockedNode[] {
-  return rollout.status?.phase === 'Progressing' ? (release?.status?.flight?.blocked ?? []) : []
+function isInProgress({ rollout }: ClusterSnapshot): boolean {
+  return rollout.status?.phase === 'Progressing'
+}
+
+function blockedIn(snapshot: ClusterSnapshot): readonly BlockedNode[] {
+  return isInProgress(snapshot) ? (snapshot.release?.status?.flight?.blocked ?? []) : []
 }
 
 /** Most nodes that a text names. */
