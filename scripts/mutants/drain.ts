@@ -169,8 +169,16 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'a drain that was given up starts again at once',
     file: drainNode,
-    find: 'memory.gaveUp(job, durationMs(timeout), message)',
-    replace: 'memory.gaveUp(job, 0, message)',
+    find: 'memory.gaveUp(job, durationMs(timeout), given)',
+    replace: 'memory.gaveUp(job, 0, given)',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'a drain that another release keeps is reported as one that pods keep',
+    file: drainNode,
+    find: "end.isTaken === true ? 'DrainTaken' : 'DrainBlocked'",
+    replace: "end.isTaken === null ? 'DrainTaken' : 'DrainBlocked'",
     tests: [drainNodeTests],
   },
   {

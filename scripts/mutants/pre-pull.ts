@@ -217,7 +217,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a process forgets the helper pod that it has just created',
     file: helperPods,
-    find: '        if (pod !== null) created.set(keyText(pod), pod)\n',
+    find: '        if (pod !== null) created.learn(keyText(pod), pod)\n',
     replace: '',
     tests: [clientTests],
   },

@@ -12,6 +12,7 @@ export {
   type LockWanted,
   lockBody,
   LONGEST_LOCK_MS,
+  longestDeletionMs,
   NODE_LOCK_SECONDS,
   type NodeLock,
   nodeLockName,

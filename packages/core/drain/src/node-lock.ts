@@ -1,3 +1,4 @@
+import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
 import { type Lease, NODE_LOCK_ANNOTATION } from '@tranche/kube-types'
 import type { DrainedPermit } from './cordon-mark.ts'
 
@@ -6,6 +7,14 @@ export const NODE_LOCK_SECONDS = 600
 
 /** How long a lock is renewed at most, in milliseconds: a program that repairs nodes must be able to get a node whose new pod never starts. */
 export const LONGEST_LOCK_MS = 3_600_000
+
+/**
+ * How long a release holds the lock of a node whose pod cannot be deleted, in milliseconds, before it gives the lock back for a moment: as long
+ * as for a pod that never starts, and the time limit of a drain.
+ */
+export function longestDeletionMs(drain: DrainRules | undefined): number {
+  return LONGEST_LOCK_MS + (drain === undefined ? 0 : durationMs(drain.timeout ?? drainDefaults.timeout))
+}
 
 /** Characters of a foreign holder that are kept. */
 const MOST_HOLDER = 128
