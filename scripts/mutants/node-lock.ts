@@ -151,8 +151,8 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     rule: 'NodeLock',
     fault: 'policies of every namespace may lock nodes',
     file: lockCheck,
-    find: "const isTrusted = trusted.includes('*') || trusted.includes(namespace)",
-    replace: 'const isTrusted = trusted.length > 0 || namespace.length < 0',
+    find: 'locks === undefined || !isListedNamespace(trusted, namespace)',
+    replace: 'locks === undefined || (trusted.length === 0 && namespace.length > 0)',
     tests: [stories],
   },
   {

@@ -1,6 +1,7 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import type { PodPolicy } from '@tranche/controllers'
 import type { EgressClient, SecretReader } from '@tranche/egress'
+import { isListedNamespace } from '@tranche/kube-types'
 import {
   type Advice,
   downtimeAdvice,
@@ -56,7 +57,7 @@ function notAllowed({ metadata, spec }: ReleasePolicy, installation: Installatio
   const { allowsRoom, allowsGroups, allowsPrePull, drainNamespaces, lockNamespaces, allowsDowntime } = installation
   const { namespace = '' } = metadata
   const { nodes, prePull, drain, downtime: { group, nodeLock = 'Ignore', perDay } = {} } = spec
-  const isIn = (namespaces: readonly string[] = [namespace]): boolean => namespaces.includes('*') || namespaces.includes(namespace)
+  const isIn = (namespaces: readonly string[] = [namespace]): boolean => isListedNamespace(namespaces, namespace)
   const rooms = nodes?.room !== 'Check' || allowsRoom ? [] : [roomAdvice(nodes.room)]
   const groups = group === undefined || allowsGroups ? [] : [groupAdvice(group)]
   const pulls = prePull === undefined || allowsPrePull ? [] : [prePullAdvice(prePull)]

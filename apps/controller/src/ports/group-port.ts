@@ -4,7 +4,7 @@ import { releasesOfGroup, type WatchedCluster } from '@tranche/cluster'
 import type { GroupPort, ReleaseReading } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import { isConflict, isForbidden, isNotFound, type KubeClient, type KubeStatusError, resourcePaths } from '@tranche/kube-client'
-import { GROUP_LABEL, keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
+import { GROUP_LABEL, keyOf, type Lease, microTime, type ObjectKey } from '@tranche/kube-types'
 import {
   groupHolderOf,
   groupLeaseName,
@@ -182,7 +182,7 @@ function leaseHeldBy(
 ): Lease {
   const { [LEAVING_ANNOTATION]: _left, ...annotations } = lease?.metadata.annotations ?? {}
   const labels = { ...lease?.metadata.labels, [GROUP_LABEL]: groupNameOf(release) ?? '' }
-  const time = new Date(nowMs).toISOString().replace('Z', '000Z')
+  const time = microTime(nowMs)
   const { uid = '', resourceVersion = '', ...metadata } = lease?.metadata ?? {}
   const version = lease === null ? {} : { uid, resourceVersion }
   return {

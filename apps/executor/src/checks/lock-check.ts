@@ -3,6 +3,7 @@ import type { NodeLocks, WatchedCluster } from '@tranche/cluster'
 import { heldText, isHeld, isLockedBy, longestDeletionMs, type NodeLock, renewalDueMs } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import type { FleetNode } from '@tranche/fleet'
+import { isListedNamespace } from '@tranche/kube-types'
 import { actOnEach } from './act-on-each.ts'
 import { type AskedDeletions, createAskedDeletions } from './asked-deletions.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
@@ -70,8 +71,7 @@ class LockCheck implements Check {
     const { locks, trusted, clock } = this.#parts
     const { namespace = '', name, uid } = target.release.metadata
     if (!asksLock(target.release) || purpose === 'ahead') return null
-    const isTrusted = trusted.includes('*') || trusted.includes(namespace)
-    if (locks === undefined || !isTrusted) return blocked('NodeLockNotAllowed', untrusted(namespace))
+    if (locks === undefined || !isListedNamespace(trusted, namespace)) return blocked('NodeLockNotAllowed', untrusted(namespace))
     const unread = this.#access.unread(locks)
     if (unread !== null) return unread
     const lock = locks.get(node)

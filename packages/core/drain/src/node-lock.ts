@@ -1,5 +1,5 @@
 import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
-import { type Lease, NODE_LOCK_ANNOTATION } from '@tranche/kube-types'
+import { type Lease, microTime, NODE_LOCK_ANNOTATION } from '@tranche/kube-types'
 import type { DrainedPermit } from './cordon-mark.ts'
 
 /** How long a lock of a node lasts without a renewal, in seconds. A process that dies keeps other programs from its nodes for this time at most. */
@@ -163,9 +163,4 @@ function permitOf(text: string | undefined): NodeLock['permit'] {
 function timeOf(text: string | undefined): number | null {
   const ms = text === undefined ? Number.NaN : Date.parse(text)
   return Number.isNaN(ms) ? null : ms
-}
-
-/** The API server accepts a MicroTime only with exactly six digits of the second. @see meta/v1 MicroTime */
-function microTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace('Z', '000Z')
 }
