@@ -10,7 +10,7 @@ const evictPod = 'packages/clients/cluster/src/evict-pod.ts'
 const evictPodTests = 'packages/clients/cluster/test/evict-pod.test.ts'
 const drainMemory = 'packages/clients/cluster/src/drain-memory.ts'
 const readConsumers = 'packages/clients/cluster/src/read-consumers.ts'
-const drainCheck = 'apps/executor/src/checks/drain-check.ts'
+const drainCheck = 'packages/clients/node-checks/src/drain-check.ts'
 
 const cordonTests = 'packages/core/drain/test/cordon.test.ts'
 const consumerTests = 'packages/core/drain/test/consumers.test.ts'

@@ -18,19 +18,22 @@ import { createKubeClient, type KubeClient, onServerClock, resourcePaths, traceE
 import { fieldManagers, keyOf, keyText, NODE_LOCK_NAMESPACE, type ObjectKey, parseKey } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
+import {
+  createDowntimeCheck,
+  createDrainCheck,
+  createLockCheck,
+  createNodePreparer,
+  createPrePullCheck,
+  createRoomCheck,
+  type NodePreparer,
+} from '@tranche/node-checks'
 import { createExecutorPass, type ExecutorPort } from '@tranche/partition-executor'
 import { controlledBy } from '@tranche/planner'
 import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createEventRecorder, createJobHandler, createThrottle, type EventPort, type EventRecorder } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
-import { createDowntimeCheck } from './checks/downtime-check.ts'
-import { createDrainCheck } from './checks/drain-check.ts'
-import { createLockCheck } from './checks/lock-check.ts'
-import { createPrePullCheck } from './checks/pre-pull-check.ts'
-import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
-import { createNodePreparer, type NodePreparer } from './node-preparer.ts'
 import { tracePort } from './trace-port.ts'
 
 /** Options of an executor process. */

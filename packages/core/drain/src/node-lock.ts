@@ -164,3 +164,8 @@ function timeOf(text: string | undefined): number | null {
   const ms = text === undefined ? Number.NaN : Date.parse(text)
   return Number.isNaN(ms) ? null : ms
 }
+
+/** When half of the time of a lock is over, in epoch milliseconds: executors renew it then. */
+export function halfOverAtMs({ renewedMs, durationMs: lastsMs }: Pick<NodeLock, 'renewedMs' | 'durationMs'>): number {
+  return (renewedMs ?? 0) + lastsMs / 2
+}

@@ -1,6 +1,6 @@
 import type { NodeCheck, Preparation } from '@tranche/fence'
 import { describe, expect, it } from 'vitest'
-import type { Check, CheckTarget } from '../src/checks/check.ts'
+import type { Check, CheckTarget } from '../src/check.ts'
 import { createNodePreparer } from '../src/node-preparer.ts'
 
 const target = {} as CheckTarget

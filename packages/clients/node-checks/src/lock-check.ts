@@ -1,6 +1,6 @@
 import { type Clock, durationText } from '@tranche/clock'
 import type { NodeLocks, WatchedCluster } from '@tranche/cluster'
-import { heldText, isHeld, isLockedBy, longestDeletionMs, type NodeLock, renewalDueMs } from '@tranche/drain'
+import { halfOverAtMs, heldText, isHeld, isLockedBy, longestDeletionMs, type NodeLock, renewalDueMs } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import type { FleetNode } from '@tranche/fleet'
 import { isListedNamespace } from '@tranche/kube-types'
@@ -128,12 +128,12 @@ class LockCheck implements Check {
 
   /** Its time must last until the deletion is sent, whatever the limit of renewals says. */
   #isDue(lock: NodeLock): boolean {
-    return this.#parts.clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2
+    return this.#parts.clock.nowMs() >= halfOverAtMs(lock)
   }
 
   /** Whether each executor that may still need it would have renewed it: the watch of this process may not show yet what a release controls. */
   #isForgotten(lock: NodeLock): boolean {
-    return this.#parts.clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2 + FORGOTTEN_AFTER_MS
+    return this.#parts.clock.nowMs() >= halfOverAtMs(lock) + FORGOTTEN_AFTER_MS
   }
 
   #renewAtMs(lock: NodeLock): number | null {

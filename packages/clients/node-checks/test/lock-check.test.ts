@@ -2,8 +2,8 @@ import { FakeClock } from '@tranche/clock'
 import type { LeaseWrite, NodeLocks, WatchedCluster } from '@tranche/cluster'
 import { heldText, type LockWanted, type NodeLock } from '@tranche/drain'
 import { describe, expect, it } from 'vitest'
-import type { Check, CheckTarget } from '../src/checks/check.ts'
-import { createLockCheck } from '../src/checks/lock-check.ts'
+import type { Check, CheckTarget } from '../src/check.ts'
+import { createLockCheck } from '../src/lock-check.ts'
 
 const signal = new AbortController().signal
 const MINUTE = 60_000

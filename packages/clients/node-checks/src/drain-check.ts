@@ -15,12 +15,11 @@ import { type NodeCheck, type NodeWords, SHORT_WORK_MS } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
 import type { KubeClient } from '@tranche/kube-client'
 import { isListedNamespace, keyOf, keyText } from '@tranche/kube-types'
-import type { EventRecorder } from '@tranche/reconcile'
 import type { Logger } from '@tranche/telemetry'
 import { actOnEach } from './act-on-each.ts'
 import { blocked, type Check, type CheckTarget, limitedWords } from './check.ts'
 import { CHANGED_AGAIN_MS } from './lease-access.ts'
-import { recordLateDrain } from './late-drain-event.ts'
+import { type DrainEvents, recordLateDrain } from './late-drain-event.ts'
 import { isControlling, permitOn, permitsOn } from './permit-on-node.ts'
 
 /** Dependencies of {@link createDrainCheck}. */
@@ -29,7 +28,7 @@ export interface DrainParts {
   readonly cluster: WatchedCluster
   readonly clock: Clock
   readonly log: Logger
-  readonly events: Pick<EventRecorder, 'record'>
+  readonly events: DrainEvents
   /** Namespaces whose policies may drain nodes; `*` for all. */
   readonly trusted: readonly string[]
   /** Namespaces that this process watches; undefined for all. */
