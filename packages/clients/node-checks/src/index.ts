@@ -1,4 +1,4 @@
-export { type Check, type CheckQuestion, type CheckTarget } from './check.ts'
+export type { Check, CheckQuestion, CheckTarget } from './check.ts'
 export { createDowntimeCheck, type DowntimeParts } from './downtime-check.ts'
 export { createDrainCheck, type DrainParts } from './drain-check.ts'
 export type { DrainEvents } from './late-drain-event.ts'

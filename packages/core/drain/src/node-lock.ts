@@ -9,8 +9,8 @@ export const NODE_LOCK_SECONDS = 600
 export const LONGEST_LOCK_MS = 3_600_000
 
 /**
- * How long a release holds the lock of a node whose pod cannot be deleted, in milliseconds, before it gives the lock back for a moment: as long
- * as for a pod that never starts, and the time limit of a drain.
+ * How long a release holds the lock of a node whose pod cannot be deleted, in milliseconds. Then it gives the lock back for a moment. The time is
+ * that of a pod that never starts, and the time limit of a drain.
  */
 export function longestDeletionMs(drain: DrainRules | undefined): number {
   return LONGEST_LOCK_MS + (drain === undefined ? 0 : durationMs(drain.timeout ?? drainDefaults.timeout))
