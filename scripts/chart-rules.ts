@@ -59,6 +59,7 @@ export function processRules(): object {
     groups: Role['tranche-groups'],
     admission: ClusterRole['tranche-admission'],
     config: ClusterRole['tranche-config'],
+    room: ClusterRole['tranche-room'],
     prePull: ClusterRole['tranche-pre-pull'],
     drain: ClusterRole['tranche-drain'],
     drainConditions: ClusterRole['tranche-drain-conditions'],

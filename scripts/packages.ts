@@ -35,6 +35,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/adapters/tracing-otlp': 'The Tracer port on OpenTelemetry, sent by OTLP over HTTP.',
   'packages/adapters/api-client': 'The REST API as typed calls; only safe requests are retried.',
   'packages/clients/cluster': 'Cluster cache of a process: reflectors, the fleet they feed, and writes of the permit record.',
+  'packages/clients/node-checks': 'The checks of a node before its pod is deleted: room, images, locks, drains, downtime.',
   'packages/clients/release-client': 'Reads the state of a release and carries out actions, for the REST API and the command line.',
   'packages/clients/doctor':
     'Checks of the prerequisites of a cluster, with a fix for each problem, for the command line and the REST API.',

@@ -15,7 +15,7 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-webhook': 'controller, with `admission: webhook` and its own certificate',
   'tranche-config': 'controller, with `--read-config`',
   'tranche-groups': 'controller, with `--group-namespace`',
-  'tranche-room': 'executor, with `rbac.room`',
+  'tranche-room': 'executor, with `--room`',
   'tranche-pre-pull': 'executor, with `--pre-pull`',
   'tranche-drain': 'executor, with `--drain-namespace`',
   'tranche-drain-conditions': 'executor, with `--drain-conditions`',

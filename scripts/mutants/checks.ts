@@ -9,7 +9,9 @@ const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const nodeReadings = 'packages/shells/partition-executor/src/node-readings.ts'
 const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
 const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
+const roomCheck = 'packages/clients/node-checks/src/room-check.ts'
 
+const roomCheckTests = 'packages/clients/node-checks/test/room-check.test.ts'
 const roomTests = 'packages/core/fence/test/pass/room.test.ts'
 const underWayTests = 'packages/core/fence/test/pass/under-way.test.ts'
 const preparedTests = 'packages/core/fence/test/pass/prepared-nodes.test.ts'
@@ -288,5 +290,29 @@ export const mutantsOfChecks: readonly Mutant[] = [
     find: "({ state, permit }) => state !== 'standing' || names.has(permit.node)",
     replace: "({ state, permit }) => state !== 'voided' as never || names.has(permit.node)",
     tests: [preparedTests],
+  },
+  {
+    rule: 'Room',
+    fault: 'executors without the right to read room report room that cannot be read',
+    file: roomCheck,
+    find: "isForbidden(error) ? 'RoomNotAllowed' : 'RoomUnread'",
+    replace: "isForbidden(error) ? 'RoomUnread' : 'RoomUnread'",
+    tests: [roomCheckTests],
+  },
+  {
+    rule: 'Room',
+    fault: 'executors read room although the installation does not allow it',
+    file: roomCheck,
+    find: 'return isAllowed ?',
+    replace: 'return isAllowed || node.length > 0 ?',
+    tests: [roomCheckTests],
+  },
+  {
+    rule: 'Room',
+    fault: 'a policy that checks room is usable where the installation does not allow it',
+    file: 'apps/controller/src/ports/examine-policy.ts',
+    find: "nodes?.room !== 'Check' || allowsRoom ?",
+    replace: "nodes?.room !== 'Check' || !allowsRoom ?",
+    tests: ['apps/controller/test/examine-policy.test.ts'],
   },
 ]

@@ -2,14 +2,14 @@ import type { Mutant } from './mutant.ts'
 
 const window = 'packages/core/drain/src/downtime-window.ts'
 const nodeDowntime = 'packages/core/drain/src/node-downtime.ts'
-const downtimeCheck = 'apps/executor/src/checks/downtime-check.ts'
-const agentReturn = 'apps/executor/src/checks/agent-return.ts'
+const downtimeCheck = 'packages/clients/node-checks/src/downtime-check.ts'
+const agentReturn = 'packages/core/drain/src/agent-return.ts'
 
 const windowTests = 'packages/core/drain/test/downtime-window.test.ts'
 const memoryTests = 'packages/core/drain/test/node-downtime.test.ts'
 const leaseTests = 'packages/clients/cluster/test/node-downtimes.test.ts'
-const checkTests = 'apps/executor/test/downtime-check.test.ts'
-const returnTests = 'apps/executor/test/agent-return.test.ts'
+const checkTests = 'packages/clients/node-checks/test/downtime-check.test.ts'
+const returnTests = 'packages/core/drain/test/agent-return.test.ts'
 const stories = 'test/scenarios/downtime.test.ts'
 
 /** Faults in the limit of downtime in a day. */

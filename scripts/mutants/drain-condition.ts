@@ -5,7 +5,7 @@ const fleetView = 'packages/core/fleet/src/fleet-view.ts'
 const conditions = 'packages/clients/cluster/src/drain-conditions.ts'
 const cordons = 'packages/clients/cluster/src/cordons.ts'
 const drainNode = 'packages/clients/cluster/src/drain-node.ts'
-const drainCheck = 'apps/executor/src/checks/drain-check.ts'
+const drainCheck = 'packages/clients/node-checks/src/drain-check.ts'
 
 const decisionTests = 'packages/core/drain/test/drain-condition.test.ts'
 const fleetTests = 'packages/core/fleet/test/fleet-index.test.ts'

@@ -10,7 +10,7 @@ const evictPod = 'packages/clients/cluster/src/evict-pod.ts'
 const evictPodTests = 'packages/clients/cluster/test/evict-pod.test.ts'
 const drainMemory = 'packages/clients/cluster/src/drain-memory.ts'
 const readConsumers = 'packages/clients/cluster/src/read-consumers.ts'
-const drainCheck = 'apps/executor/src/checks/drain-check.ts'
+const drainCheck = 'packages/clients/node-checks/src/drain-check.ts'
 
 const cordonTests = 'packages/core/drain/test/cordon.test.ts'
 const consumerTests = 'packages/core/drain/test/consumers.test.ts'
@@ -170,8 +170,16 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'a drain that was given up starts again at once',
     file: drainNode,
-    find: 'restMs: durationMs(timeout), message',
-    replace: 'restMs: 0, message',
+    find: 'restMs: durationMs(timeout), end: given',
+    replace: 'restMs: 0, end: given',
+    tests: [drainNodeTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'a drain that another release keeps is reported as one that pods keep',
+    file: drainNode,
+    find: "end.isTaken === true ? 'DrainTaken' : 'DrainBlocked'",
+    replace: "end.isTaken === null ? 'DrainTaken' : 'DrainBlocked'",
     tests: [drainNodeTests],
   },
   {
@@ -194,7 +202,7 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'helper pods of prePull are evicted, and created again',
     file: consumers,
-    find: ' && !isHelper(pod)',
+    find: ' && !isHelperPod(pod)',
     replace: '',
     tests: [consumerTests],
   },
@@ -210,8 +218,8 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'policies of every namespace may drain nodes',
     file: drainCheck,
-    find: "!trusted.includes('*') && !trusted.includes(namespace)",
-    replace: 'trusted.length < 0 && !trusted.includes(namespace)',
+    find: '!isListedNamespace(trusted, namespace)',
+    replace: 'trusted.length < 0 && !isListedNamespace(trusted, namespace)',
     tests: [drainStories],
   },
   {
@@ -241,7 +249,7 @@ export const mutantsOfDrain: readonly Mutant[] = [
   {
     rule: 'Drain',
     fault: 'a node on which the new pod has failed stays cordoned',
-    file: 'apps/executor/src/checks/drain-check.ts',
+    file: 'packages/clients/node-checks/src/drain-check.ts',
     find: '(isOver || failed.has(node)) &&',
     replace: 'isOver && failed.size < 0 &&',
     tests: [endStories],

@@ -168,4 +168,20 @@ export const mutantsOfGroups: readonly Mutant[] = [
     replace: "preconditions: { uid }, ...(resourceVersion === '' && { resourceVersion })",
     tests: ['apps/controller/test/group-port.test.ts'],
   },
+  {
+    rule: 'G6',
+    fault: 'a release loses its place in line when the cause of its wait for the group changes',
+    file: 'packages/core/planner/src/release/waiting-for.ts',
+    find: '(isGroupWait(before?.reason) && isGroupWait(now.reason))',
+    replace: '(isGroupWait(before?.reason) && now.reason === before?.reason)',
+    tests: [groupTests],
+  },
+  {
+    rule: 'Words',
+    fault: 'a group that a foreign program holds is reported as busy with another release',
+    file: 'packages/core/planner/src/release/progress/group-text.ts',
+    find: "reason: 'GroupLocked', message",
+    replace: "reason: 'GroupBusy', message",
+    tests: [groupTests],
+  },
 ]

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const nodeLock = 'packages/core/drain/src/node-lock.ts'
-const lockCheck = 'apps/executor/src/checks/lock-check.ts'
+const lockCheck = 'packages/clients/node-checks/src/lock-check.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const checkNodes = 'packages/shells/partition-executor/src/check-nodes.ts'
 
@@ -13,7 +13,7 @@ const lockTests = 'packages/core/drain/test/node-lock.test.ts'
 const preparedTests = 'packages/core/fence/test/pass/prepared-nodes.test.ts'
 const leaseTests = 'packages/clients/cluster/test/node-locks.test.ts'
 const passTests = 'packages/shells/partition-executor/test/executor-pass.test.ts'
-const checkTests = 'apps/executor/test/lock-check.test.ts'
+const checkTests = 'packages/clients/node-checks/test/lock-check.test.ts'
 const stories = 'test/scenarios/locks.test.ts'
 const storiesOfTwo = 'test/scenarios/locks-together.test.ts'
 
@@ -38,10 +38,26 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
     fault: 'a release holds the Lease of a node for ever whose pod cannot be deleted',
-    file: 'apps/executor/src/checks/asked-deletions.ts',
-    find: 'nowMs - fromMs >= LONGEST_LOCK_MS + drainMs',
-    replace: 'nowMs - fromMs < 0 && drainMs > LONGEST_LOCK_MS',
-    tests: ['apps/executor/test/lock-check.test.ts'],
+    file: 'packages/clients/node-checks/src/asked-deletions.ts',
+    find: 'nowMs - fromMs >= limitMs',
+    replace: 'nowMs - fromMs < 0 && limitMs > 0',
+    tests: ['packages/clients/node-checks/test/lock-check.test.ts'],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'a lock whose Lease is gone stays known to the process that wrote it',
+    file: 'packages/clients/cluster/src/leases/node-locks.ts',
+    find: 'if (isNotFound(error)) this.#written.forget(wanted.node)',
+    replace: 'if (isNotFound(error) && before === null) this.#written.forget(wanted.node)',
+    tests: [leaseTests],
+  },
+  {
+    rule: 'NodeLock',
+    fault: 'what a process wrote stays known after an API server was restored from a backup',
+    file: 'packages/clients/cluster/src/own-writes.ts',
+    find: 'reflector.listsOf(namespace).done > list',
+    replace: 'reflector.listsOf(namespace).done < list',
+    tests: ['packages/clients/cluster/test/own-writes.test.ts'],
   },
   {
     rule: 'NodeLock',
@@ -102,7 +118,7 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
     fault: 'an executor that is behind gives back the lock of a permit that it has not seen',
-    file: 'apps/executor/src/checks/permit-on-node.ts',
+    file: 'packages/clients/node-checks/src/permit-on-node.ts',
     find: 'if (compareResourceVersions(cluster.batchReleases.positionOf(release.namespace), seenAt) < 0) return false',
     replace: '',
     tests: [checkTests],
@@ -135,8 +151,8 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
     rule: 'NodeLock',
     fault: 'policies of every namespace may lock nodes',
     file: lockCheck,
-    find: "const isTrusted = trusted.includes('*') || trusted.includes(namespace)",
-    replace: 'const isTrusted = trusted.length > 0 || namespace.length < 0',
+    find: 'locks === undefined || !isListedNamespace(trusted, namespace)',
+    replace: 'locks === undefined || (trusted.length === 0 && namespace.length > 0)',
     tests: [stories],
   },
   {
@@ -206,7 +222,7 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   {
     rule: 'NodeLock',
     fault: 'a Lease that could not be written is written again for each permit',
-    file: 'apps/executor/src/checks/lease-access.ts',
+    file: 'packages/clients/node-checks/src/lease-access.ts',
     find: 'untilMs: clock.monotonicMs() + FAILED_AGAIN_MS',
     replace: 'untilMs: clock.monotonicMs() - FAILED_AGAIN_MS',
     tests: [checkTests, stories],

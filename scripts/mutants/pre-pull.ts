@@ -4,8 +4,8 @@ const helperManifest = 'packages/core/pre-pull/src/helper-manifest.ts'
 const helperPod = 'packages/core/pre-pull/src/helper-pod.ts'
 const shortageOn = 'packages/core/fit/src/shortage-on.ts'
 const helperPods = 'packages/clients/cluster/src/helper-pods.ts'
-const prePullCheck = 'apps/executor/src/checks/pre-pull-check.ts'
-const nodePreparer = 'apps/executor/src/node-preparer.ts'
+const prePullCheck = 'packages/clients/node-checks/src/pre-pull-check.ts'
+const nodePreparer = 'packages/clients/node-checks/src/node-preparer.ts'
 const judgePrePull = 'packages/simulator/recording/src/judges/nodes/judge-pre-pull.ts'
 const helperPodsPolicy = 'packages/core/admission/src/policies/helper-pods-policy.ts'
 const policyTests = 'test/scenarios/helper-pods-policy.test.ts'
@@ -15,8 +15,9 @@ const manifestTests = 'packages/core/pre-pull/test/helper-manifest.test.ts'
 const podTests = 'packages/core/pre-pull/test/helper-pod.test.ts'
 const shortageTests = 'packages/core/fit/test/shortage-on.test.ts'
 const clientTests = 'packages/clients/cluster/test/helper-pods.test.ts'
-const checkTests = 'apps/executor/test/pre-pull-check.test.ts'
-const preparerTests = 'apps/executor/test/node-preparer.test.ts'
+const pullProgress = 'packages/core/pre-pull/src/pull-progress.ts'
+const checkTests = 'packages/clients/node-checks/test/pre-pull-check.test.ts'
+const preparerTests = 'packages/clients/node-checks/test/node-preparer.test.ts'
 const judgeTests = 'packages/simulator/recording/test/judges/pre-pull.test.ts'
 
 /** Faults in pulling images before pods are deleted. */
@@ -88,10 +89,10 @@ export const mutantsOfPrePull: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'names that other pods had once are kept for ever',
-    file: 'apps/executor/src/checks/taken-names.ts',
+    file: 'packages/clients/node-checks/src/taken-names.ts',
     find: 'if (nowMs - askedMs < FORGOTTEN_MS) break',
     replace: 'if (nowMs - askedMs >= 0) break',
-    tests: ['apps/executor/test/taken-names.test.ts'],
+    tests: ['packages/clients/node-checks/test/taken-names.test.ts'],
   },
   {
     rule: 'G1',
@@ -193,7 +194,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a helper pod takes the room of the new pod, which waits for ever',
     file: shortageOn,
-    find: ' && !isHelper(pod, owner)',
+    find: ' && !goesFirst(pod, owner)',
     replace: '',
     tests: [shortageTests],
   },
@@ -201,7 +202,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'F15',
     fault: 'a pod of another namespace is left out of the room by its label',
     file: shortageOn,
-    find: ' && metadata.namespace === namespace',
+    find: ' && pod.metadata.namespace === namespace',
     replace: '',
     tests: [shortageTests],
   },
@@ -217,7 +218,7 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a process forgets the helper pod that it has just created',
     file: helperPods,
-    find: '        if (pod !== null) created.set(keyText(pod), pod)\n',
+    find: '        if (pod !== null) created.learn(keyText(pod), pod)\n',
     replace: '',
     tests: [clientTests],
   },
@@ -232,17 +233,17 @@ export const mutantsOfPrePull: readonly Mutant[] = [
   {
     rule: 'G1',
     fault: 'a node is ready while it pulls',
-    file: prePullCheck,
-    find: "if (pod.state.kind === 'pulled') return { kind: 'ready', for: 'deletion' }",
-    replace: "if (pod.state.kind !== 'failed') return { kind: 'ready', for: 'deletion' }",
+    file: pullProgress,
+    find: "leftMs > 0 ? { kind: 'pulling', leftMs }",
+    replace: "leftMs > 0 ? { kind: 'pulled' }",
     tests: [checkTests],
   },
   {
     rule: 'G6',
     fault: 'a pull may take any time',
-    file: prePullCheck,
-    find: "(pod.state.kind === 'pulling' && leftMs <= 0)",
-    replace: "(pod.state.kind === 'pulling' && leftMs < -1e12)",
+    file: pullProgress,
+    find: 'leftMs > 0 ?',
+    replace: 'leftMs > -1e12 ?',
     tests: [checkTests],
   },
   {

@@ -157,9 +157,17 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
 
   it('let executors read the room on nodes only where the values say so, then in all namespaces', async () => {
     const ofRoom = (objects: readonly Rendered[]): readonly Rendered[] => objects.filter(({ metadata }) => metadata.name === 'tranche-room')
-    expect(ofRoom(await render({ fullnameOverride: 'tranche' }))).toEqual([])
-    for (const name of ['two namespaces', 'all-in-one']) {
-      const [role, binding, ...more] = ofRoom(await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { room: true } }))
+    const programsAsked = (objects: readonly Rendered[]): readonly string[] =>
+      objects.flatMap((one) => (JSON.stringify(one).includes('"--room"') ? [one.metadata.name] : []))
+    const without = await render({ fullnameOverride: 'tranche' })
+    expect([ofRoom(without), programsAsked(without)]).toEqual([[], []])
+    for (const [name, programs] of [
+      ['two namespaces', ['tranche-controller', 'tranche-executor']],
+      ['all-in-one', ['tranche']],
+    ] as const) {
+      const objects = await render({ ...choices[name], fullnameOverride: 'tranche', rbac: { room: true } })
+      expect(programsAsked(objects)).toEqual(programs)
+      const [role, binding, ...more] = ofRoom(objects)
       expect(role).toMatchObject({ kind: 'ClusterRole', rules: page.ClusterRole['tranche-room'] })
       expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', roleRef: { kind: 'ClusterRole', name: 'tranche-room' } })
       expect(more).toEqual([])

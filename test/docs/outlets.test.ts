@@ -18,7 +18,7 @@ describe('events', () => {
     'packages/core/planner/src/rollout/held/revert-event.ts',
     'packages/core/planner/src/rollout/actions/rollout-events.ts',
     'packages/clients/release-client/src/record-event.ts',
-    'apps/executor/src/checks/late-drain-event.ts',
+    'packages/clients/node-checks/src/late-drain-event.ts',
   ]
 
   it('are documented with all existing reasons in their order, and no other', () => {

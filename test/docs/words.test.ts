@@ -22,6 +22,13 @@ describe('docs/reference/release-phases.md names every', () => {
     expect(words.filter((word) => !new RegExp(`\\b${word}\\b`).test(phases))).toEqual([])
   })
 
+  it('reason of a blocked node, and of a wait for a group, among the reasons of waiting', () => {
+    const table = phases.slice(phases.indexOf('| reason of waiting |'), phases.indexOf('## When RollingUpdate is set back'))
+    const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1])
+    const reasons = [...schema.blockedReasons, ...schema.groupWaitReasons]
+    expect(reasons.filter((reason) => !listed.includes(reason))).toEqual([])
+  })
+
   it('existing reason of Stalled, and no other', () => {
     const table = phases.slice(phases.indexOf('| reason of Stalled |'))
     const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1])

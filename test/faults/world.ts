@@ -232,6 +232,7 @@ function programsOf(
     const queueOfItsOwn = { queue: createInProcessQueue({ clock: program.process.clock }) }
     return startExecutor({
       ...queueOfItsOwn,
+      room: true,
       prePull: shape.prePull === true,
       drainNamespaces: ['*'],
       drainConditions: shape.drainConditions === true,

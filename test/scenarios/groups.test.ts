@@ -200,7 +200,7 @@ describe('the Lease of a group', () => {
     const name = `tranche-group.demo.${GROUP}`
     await made(stage, resourcePaths.leases, leaseOf(name, 'node-drainer'))
     await a.setImage('v2')
-    await a.untilWaiting('GroupBusy')
+    await a.untilWaiting('GroupLocked')
     await stage.until('it is named', async () => (await waitOf(a)).includes('is held by "node-drainer", which is no release'))
     await stage.pass(10 * 60_000)
     expect(await a.nodesOn('v1')).toHaveLength(4)
@@ -235,7 +235,7 @@ describe('the Lease of a group', () => {
         actor.startsWith('controller') && resource.resource === 'leases' ? { kind: 'error', error: forbidden } : undefined,
     })
     await a.setImage('v2')
-    await a.untilWaiting('GroupBusy')
+    await a.untilWaiting('GroupFailed')
     expect(await waitOf(a)).toContain('403 Forbidden: leases is forbidden; grant the controller the rights')
     allow()
     await a.untilReleased('v2')
@@ -246,7 +246,7 @@ describe('the Lease of a group', () => {
 it('a policy that names a group where the installation allows none holds the release, which says what to set', async () => {
   const [a] = await begin({ groups: null, agents: ['node-agent'] })
   await a.setImage('v2')
-  await a.untilWaiting('GroupBusy')
+  await a.untilWaiting('GroupNotAllowed')
   expect(await waitOf(a)).toContain('the installation does not allow groups; set rbac.groups: true')
   await setPolicy({})
   await a.untilReleased('v2')

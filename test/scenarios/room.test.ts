@@ -1,5 +1,6 @@
 import { resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, Pod } from '@tranche/kube-types'
+import type { ReleasePolicy } from '@tranche/api-schema'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
@@ -83,10 +84,51 @@ it('an executor that may not read the pods of other namespaces takes no agent do
       actor.startsWith('executor') && verb === 'list' && resource.resource === 'pods' ? { kind: 'error', error: forbidden } : undefined,
   })
   await stage.setImage('v2')
-  await stage.until('it is reported', async () => (await waiting())?.reason === 'NoRoom')
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'RoomNotAllowed')
   expect((await waiting())?.message).toContain('cannot read whether there is room')
   expect(await nodesOn(stage, 'v1.1')).toHaveLength(6)
   allow()
+  await untilReleased(stage, 'v2', 15 * 60_000)
+  expectKept(stage)
+})
+
+it('an installation that does not let policies check room says so in the policy and the release, and asks nothing', async () => {
+  stage = await setStage({ nodes: 6, steps: [{ replicas: '100%' }], policy: CHECK, room: false })
+  const reads: string[] = []
+  stage.disturb({
+    onRequest({ actor, verb, resource }) {
+      if (actor.startsWith('executor') && verb === 'list' && resource.resource === 'pods') reads.push(verb)
+      return undefined
+    },
+  })
+  await stage.setImage('v2')
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'RoomNotAllowed')
+  expect((await waiting())?.message).toContain('allow it with rbac.room: true in the chart')
+  const policy = await drive(stage.clock, stage.client.get<ReleasePolicy>(resourcePaths.releasePolicies, policyKey))
+  expect(policy.status?.unusable).toEqual(['RoomNotAllowed'])
+  expect(await nodesOn(stage, 'v1')).toHaveLength(6)
+  expect(reads).toEqual([])
+  const body = { spec: { nodes: { room: 'Ignore' } } }
+  await drive(stage.clock, stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body }))
+  await untilReleased(stage, 'v2', 15 * 60_000)
+  expectKept(stage)
+})
+
+it('a node whose room cannot be read for a while keeps its agent, is named, and is updated once it can be read', async () => {
+  await setRoomStage({ nodes: { room: 'Check', order: [{ by: 'Name' }] } })
+  const last = (await nodesOn(stage, 'v1.1')).toSorted().at(-1) ?? ''
+  const mend = stage.disturb({
+    onRequest: ({ actor, verb, resource, name }) =>
+      actor.startsWith('executor') && verb === 'get' && resource.resource === 'nodes' && name === last
+        ? { kind: 'error', error: unavailable }
+        : undefined,
+  })
+  await stage.setImage('v2')
+  await stage.until('the others are updated', async () => (await nodesOn(stage, 'v1.1')).length === 1, 60 * 60_000)
+  await stage.until('it is reported', async () => (await waiting())?.reason === 'RoomUnread')
+  expect((await waiting())?.nodes).toEqual([last])
+  expect(await nodesOn(stage, 'v1.1')).toEqual([last])
+  mend()
   await untilReleased(stage, 'v2', 15 * 60_000)
   expectKept(stage)
 })
@@ -129,6 +171,7 @@ it('two executors rest while slow pods start and a node has no room (G8)', async
 })
 
 const forbidden = new ApiStatusError(403, 'Forbidden', 'pods is forbidden')
+const unavailable = new ApiStatusError(500, 'InternalError', 'etcd is gone')
 
 /** Six nodes with 8 CPUs, of which the agent requests half of one. */
 async function setRoomStage(policy: object, executors: readonly string[] = ['executor-1'], options: object = {}): Promise<void> {

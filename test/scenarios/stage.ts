@@ -122,6 +122,8 @@ export interface StageOptions extends ReleaseOptions {
   readonly lockNamespaces?: readonly string[]
   /** Where the installation remembers downtime; null: it does not. @default only if the policy asks for it: kube-system */
   readonly downtimeNamespace?: string | null
+  /** Whether policies may check that nodes have room. @default true */
+  readonly room?: boolean
   /** Whether executors may create helper pods. @default only if the policy asks for them */
   readonly prePull?: boolean
   /** Whether accepted writes and deliveries are kept in memory; without it the recordings are empty. @default true */
@@ -174,7 +176,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         const lockNamespaces = options.lockNamespaces ?? (options.policy?.downtime?.nodeLock === undefined ? [] : ['*'])
         const downtime = options.downtimeNamespace ?? (options.policy?.downtime?.perDay === undefined ? null : LEASE_NAMESPACE)
         const memory = options.downtimeNamespace === null || downtime === null ? {} : { downtimeNamespace: downtime }
-        const rights = { prePull, drainNamespaces, drainConditions, lockNamespaces, ...memory }
+        const rights = { room: options.room ?? true, prePull, drainNamespaces, drainConditions, lockNamespaces, ...memory }
         return startExecutor({ ...ports, ...scope, ...rights, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>
@@ -184,6 +186,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...scope,
           ...shared,
           groups: options.groups,
+          ...(options.room !== undefined && { room: options.room }),
           ...(options.prePull !== undefined && { prePull: options.prePull }),
           drainNamespaces: options.drainNamespaces,
           lockNamespaces: options.lockNamespaces,

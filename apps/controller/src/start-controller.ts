@@ -51,6 +51,8 @@ export interface ControllerOptions {
   readonly leaseNamespace?: string
   /** Where the Leases of groups of releases are. @default policies cannot name a group */
   readonly groups?: GroupSettings | undefined
+  /** Whether policies may check that nodes have room. @default unknown, so no policy is reported */
+  readonly room?: boolean
   /** Whether the executors of the installation may create helper pods. @default unknown, so no policy is reported */
   readonly prePull?: boolean
   /** Namespaces whose policies may drain nodes; `*` for all. @default unknown, so no policy is reported */

@@ -172,9 +172,15 @@ interface Lanes {
 
 /** What the installation allows policies. */
 function allowedBy(options: ControllerOptions): Omit<Installation, 'egress' | 'secrets'> {
-  const { groups, prePull, drainNamespaces, lockNamespaces, downtime } = options
-  const allows = { allowsGroups: groups !== undefined, allowsPrePull: prePull !== false, allowsDowntime: downtime !== false }
-  return { ...allows, drainNamespaces, lockNamespaces }
+  const { groups, room, prePull, drainNamespaces, lockNamespaces, downtime } = options
+  return {
+    allowsGroups: groups !== undefined,
+    allowsRoom: room !== false,
+    allowsPrePull: prePull !== false,
+    allowsDowntime: downtime !== false,
+    drainNamespaces,
+    lockNamespaces,
+  }
 }
 
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {

@@ -1,4 +1,4 @@
-import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import { type BatchRelease, isGroupWait, type ReleasePolicy, type Rollout } from '@tranche/api-schema'
 import {
   type GroupReference,
   isSameButForCounts,
@@ -9,7 +9,7 @@ import {
 } from '@tranche/cluster'
 import { pinKey, pinnedObjects } from '@tranche/config'
 import { receiverKey } from '@tranche/controllers'
-import { GROUP_BUSY, groupNameOf } from '@tranche/planner'
+import { groupNameOf } from '@tranche/planner'
 import { controllerOf, type DaemonSet, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import type { ConfigWatchParts } from './ports/pin/config-watch.ts'
 import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
@@ -108,7 +108,7 @@ function wakeGroup(cluster: WatchedCluster, [previous, current]: readonly (Batch
   const changed = [previous, current].filter((release) => release !== undefined)
   const others = new Set(changed.flatMap(groupsOf).flatMap((group) => releasesOfGroup(cluster, group)))
   for (const other of others) {
-    if (other.status?.waiting?.reason !== GROUP_BUSY || other.metadata.uid === current?.metadata.uid) continue
+    if (!isGroupWait(other.status?.waiting?.reason) || other.metadata.uid === current?.metadata.uid) continue
     woken.release(keyText(keyOf(other)))
   }
 }

@@ -1,7 +1,8 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
+import type { PodPolicy } from '@tranche/controllers'
 import type { SecretAnswer } from '@tranche/egress'
 import { expect, it } from 'vitest'
-import { examinePolicy } from '../src/ports/examine-policy.ts'
+import { examinePins, examinePolicy } from '../src/ports/examine-policy.ts'
 
 const never = new AbortController().signal
 const missing = { kind: 'missing', message: 'there is no Secret', fix: 'create it' } as const
@@ -53,6 +54,12 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
     slack('token'),
     [['spec.notify[0].slack.url', 'SecretUnusable', 'the key token of the Secret keys holds no URL']],
   ],
+  [
+    'a check of room, where the installation allows none',
+    { nodes: { room: 'Check' } },
+    [['spec.nodes.room', 'RoomNotAllowed', 'the installation lets no policy check that nodes have room, so nodes keep their old pods']],
+  ],
+  ['nothing in a policy that ignores room', { nodes: { room: 'Ignore' } }, []],
   [
     'a group, where the installation allows none',
     { downtime: { group: 'agents' } },
@@ -107,11 +114,34 @@ it.each([
   expect(await examinePolicy(policy({ drain: { consumers: [] }, downtime: { nodeLock: 'Take' } }), allowed, never)).toEqual([])
 })
 
+it('finds nothing in a check of room where that is allowed', async () => {
+  expect(await examinePolicy(policy({ nodes: { room: 'Check' } }), { ...installation, allowsRoom: true }, never)).toEqual([])
+})
+
 it('finds nothing in a limit of downtime where that is allowed', async () => {
   expect(await examinePolicy(policy({ downtime: { perDay: '1m' } }), { ...installation, allowsDowntime: true }, never)).toEqual([])
 })
 
+it.each<[sentence: string, config: ReleasePolicy['spec']['config'], podPolicy: PodPolicy | null, rules: readonly string[]]>([
+  ['nothing in a policy that pins nothing', undefined, null, []],
+  ['nothing in a policy that pins nothing, whatever the API server lacks', undefined, podPolicyWith('there is none'), []],
+  ['config that policies may not pin', 'Pin', null, ['PinNotAllowed']],
+  ['a policy for pods that is missing', 'Pin', podPolicyWith('there is none'), ['PodPolicyMissing']],
+  ['nothing where new pods read copies', 'Pin', podPolicyWith(null), []],
+  ['nothing while that is not known', 'Pin', podPolicyWith(undefined), []],
+])('finds %s', (_sentence, config, podPolicy, rules) => {
+  expect(examinePins(policy(config === undefined ? {} : { config }), podPolicy).map(({ rule }) => rule)).toEqual(rules)
+})
+
+it('asks for the policy for pods in the namespace of the policy', () => {
+  const asked: string[] = []
+  const podPolicy = { fault: (namespace: string) => void asked.push(namespace) } as unknown as PodPolicy
+  examinePins(policy({ config: 'Pin' }), podPolicy)
+  expect(asked).toEqual(['demo'])
+})
+
 const installation = {
+  allowsRoom: false,
   allowsGroups: false,
   allowsPrePull: false,
   drainNamespaces: ['other'],
@@ -128,6 +158,10 @@ const installation = {
 
 function policy(spec: ReleasePolicy['spec']): ReleasePolicy {
   return { metadata: { namespace: 'demo', name: 'careful', uid: 'p1', resourceVersion: '1', generation: 1 }, spec }
+}
+
+function podPolicyWith(fault: string | null | undefined): PodPolicy {
+  return { fault: () => fault } as unknown as PodPolicy
 }
 
 type Headers = ReturnType<typeof from>

@@ -27,7 +27,7 @@ it('sends no request for a release without a group', async () => {
 
 it('sends no request where the installation allows no groups, and says what to set', async () => {
   expect(await port(null).group(release(), true, never)).toMatchObject({
-    refused: expect.stringContaining('set rbac.groups: true'),
+    refused: { reason: 'GroupNotAllowed', message: expect.stringContaining('set rbac.groups: true') },
     lease: null,
   })
   expect(requests).toEqual([])
@@ -75,7 +75,9 @@ it('reads again after some seconds, and always where a record is to be opened', 
 
 it('names the missing right instead of failing', async () => {
   answers[`GET ${OWN}`] = [403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'leases is forbidden' }]
-  expect(await port().group(release(), true, never)).toMatchObject({ refused: expect.stringContaining('leases is forbidden') })
+  expect(await port().group(release(), true, never)).toMatchObject({
+    refused: { reason: 'GroupFailed', message: expect.stringContaining('leases is forbidden') },
+  })
 })
 
 it('takes a free Lease by creating it, and loses against another release', async () => {

@@ -1,10 +1,9 @@
 import { readNodes, readPod, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
+import type { CheckTarget, NodePreparer } from '@tranche/node-checks'
 import type { ExecutorPort } from '@tranche/partition-executor'
 import { controlledBy, toPublishedTarget } from '@tranche/planner'
-import type { CheckTarget } from './checks/check.ts'
-import type { NodePreparer } from './node-preparer.ts'
 
 /** Dependencies of {@link createExecutorPort}. */
 export interface PortParts {

@@ -18,19 +18,22 @@ import { createKubeClient, type KubeClient, onServerClock, resourcePaths, traceE
 import { fieldManagers, keyOf, keyText, NODE_LOCK_NAMESPACE, type ObjectKey, parseKey } from '@tranche/kube-types'
 import { type Logger, noTracer, type Tracer } from '@tranche/telemetry'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
+import {
+  createDowntimeCheck,
+  createDrainCheck,
+  createLockCheck,
+  createNodePreparer,
+  createPrePullCheck,
+  createRoomCheck,
+  type NodePreparer,
+} from '@tranche/node-checks'
 import { createExecutorPass, type ExecutorPort } from '@tranche/partition-executor'
 import { controlledBy } from '@tranche/planner'
 import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createEventRecorder, createJobHandler, createThrottle, type EventPort, type EventRecorder } from '@tranche/reconcile'
 import type { Exchange } from '@tranche/wire'
 import { countPort } from './count-port.ts'
-import { createDowntimeCheck } from './checks/downtime-check.ts'
-import { createDrainCheck } from './checks/drain-check.ts'
-import { createLockCheck } from './checks/lock-check.ts'
-import { createPrePullCheck } from './checks/pre-pull-check.ts'
-import { createRoomCheck } from './checks/room-check.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
-import { createNodePreparer, type NodePreparer } from './node-preparer.ts'
 import { tracePort } from './trace-port.ts'
 
 /** Options of an executor process. */
@@ -68,6 +71,8 @@ export interface ExecutorOptions {
   readonly version?: string
   /** Whether executors may create helper pods for policies with prePull, and watch them. @default false */
   readonly prePull?: boolean
+  /** Whether policies may check that nodes have room, for which executors list the pods of all namespaces. @default false */
+  readonly room?: boolean
   /** Metrics registry. @default no metrics */
   readonly metrics?: Metrics
   /** Tracer. @default exports no spans */
@@ -175,7 +180,7 @@ function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, s
   const events = recorderFor(options, client, log)
   // A lock keeps other programs off the node before a drain cordons it.
   const preparer = createNodePreparer([
-    createRoomCheck(client, clock, log),
+    createRoomCheck({ client, clock, log, isAllowed: options.room === true }),
     createPrePullCheck({ clock, helpers, controlling }),
     createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: namespaces }),
     createDrainCheck({ client, cluster, clock, log, events, trusted: drainNamespaces, watched: namespaces, setsConditions }),

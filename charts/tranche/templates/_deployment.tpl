@@ -75,6 +75,9 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and (ne .component "api") $root.Values.rbac.room }}
+- --room
+{{- end }}
 {{- if and (ne .component "api") $root.Values.rbac.prePull }}
 - --pre-pull
 {{- end }}

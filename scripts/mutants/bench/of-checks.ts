@@ -1,8 +1,7 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
-const prePullCheck = 'apps/executor/src/checks/pre-pull-check.ts'
-const lockCheck = 'apps/executor/src/checks/lock-check.ts'
-const downtimeCheck = 'apps/executor/src/checks/downtime-check.ts'
+const lockCheck = 'packages/clients/node-checks/src/lock-check.ts'
+const downtimeCheck = 'packages/clients/node-checks/src/downtime-check.ts'
 const drainCondition = 'packages/core/drain/src/drain-condition.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 
@@ -12,11 +11,10 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
     guarantee: 'G1',
     fault: 'a pod is deleted although its node does not have the images of the new one',
     edits: [
-      { file: prePullCheck, find: "pod.state.kind === 'pulled' || isTolerated ?", replace: "pod.state.kind !== 'failed' || isTolerated ?" },
       {
-        file: prePullCheck,
-        find: "if (pod.state.kind === 'pulled') return { kind: 'ready', for: 'deletion' }",
-        replace: "if (pod.state.kind !== 'failed') return { kind: 'ready', for: 'deletion' }",
+        file: 'packages/core/pre-pull/src/pull-progress.ts',
+        find: "leftMs > 0 ? { kind: 'pulling', leftMs }",
+        replace: "leftMs > 0 ? { kind: 'pulled' }",
       },
     ],
     worlds: 'pulling',
@@ -95,7 +93,7 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
         replace: 'return await Promise.resolve(clearCondition === undefined ? null : node)',
       },
       {
-        file: 'apps/executor/src/checks/drain-check.ts',
+        file: 'packages/clients/node-checks/src/drain-check.ts',
         find: 'const left = setsConditions ? leftConditions(cluster) : []',
         replace: 'const left = setsConditions ? leftConditions(cluster).slice(0, 0) : []',
       },

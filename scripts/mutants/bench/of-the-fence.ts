@@ -16,7 +16,7 @@ const permitState = 'packages/core/fence/src/record/permit-state.ts'
 const flightRecord = 'packages/core/fence/src/record/flight-record.ts'
 const touch = 'packages/core/fence/src/record/touch.ts'
 const cordonStep = 'packages/core/drain/src/cordon-step.ts'
-const drainCheck = 'apps/executor/src/checks/drain-check.ts'
+const drainCheck = 'packages/clients/node-checks/src/drain-check.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 

@@ -1,6 +1,7 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import type { PodPolicy } from '@tranche/controllers'
 import type { EgressClient, SecretReader } from '@tranche/egress'
+import { isListedNamespace } from '@tranche/kube-types'
 import {
   type Advice,
   downtimeAdvice,
@@ -12,6 +13,7 @@ import {
   podPolicyAdvice,
   policyReferences,
   prePullAdvice,
+  roomAdvice,
   secretAdvice,
   type SecretReference,
 } from '@tranche/validation'
@@ -23,6 +25,8 @@ export interface Installation {
   readonly secrets: SecretReader
   /** Whether policies may name groups. */
   readonly allowsGroups: boolean
+  /** Whether policies may check that nodes have room. */
+  readonly allowsRoom: boolean
   /** Whether executors may create helper pods. */
   readonly allowsPrePull: boolean
   /** Namespaces whose policies may drain nodes, `*` for all; undefined if that is not known. */
@@ -50,16 +54,17 @@ export async function examinePolicy(policy: ReleasePolicy, installation: Install
 }
 
 function notAllowed({ metadata, spec }: ReleasePolicy, installation: Installation): readonly Advice[] {
-  const { allowsGroups, allowsPrePull, drainNamespaces, lockNamespaces, allowsDowntime } = installation
+  const { allowsRoom, allowsGroups, allowsPrePull, drainNamespaces, lockNamespaces, allowsDowntime } = installation
   const { namespace = '' } = metadata
-  const { prePull, drain, downtime: { group, nodeLock = 'Ignore', perDay } = {} } = spec
-  const isIn = (namespaces: readonly string[] = [namespace]): boolean => namespaces.includes('*') || namespaces.includes(namespace)
+  const { nodes, prePull, drain, downtime: { group, nodeLock = 'Ignore', perDay } = {} } = spec
+  const isIn = (namespaces: readonly string[] = [namespace]): boolean => isListedNamespace(namespaces, namespace)
+  const rooms = nodes?.room !== 'Check' || allowsRoom ? [] : [roomAdvice(nodes.room)]
   const groups = group === undefined || allowsGroups ? [] : [groupAdvice(group)]
   const pulls = prePull === undefined || allowsPrePull ? [] : [prePullAdvice(prePull)]
   const drains = drain === undefined || isIn(drainNamespaces) ? [] : [drainAdvice(drain, namespace)]
   const locks = nodeLock === 'Ignore' || isIn(lockNamespaces) ? [] : [nodeLockAdvice(nodeLock, namespace)]
   const limits = perDay === undefined || allowsDowntime ? [] : [downtimeAdvice(perDay)]
-  return [...groups, ...pulls, ...drains, ...locks, ...limits]
+  return [...rooms, ...groups, ...pulls, ...drains, ...locks, ...limits]
 }
 
 /**

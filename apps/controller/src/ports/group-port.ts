@@ -4,12 +4,13 @@ import { releasesOfGroup, type WatchedCluster } from '@tranche/cluster'
 import type { GroupPort, ReleaseReading } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import { isConflict, isForbidden, isNotFound, type KubeClient, type KubeStatusError, resourcePaths } from '@tranche/kube-client'
-import { GROUP_LABEL, keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
+import { GROUP_LABEL, keyOf, type Lease, microTime, type ObjectKey } from '@tranche/kube-types'
 import {
   groupHolderOf,
   groupLeaseName,
   type GroupMember,
   groupNameOf,
+  type GroupRefusal,
   type GroupView,
   holderText,
   isInCharge,
@@ -42,8 +43,11 @@ export interface GroupReader extends GroupPort {
 /** How long (ms) a Lease that was read is kept, and used by passes that open nothing. Users may name any number of groups. */
 const KEPT_MS = 4_000
 
-const NOT_ALLOWED =
-  'the installation does not allow groups; set rbac.groups: true in the values of the chart (--group-namespace), or remove it from the policy'
+const NOT_ALLOWED: GroupRefusal = {
+  reason: 'GroupNotAllowed',
+  message:
+    'the installation does not allow groups; set rbac.groups: true in the values of the chart (--group-namespace), or remove it from the policy',
+}
 
 /** Implements the port of groups with Leases in one namespace. Sends no request for a release without a group. */
 export function createGroupPort(parts: GroupPortParts): GroupReader {
@@ -82,7 +86,7 @@ async function groupOfRelease(
     return { ...read, lease, holder: holderOf(lease, parts), refused: null }
   } catch (error) {
     if (!isForbidden(error)) throw error
-    return { ...read, lease: null, holder: undefined, refused: forbiddenText(error) }
+    return { ...read, lease: null, holder: undefined, refused: { reason: 'GroupFailed', message: forbiddenText(error) } }
   }
 }
 
@@ -178,7 +182,7 @@ function leaseHeldBy(
 ): Lease {
   const { [LEAVING_ANNOTATION]: _left, ...annotations } = lease?.metadata.annotations ?? {}
   const labels = { ...lease?.metadata.labels, [GROUP_LABEL]: groupNameOf(release) ?? '' }
-  const time = new Date(nowMs).toISOString().replace('Z', '000Z')
+  const time = microTime(nowMs)
   const { uid = '', resourceVersion = '', ...metadata } = lease?.metadata ?? {}
   const version = lease === null ? {} : { uid, resourceVersion }
   return {

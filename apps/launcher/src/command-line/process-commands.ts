@@ -45,7 +45,7 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
     if (name !== 'api') addHealthOptions(command)
     if (name === 'executor' || name === 'all-in-one') addExecutorOptions(command)
     if (name === 'controller') addExecutorFacts(command)
-    if (name !== 'api') command.option('--pre-pull', prePullHelp(name))
+    if (name !== 'api') command.option('--room', roomHelp(name)).option('--pre-pull', prePullHelp(name))
     if (name === 'executor') command.option('--queue <kind>', 'source of jobs: in-process, unless --redis is given')
     if (name === 'controller' || name === 'executor') addRedisOptions(command)
     if (name === 'api' || name === 'all-in-one') addApiOptions(command, name)
@@ -54,6 +54,11 @@ export function addProcessCommands(program: Command, io: CommandIo, exit: Exit):
       exit(await (await import('../processes/serve.ts')).serve(options, io))
     })
   }
+}
+
+function roomHelp(name: 'controller' | 'executor' | 'all-in-one'): string {
+  if (name === 'controller') return 'executors have --room; without it, policies with nodes.room: Check are reported as not usable'
+  return 'check that nodes have room, for policies with nodes.room: Check; requires permission to list pods of all namespaces'
 }
 
 function prePullHelp(name: 'controller' | 'executor' | 'all-in-one'): string {

@@ -196,6 +196,7 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
       ...common,
       exchange: simulation.exchangeFor(executor),
       identity: 'dev-executor',
+      room: true,
       prePull: true,
       drainNamespaces: ['*'],
       lockNamespaces: ['*'],

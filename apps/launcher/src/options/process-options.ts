@@ -30,6 +30,8 @@ export interface ProcessOptions extends DrainOptions, PinOptions {
   readonly readConfig: boolean
   /** 1 to 64. */
   readonly workers: number
+  /** Whether policies may check that nodes have room. */
+  readonly room: boolean
   /** Whether executors may create helper pods that pull images. */
   readonly prePull: boolean
   /** Undefined if policies may not lock nodes. */
@@ -74,6 +76,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
     downtimeNamespace: toDowntimeNamespace(values),
     ...toPinOptions(values),
     workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
+    room: values['room'] === true,
     prePull: values['prePull'] === true,
     redis: {
       url: textOf(values, 'redis'),

@@ -218,6 +218,7 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     leaseNamespace,
     leaseExchange,
     groups: options.groups,
+    room: options.room,
     prePull: options.prePull,
     drainNamespaces: options.drainNamespaces,
     lockNamespaces: options.nodeLocks?.lockNamespaces ?? [],
@@ -251,8 +252,9 @@ async function startWebhooks(
 }
 
 function startExecutors({ options, common, shared, started, queue }: ProgramParts): void {
-  const { identity, workers, prePull, drainNamespaces, drainConditions, nodeLocks, downtimeNamespace } = options
-  const rights = { prePull, drainNamespaces, drainConditions, ...nodeLocks, ...(downtimeNamespace !== undefined && { downtimeNamespace }) }
+  const { identity, workers, room, prePull, drainNamespaces, drainConditions, nodeLocks, downtimeNamespace } = options
+  const memory = downtimeNamespace === undefined ? {} : { downtimeNamespace }
+  const rights = { room, prePull, drainNamespaces, drainConditions, ...nodeLocks, ...memory }
   started.keep('executor', startExecutor({ ...common, ...shared, ...rights, identity: `${identity}_executor`, queue, workers }))
 }
 

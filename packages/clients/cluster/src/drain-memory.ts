@@ -1,4 +1,4 @@
-import type { DrainRules } from '@tranche/api-schema'
+import type { BlockedReason, DrainRules } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { DrainedPermit, EvictionRefusal } from '@tranche/drain'
 import { isSameJson } from '@tranche/kube-types'
@@ -7,6 +7,13 @@ import { isSameJson } from '@tranche/kube-types'
 export interface DrainOfNode {
   readonly node: string
   readonly drained: DrainedPermit
+}
+
+/** Why a drain was given up. */
+export interface DrainEnd {
+  /** `DrainBlocked`: consumers did not leave. `DrainTaken`: another release drains the node. */
+  readonly reason: Extract<BlockedReason, 'DrainBlocked' | 'DrainTaken'>
+  readonly message: string
 }
 
 /** A drain in progress. */
@@ -37,18 +44,18 @@ export interface DrainMemory {
   attempted(drain: DrainOfNode, progress: DrainProgress): void
   ended(drain: DrainOfNode): void
   /** Lets the node rest after a drain that was given up. */
-  gaveUp(drain: DrainOfNode, end: GivenUp): void
+  gaveUp(drain: DrainOfNode, given: GivenUp): void
   /** @returns why the drain of a resting node was given up; null if the node does not rest, or if other rules hold since */
-  whyResting(node: string, releaseUid: string, rules: DrainRules): string | null
+  whyResting(node: string, releaseUid: string, rules: DrainRules): DrainEnd | null
 }
 
-/** End of a drain that was given up. */
+/** A drain that was given up. */
 export interface GivenUp {
   /** Rules by which it was given up. */
   readonly rules: DrainRules
   /** How long (ms) the node rests. */
   readonly restMs: number
-  readonly message: string
+  readonly end: DrainEnd
 }
 
 /** Delays between attempts, in milliseconds: each is twice the one before. */
@@ -78,14 +85,14 @@ export function createDrainMemory(clock: Clock): DrainMemory {
       setBounded(drains, keyOf(drain), { ...progress, againMs: Math.min(LONGEST_AGAIN_MS, 2 * progress.againMs) })
     },
     ended: (drain) => void drains.delete(keyOf(drain)),
-    gaveUp(drain, end) {
+    gaveUp(drain, given) {
       drains.delete(keyOf(drain))
-      setBounded(rests, keyOf(drain), { ...end, untilMs: clock.monotonicMs() + end.restMs })
+      setBounded(rests, keyOf(drain), { ...given, untilMs: clock.monotonicMs() + given.restMs })
     },
     whyResting(node, releaseUid, rules) {
       const key = keyText(node, releaseUid)
       const rest = rests.get(key)
-      if (rest !== undefined && clock.monotonicMs() < rest.untilMs && isSameJson(rest.rules, rules)) return rest.message
+      if (rest !== undefined && clock.monotonicMs() < rest.untilMs && isSameJson(rest.rules, rules)) return rest.end
       rests.delete(key)
       return null
     },

@@ -5,7 +5,7 @@ import type { KubeClient } from '@tranche/kube-client'
 import type { Node, OwnerOfObjects } from '@tranche/kube-types'
 import { cordonNode, type CordonResult, isPermitted } from './cordons.ts'
 import { setCondition } from './drain-conditions.ts'
-import { createDrainMemory, type DrainProgress } from './drain-memory.ts'
+import { createDrainMemory, type DrainEnd, type DrainProgress } from './drain-memory.ts'
 import { createEvictionRights, evictPod } from './evict-pod.ts'
 import { createConsumerReader } from './read-consumers.ts'
 
@@ -26,8 +26,8 @@ export type DrainReading =
   | { readonly kind: 'late'; readonly isNews: boolean; readonly message: string }
   /** Consumers are leaving, or cannot leave yet: read again after `againMs`. It began at `sinceMs` (epoch), and has taken `spentMs`. */
   | { readonly kind: 'pending'; readonly againMs: number; readonly message: string; readonly sinceMs: number; readonly spentMs: number }
-  /** They did not leave in time, and the policy says to hold. */
-  | { readonly kind: 'blocked'; readonly message: string }
+  /** They did not leave in time, or another release drained the node for all of it, and the policy says to hold. */
+  | ({ readonly kind: 'blocked' } & DrainEnd)
 
 /** Drains nodes. */
 export interface NodeDrainer {
@@ -43,7 +43,7 @@ export interface NodeDrainer {
    *
    * @returns why it was given up; null if the node may be drained
    */
-  whyResting(node: string, releaseUid: string, rules: DrainRules): string | null
+  whyResting(node: string, releaseUid: string, rules: DrainRules): DrainEnd | null
 }
 
 /** Maximum number of evictions at once. */
@@ -66,7 +66,7 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
     const cordoned = cordon ? await cordonNode(client, job.node, job.drained, signal) : null
     const why = cordoned === null ? null : whyNot(cordoned)
     if (cordoned?.kind === 'done' && cordoned.node !== null) await showDrain(cordoned.node, job.drained, signal)
-    if (why !== null) return { kind: 'waiting', isTimeOver, refusals, message: why }
+    if (why !== null) return { kind: 'waiting', isTimeOver, refusals, message: why, isTaken: cordoned?.kind === 'taken' }
     const present = await consumers.read({ ...job, rules }, signal)
     if (present.length === 0) return { kind: 'drained' }
     // The release may have been stopped since the node was marked, and the API server carries out every eviction (G9).
@@ -105,8 +105,9 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
         memory.attempted(job, { ...progress, isReported: true })
         return { kind: 'late', isNews: !progress.isReported, message }
       }
-      memory.gaveUp(job, { rules: job.rules, restMs: durationMs(timeout), message })
-      return { kind: 'blocked', message }
+      const given: DrainEnd = { reason: end.isTaken === true ? 'DrainTaken' : 'DrainBlocked', message }
+      memory.gaveUp(job, { rules: job.rules, restMs: durationMs(timeout), end: given })
+      return { kind: 'blocked', ...given }
     },
     whyResting: memory.whyResting,
   }
@@ -155,4 +156,11 @@ function whyNot(result: CordonResult): string | null {
 
 type Step =
   | { readonly kind: 'drained' }
-  | { readonly kind: 'waiting'; readonly isTimeOver: boolean; readonly refusals: readonly EvictionRefusal[]; readonly message: string }
+  | {
+      readonly kind: 'waiting'
+      readonly isTimeOver: boolean
+      readonly refusals: readonly EvictionRefusal[]
+      readonly message: string
+      /** Whether another release drains the node. */
+      readonly isTaken?: boolean
+    }

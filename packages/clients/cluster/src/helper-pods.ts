@@ -9,9 +9,10 @@ import {
   type Reflector,
   resourcePaths,
 } from '@tranche/kube-client'
-import { compareResourceVersions, keyText, type ObjectKey, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
+import { keyText, type ObjectKey, type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
 import { type HelperManifest, type HelperPod, toHelperPod } from '@tranche/pre-pull'
 import type { Logger } from '@tranche/telemetry'
+import { createOwnWrites } from './own-writes.ts'
 import { rejectionText } from './rejection-text.ts'
 
 /** Settings of {@link watchHelperPods}. */
@@ -61,8 +62,8 @@ const JUST_GONE_MS = 5_000
 export function watchHelperPods(options: HelperPodsOptions): HelperPods {
   const { client, clock } = options
   const reflector = reflectorOf(options)
-  /** Pods that this process created and its watch does not show yet, by key. */
-  const created = new Map<string, HelperPod>()
+  /** By key. */
+  const created = createOwnWrites<HelperPod>(reflector, ({ namespace }) => namespace)
   /** Uids of pods that this process deleted and its watch may still show. */
   const deleted = new Set<string>()
   reflector.subscribe({
@@ -71,25 +72,19 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
     },
   })
 
-  function unseen(): readonly HelperPod[] {
-    for (const [key, pod] of created)
-      if (compareResourceVersions(reflector.positionOf(pod.namespace), pod.resourceVersion) >= 0) created.delete(key)
-    return [...created.values()]
-  }
-
   return {
     start: (signal, failed) => void reflector.start(signal).catch(failed),
     isSynced: () => reflector.synced,
     hasJustGone: followGone(reflector, clock),
     list(releaseUid) {
       const shown = releaseUid === undefined ? reflector.store.list() : reflector.store.byIndex('release', releaseUid)
-      const own = unseen().filter(({ release }) => releaseUid === undefined || release.uid === releaseUid)
+      const own = [...created.unseen().values()].filter(({ release }) => releaseUid === undefined || release.uid === releaseUid)
       return [...shown, ...own].filter(({ uid }) => !deleted.has(uid))
     },
     async create(manifest, signal) {
       try {
         const pod = toHelperPod((await client.create(resourcePaths.pods, manifest, { signal })) as Pod, undefined)
-        if (pod !== null) created.set(keyText(pod), pod)
+        if (pod !== null) created.learn(keyText(pod), pod)
         return { kind: 'created' }
       } catch (error) {
         if (isAlreadyExists(error)) return { kind: 'exists' }
@@ -104,8 +99,8 @@ export function watchHelperPods(options: HelperPodsOptions): HelperPods {
       }
       const key = { namespace, name }
       // A watch that has shown the deletion already never shows it again.
-      if (reflector.store.get(key)?.uid === uid || created.get(keyText(key))?.uid === uid) deleted.add(uid)
-      created.delete(keyText(key))
+      if (reflector.store.get(key)?.uid === uid || created.unseen().get(keyText(key))?.uid === uid) deleted.add(uid)
+      created.forget(keyText(key))
     },
     subscribe(onChange) {
       reflector.subscribe({

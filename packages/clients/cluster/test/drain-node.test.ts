@@ -102,7 +102,7 @@ describe('a drain', () => {
     expect(waits).toMatchObject(Array(6).fill({ message: text }))
     await pass(10 * 60_000)
     asked = []
-    expect(await drain(byLabel)).toEqual({ kind: 'blocked', message: `not drained within 10m: ${text}` })
+    expect(await drain(byLabel)).toEqual({ kind: 'blocked', reason: 'DrainBlocked', message: `not drained within 10m: ${text}` })
     expect(asked).toEqual(['get nodes', 'list pods'])
   })
 
@@ -176,7 +176,7 @@ describe('a drain', () => {
     expect(drainer.whyResting('node-001', drained.release.uid, rules)).toBeNull()
     await pass(60_000)
     await drain(rules)
-    expect(drainer.whyResting('node-001', drained.release.uid, rules)).toContain('not drained within 1m: 1 pod uses the agent')
+    expect(drainer.whyResting('node-001', drained.release.uid, rules)?.message).toContain('not drained within 1m: 1 pod uses the agent')
     expect(drainer.whyResting('node-001', 'br-2', rules)).toBeNull()
     await pass(30_000)
     expect(drainer.whyResting('node-001', drained.release.uid, rules)).not.toBeNull()
@@ -210,6 +210,17 @@ describe('a drain', () => {
     const other = { ...drained, release: { namespace: 'demo', name: 'csi', uid: 'br-2' } }
     expect(await drain(byLabel, other)).toMatchObject({ kind: 'pending', message: 'BatchRelease demo/node-agent drains it' })
     expect(asked).toEqual(['get nodes'])
+  })
+
+  it('gives up after its time where another release drains the node, and says that, not that pods use the agent', async () => {
+    await drain({})
+    await makePod('web', { uses: 'agent' })
+    const other = { ...drained, release: { namespace: 'demo', name: 'csi', uid: 'br-2' } }
+    await drain(byLabel, other)
+    await pass(10 * 60_000)
+    const end = { reason: 'DrainTaken', message: 'not drained within 10m: BatchRelease demo/node-agent drains it' }
+    expect(await drain(byLabel, other)).toEqual({ kind: 'blocked', ...end })
+    expect(drainer.whyResting('node-001', 'br-2', byLabel)).toEqual(end)
   })
 
   it('does not cordon a node that changed between read and write, and evicts nothing before the next attempt', async () => {
@@ -260,7 +271,7 @@ describe('a drain', () => {
     expect(await drain({ ...byLabel, timeout: '10s' })).toMatchObject({ kind: 'pending', message: expect.stringContaining(message) })
     await pass(10_000)
     const text = `not drained within 10s: 1 pod uses the agent: team-a/web (${message})`
-    expect(await drain({ ...byLabel, timeout: '10s' })).toEqual({ kind: 'blocked', message: text })
+    expect(await drain({ ...byLabel, timeout: '10s' })).toEqual({ kind: 'blocked', reason: 'DrainBlocked', message: text })
   })
 })
 

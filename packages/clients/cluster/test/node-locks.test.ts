@@ -115,6 +115,15 @@ it('a lock that is deleted before a renewal arrives was changed by another progr
   expect(await drive(renewal)).toEqual({ kind: 'changed' })
 })
 
+it('a lock that is gone before a renewal arrives is taken again at once, although the watch shows neither', async () => {
+  await write()
+  await drive(client.delete(resourcePaths.leases, key))
+  expect(await write()).toEqual({ kind: 'changed' })
+  expect([locks.get('a'), locks.list()]).toEqual([null, []])
+  expect(await write()).toEqual({ kind: 'done' })
+  expect(asked).toEqual(['create', 'patch', 'create'])
+})
+
 it('an expired lock is taken in the version that was read, and keeps what others wrote there', async () => {
   const spec = { holderIdentity: 'other', leaseDurationSeconds: 1, renewTime: '2023-11-14T20:00:00.000000Z' }
   const metadata = { ...key, labels: { team: 'x' } }

@@ -77,6 +77,14 @@ describe('the permissions that doctor checks', () => {
       ['--lock-namespace=*'],
       [...granted(ClusterRole['tranche-executor']), ...granted(Role['tranche-node-locks'], 'medik8s-leases')],
     ],
+    [
+      'executor',
+      ['--watch-namespace=gpu', '--room'],
+      [
+        ...granted(ClusterRole['tranche-executor']).map((right) => (right.endsWith(' /nodes') ? right : `${right} gpu`)),
+        ...granted(ClusterRole['tranche-room']),
+      ],
+    ],
     ['executor', ['--pre-pull'], [...granted(ClusterRole['tranche-executor']), ...granted(ClusterRole['tranche-pre-pull'])]],
     ['api', [], granted(ClusterRole['tranche-api'])],
     ['controller', ['--admission=none'], [...granted(ClusterRole['tranche-controller']), ...lease]],

@@ -1,13 +1,5 @@
 import type { DrainConsumer } from '@tranche/api-schema'
-import {
-  controllerOf,
-  isOwnedBy,
-  type OwnerOfObjects,
-  parseLabelSelector,
-  parseQuantity,
-  type Pod,
-  PRE_PULL_LABEL,
-} from '@tranche/kube-types'
+import { controllerOf, isHelperPod, isOwnedBy, type OwnerOfObjects, parseLabelSelector, parseQuantity, type Pod } from '@tranche/kube-types'
 
 /** A pod on a node, with the CSI drivers of its volumes. */
 export interface PodOnNode {
@@ -42,11 +34,7 @@ export function consumersOf(rules: readonly DrainConsumer[], agent: OwnerOfObjec
 export function isEvictable(pod: Pod, agent: OwnerOfObjects): boolean {
   const isMirror = pod.metadata.annotations?.[MIRROR_ANNOTATION] !== undefined
   const isOfDaemonSet = controllerOf(pod)?.kind === 'DaemonSet' || isOwnedBy(pod, agent)
-  return !isMirror && !isOfDaemonSet && !isHelper(pod) && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed'
-}
-
-function isHelper(pod: Pod): boolean {
-  return pod.metadata.labels?.[PRE_PULL_LABEL] !== undefined && controllerOf(pod)?.kind === 'BatchRelease'
+  return !isMirror && !isOfDaemonSet && !isHelperPod(pod) && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed'
 }
 
 /** Whether a consumer is found by the CSI driver of its volumes, so that claims must be read. */

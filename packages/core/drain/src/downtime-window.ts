@@ -61,3 +61,16 @@ function joined(downtimes: readonly Downtime[]): readonly Downtime[] {
   }
   return apart
 }
+
+/** Downtime of a node that may have no more for now. */
+export interface SpentDowntime {
+  readonly spentMs: number
+  /** When it is below the limit again, in epoch milliseconds. */
+  readonly untilMs: number
+}
+
+/** @returns null for a node that may have more downtime now */
+export function spentDowntime(downtimes: readonly Downtime[], allowedMs: number, nowMs: number): SpentDowntime | null {
+  const spentMs = downtimeMs(downtimes, nowMs)
+  return spentMs < allowedMs ? null : { spentMs, untilMs: belowLimitAtMs(downtimes, allowedMs, nowMs) }
+}

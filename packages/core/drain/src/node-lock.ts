@@ -1,4 +1,5 @@
-import { type Lease, NODE_LOCK_ANNOTATION } from '@tranche/kube-types'
+import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
+import { type Lease, microTime, NODE_LOCK_ANNOTATION } from '@tranche/kube-types'
 import type { DrainedPermit } from './cordon-mark.ts'
 
 /** How long a lock of a node lasts without a renewal, in seconds. A process that dies keeps other programs from its nodes for this time at most. */
@@ -6,6 +7,14 @@ export const NODE_LOCK_SECONDS = 600
 
 /** How long a lock is renewed at most, in milliseconds: a program that repairs nodes must be able to get a node whose new pod never starts. */
 export const LONGEST_LOCK_MS = 3_600_000
+
+/**
+ * How long a release holds the lock of a node whose pod cannot be deleted, in milliseconds. Then it gives the lock back for a moment. The time is
+ * that of a pod that never starts, and the time limit of a drain.
+ */
+export function longestDeletionMs(drain: DrainRules | undefined): number {
+  return LONGEST_LOCK_MS + (drain === undefined ? 0 : durationMs(drain.timeout ?? drainDefaults.timeout))
+}
 
 /** Characters of a foreign holder that are kept. */
 const MOST_HOLDER = 128
@@ -156,7 +165,7 @@ function timeOf(text: string | undefined): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
-/** The API server accepts a MicroTime only with exactly six digits of the second. @see meta/v1 MicroTime */
-function microTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace('Z', '000Z')
+/** When half of the time of a lock is over, in epoch milliseconds: executors renew it then. */
+export function halfOverAtMs({ renewedMs, durationMs: lastsMs }: Pick<NodeLock, 'renewedMs' | 'durationMs'>): number {
+  return (renewedMs ?? 0) + lastsMs / 2
 }

@@ -1,13 +1,5 @@
 import { isSchedulableNode } from '@tranche/fleet'
-import {
-  isOwnedBy,
-  type KubeObject,
-  type Node,
-  type OwnerOfObjects,
-  type Pod,
-  type PodPlacement,
-  PRE_PULL_LABEL,
-} from '@tranche/kube-types'
+import { isHelperPod, isOwnedBy, type KubeObject, type Node, type OwnerOfObjects, type Pod, type PodPlacement } from '@tranche/kube-types'
 import { amountsOf, type DemandingSpec, demandOf } from './demand.ts'
 import { type DemandingPod, type NodeRoom, shortagesIn, takerIn } from './room.ts'
 import { shortageText } from './shortage-text.ts'
@@ -42,7 +34,7 @@ export interface NodeWithPods {
  *   waiting pod would take its room first. Volumes and rules between pods are not looked at.
  */
 export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec, priority }: PodToCome): string | null {
-  const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, owner) && !isHelper(pod, owner))
+  const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, owner) && !goesFirst(pod, owner))
   const room: NodeRoom = { allocatable: allocatableOf(node), pods: staying.map(toDemandingPod) }
   const ours = { demand: demandOf(spec), priority }
   const shortages = shortagesIn(room, ours.demand)
@@ -58,8 +50,8 @@ export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec,
 }
 
 /** A helper pod in the namespace of the DaemonSet is deleted before the new pod comes. Those of other namespaces are not trusted. */
-function isHelper({ metadata }: Pod, { metadata: { namespace } }: OwnerOfObjects): boolean {
-  return metadata.labels?.[PRE_PULL_LABEL] !== undefined && metadata.namespace === namespace
+function goesFirst(pod: Pod, { metadata: { namespace } }: OwnerOfObjects): boolean {
+  return isHelperPod(pod) && pod.metadata.namespace === namespace
 }
 
 /** @returns the pod as one that waits for a node; null if it has one, is being deleted, or is held back by scheduling gates */

@@ -32,6 +32,11 @@ describe('the shortage on a node', () => {
     ],
     ['counts no helper pod of the DaemonSet, which is deleted before', [helper(pod('a', asking('3500m')))], null],
     [
+      'counts a pod that has the label of helper pods and no BatchRelease as its controller',
+      [{ ...helper(pod('forged', asking('4'))), metadata: { ...helper(pod('forged', asking('4'))).metadata, ownerReferences: [] } }],
+      'no room for the new pod: cpu: 1 requested, 0 of 4 free',
+    ],
+    [
       'counts a pod of another namespace that has the label of helper pods',
       [helper(inNamespace('tenant', pod('forged', asking('4'))))],
       'no room for the new pod: cpu: 1 requested, 0 of 4 free',
@@ -89,8 +94,10 @@ it.each<[sentence: string, pod: Pod, waits: boolean]>([
   expect(waiting !== null).toBe(waits)
 })
 
+const byRelease = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', name: 'agent', uid: 'r1', controller: true }
+
 function helper(one: Pod): Pod {
-  return { ...one, metadata: { ...one.metadata, labels: { 'tranche.dev/pre-pull': 'abc' } } }
+  return { ...one, metadata: { ...one.metadata, labels: { 'tranche.dev/pre-pull': 'abc' }, ownerReferences: [byRelease] } }
 }
 
 function inNamespace(namespace: string, given: Pod): Pod {

@@ -51,6 +51,7 @@ export {
   groupLeaseName,
   type GroupMember,
   groupNameOf,
+  type GroupRefusal,
   type GroupView,
   holderText,
   isFree,

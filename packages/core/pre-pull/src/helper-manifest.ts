@@ -1,4 +1,4 @@
-import { type OwnerReference, PRE_PULL_LABEL, PRE_PULL_PROGRAM, PRE_PULL_SEEN, sha256Hex } from '@tranche/kube-types'
+import { type OwnerReference, PRE_PULL_LABEL, PRE_PULL_PROGRAM, PRE_PULL_SEEN, ROLLOUTS_API_VERSION, sha256Hex } from '@tranche/kube-types'
 
 /** An image of a template, and when the kubelet pulls it. */
 export interface PulledImage {
@@ -121,7 +121,7 @@ export function helperManifest(target: HelperTarget): HelperManifest | null {
 }
 
 function ownerOf({ name, uid }: HelperTarget['release']): OwnerReference {
-  return { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', name, uid, controller: true, blockOwnerDeletion: false }
+  return { apiVersion: ROLLOUTS_API_VERSION, kind: 'BatchRelease', name, uid, controller: true, blockOwnerDeletion: false }
 }
 
 function toContainer({ image, policy }: PulledImage, at: number): object {

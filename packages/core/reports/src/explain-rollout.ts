@@ -1,5 +1,5 @@
-import type { Explanation } from '@tranche/api-schema'
-import { firstNodes, GROUP_BUSY, hashOf } from '@tranche/planner'
+import { type Explanation, isGroupWait } from '@tranche/api-schema'
+import { firstNodes, hashOf } from '@tranche/planner'
 import { tallyNodes } from '@tranche/fence'
 import { recordedActionsOf } from '@tranche/actions'
 import { needOf } from './need-of.ts'
@@ -12,7 +12,7 @@ import { keptNodesOf, presentMessage, presentWait, waitText } from './present-me
 import { reportBudget } from './report-budget.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { reportRevisions } from './report-revisions.ts'
-import { blockedRules, nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
+import { blockedRules, groupRules, nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
 /** Explains what a Rollout waits for: the rule, the explanation, and the event that would change it. */
@@ -74,7 +74,7 @@ const waitingRules: Readonly<Record<string, string>> = {
   BudgetUsedUp: 'Budget',
   SpreadUsedUp: 'Spread',
   ...blockedRules,
-  GroupBusy: 'Group',
+  ...groupRules,
   QueueUnavailable: 'Queue',
   NodesNotReady: 'NotReady',
   TouchUnclear: 'Stopping',
@@ -147,9 +147,7 @@ function groupText({ release }: Outline): string | undefined {
   const { status, spec } = release ?? {}
   const group = spec?.tranche?.downtime?.group
   if (group === undefined || status?.groupLease === undefined) return undefined
-  return status.waiting?.reason === GROUP_BUSY
-    ? `${group}: waits for it`
-    : `${group}: no other DaemonSet of the group is released meanwhile`
+  return isGroupWait(status.waiting?.reason) ? `${group}: waits for it` : `${group}: no other DaemonSet of the group is released meanwhile`
 }
 
 /** The newest action: recorded on either object, or only answered, such as an action written with kubectl. */

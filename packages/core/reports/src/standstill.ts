@@ -1,4 +1,4 @@
-import type { Outcome, ActionType } from '@tranche/api-schema'
+import type { ActionType, BlockedReason, GroupWaitReason, Outcome } from '@tranche/api-schema'
 import { firstNodes, stepsOf } from '@tranche/planner'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -13,11 +13,19 @@ export interface Standstill {
   readonly message: string
 }
 
+/** Rule of explain for a release that waits for its group, by the reason of the wait. */
+export const groupRules: Readonly<Record<string, string>> = {
+  GroupBusy: 'Group',
+  GroupLocked: 'Group',
+  GroupFailed: 'Group',
+  GroupNotAllowed: 'Group',
+} satisfies Readonly<Record<GroupWaitReason, string>>
+
 /** Rules for reasons that have another name in the status. */
 const rules: Readonly<Record<string, string>> = {
   RevisionHeld: 'Held',
   ReleaseFailed: 'Failed',
-  GroupBusy: 'Group',
+  ...groupRules,
   AnalysisInconclusive: 'Analysis',
 }
 
@@ -92,6 +100,8 @@ function nextByItself(outline: Outline): string | undefined {
 /** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */
 export const blockedRules: Readonly<Record<string, string>> = {
   NoRoom: 'Room',
+  RoomUnread: 'Room',
+  RoomNotAllowed: 'Room',
   ImagePull: 'PrePull',
   PrePullNotAllowed: 'PrePull',
   NodeLocked: 'Lock',
@@ -102,14 +112,18 @@ export const blockedRules: Readonly<Record<string, string>> = {
   DowntimeFailed: 'Downtime',
   DowntimeNotAllowed: 'Downtime',
   DrainBlocked: 'Drain',
+  DrainTaken: 'Drain',
   DrainNotAllowed: 'Drain',
   Pulling: 'PrePull',
   Draining: 'Drain',
-}
+  CheckFailed: 'CheckFailed',
+} satisfies Readonly<Record<BlockedReason, string>>
 
 /** Events that end the wait of such nodes, by the reason in the record; `nodes`: their names. */
 export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> = {
   NoRoom: (nodes) => `there is room for the new pods on ${nodes}: other pods leave, or the new ones request less`,
+  RoomUnread: (nodes) => `executors can read ${nodes} and the pods there`,
+  RoomNotAllowed: () => 'the installation allows it (rbac.room: true in the chart), or nodes.room of the policy is Ignore',
   ImagePull: (nodes) => `the new images can be pulled on ${nodes}`,
   PrePullNotAllowed: () => 'the installation allows prePull (rbac.prePull: true in the chart), or the policy does not ask for it',
   NodeLocked: (nodes) => `the Leases of ${nodes} are given back or expire`,
@@ -122,9 +136,18 @@ export const blockedNexts: Readonly<Record<string, (nodes: string) => string>> =
   DowntimeNotAllowed: () => 'the installation allows it (rbac.downtime: true in the chart), or the policy has no downtime.perDay',
   DeletionRefused: (nodes) => `no webhook or policy denies the deletion of the pods on ${nodes}`,
   DrainBlocked: (nodes) => `the pods that use the agent leave ${nodes}`,
+  DrainTaken: (nodes) => `the other release is done with ${nodes}, or is paused`,
   DrainNotAllowed: () => 'the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain',
   Pulling: (nodes) => `the new images are on ${nodes}; then an executor deletes the old pods there`,
   Draining: (nodes) => `the pods that use the agent leave ${nodes}; then an executor deletes the pods of the agent there`,
+  CheckFailed: () => 'the check of the node succeeds',
+} satisfies Readonly<Record<BlockedReason, (nodes: string) => string>>
+
+const groupNexts: Readonly<Record<GroupWaitReason, () => string>> = {
+  GroupBusy: () => 'the other release of the group is over, is paused, or is deleted with its Rollout',
+  GroupLocked: () => 'the program that holds the Lease of the group deletes it',
+  GroupFailed: () => 'the controller can read the Lease of the group: it has the permissions of rbac.groups',
+  GroupNotAllowed: () => 'the installation allows groups (rbac.groups: true in the chart), or the policy names none',
 }
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
@@ -133,7 +156,7 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,
   ...blockedNexts,
-  GroupBusy: () => 'the other release of the group is over, is paused, or is deleted with its Rollout',
+  ...groupNexts,
   QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
   TouchUnclear: (nodes) =>

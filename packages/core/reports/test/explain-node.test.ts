@@ -128,6 +128,20 @@ describe('why a node is not updated', () => {
       },
     ],
     [
+      'another release drained it for too long',
+      { record: { blocked: [{ node: 'a', reason: 'DrainTaken', message: 'not drained within 10m: BatchRelease b/c drains it' }] } },
+      {
+        rule: 'Drain',
+        answer: 'a keeps its old pod: not drained within 10m: BatchRelease b/c drains it',
+        next: 'the other release is done with a, or is paused; executors look again by themselves',
+      },
+    ],
+    [
+      'the installation lets no policy check room',
+      { record: { blocked: [{ node: 'a', reason: 'RoomNotAllowed', message: 'policies may not check room' }] } },
+      { rule: 'Room', next: expect.stringContaining('rbac.room: true in the chart') },
+    ],
+    [
       'another program holds its Lease',
       { record: { blocked: [{ node: 'a', reason: 'NodeLocked', message: 'repair holds the Lease of the node until 22:00' }] } },
       {

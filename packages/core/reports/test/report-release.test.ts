@@ -48,6 +48,21 @@ describe('what a Rollout waits for', () => {
       { status: waiting('GroupBusy', 'group agents releases one DaemonSet at a time; waiting for Rollout demo/logs') },
       { rule: 'Group', next: 'the other release of the group is over, is paused, or is deleted with its Rollout' },
     ],
+    [
+      'a program that holds the Lease of its group',
+      { status: waiting('GroupLocked', 'group agents is held by "node-drainer", which is no release') },
+      { rule: 'Group', next: 'the program that holds the Lease of the group deletes it' },
+    ],
+    [
+      'the right to read the Lease of its group',
+      { status: waiting('GroupFailed', 'group agents: the Lease of the group cannot be read') },
+      { rule: 'Group', next: 'the controller can read the Lease of the group: it has the permissions of rbac.groups' },
+    ],
+    [
+      'an installation that allows groups',
+      { status: waiting('GroupNotAllowed', 'the installation does not allow groups') },
+      { rule: 'Group', next: 'the installation allows groups (rbac.groups: true in the chart), or the policy names none' },
+    ],
     ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
     ['a soak', { rolloutStatus: inState('StepMetricsAnalysis'), status: {} }, { rule: 'Soak' }],
     [

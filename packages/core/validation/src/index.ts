@@ -15,6 +15,7 @@ export {
   pinAdvice,
   podPolicyAdvice,
   prePullAdvice,
+  roomAdvice,
   hostAdvice,
   type PolicyReferences,
   policyReferences,

@@ -61,6 +61,8 @@ export interface ControllerPorts<R> extends ProgramPorts<R> {
 /** Dependencies of an executor. */
 export interface ExecutorPorts<R> extends ProgramPorts<R> {
   readonly queue: JobQueue
+  /** Whether policies may check that nodes have room. */
+  readonly room: boolean
   /** Whether executors may create helper pods. */
   readonly prePull: boolean
 }

@@ -95,8 +95,8 @@ export async function simulateCluster<R extends ForecastCache>(
       countingEveryMs: countingEveryMs(snapshot),
     }),
   )
-  const prePull = snapshot.policy?.spec.prePull !== undefined && !refused.has('PrePullNotAllowed')
-  if (stop === null) await start(options.programs.startExecutor({ ...portsOf(EXECUTOR), prePull, queue: createInProcessQueue({ clock }) }))
+  const ports = { ...portsOf(EXECUTOR), ...rightsOf(snapshot, refused), queue: createInProcessQueue({ clock }) }
+  if (stop === null) await start(options.programs.startExecutor(ports))
   return {
     clock,
     simulator,
@@ -108,6 +108,12 @@ export async function simulateCluster<R extends ForecastCache>(
       simulator.stop()
     },
   }
+}
+
+/** What executors may do. Helper pods are watched, so only if a policy asks for them. */
+function rightsOf({ policy }: ClusterSnapshot, refused: ReadonlySet<string>): { readonly room: boolean; readonly prePull: boolean } {
+  const prePull = policy?.spec.prePull !== undefined && !refused.has('PrePullNotAllowed')
+  return { room: !refused.has('RoomNotAllowed'), prePull }
 }
 
 function load({ server }: Simulator, snapshot: ClusterSnapshot, refused: ReadonlySet<string>): void {

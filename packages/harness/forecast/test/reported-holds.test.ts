@@ -11,6 +11,7 @@ function snapshotWith(
     observedGeneration = 2,
     stalled = '',
     blocked = [] as readonly string[],
+    waiting = '',
     phase = 'Progressing',
   } = {},
 ): ClusterSnapshot {
@@ -21,7 +22,12 @@ function snapshotWith(
     rollout: {
       status: { phase, conditions: stalled === '' ? [] : [{ type: 'Stalled', status: 'True', reason: stalled, message: 'it is stalled' }] },
     },
-    release: { status: { flight: { blocked: blocked.map((reason, at) => ({ node: `node-${at}`, reason, message: 'so it is' })) } } },
+    release: {
+      status: {
+        flight: { blocked: blocked.map((reason, at) => ({ node: `node-${at}`, reason, message: 'so it is' })) },
+        ...(waiting !== '' && { waiting: { reason: waiting, message: 'it waits' } }),
+      },
+    },
   } as unknown as ClusterSnapshot
 }
 
@@ -80,6 +86,37 @@ describe('a release is stopped', () => {
       'not by Leases that the planned policy does not use',
       snapshotWith({ downtime: { nodeLock: 'Take' } }, { blocked: ['NodeLockFailed'] }),
       {},
+      null,
+    ],
+    [
+      'by checks that the installation does not allow, where the status of the policy does not say so',
+      snapshotWith({ drain: {} }, { blocked: ['DrainNotAllowed'] }),
+      null,
+      'node-0: so it is',
+    ],
+    [
+      'not by checks that its copy does not allow either',
+      snapshotWith({ drain: {} }, { blocked: ['DrainNotAllowed'], unusable: ['DrainNotAllowed'] }),
+      null,
+      null,
+    ],
+    ['not by a reason of a newer version', snapshotWith({ drain: {} }, { blocked: ['constructor'] }), null, null],
+    [
+      'by a group whose Lease cannot be read',
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupFailed' }),
+      null,
+      'it waits',
+    ],
+    [
+      'not by a group that the planned policy does not name',
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupFailed' }),
+      {},
+      null,
+    ],
+    [
+      'not by another release of the group, which ends',
+      snapshotWith({ downtime: { group: 'agents' } }, { waiting: 'GroupBusy' }),
+      null,
       null,
     ],
     ['not by a check that may pass', snapshotWith({ drain: {} }, { blocked: ['DrainBlocked'] }), null, null],

@@ -14,9 +14,6 @@ export interface CheckingParts {
   readonly log: Logger
 }
 
-/** Reason in the record for a node whose check had no clear response. */
-const CHECK_FAILED = 'CheckFailed'
-
 /** Checks nodes, in parallel. A node that cannot be checked keeps its pod, and the record says why, as for one that is blocked. */
 export async function checkNodes(
   daemonSet: ObjectKey,
@@ -31,7 +28,7 @@ export async function checkNodes(
       } catch (error) {
         if (signal.aborted) throw error
         const message = `cannot check the node: ${error instanceof Error ? error.message : String(error)}`
-        readings.add(question, purpose, { kind: 'blocked', reason: CHECK_FAILED, message }, clock.monotonicMs())
+        readings.add(question, purpose, { kind: 'blocked', reason: 'CheckFailed', message }, clock.monotonicMs())
         log.warn({ daemonSet: keyText(daemonSet), node, err: error }, 'could not check node')
       }
     }),

@@ -345,7 +345,7 @@ describe('a pass of the executor', () => {
   describe('where the policy asks for something to be done on nodes', () => {
     it('names a node in the record on which work takes long, once', async () => {
       const stage = aStage({ partition: 2 })
-      const waits = { reason: 'Pulling', message: 'pulls '.repeat(200), fromMs: stage.clock.monotonicMs() + 5_000 }
+      const waits = { reason: 'Pulling' as const, message: 'pulls '.repeat(200), fromMs: stage.clock.monotonicMs() + 5_000 }
       const pulling = [{ node: 'a', state: 'begun', isAhead: true, waits }] as const
       prepare(stage, pulling, 1)
       expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 5_000 })

@@ -1,4 +1,4 @@
-import type { Lease } from '@tranche/kube-types'
+import { type Lease, microTime } from '@tranche/kube-types'
 
 /** @see coordination.k8s.io/v1 LeaseSpec */
 export type LeaseSpec = NonNullable<Lease['spec']>
@@ -54,9 +54,4 @@ export function holderOf(lease: Lease): string | null {
 function renewTimeUnlike(before: string | undefined, nowMs: number): string {
   const renewTime = microTime(nowMs)
   return renewTime === before ? microTime(nowMs + 1) : renewTime
-}
-
-/** Formats a MicroTime, which the API server accepts only with exactly six digits of the second. @see meta/v1 MicroTime */
-function microTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace('Z', '000Z')
 }

@@ -268,3 +268,39 @@ export const NOTIFIED_NODES_MAX = 10
 export const underWayReasons = ['Pulling', 'Draining'] as const
 /** @see underWayReasons */
 export type UnderWayReason = (typeof underWayReasons)[number]
+
+/** Reasons of nodes that keep their old pod because a check of the node does not allow its deletion (`status.flight.blocked`). */
+export const blockedReasons = [
+  'NoRoom',
+  'RoomUnread',
+  'RoomNotAllowed',
+  'ImagePull',
+  'PrePullNotAllowed',
+  'DrainBlocked',
+  'DrainTaken',
+  'DrainNotAllowed',
+  'NodeLocked',
+  'NodeLockFailed',
+  'NodeLockNotAllowed',
+  'DeletionRefused',
+  'DowntimeSpent',
+  'DowntimeFailed',
+  'DowntimeNotAllowed',
+  'CheckFailed',
+  ...underWayReasons,
+] as const
+/** @see blockedReasons */
+export type BlockedReason = (typeof blockedReasons)[number]
+
+/**
+ * Reasons of `status.waiting` of a release that waits for its group (G13). In this order: another release has it or comes first; a program that is
+ * no release has it; its Lease cannot be read; the installation allows no groups.
+ */
+export const groupWaitReasons = ['GroupBusy', 'GroupLocked', 'GroupFailed', 'GroupNotAllowed'] as const
+/** @see groupWaitReasons */
+export type GroupWaitReason = (typeof groupWaitReasons)[number]
+
+/** Whether a release that waits for this reason waits for its group. */
+export function isGroupWait(reason: string | undefined): boolean {
+  return groupWaitReasons.some((one) => one === reason)
+}

@@ -42,6 +42,8 @@ export {
 export { scaleIntOrPercent } from './int-or-percent.ts'
 export { canonicalQuantity, formatQuantity, parseQuantity, quantityForm, type QuantityForm } from './quantity.ts'
 export { type Labels, parseLabelSelector } from './label-selector.ts'
+export { isListedNamespace } from './listed-namespaces.ts'
+export { microTime } from './micro-time.ts'
 export { controllerOf, keyOf, keyText, parseKey } from './object-key.ts'
 export type {
   Condition,
@@ -69,6 +71,7 @@ export { compareResourceVersions, newerResourceVersion } from './resource-versio
 export { goJson } from './go-json.ts'
 export {
   controllerKeyOf,
+  isHelperPod,
   isOwnedBy,
   isReleaseOf,
   isSelectedBy,

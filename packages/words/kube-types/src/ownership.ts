@@ -1,5 +1,5 @@
 import { parseLabelSelector } from './label-selector.ts'
-import { ROLLOUTS_API_VERSION } from './keys.ts'
+import { PRE_PULL_LABEL, ROLLOUTS_API_VERSION } from './keys.ts'
 import { controllerOf } from './object-key.ts'
 import type { ControllerRevision, DaemonSet, KubeObject, LabelSelector, OwnerReference } from './objects.ts'
 
@@ -32,6 +32,11 @@ export function isSelectedBy({ spec: { selector } }: Pick<OwnerOfObjects, 'spec'
 export function isOwnedBy(object: KubeObject, owner: OwnerOfObjects): boolean {
   const isControlled = controllerOf(object)?.kind === 'DaemonSet' && controllerKeyOf(object) === ownerKeyOf(owner)
   return isControlled && isSelectedBy(owner, object.metadata.labels ?? {})
+}
+
+/** Whether a pod is one that pulls images for a release (`prePull`): a BatchRelease controls it, and it has their label. */
+export function isHelperPod(pod: KubeObject): boolean {
+  return pod.metadata.labels?.[PRE_PULL_LABEL] !== undefined && controllerOf(pod)?.kind === 'BatchRelease'
 }
 
 /** Rule F15: the DaemonSet's revisions among these. A revision that is being deleted is no longer part of its history. */

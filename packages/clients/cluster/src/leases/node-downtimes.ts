@@ -1,6 +1,7 @@
 import { downtimeBody, downtimeName, type DowntimeWanted, type NodeAgent, type NodeDowntime, toNodeDowntime } from '@tranche/drain'
 import { createReflector, isNotFound, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
-import { compareResourceVersions, DOWNTIME_LABEL, type Lease, type ObjectKey } from '@tranche/kube-types'
+import { DOWNTIME_LABEL, type Lease, type ObjectKey } from '@tranche/kube-types'
+import { createOwnWrites, type OwnWrites } from '../own-writes.ts'
 import { deleteLease, type LeaseWatchOptions, type LeaseWrite, toLeaseWrite, writeLease } from './lease-writes.ts'
 
 /** Memories of downtimes, as one process sees them: one watch for all, and its own writes at once. */
@@ -29,8 +30,8 @@ class WatchedDowntimes implements NodeDowntimes {
   readonly namespace: string
   readonly #client: KubeClient
   readonly #reflector: Reflector<NodeDowntime>
-  /** Memories that this process wrote and its watch does not show yet, by name. */
-  readonly #written = new Map<string, NodeDowntime>()
+  /** By name. */
+  readonly #written: OwnWrites<NodeDowntime>
 
   constructor({ client, clock, log, seed = 0, namespace }: LeaseWatchOptions) {
     this.namespace = namespace
@@ -40,6 +41,7 @@ class WatchedDowntimes implements NodeDowntimes {
       transform: toNodeDowntime,
       indexers: { release: ({ open }: NodeDowntime) => open?.permitted.release.uid ?? [] },
     })
+    this.#written = createOwnWrites(this.#reflector, () => namespace)
   }
 
   start(signal: AbortSignal, failed: (error: unknown) => void): void {
@@ -52,13 +54,13 @@ class WatchedDowntimes implements NodeDowntimes {
 
   get(agent: NodeAgent): NodeDowntime | null {
     const name = downtimeName(agent)
-    return this.#unseen().get(name) ?? this.#reflector.store.get(this.#keyOf(name)) ?? null
+    return this.#written.unseen().get(name) ?? this.#reflector.store.get(this.#keyOf(name)) ?? null
   }
 
   list(releaseUid?: string): readonly NodeDowntime[] {
     const { store } = this.#reflector
     const shown = releaseUid === undefined ? store.list() : store.byIndex('release', releaseUid)
-    const unseen = this.#unseen()
+    const unseen = this.#written.unseen()
     if (unseen.size === 0) return shown
     const own = [...unseen.values()].filter(({ open }) => releaseUid === undefined || open?.permitted.release.uid === releaseUid)
     return [...shown.filter((one) => !unseen.has(downtimeName(one))), ...own]
@@ -70,11 +72,11 @@ class WatchedDowntimes implements NodeDowntimes {
     const body = downtimeBody(before, wanted)
     try {
       const memory = toNodeDowntime(await writeLease(this.#client, { key: this.#keyOf(name), exists: before !== null, body }, signal))
-      if (memory !== null) this.#written.set(name, memory)
+      if (memory !== null) this.#written.learn(name, memory)
       return { kind: 'done' }
     } catch (error) {
       // Only the watch shows a later one.
-      if (isNotFound(error)) this.#written.delete(name)
+      if (isNotFound(error)) this.#written.forget(name)
       return toLeaseWrite(error, before !== null)
     }
   }
@@ -82,15 +84,7 @@ class WatchedDowntimes implements NodeDowntimes {
   async forget(memory: NodeDowntime, signal: AbortSignal): Promise<void> {
     const name = downtimeName(memory)
     const isGone = await deleteLease(this.#client, this.#keyOf(name), memory, signal)
-    if (isGone && this.#written.get(name)?.uid === memory.uid) this.#written.delete(name)
-  }
-
-  /** By name. A conflict shows that another process wrote later: then the watch has it soon. */
-  #unseen(): ReadonlyMap<string, NodeDowntime> {
-    const position = this.#reflector.positionOf(this.namespace)
-    for (const [name, { resourceVersion }] of this.#written)
-      if (compareResourceVersions(position, resourceVersion) >= 0) this.#written.delete(name)
-    return this.#written
+    if (isGone && this.#written.unseen().get(name)?.uid === memory.uid) this.#written.forget(name)
   }
 
   #keyOf(name: string): ObjectKey {

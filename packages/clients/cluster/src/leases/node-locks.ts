@@ -1,7 +1,8 @@
 import type { Clock } from '@tranche/clock'
 import { lockBody, type LockWanted, type NodeLock, nodeLockName, toNodeLock } from '@tranche/drain'
-import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
-import { compareResourceVersions, type Lease, type ObjectKey } from '@tranche/kube-types'
+import { createReflector, isNotFound, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
+import type { Lease, ObjectKey } from '@tranche/kube-types'
+import { createOwnWrites, type OwnWrites } from '../own-writes.ts'
 import { deleteLease, type LeaseWatchOptions, type LeaseWrite, toLeaseWrite, writeLease } from './lease-writes.ts'
 
 /** Locks of nodes, as one process sees them: one watch for all, and its own writes at once. */
@@ -33,8 +34,8 @@ class WatchedNodeLocks implements NodeLocks {
   readonly #client: KubeClient
   readonly #clock: Clock
   readonly #reflector: Reflector<NodeLock>
-  /** Locks that this process wrote and its watch does not show yet, by node. */
-  readonly #written = new Map<string, NodeLock>()
+  /** By node. */
+  readonly #written: OwnWrites<NodeLock>
   /** Uids of Leases that this process deleted and its watch may still show. */
   readonly #deleted = new Set<string>()
 
@@ -47,6 +48,7 @@ class WatchedNodeLocks implements NodeLocks {
       transform: toNodeLock,
       indexers: { release: ({ release }: NodeLock) => (release === null ? [] : [EVERY, release.uid]) },
     })
+    this.#written = createOwnWrites(this.#reflector, () => namespace)
     this.#reflector.subscribe({
       onChange: (_key, previous, current) => {
         if (previous !== undefined && current?.uid !== previous.uid) this.#deleted.delete(previous.uid)
@@ -63,15 +65,14 @@ class WatchedNodeLocks implements NodeLocks {
   }
 
   get(node: string): NodeLock | null {
-    const lock = this.#unseen().find((one) => one.node === node) ?? this.#reflector.store.get(this.#keyOf(node))
+    const lock = this.#written.unseen().get(node) ?? this.#reflector.store.get(this.#keyOf(node))
     return lock === undefined || this.#deleted.has(lock.uid) ? null : lock
   }
 
   list(releaseUid = EVERY): readonly NodeLock[] {
-    const unseen = this.#unseen()
-    const own = unseen.filter(({ release }) => release !== null && (releaseUid === EVERY || release.uid === releaseUid))
-    const newer = new Set(unseen.map(({ node }) => node))
-    const shown = this.#reflector.store.byIndex('release', releaseUid).filter(({ node }) => !newer.has(node))
+    const unseen = this.#written.unseen()
+    const own = [...unseen.values()].filter(({ release }) => release !== null && (releaseUid === EVERY || release.uid === releaseUid))
+    const shown = this.#reflector.store.byIndex('release', releaseUid).filter(({ node }) => !unseen.has(node))
     return [...shown, ...own].filter(({ uid }) => !this.#deleted.has(uid))
   }
 
@@ -81,19 +82,21 @@ class WatchedNodeLocks implements NodeLocks {
     try {
       const lease = await writeLease(this.#client, { key: this.#keyOf(wanted.node), exists: before !== null, body }, signal)
       const lock = toNodeLock(lease)
-      if (lock !== null) this.#written.set(lock.node, lock)
+      if (lock !== null) this.#written.learn(lock.node, lock)
       return { kind: 'done' }
     } catch (error) {
+      // Only the watch shows a later one.
+      if (isNotFound(error)) this.#written.forget(wanted.node)
       return toLeaseWrite(error, before !== null)
     }
   }
 
   async free({ node, uid, resourceVersion }: NodeLock, signal: AbortSignal): Promise<boolean> {
     if (!(await deleteLease(this.#client, this.#keyOf(node), { uid, resourceVersion }, signal))) return false
-    const own = this.#written.get(node)?.uid === uid
+    const own = this.#written.unseen().get(node)?.uid === uid
     // A watch that has shown the deletion already never shows it again.
     if (own || this.#reflector.store.get(this.#keyOf(node))?.uid === uid) this.#deleted.add(uid)
-    if (own) this.#written.delete(node)
+    if (own) this.#written.forget(node)
     return true
   }
 
@@ -104,12 +107,6 @@ class WatchedNodeLocks implements NodeLocks {
         for (const release of new Map(releases.map((one) => [`${one.namespace}/${one.uid}`, one])).values()) onChange(release)
       },
     })
-  }
-
-  #unseen(): readonly NodeLock[] {
-    const position = this.#reflector.positionOf(this.namespace)
-    for (const [node, lock] of this.#written) if (compareResourceVersions(position, lock.resourceVersion) >= 0) this.#written.delete(node)
-    return [...this.#written.values()]
   }
 
   #keyOf(node: string): ObjectKey {

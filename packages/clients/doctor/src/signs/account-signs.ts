@@ -114,6 +114,7 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
     ...(isOne || component === 'executor'
       ? [
           ...ofProgram('executor'),
+          ...(args.includes('--room') ? rightsOf(rulesOfPrograms.room, everywhere) : []),
           ...(args.includes('--pre-pull') ? rightsOf(rulesOfPrograms.prePull, scope) : []),
           ...ofDrains(optionValues),
           ...(args.includes('--drain-conditions') ? rightsOf(rulesOfPrograms.drainConditions, everywhere) : []),

@@ -1,4 +1,4 @@
-import type { Permit } from '@tranche/api-schema'
+import type { BlockedReason, Permit } from '@tranche/api-schema'
 import { permitId } from '../record/flight-record.ts'
 
 /**
@@ -17,15 +17,14 @@ export type NodeCheck =
    */
   | { readonly kind: 'pending'; readonly againInMs: number; readonly waits?: NodeWords }
   /**
-   * The pod stays. `reason` is one word, `message` says what is lacking or failed. It is asked again after `againInMs`; without it, after a
+   * The pod stays. `message` says what is lacking or failed. It is asked again after `againInMs`; without it, after a
    * time that grows.
    */
-  | { readonly kind: 'blocked'; readonly reason: string; readonly message: string; readonly againInMs?: number }
+  | { readonly kind: 'blocked'; readonly reason: BlockedReason; readonly message: string; readonly againInMs?: number }
 
 /** Why a pod stays on its node, for people. */
 export interface NodeWords {
-  /** In one word. */
-  readonly reason: string
+  readonly reason: BlockedReason
   readonly message: string
 }
 

@@ -107,7 +107,7 @@ function preparationOf(word: string): Preparation {
   const done = { node, state: state as Preparation['state'], isStale: flag === '!', changesAtMs }
   const renewAtMs = flag === '+' ? NOW_MS - 1 : flag === '-' ? NOW_MS + 5_000 : null
   if (isLock !== undefined) return { ...done, check: 'lock', isAhead: false, isLast: true, renewAtMs }
-  const waits = flag === '^' ? { waits: { reason: 'Pulling', message: 'pulls', fromMs: NOW_MS + 2_000 } } : {}
+  const waits = flag === '^' ? { waits: { reason: 'Pulling' as const, message: 'pulls', fromMs: NOW_MS + 2_000 } } : {}
   return { ...done, check: 'pull', isAhead: flag !== '?', renewAtMs, ...waits }
 }
 

@@ -1,5 +1,4 @@
-import { type BlockedNode, underWayReasons, type Waiting } from '@tranche/api-schema'
-import { GROUP_BUSY } from './progress/group-rules.ts'
+import { type BlockedNode, type BlockedReason, isGroupWait, underWayReasons, type Waiting } from '@tranche/api-schema'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
 
@@ -22,6 +21,16 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'nodes.room of the policy keeps broken pods where the new ones would not fit',
     fix: 'free room there, request less, or set nodes.room to Ignore',
   },
+  RoomUnread: {
+    why: 'nodes.room of the policy keeps the old pods where the room cannot be read',
+    whyBroken: 'nodes.room of the policy keeps broken pods where the room cannot be read',
+    fix: 'executors read it again by themselves; if this lasts, check that the API server responds, or set nodes.room to Ignore',
+  },
+  RoomNotAllowed: {
+    why: 'nodes.room of the policy keeps the old pods because the installation does not allow it',
+    whyBroken: 'nodes.room of the policy keeps broken pods because the installation does not allow it',
+    fix: 'allow it with rbac.room: true in the chart, or set nodes.room to Ignore',
+  },
   ImagePull: {
     why: 'prePull of the policy keeps the old pods where the new images cannot be pulled',
     whyBroken: 'prePull of the policy keeps broken pods where the new images cannot be pulled',
@@ -36,6 +45,11 @@ const wordsOf: Readonly<Record<string, Words>> = {
     why: 'drain of the policy keeps the old pods where other pods still use them',
     whyBroken: 'drain of the policy keeps broken pods where other pods still use them',
     fix: 'let these pods leave, or set drain.onTimeout to Continue; executors drain the nodes again by themselves',
+  },
+  DrainTaken: {
+    why: 'drain of the policy keeps the old pods where another release drains the node',
+    whyBroken: 'drain of the policy keeps broken pods where another release drains the node',
+    fix: 'executors drain the nodes again by themselves, and can once the other release is done with them or is paused',
   },
   NodeLocked: {
     why: 'downtime.nodeLock of the policy keeps the old pods where another holder has the Lease of the node',
@@ -85,8 +99,14 @@ const wordsOf: Readonly<Record<string, Words>> = {
     whyBroken: 'drain of the policy keeps broken pods because the installation does not allow it',
     fix: 'list the namespace in rbac.drain.namespaces of the chart, or remove drain from the policy',
   },
-}
+  CheckFailed: {
+    why: 'the old pods stay where a check that the policy asks for had no clear response',
+    whyBroken: 'broken pods stay where a check that the policy asks for had no clear response',
+    fix: 'executors check the nodes again by themselves; look for errors in their log',
+  },
+} satisfies Readonly<Record<BlockedReason, Words>>
 
+/** For reasons of a newer version. */
 const otherWords: Words = {
   why: 'checks that the policy asks for keep the old pods',
   whyBroken: 'checks that the policy asks for keep broken pods',
@@ -98,11 +118,9 @@ const otherWords: Words = {
  * is written soon after it changes.
  */
 export function holdText(wait: Pick<Waiting, 'reason' | 'message'> | null | undefined): string | null {
-  const isHold = wait !== null && wait !== undefined && (wait.reason in wordsOf || otherHolds.includes(wait.reason))
+  const isHold = wait !== null && wait !== undefined && (wait.reason in wordsOf || isGroupWait(wait.reason))
   return isHold ? `${wait.reason}: ${wait.message}` : null
 }
-
-const otherHolds: readonly string[] = ['CheckFailed', GROUP_BUSY]
 
 /** Whether executors prepare the node, and nothing has failed there. */
 export function isBeingPrepared({ reason }: Pick<BlockedNode, 'reason'>): boolean {

@@ -1,4 +1,4 @@
-import { clipText, LISTED_NODES_MAX, sizeLimits, type Waiting } from '@tranche/api-schema'
+import { clipText, isGroupWait, LISTED_NODES_MAX, sizeLimits, type Waiting } from '@tranche/api-schema'
 import { judgedRelease } from '@tranche/verdict'
 import { batchScope } from '@tranche/fence'
 import { blockedWait, downAndBlocked } from './blocked-wait.ts'
@@ -12,12 +12,13 @@ import { leftBehind } from './progress/the-end.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 
-/** What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does. */
+/** What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does, or while the release waits for its group. */
 export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
   const now = reasonToWait(view, wanted)
   if (now === null) return null
   const before = view.release.status?.waiting
-  const since = before?.reason === now.reason ? before.since : new Date(view.nowMs).toISOString()
+  const isSame = before?.reason === now.reason || (isGroupWait(before?.reason) && isGroupWait(now.reason))
+  const since = before != null && isSame ? before.since : new Date(view.nowMs).toISOString()
   return { ...now, message: clipText(now.message, sizeLimits.message), nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
 }
 
@@ -42,9 +43,9 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
 }
 
 /** A deletion ends when the nodes in flight have their pods; every other stop says why. */
-function stopped(view: ReleaseView, { holds, message }: Wanted & { kind: 'stop' }): Reason {
+function stopped(view: ReleaseView, { holds, message, waits }: Wanted & { kind: 'stop' }): Reason {
   const { release, daemonSet } = view
-  const reason = holds[0]?.reason ?? 'Stopped'
+  const reason = waits ?? holds[0]?.reason ?? 'Stopped'
   if (reason === 'ReleaseFailed') return { reason, message, nodes: release.status?.failure?.nodes ?? [] }
   const nodes = [...new Set((release.status?.flight?.permits ?? []).map(({ node }) => node))]
   if (reason !== 'Deleting' || daemonSet === undefined || nodes.length === 0) return { reason, message, nodes: [] }

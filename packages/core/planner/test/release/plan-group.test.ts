@@ -182,15 +182,30 @@ describe('planBatchRelease with a group (G13)', () => {
         metadata: { deletionTimestamp: '2023-11-14T00:00:00Z' },
         annotations: { 'batchrelease.rollouts.kruise.io/control-info': null },
       },
-      group: { refused: 'forbidden' },
+      group: { refused: { reason: 'GroupFailed', message: 'forbidden' } },
       want: { kind: 'setFinalizer', present: false },
+    },
+    'says that a program which is no release has the group': {
+      view: { ...notBegun, ...held },
+      holder: 'foreign',
+      want: { kind: 'writeStatus', status: { waiting: { reason: 'GroupLocked', message: expect.stringContaining('is no release') } } },
+    },
+    'says that the Lease of the group cannot be read, and keeps the time of the wait for its place in line': {
+      view: { ...notBegun, status: { groupLease: NAME, waiting: waitSince(-60_000) } },
+      group: { refused: { reason: 'GroupFailed', message: 'forbidden' } },
+      want: { kind: 'writeStatus', status: { waiting: { reason: 'GroupFailed', since: waitSince(-60_000).since } } },
+    },
+    'leaves the free Lease to a release that waited longer for another cause': {
+      view: { ...notBegun, ...held },
+      group: { members: [inCharge(aMember({ waiting: { ...waitSince(-60_000), reason: 'GroupLocked' } }))] },
+      want: { kind: 'writeStatus', status: { waiting: { message: expect.stringContaining('comes first') } } },
     },
     'holds, and says why, where the installation allows no groups': {
       view: { ...notBegun },
-      group: { refused: 'the installation does not allow groups' },
+      group: { refused: { reason: 'GroupNotAllowed', message: 'the installation does not allow groups' } },
       want: {
         kind: 'writeStatus',
-        status: { waiting: { reason: 'GroupBusy', message: expect.stringContaining('does not allow groups') } },
+        status: { waiting: { reason: 'GroupNotAllowed', message: expect.stringContaining('does not allow groups') } },
       },
     },
   }

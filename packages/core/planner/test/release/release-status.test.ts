@@ -250,6 +250,28 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'waits for a right of the installation, and says which': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { blocked: [{ node: 'a', reason: 'RoomNotAllowed', message: 'policies may not check room' }] },
+        status: begun,
+      },
+      want: { waiting: { reason: 'RoomNotAllowed', message: expect.stringContaining('allow it with rbac.room: true'), nodes: ['a'] } },
+    },
+    'waits for nodes that another release drains, and does not say that pods use them': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { blocked: [{ node: 'a', reason: 'DrainTaken', message: 'BatchRelease b/c drains it' }] },
+        status: begun,
+      },
+      want: {
+        waiting: {
+          reason: 'DrainTaken',
+          message: expect.stringContaining('where another release drains the node: a (BatchRelease b/c drains it); executors drain'),
+          nodes: ['a'],
+        },
+      },
+    },
     'waits for the budget first, whatever room other nodes have': {
       view: { nodes: 'a:old! b:old! c:old d:old e:old', record: { blocked: [{ node: 'c', reason: 'NoRoom', message: 'no room' }] } },
       want: { waiting: { reason: 'BudgetUsedUp', message: expect.not.stringContaining('no room'), nodes: ['a', 'b'] } },

@@ -95,6 +95,12 @@ export function hostAdvice(path: string, value: unknown, url: string): Advice {
   return adviceOf('HostNotAllowed', { path, value, message: `${host} is not an allowed host`, fix })
 }
 
+/** @returns the advice that the installation lets no policy check that nodes have room */
+export function roomAdvice(room: string): Advice {
+  const message = 'the installation lets no policy check that nodes have room, so nodes keep their old pods'
+  return adviceOf('RoomNotAllowed', { value: room, message })
+}
+
 /** @returns the advice that the installation allows no groups */
 export function groupAdvice(group: string): Advice {
   const message = 'the installation allows no groups, so no release starts'

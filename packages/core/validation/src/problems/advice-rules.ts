@@ -98,6 +98,12 @@ export const adviceRules = {
     says: 'the controller sends requests only to hosts that --allow-host names',
     fix: 'use another host, or start the controller with --allow-host for this one',
   },
+  RoomNotAllowed: {
+    of: 'ReleasePolicy',
+    path: 'spec.nodes.room',
+    says: 'the installation must allow policies to check that nodes have room',
+    fix: 'set rbac.room: true in the values of the chart (--room), or set it to Ignore',
+  },
   GroupNotAllowed: {
     of: 'ReleasePolicy',
     path: 'spec.downtime.group',

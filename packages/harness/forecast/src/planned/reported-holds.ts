@@ -1,4 +1,12 @@
-import type { BlockedNode, ClusterSnapshot, ReleasePolicy, ReleasePolicySpec } from '@tranche/api-schema'
+import {
+  type BlockedNode,
+  type BlockedReason,
+  blockedReasons,
+  type ClusterSnapshot,
+  type GroupWaitReason,
+  type ReleasePolicy,
+  type ReleasePolicySpec,
+} from '@tranche/api-schema'
 import { liveConfigIn } from '@tranche/config'
 import type { Manifests } from './planned-change.ts'
 
@@ -21,10 +29,13 @@ interface Right {
   readonly isAsked: (spec: ReleasePolicySpec) => boolean
 }
 
-/** By the reason of the condition `Usable` without the right. */
-const rights: Readonly<Record<string, Right>> = {
+/** Reason of the condition `Usable` without a right. Each reason of blocked nodes for a lack of one is among them. */
+type RightReason = 'PinNotAllowed' | 'GroupNotAllowed' | Extract<BlockedReason, `${string}NotAllowed`>
+
+const rights: Readonly<Record<RightReason, Right>> = {
   PinNotAllowed: { name: 'config: Pin (rbac.configPin)', isAsked: ({ config }) => config === 'Pin' },
   GroupNotAllowed: { name: 'downtime.group (rbac.groups)', isAsked: ({ downtime }) => downtime?.group !== undefined },
+  RoomNotAllowed: { name: 'nodes.room (rbac.room)', isAsked: ({ nodes }) => nodes?.room === 'Check' },
   PrePullNotAllowed: { name: 'prePull (rbac.prePull)', isAsked: ({ prePull }) => prePull !== undefined },
   DrainNotAllowed: { name: 'drain (rbac.drain)', isAsked: ({ drain }) => drain !== undefined },
   NodeLockNotAllowed: { name: 'downtime.nodeLock (rbac.nodeLocks)', isAsked: ({ downtime }) => downtime?.nodeLock === 'Take' },
@@ -34,8 +45,30 @@ const rights: Readonly<Record<string, Right>> = {
 /** Causes of a stop outside the objects of which a copy is made. */
 const outside: readonly string[] = ['WorkloadTaken', 'CRDOutdated', 'OpenKruiseActive', 'ForeignControl']
 
-/** Checks that fail on every node alike, by the right that they need. */
-const failed: Readonly<Record<string, string>> = { NodeLockFailed: 'NodeLockNotAllowed', DowntimeFailed: 'DowntimeNotAllowed' }
+/** Rights that checks need which fail on every node alike; null where a check may pass by itself. */
+const lacks: Readonly<Record<BlockedReason, RightReason | null>> = {
+  NoRoom: null,
+  RoomUnread: null,
+  RoomNotAllowed: 'RoomNotAllowed',
+  ImagePull: null,
+  PrePullNotAllowed: 'PrePullNotAllowed',
+  DrainBlocked: null,
+  DrainTaken: null,
+  DrainNotAllowed: 'DrainNotAllowed',
+  NodeLocked: null,
+  NodeLockFailed: 'NodeLockNotAllowed',
+  NodeLockNotAllowed: 'NodeLockNotAllowed',
+  DeletionRefused: null,
+  DowntimeSpent: null,
+  DowntimeFailed: 'DowntimeNotAllowed',
+  DowntimeNotAllowed: 'DowntimeNotAllowed',
+  CheckFailed: null,
+  Pulling: null,
+  Draining: null,
+}
+
+/** Waits of a release for its group that no other release ends. */
+const groupLacks: readonly string[] = ['GroupFailed', 'GroupNotAllowed'] satisfies readonly GroupWaitReason[]
 
 /**
  * Reads the holds that stay with the planned policy.
@@ -45,8 +78,8 @@ const failed: Readonly<Record<string, string>> = { NodeLockFailed: 'NodeLockNotA
 export function reportedHolds(snapshot: ClusterSnapshot, manifests: Manifests, changesTemplate: boolean): ReportedHolds {
   const { policy } = snapshot
   const spec = manifests.policy?.spec ?? policy?.spec ?? {}
-  const refused = new Set(unusableOf(policy).filter((reason) => rights[reason]?.isAsked(spec) ?? true))
-  const waits = blockedIn(snapshot).filter(({ reason }) => !(reason in rights) && !(reason in failed))
+  const refused = new Set(unusableOf(policy).filter((reason) => !isRight(reason) || rights[reason].isAsked(spec)))
+  const waits = blockedIn(snapshot).filter(({ reason }) => lackOf(reason) === null)
   const added =
     manifests.policy === undefined ? [] : Object.values(rights).filter(({ isAsked }) => isAsked(spec) && !isAsked(policy?.spec ?? {}))
   return { stop: stopOf(snapshot, spec, { refused, changesTemplate }), refused, waits, unknownRights: added.map(({ name }) => name) }
@@ -72,12 +105,32 @@ function stopOf(snapshot: ClusterSnapshot, spec: ReleasePolicySpec, { refused, c
     return stalled.message
   if (pins && (refused.has('PinNotAllowed') || refused.has('PodPolicyMissing')))
     return policy?.status?.conditions?.find(({ type }) => type === 'Usable')?.message ?? null
-  const blocked = blockedIn(snapshot).find(({ reason }) => rights[failed[reason] ?? '']?.isAsked(spec) === true)
+  const { waiting } = isInProgress(snapshot) ? (snapshot.release?.status ?? {}) : {}
+  if (waiting != null && groupLacks.includes(waiting.reason) && !refused.has('GroupNotAllowed') && rights.GroupNotAllowed.isAsked(spec))
+    return waiting.message
+  const blocked = blockedIn(snapshot).find(({ reason }) => {
+    const lack = lackOf(reason)
+    // The copy of the cluster shows what is refused.
+    return lack !== null && !refused.has(lack) && rights[lack].isAsked(spec)
+  })
   return blocked === undefined ? null : (snapshot.release?.status?.waiting?.message ?? `${blocked.node}: ${blocked.message}`)
 }
 
-function blockedIn({ rollout, release }: ClusterSnapshot): readonly BlockedNode[] {
-  return rollout.status?.phase === 'Progressing' ? (release?.status?.flight?.blocked ?? []) : []
+function isRight(reason: string): reason is RightReason {
+  return Object.hasOwn(rights, reason)
+}
+
+/** A newer version may write other reasons. */
+function lackOf(reason: string): RightReason | null {
+  return blockedReasons.some((one) => one === reason) ? lacks[reason as BlockedReason] : null
+}
+
+function isInProgress({ rollout }: ClusterSnapshot): boolean {
+  return rollout.status?.phase === 'Progressing'
+}
+
+function blockedIn(snapshot: ClusterSnapshot): readonly BlockedNode[] {
+  return isInProgress(snapshot) ? (snapshot.release?.status?.flight?.blocked ?? []) : []
 }
 
 /** Most nodes that a text names. */

@@ -1,4 +1,4 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import { type BatchRelease, isGroupWait } from '@tranche/api-schema'
 import type { ReleaseView } from '../view/release-view.ts'
 import { groupNameOf, type GroupView, isFree, isHeldBy, isLeaving } from '../view/group-view.ts'
 
@@ -48,13 +48,13 @@ export function nextInLine({ release, group }: ReleaseView): BatchRelease | null
   const own = placeOf(release)
   const ahead = group.members.flatMap(({ release: member, isInCharge }) => {
     if (member.metadata.deletionTimestamp !== undefined) return []
-    const isBefore = isInFlight(member) ? isInCharge || isPatient : isPatient && member.status?.waiting?.reason === GROUP_BUSY
+    const isBefore = isInFlight(member) ? isInCharge || isPatient : isPatient && isGroupWait(member.status?.waiting?.reason)
     return isBefore && comesBefore(placeOf(member), own) ? [member] : []
   })
   return ahead.toSorted((a, b) => (comesBefore(placeOf(a), placeOf(b)) ? -1 : 1))[0] ?? null
 }
 
-/** Reason of a stop, and of `status.waiting`, while another release of the group is in progress. */
+/** Reason of a stop while a release waits for its group. @see groupWaitReasons for those of `status.waiting` */
 export const GROUP_BUSY = 'GroupBusy'
 
 function isInFlight(release: BatchRelease): boolean {
@@ -65,7 +65,7 @@ function placeOf(release: BatchRelease): readonly [number, string, string] {
   const { canaryRevision, stableRevision } = release.spec.tranche ?? {}
   const isRollback = canaryRevision !== undefined && canaryRevision === stableRevision
   const { waiting } = release.status ?? {}
-  const since = waiting?.reason === GROUP_BUSY ? waiting.since : '~'
+  const since = waiting != null && isGroupWait(waiting.reason) ? waiting.since : '~'
   return [isInFlight(release) ? 0 : isRollback ? 1 : 2, since, keyOfRelease(release)]
 }
 

@@ -1,24 +1,37 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import type { BatchRelease, GroupWaitReason } from '@tranche/api-schema'
 import { rolloutOf } from '@tranche/kube-types'
 import { groupHolderOf, groupNameOf, isFree, isHeldBy } from '../view/group-view.ts'
 import type { ReleaseView } from '../view/release-view.ts'
 import { keyOfRelease, nextInLine } from './group-rules.ts'
 
-/** Why the release waits for its group, and what ends the wait. */
-export function busyText(view: ReleaseView): string {
+/** Why a release waits for its group, and what ends the wait. */
+export interface GroupWait {
+  readonly reason: GroupWaitReason
+  readonly message: string
+}
+
+/** Why the release waits for its group. */
+export function groupWait(view: ReleaseView): GroupWait {
   const { release, group } = view
   const named = `group ${groupNameOf(release) ?? ''}`
-  if (group === undefined) return `${named}: its Lease has not been read yet`
-  if (group.refused !== null) return `${named} (downtime.group of the policy): ${group.refused}`
-  if (group.name !== group.wanted) return `${named}: leaving the former group first`
+  if (group === undefined) return busy(`${named}: its Lease has not been read yet`)
+  if (group.refused !== null)
+    return { reason: group.refused.reason, message: `${named} (downtime.group of the policy): ${group.refused.message}` }
+  if (group.name !== group.wanted) return busy(`${named}: leaving the former group first`)
   const { lease } = group
-  if (isHeldBy(lease, release)) return `${named}: taking its Lease again`
-  if (isFree(lease)) return freeText(named, nextInLine(view))
+  if (isHeldBy(lease, release)) return busy(`${named}: taking its Lease again`)
+  if (isFree(lease)) return busy(freeText(named, nextInLine(view)))
   const holder = groupHolderOf(lease)
-  if (holder === null)
-    return `${named} is held by "${lease?.spec?.holderIdentity ?? ''}", which is no release; if it has ended, delete the Lease ${group.name}`
+  if (holder === null) {
+    const message = `${named} is held by "${lease?.spec?.holderIdentity ?? ''}", which is no release; if it has ended, delete the Lease ${group.name}`
+    return { reason: 'GroupLocked', message }
+  }
   const name = group.holder === undefined ? `the release ${holder.namespace}/${holder.name}, which is gone` : titleOf(group.holder.release)
-  return `${named} releases one DaemonSet at a time; waiting for ${name}${stateText(group.holder?.release)}`
+  return busy(`${named} releases one DaemonSet at a time; waiting for ${name}${stateText(group.holder?.release)}`)
+}
+
+function busy(message: string): GroupWait {
+  return { reason: 'GroupBusy', message }
 }
 
 /** @param first the release that goes before this one; null where there is none */

@@ -1,4 +1,4 @@
-import { type BatchRelease, clipText, type Hold, sizeLimits } from '@tranche/api-schema'
+import { type BatchRelease, clipText, type GroupWaitReason, type Hold, sizeLimits } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT, batchScope, scopeTextOf } from '@tranche/fence'
 import { daemonSetAnnotations, type DaemonSet, type IntOrString, rolloutOf, scaleIntOrPercent } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
@@ -13,7 +13,7 @@ import { isStatusOfRelease } from '../view/is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
 import { leftBehind } from './the-end.ts'
 import { GROUP_BUSY } from './group-rules.ts'
-import { busyText } from './group-text.ts'
+import { groupWait } from './group-text.ts'
 import { needsGroup } from './needs-group.ts'
 import { groupNameOf } from '../view/group-view.ts'
 
@@ -21,7 +21,13 @@ import { groupNameOf } from '../view/group-view.ts'
 export type Wanted =
   | { readonly kind: 'allow'; readonly allowance: Allowance; readonly stable: string; readonly progress: BatchProgress }
   /** Nothing may be deleted; each hold says why and is lifted only by its own cause (F9). */
-  | { readonly kind: 'stop'; readonly holds: readonly Hold[]; readonly message: string }
+  | {
+      readonly kind: 'stop'
+      readonly holds: readonly Hold[]
+      readonly message: string
+      /** Reason of the wait, if it says more than that of the hold. */
+      readonly waits?: GroupWaitReason
+    }
   /** The cluster has not caught up; the allowance stays as it is, and F1 keeps executors idle. */
   | { readonly kind: 'pending'; readonly message: string }
 
@@ -48,9 +54,12 @@ export function wantedAllowance(view: ReleaseView): Wanted {
     if (stopped !== null) return stopped
   }
   const wanted = allowanceFor(view, daemonSet, resolveLimit(daemonSet, view.fleet.desired, overrideOf(release)))
-  return wanted.kind === 'allow' && needsGroup(view, wanted.progress)
-    ? stop(GROUP_BUSY, groupNameOf(release) ?? '', busyText(view))
-    : wanted
+  return wanted.kind === 'allow' && needsGroup(view, wanted.progress) ? stopForGroup(view) : wanted
+}
+
+function stopForGroup(view: ReleaseView): Stop {
+  const { reason, message } = groupWait(view)
+  return { ...stop(GROUP_BUSY, groupNameOf(view.release) ?? '', message), waits: reason }
 }
 
 function deletion({ release: { metadata } }: ReleaseView): Stop | null {

@@ -1,4 +1,4 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import type { BatchRelease, GroupWaitReason } from '@tranche/api-schema'
 import type { Lease } from '@tranche/kube-types'
 
 /** What one pass has read about the group of a release (G13). */
@@ -6,7 +6,7 @@ export interface GroupView {
   /** Lease of the group that the policy names; null without a group. */
   readonly wanted: string | null
   /** Why the Leases of groups cannot be used, and the fix; null where they can. */
-  readonly refused: string | null
+  readonly refused: GroupRefusal | null
   /** Name of the Lease that was read: the one in the status, else the wanted one. */
   readonly name: string
   /** The Lease; null where it does not exist, or was not read. */
@@ -19,6 +19,12 @@ export interface GroupView {
   readonly freeForMs: number | null
   /** Whether the Lease could not be given up a short time ago. Nothing else waits for it: without its holder, another release frees it. */
   readonly leaveFailed?: boolean
+}
+
+/** Why the Leases of groups cannot be used, and the fix. */
+export interface GroupRefusal {
+  readonly reason: Extract<GroupWaitReason, 'GroupNotAllowed' | 'GroupFailed'>
+  readonly message: string
 }
 
 /** Another release of a group. */

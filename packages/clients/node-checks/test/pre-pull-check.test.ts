@@ -3,8 +3,8 @@ import { FakeClock } from '@tranche/clock'
 import type { HelperCreation, HelperPods } from '@tranche/cluster'
 import type { HelperPod, PullState } from '@tranche/pre-pull'
 import { describe, expect, it } from 'vitest'
-import type { Check, CheckTarget } from '../src/checks/check.ts'
-import { createPrePullCheck } from '../src/checks/pre-pull-check.ts'
+import type { Check, CheckTarget } from '../src/check.ts'
+import { createPrePullCheck } from '../src/pre-pull-check.ts'
 
 const signal = new AbortController().signal
 const failed: PullState = { kind: 'failed', message: 'cannot pull image "agent:v2": ErrImagePull' }

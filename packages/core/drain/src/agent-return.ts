@@ -1,5 +1,5 @@
-import type { AgentReturn } from '@tranche/drain'
 import { availableFromMs, type FleetPod, type NodeView } from '@tranche/fleet'
+import type { AgentReturn } from './node-downtime.ts'
 
 /** Times of {@link agentReturn}. */
 export interface ReturnTimes {

@@ -1,15 +1,13 @@
-import { drainDefaults, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { isSamePermit, type SeenPermit, LONGEST_LOCK_MS } from '@tranche/drain'
-import type { CheckTarget } from './check.ts'
+import { isSamePermit, type SeenPermit } from '@tranche/drain'
 
 /** Nodes whose pod a process wants to delete, and since when. Only time depends on this memory. */
 export interface AskedDeletions {
   /**
    * Whether the pod should have been deleted long ago. Something refuses that, such as a webhook: other programs get the Lease for a moment. The
-   * time starts again after that answer.
+   * time starts again after that answer, and with another permit.
    */
-  isTooLong(release: CheckTarget['release'], locked: SeenPermit, node: string): boolean
+  isTooLong(node: string, permit: SeenPermit['permit'], limitMs: number): boolean
   forget(node: string): void
 }
 
@@ -18,13 +16,11 @@ export function createAskedDeletions(clock: Clock): AskedDeletions {
   /** Permits whose deletion was asked about, by node, and since when (monotonic). */
   const asked = new Map<string, { readonly permit: SeenPermit['permit']; readonly fromMs: number }>()
   return {
-    isTooLong({ spec }, { permit }, node) {
+    isTooLong(node, permit, limitMs) {
       const nowMs = clock.monotonicMs()
       const before = asked.get(node)
       const fromMs = before !== undefined && isSamePermit(before.permit, permit) ? before.fromMs : nowMs
-      const { drain } = spec.tranche ?? {}
-      const drainMs = drain === undefined ? 0 : durationMs(drain.timeout ?? drainDefaults.timeout)
-      const isTooLong = nowMs - fromMs >= LONGEST_LOCK_MS + drainMs
+      const isTooLong = nowMs - fromMs >= limitMs
       if (isTooLong) asked.delete(node)
       else asked.set(node, { permit, fromMs })
       return isTooLong

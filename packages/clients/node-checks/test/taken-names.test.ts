@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { expect, it } from 'vitest'
-import { createTakenNames } from '../src/checks/taken-names.ts'
+import { createTakenNames } from '../src/taken-names.ts'
 
 it('reports a name that has been taken for a minute, from its first question on', () => {
   const clock = new FakeClock()

@@ -1,4 +1,4 @@
-import { type BatchRelease, durationMs, type UnderWayReason } from '@tranche/api-schema'
+import { type BatchRelease, type BlockedReason, durationMs, type UnderWayReason } from '@tranche/api-schema'
 import type { CheckPurpose, NodeCheck, NodeWords, Preparation, PreparationRules } from '@tranche/fence'
 import type { DaemonSet } from '@tranche/kube-types'
 
@@ -53,7 +53,7 @@ export interface Check {
 }
 
 /** @returns the answer that keeps the pod on its node */
-export function blocked(reason: string, message: string): NodeCheck & { readonly kind: 'blocked' } {
+export function blocked(reason: BlockedReason, message: string): NodeCheck & { readonly kind: 'blocked' } {
   return { kind: 'blocked', reason, message }
 }
 

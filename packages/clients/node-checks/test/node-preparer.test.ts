@@ -1,13 +1,13 @@
 import type { NodeCheck, Preparation } from '@tranche/fence'
 import { describe, expect, it } from 'vitest'
-import type { Check, CheckTarget } from '../src/checks/check.ts'
+import type { Check, CheckTarget } from '../src/check.ts'
 import { createNodePreparer } from '../src/node-preparer.ts'
 
 const target = {} as CheckTarget
 const signal = new AbortController().signal
 const permit = { node: 'a', purpose: 'permit' } as const
 const wait: NodeCheck = { kind: 'pending', againInMs: 1 }
-const block: NodeCheck = { kind: 'blocked', reason: 'Odd', message: 'is odd' }
+const block: NodeCheck = { kind: 'blocked', reason: 'NoRoom', message: 'is odd' }
 
 /** A check with this answer; null: the policy does not ask for it. */
 function aCheck(answer: NodeCheck | null, fields: Partial<Check> = {}): Check & { readonly asked: string[] } {

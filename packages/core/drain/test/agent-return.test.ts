@@ -1,6 +1,6 @@
+import { agentReturn } from '@tranche/drain'
 import type { FleetPod, NodeView } from '@tranche/fleet'
 import { expect, it } from 'vitest'
-import { agentReturn } from '../src/checks/agent-return.ts'
 
 const NOW_MS = Date.parse('2026-01-02T00:00:00Z')
 /** The monotonic clock began an hour ago. */

@@ -1,3 +1,4 @@
+import type { Permit } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import { isSamePermit, type SeenPermit } from '@tranche/drain'
 import { type NodeView, nodeInView } from '@tranche/fleet'
@@ -5,11 +6,15 @@ import { compareResourceVersions } from '@tranche/kube-types'
 import { isInCharge } from '@tranche/planner'
 import type { CheckTarget } from './check.ts'
 
+/** Permits of the node in the record, the oldest first. */
+export function permitsOn({ status }: CheckTarget['release'], node: string): readonly Permit[] {
+  return (status?.flight?.permits ?? []).filter((one) => one.node === node)
+}
+
 /** The newest permit of the node, which is the one that is executable; null without one. */
 export function permitOn({ release }: CheckTarget, node: string): SeenPermit | null {
   const { namespace = '', name, uid, resourceVersion } = release.metadata
-  const { permits = [] } = release.status?.flight ?? {}
-  const permit = permits.filter((one) => one.node === node).at(-1)
+  const permit = permitsOn(release, node).at(-1)
   return permit === undefined ? null : { release: { namespace, name, uid }, permit, seenAt: resourceVersion }
 }
 

@@ -1,8 +1,9 @@
-import type { Clock } from '@tranche/clock'
+import { type Clock, durationText } from '@tranche/clock'
 import type { NodeLocks, WatchedCluster } from '@tranche/cluster'
-import { heldText, isHeld, isLockedBy, type NodeLock, renewalDueMs } from '@tranche/drain'
+import { halfOverAtMs, heldText, isHeld, isLockedBy, longestDeletionMs, type NodeLock, renewalDueMs } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import type { FleetNode } from '@tranche/fleet'
+import { isListedNamespace } from '@tranche/kube-types'
 import { actOnEach } from './act-on-each.ts'
 import { type AskedDeletions, createAskedDeletions } from './asked-deletions.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
@@ -30,8 +31,6 @@ const HELD_AGAIN_MS = 15_000
 
 /** Delay before a node is locked again whose pod could not be deleted, in milliseconds: other programs have the time to take its Lease. */
 const REFUSED_AGAIN_MS = 300_000
-
-const TOO_LONG = 'its pod was not deleted within an hour of taking the Lease of the node, which is given back for now'
 
 /** Time for a renewal that is due, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 60_000
@@ -72,8 +71,7 @@ class LockCheck implements Check {
     const { locks, trusted, clock } = this.#parts
     const { namespace = '', name, uid } = target.release.metadata
     if (!asksLock(target.release) || purpose === 'ahead') return null
-    const isTrusted = trusted.includes('*') || trusted.includes(namespace)
-    if (locks === undefined || !isTrusted) return blocked('NodeLockNotAllowed', untrusted(namespace))
+    if (locks === undefined || !isListedNamespace(trusted, namespace)) return blocked('NodeLockNotAllowed', untrusted(namespace))
     const unread = this.#access.unread(locks)
     if (unread !== null) return unread
     const lock = locks.get(node)
@@ -116,7 +114,9 @@ class LockCheck implements Check {
     if (locked === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     const lock = locks.get(node)
     const isTaken = lock !== null && isLockedBy(lock, locked.release, clock.nowMs()) && isFor(lock, locked)
-    if (this.#asked.isTooLong(target.release, locked, node)) return { ...blocked('DeletionRefused', TOO_LONG), againInMs: REFUSED_AGAIN_MS }
+    const limitMs = longestDeletionMs(target.release.spec.tranche?.drain)
+    if (this.#asked.isTooLong(node, locked.permit, limitMs))
+      return { ...blocked('DeletionRefused', refusedText(limitMs)), againInMs: REFUSED_AGAIN_MS }
     if (isTaken && !this.#isDue(lock)) return { kind: 'ready', for: 'deletion' }
     const written = await locks.write({ node, nodeUid: nodeOf(cluster, node)?.uid, locked }, signal)
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
@@ -128,12 +128,12 @@ class LockCheck implements Check {
 
   /** Its time must last until the deletion is sent, whatever the limit of renewals says. */
   #isDue(lock: NodeLock): boolean {
-    return this.#parts.clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2
+    return this.#parts.clock.nowMs() >= halfOverAtMs(lock)
   }
 
   /** Whether each executor that may still need it would have renewed it: the watch of this process may not show yet what a release controls. */
   #isForgotten(lock: NodeLock): boolean {
-    return this.#parts.clock.nowMs() >= (lock.renewedMs ?? 0) + lock.durationMs / 2 + FORGOTTEN_AFTER_MS
+    return this.#parts.clock.nowMs() >= halfOverAtMs(lock) + FORGOTTEN_AFTER_MS
   }
 
   #renewAtMs(lock: NodeLock): number | null {
@@ -151,6 +151,10 @@ class LockCheck implements Check {
 
 function nodeOf({ nodes }: WatchedCluster, name: string): FleetNode | undefined {
   return nodes.store.get({ namespace: '', name })
+}
+
+function refusedText(limitMs: number): string {
+  return `its pod was not deleted within ${durationText(limitMs)} of taking the Lease of the node, which is given back for now`
 }
 
 function untrusted(namespace: string): string {

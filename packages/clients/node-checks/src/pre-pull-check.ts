@@ -1,11 +1,11 @@
-import { durationMs, prePullDefaults, type PrePullRules } from '@tranche/api-schema'
+import { prePullDefaults, type PrePullRules } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { HelperPods } from '@tranche/cluster'
 import { type NodeCheck, type Preparation, SHORT_WORK_MS } from '@tranche/fence'
 import { compareResourceVersions } from '@tranche/kube-types'
-import { helperManifest, type HelperPod, pulledImages } from '@tranche/pre-pull'
+import { helperManifest, type HelperPod, pulledImages, type PullProgress, pullProgress } from '@tranche/pre-pull'
 import { actOnEach } from './act-on-each.ts'
-import { type Check, type CheckTarget, limitedWords } from './check.ts'
+import { blocked, type Check, type CheckTarget, limitedWords } from './check.ts'
 import { createTakenNames } from './taken-names.ts'
 
 /** Dependencies of {@link createPrePullCheck}. */
@@ -20,11 +20,7 @@ export interface PrePullParts {
 /** Name of the check in its preparations. */
 const PRE_PULL = 'prePull'
 
-const NOT_ALLOWED: NodeCheck = {
-  kind: 'blocked',
-  reason: 'PrePullNotAllowed',
-  message: 'this installation does not allow executors to create helper pods',
-}
+const NOT_ALLOWED = blocked('PrePullNotAllowed', 'this installation does not allow executors to create helper pods')
 
 /** Time after which a helper pod is looked for again if no watch event comes, in milliseconds. */
 const AGAIN_MS = 10_000
@@ -81,9 +77,9 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     if (manifest === null) return { kind: 'ready', for: 'deletion' }
     if (pods.hasJustGone(manifest.metadata)) return { kind: 'pending', againInMs: GONE_AGAIN_MS }
     const creation = await pods.create(manifest, signal)
-    if (creation.kind === 'rejected') return blocked(`the helper pod was rejected: ${creation.message}`)
+    if (creation.kind === 'rejected') return blocked('ImagePull', `the helper pod was rejected: ${creation.message}`)
     if (creation.kind === 'created') taken.forget(manifest.metadata.name)
-    else if (taken.isTakenForLong(manifest.metadata.name)) return blocked(takenText(manifest.metadata))
+    else if (taken.isTakenForLong(manifest.metadata.name)) return blocked('ImagePull', takenText(manifest.metadata))
     return { kind: 'pending', againInMs: AGAIN_MS }
   }
 }
@@ -135,15 +131,16 @@ function hasCaughtUp({ release }: CheckTarget, { seenAt, createdMs }: HelperPod,
 
 function toPreparation(pod: HelperPod, target: CheckTarget, clock: Clock): Preparation {
   const rules = rulesOf(target)
-  const leftMs = leftMsOf(pod, target, clock)
-  const isFailed = pod.state.kind === 'failed' || (pod.state.kind === 'pulling' && leftMs <= 0)
-  const isTolerated = isFailed && rules !== undefined && toleratesFailure(rules)
-  const state = pod.state.kind === 'pulled' || isTolerated ? 'ready' : isFailed ? 'failed' : 'begun'
-  const changesAtMs = state === 'begun' ? clock.monotonicMs() + leftMs : null
+  const progress = progressOf(pod, target, clock)
+  const isTolerated = progress.kind === 'failed' && rules !== undefined && toleratesFailure(rules)
+  const state = isTolerated ? 'ready' : STATES[progress.kind]
+  const changesAtMs = progress.kind === 'pulling' ? clock.monotonicMs() + progress.leftMs : null
   const isOld = isStale(pod, target)
   const waits = state === 'begun' && !isOld ? { waits: pullWaits(pod, target, clock) } : {}
   return { node: pod.node, check: PRE_PULL, state, isAhead: true, isStale: isOld, changesAtMs, ...waits }
 }
+
+const STATES = { pulled: 'ready', pulling: 'begun', failed: 'failed' } as const satisfies Record<PullProgress['kind'], Preparation['state']>
 
 /** Maximum number of images that a text names. */
 const NAMED_IMAGES_MAX = 2
@@ -163,24 +160,25 @@ function pullWaits(pod: HelperPod, target: CheckTarget, clock: Clock): NonNullab
 }
 
 function answerOf(pod: HelperPod, target: CheckTarget, clock: Clock): NodeCheck {
-  if (pod.state.kind === 'pulled') return { kind: 'ready', for: 'deletion' }
-  if (pod.state.kind === 'failed') return blocked(pod.state.message)
-  const leftMs = leftMsOf(pod, target, clock)
-  if (leftMs > 0) return { kind: 'pending', againInMs: Math.min(AGAIN_MS, leftMs) }
-  return blocked(`the images were not pulled within ${rulesOf(target)?.timeout ?? prePullDefaults.timeout}`)
+  const progress = progressOf(pod, target, clock)
+  switch (progress.kind) {
+    case 'pulled':
+      return { kind: 'ready', for: 'deletion' }
+    case 'pulling':
+      return { kind: 'pending', againInMs: Math.min(AGAIN_MS, progress.leftMs) }
+    case 'failed':
+      return blocked('ImagePull', progress.message)
+    default:
+      return progress satisfies never
+  }
 }
 
-/** Milliseconds until the time for the pull is over, by the clock of the API server (F14). */
-function leftMsOf({ createdMs }: HelperPod, target: CheckTarget, clock: Clock): number {
-  return createdMs + durationMs(rulesOf(target)?.timeout ?? prePullDefaults.timeout) - clock.nowMs()
+function progressOf(pod: HelperPod, target: CheckTarget, clock: Clock): PullProgress {
+  return pullProgress(pod, rulesOf(target)?.timeout ?? prePullDefaults.timeout, clock.nowMs())
 }
 
 function takenText({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `the name of the helper pod is taken: pod ${namespace}/${name} is no helper pod of this release, or is being deleted; delete it, or remove its finalizers`
-}
-
-function blocked(message: string): NodeCheck {
-  return { kind: 'blocked', reason: 'ImagePull', message }
 }
 
 function manifestFor({ daemonSet, release }: CheckTarget, node: string, revision: string): ReturnType<typeof helperManifest> {

@@ -1,3 +1,4 @@
+import type { BlockedReason } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { NodeCheck } from '@tranche/fence'
 import { blocked } from './check.ts'
@@ -34,7 +35,7 @@ const UNREAD_AGAIN_MS = 15_000
 const FAILED_AGAIN_MS = 60_000
 
 /** @param reason of nodes whose Leases cannot be read */
-export function createLeaseAccess(clock: Clock, reason: string): LeaseAccess {
+export function createLeaseAccess(clock: Clock, reason: BlockedReason): LeaseAccess {
   const failures = new Map<string, { readonly message: string; readonly untilMs: number }>()
   /** Since when (monotonic) the Leases have not been read; null if they are. */
   let unreadFromMs: number | null = null

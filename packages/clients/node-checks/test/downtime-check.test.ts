@@ -2,8 +2,8 @@ import { FakeClock } from '@tranche/clock'
 import type { LeaseWrite, NodeDowntimes, WatchedCluster } from '@tranche/cluster'
 import type { Downtimes, DowntimeWanted, NodeDowntime } from '@tranche/drain'
 import { describe, expect, it } from 'vitest'
-import type { Check, CheckTarget } from '../src/checks/check.ts'
-import { createDowntimeCheck } from '../src/checks/downtime-check.ts'
+import type { Check, CheckTarget } from '../src/check.ts'
+import { createDowntimeCheck } from '../src/downtime-check.ts'
 
 const signal = new AbortController().signal
 const MINUTE = 60_000

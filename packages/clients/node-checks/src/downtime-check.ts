@@ -3,22 +3,21 @@ import { type Clock, durationText } from '@tranche/clock'
 import type { NodeDowntimes, WatchedCluster } from '@tranche/cluster'
 import {
   type AgentReturn,
+  agentReturn,
   allDowntimes,
   DOWNTIME_WINDOW_MS,
   downtimeBegun,
   downtimeEnded,
-  downtimeMs,
   type Downtimes,
   type NodeAgent,
   type NodeDowntime,
-  belowLimitAtMs,
+  spentDowntime,
 } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import { isAvailable, nodeInView } from '@tranche/fleet'
 import type { DaemonSet } from '@tranche/kube-types'
 import { isWayBack } from '@tranche/verdict'
 import { actOnEach } from './act-on-each.ts'
-import { agentReturn } from './agent-return.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
 import { CHANGED_AGAIN_MS, createLeaseAccess, type LeaseAccess } from './lease-access.ts'
 import { isControlling, isPermitOver, permitOn } from './permit-on-node.ts'
@@ -120,12 +119,11 @@ class DowntimeCheck implements Check {
     if (memory === null || !this.#isAgentThere(daemonSet, node)) return null
     const nowMs = clock.nowMs()
     const all = allDowntimes(memory, this.#returnOf(memory, daemonSet), nowMs)
-    const spentMs = downtimeMs(all, nowMs)
-    if (spentMs < allowed) return null
-    const atMs = belowLimitAtMs(all, allowed, nowMs)
-    const until = `it can be updated at ${new Date(atMs).toISOString()}`
-    const message = `its agent was away for ${durationText(spentMs)} of the ${durationText(allowed)} allowed in 24 hours; ${until}`
-    const againInMs = Math.min(SPENT_AGAIN_MS, Math.max(CHANGED_AGAIN_MS, atMs - nowMs))
+    const spent = spentDowntime(all, allowed, nowMs)
+    if (spent === null) return null
+    const until = `it can be updated at ${new Date(spent.untilMs).toISOString()}`
+    const message = `its agent was away for ${durationText(spent.spentMs)} of the ${durationText(allowed)} allowed in 24 hours; ${until}`
+    const againInMs = Math.min(SPENT_AGAIN_MS, Math.max(CHANGED_AGAIN_MS, spent.untilMs - nowMs))
     return { ...blocked('DowntimeSpent', message), againInMs }
   }
 

@@ -1,12 +1,18 @@
 import type { CheckPurpose, NodeCheck, Preparation, PreparationRules, PreparedNode } from '@tranche/fence'
-import type { ExecutorReading } from '@tranche/partition-executor'
-import { actOnEach } from './checks/act-on-each.ts'
-import type { Check, CheckQuestion, CheckTarget } from './checks/check.ts'
+import { actOnEach } from './act-on-each.ts'
+import type { Check, CheckQuestion, CheckTarget } from './check.ts'
+
+/** What a policy asks for on nodes, and what was done there. */
+export interface PreparationReading {
+  readonly preparation?: PreparationRules
+  /** By node. */
+  readonly prepared?: ReadonlyMap<string, readonly Preparation[]>
+}
 
 /** All checks of nodes as one. */
 export interface NodePreparer {
   /** @returns what the policy asks for and what was done, both absent where there is none */
-  read(target: CheckTarget): Pick<ExecutorReading, 'preparation' | 'prepared'>
+  read(target: CheckTarget): PreparationReading
   /** Asks the checks in order; the first that does not find the node ready answers. */
   check(target: CheckTarget, question: CheckQuestion, signal: AbortSignal): Promise<NodeCheck>
   /** Undoes what one check did on a node. */

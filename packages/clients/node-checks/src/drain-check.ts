@@ -14,13 +14,13 @@ import type { Clock } from '@tranche/clock'
 import { type NodeCheck, type NodeWords, SHORT_WORK_MS } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
 import type { KubeClient } from '@tranche/kube-client'
-import { keyOf, keyText } from '@tranche/kube-types'
-import type { EventRecorder } from '@tranche/reconcile'
+import { isListedNamespace, keyOf, keyText } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import { actOnEach } from './act-on-each.ts'
-import { type Check, type CheckTarget, limitedWords } from './check.ts'
-import { recordLateDrain } from './late-drain-event.ts'
-import { isControlling } from './permit-on-node.ts'
+import { blocked, type Check, type CheckTarget, limitedWords } from './check.ts'
+import { CHANGED_AGAIN_MS } from './lease-access.ts'
+import { type DrainEvents, recordLateDrain } from './late-drain-event.ts'
+import { isControlling, permitOn, permitsOn } from './permit-on-node.ts'
 
 /** Dependencies of {@link createDrainCheck}. */
 export interface DrainParts {
@@ -28,7 +28,7 @@ export interface DrainParts {
   readonly cluster: WatchedCluster
   readonly clock: Clock
   readonly log: Logger
-  readonly events: Pick<EventRecorder, 'record'>
+  readonly events: DrainEvents
   /** Namespaces whose policies may drain nodes; `*` for all. */
   readonly trusted: readonly string[]
   /** Namespaces that this process watches; undefined for all. */
@@ -44,16 +44,14 @@ export interface DrainParts {
 export function createDrainCheck({ client, cluster, clock, log, events, trusted, watched, setsConditions }: DrainParts): Check {
   const drainer = createNodeDrainer(client, clock, setsConditions ? loggedConditions(clock, log) : undefined)
 
-  async function drain({ daemonSet, release }: CheckTarget, rules: DrainRules, node: string, signal: AbortSignal): Promise<NodeCheck> {
-    const { name, namespace = '', uid } = release.metadata
-    // The newest permit of a node is the one that is executable.
-    const permit = permitsOf(release, node).at(-1)
-    if (permit === undefined) return { kind: 'pending', againInMs: PERMIT_AGAIN_MS }
-    const drained = { release: { namespace, name, uid }, permit }
+  async function drain(target: CheckTarget, rules: DrainRules, node: string, signal: AbortSignal): Promise<NodeCheck> {
+    const { daemonSet } = target
+    const drained = permitOn(target, node)
+    if (drained === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     const reading = await drainer.drain({ node, agent: daemonSet, rules, drained }, signal)
     if (reading.kind === 'late' && reading.isNews) {
       log.warn({ daemonSet: keyText(keyOf(daemonSet)), node, why: reading.message }, 'updating node that is not drained')
-      recordLateDrain({ daemonSet, release }, `node ${node} is updated although it is ${reading.message}`, events)
+      recordLateDrain(target, `node ${node} is updated although it is ${reading.message}`, events)
     }
     return toCheck(reading, rules)
   }
@@ -71,16 +69,15 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
       const { namespace = '', uid } = target.release.metadata
       const rules = target.release.spec.tranche?.drain
       if (rules === undefined || purpose === 'ahead') return null
-      if (!trusted.includes('*') && !trusted.includes(namespace))
-        return { kind: 'blocked', reason: 'DrainNotAllowed', message: untrusted(namespace) }
+      if (!isListedNamespace(trusted, namespace)) return blocked('DrainNotAllowed', untrusted(namespace))
       if (purpose === 'deletion') return drain(target, rules, node, signal)
       const resting = drainer.whyResting(node, uid, rules)
-      return resting === null ? { kind: 'ready', for: 'permit' } : { kind: 'blocked', reason: DRAIN_BLOCKED, message: resting }
+      return resting === null ? { kind: 'ready', for: 'permit' } : blocked(resting.reason, resting.message)
     },
     async undo({ daemonSet, release }, node, signal) {
       // A pass undoes it only once its permits are settled. A permit of a standing pod has come since.
       const standing = new Set(nodeInView(cluster.fleet.view(daemonSet), node)?.pods.map(({ uid }) => uid))
-      const settled = permitsOf(release, node).filter(({ podUid }) => !standing.has(podUid))
+      const settled = permitsOn(release, node).filter(({ podUid }) => !standing.has(podUid))
       await uncordonNode(client, node, settled, signal)
     },
     async sweep(signal) {
@@ -112,16 +109,6 @@ function loggedConditions(clock: Clock, log: Logger): DrainConditions {
   }
 }
 
-/** Reason in the record for a node whose consumers do not leave. */
-const DRAIN_BLOCKED = 'DrainBlocked'
-
-/** Delay if the permit of a node is not in the record any more, in milliseconds. */
-const PERMIT_AGAIN_MS = 1_000
-
-function permitsOf(release: CheckTarget['release'], node: string): readonly Permit[] {
-  return (release.status?.flight?.permits ?? []).filter((permit) => permit.node === node)
-}
-
 function toCheck(reading: DrainReading, rules: DrainRules): NodeCheck {
   switch (reading.kind) {
     case 'ready':
@@ -134,7 +121,7 @@ function toCheck(reading: DrainReading, rules: DrainRules): NodeCheck {
         ...(reading.spentMs >= SHORT_WORK_MS && { waits: drainWords(reading, rules) }),
       }
     case 'blocked':
-      return { kind: 'blocked', reason: DRAIN_BLOCKED, message: reading.message }
+      return blocked(reading.reason, reading.message)
     default:
       return reading satisfies never
   }
@@ -179,5 +166,5 @@ function stateOf(
 ): { readonly permits: readonly Permit[]; readonly isActive: boolean } {
   const release = cluster.overlay.batchReleases.get(mark)
   if (release?.metadata.uid !== mark.uid) return { permits: [], isActive: false }
-  return { permits: permitsOf(release, node), isActive: isControlling(mark, cluster) }
+  return { permits: permitsOn(release, node), isActive: isControlling(mark, cluster) }
 }

@@ -1,0 +1,8 @@
+export type { Check, CheckQuestion, CheckTarget } from './check.ts'
+export { createDowntimeCheck, type DowntimeParts } from './downtime-check.ts'
+export { createDrainCheck, type DrainParts } from './drain-check.ts'
+export type { DrainEvents } from './late-drain-event.ts'
+export { createLockCheck, type LockParts } from './lock-check.ts'
+export { createNodePreparer, type NodePreparer, type PreparationReading } from './node-preparer.ts'
+export { createPrePullCheck, type PrePullParts } from './pre-pull-check.ts'
+export { createRoomCheck, type RoomParts } from './room-check.ts'

@@ -1,0 +1,169 @@
+import type { DrainRules } from '@tranche/api-schema'
+import { FakeClock } from '@tranche/clock'
+import type { WatchedCluster } from '@tranche/cluster'
+import type { NodeCheck } from '@tranche/fence'
+import { KubeStatusError, type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { silentLogger } from '@tranche/telemetry'
+import { describe, expect, it } from 'vitest'
+import type { CheckTarget } from '../src/check.ts'
+import { createDrainCheck } from '../src/drain-check.ts'
+
+const signal = new AbortController().signal
+const MINUTE = 60_000
+const own = { namespace: 'demo', name: 'agent', uid: 'u1' }
+const permit = { node: 'a', podUid: 'p1', podResourceVersion: '7' }
+const permitted = { node: 'a', purpose: 'permit' } as const
+const deletion = { node: 'a', purpose: 'deletion' } as const
+const consumers = [{ selector: { matchLabels: { uses: 'agent' } } }]
+/** Without a cordon, a drain only evicts. */
+const rules: DrainRules = { cordon: false, timeout: '10m', consumers }
+
+interface World {
+  readonly clock: FakeClock
+  readonly calls: string[]
+  readonly events: string[]
+  /** Pods that use the agent; a budget keeps them. */
+  pods: string[]
+  /** Mark of a drain on node a. */
+  mark: object | null
+  readonly check: ReturnType<typeof createDrainCheck>
+}
+
+function aWorld(trusted: readonly string[] = ['demo']): World {
+  const clock = new FakeClock()
+  const calls: string[] = []
+  const events: string[] = []
+  const world: Omit<World, 'check'> = { clock, calls, events, pods: [], mark: null }
+  const client = {
+    async get({ plural }: { readonly plural: string }) {
+      calls.push(`get ${plural}`)
+      return plural === resourcePaths.nodes.plural ? aNode(world.mark) : aTarget(rules).release
+    },
+    async list({ plural }: { readonly plural: string }) {
+      calls.push(`list ${plural}`)
+      return { items: world.pods.map(aPod) }
+    },
+    async create() {
+      calls.push('evict')
+      throw new KubeStatusError({ status: 429, reason: 'TooManyRequests', message: 'the budget forbids it', attempt: 'POST' })
+    },
+  } as unknown as KubeClient
+  const marked = [{ name: 'a', cordonMark: JSON.stringify({ ...own, ...permit, cordoned: true }) }]
+  const cluster = { nodes: { store: { byIndex: (_index: string, uid: string) => (uid === own.uid ? marked : []) } } }
+  const check = createDrainCheck({
+    ...{ client, cluster: cluster as unknown as WatchedCluster, clock, log: silentLogger, trusted, watched: undefined },
+    setsConditions: false,
+    events: { record: ({ kind }, type, reason, message) => void events.push(`${kind} ${type} ${reason}: ${message}`) },
+  })
+  return Object.assign(world, { check })
+}
+
+function aNode(mark: object | null): object {
+  const annotations = mark === null ? {} : { 'tranche.dev/cordon': JSON.stringify(mark) }
+  return { metadata: { name: 'a', resourceVersion: '1', annotations }, spec: {} }
+}
+
+function aPod(name: string): object {
+  return { metadata: { namespace: 'team-a', name, uid: name, labels: { uses: 'agent' } }, spec: { nodeName: 'a' }, status: {} }
+}
+
+function aTarget(drain: DrainRules | undefined, permits: readonly object[] = [permit]): CheckTarget {
+  const owner = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'ro', controller: true }
+  return {
+    daemonSet: { metadata: { namespace: 'demo', name: 'agent', uid: 'd1' }, spec: {} },
+    release: {
+      metadata: { ...own, resourceVersion: '40', ownerReferences: [owner] },
+      spec: { workloadRef: { name: 'agent' }, tranche: { ...(drain !== undefined && { drain }) } },
+      status: { flight: { state: 'open', permits } },
+    },
+  } as unknown as CheckTarget
+}
+
+describe('the check that drains', () => {
+  it.each<[sentence: string, trusted: readonly string[], isAllowed: boolean]>([
+    ['does nothing for a policy of a namespace that the installation does not list', ['other'], false],
+    ['does nothing for any policy where the list is empty', [], false],
+    ['serves the listed namespaces', ['other', 'demo'], true],
+    ['serves every namespace where the list has *', ['*'], true],
+  ])('%s', async (_sentence, trusted, isAllowed) => {
+    const world = aWorld(trusted)
+    const answer = await world.check.check(aTarget(rules), deletion, signal)
+    if (isAllowed) return expect(answer).toEqual({ kind: 'ready', for: 'deletion' })
+    expect(answer).toMatchObject({ kind: 'blocked', reason: 'DrainNotAllowed', message: expect.stringContaining('rbac.drain.namespaces') })
+    expect(world.calls).toEqual([])
+  })
+
+  it.each<[sentence: string, target: CheckTarget, purpose: 'ahead' | 'permit' | 'deletion', answer: NodeCheck | null]>([
+    ['answers nothing without drain in the policy', aTarget(undefined), 'deletion', null],
+    ['answers nothing for a node that is prepared ahead', aTarget(rules), 'ahead', null],
+    ['allows a permit for a node that does not rest', aTarget(rules), 'permit', { kind: 'ready', for: 'permit' }],
+    ['asks again where the permit is gone', aTarget(rules, []), 'deletion', { kind: 'pending', againInMs: 1_000 }],
+  ])('%s, without a request', async (_sentence, target, purpose, answer) => {
+    const world = aWorld()
+    expect(await world.check.check(target, { node: 'a', purpose }, signal)).toEqual(answer)
+    expect(world.calls).toEqual([])
+  })
+
+  it('waits while a pod uses the node, and says for which once that takes long', async () => {
+    const world = aWorld()
+    world.pods = ['web']
+    expect(await world.check.check(aTarget(rules), deletion, signal)).toEqual({ kind: 'pending', againInMs: 2_000 })
+    world.clock.advance(5_000)
+    expect(await world.check.check(aTarget(rules), deletion, signal)).toMatchObject({
+      kind: 'pending',
+      waits: {
+        reason: 'Draining',
+        message: expect.stringMatching(/team-a\/web \(the budget forbids it\), since .* drained again 10m later/),
+      },
+    })
+    world.pods = []
+    expect(await world.check.check(aTarget(rules), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+  })
+
+  it('keeps the pod after its time, and gives no permit while the node rests, with the same words', async () => {
+    const world = aWorld()
+    world.pods = ['web']
+    await world.check.check(aTarget(rules), deletion, signal)
+    world.clock.advance(10 * MINUTE)
+    const want = { kind: 'blocked', reason: 'DrainBlocked', message: expect.stringContaining('not drained within 10m: 1 pod') }
+    expect(await world.check.check(aTarget(rules), deletion, signal)).toEqual(want)
+    world.calls.length = 0
+    expect(await world.check.check(aTarget(rules), permitted, signal)).toEqual(want)
+    expect(world.calls).toEqual([])
+    world.clock.advance(10 * MINUTE)
+    expect(await world.check.check(aTarget(rules), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
+    expect(world.events).toEqual([])
+  })
+
+  it('says after its time that another release drains the node', async () => {
+    const world = aWorld()
+    world.mark = { ...own, name: 'csi', uid: 'u2', podUid: 'p9', podResourceVersion: '1', cordoned: true }
+    const cordoning = { ...rules, cordon: true }
+    await world.check.check(aTarget(cordoning), deletion, signal)
+    world.clock.advance(10 * MINUTE)
+    const want = { kind: 'blocked', reason: 'DrainTaken', message: 'not drained within 10m: BatchRelease demo/csi drains it' }
+    expect(await world.check.check(aTarget(cordoning), deletion, signal)).toEqual(want)
+    expect(await world.check.check(aTarget(cordoning), permitted, signal)).toEqual(want)
+  })
+
+  it('updates the node after its time where the policy continues, and records that once on DaemonSet and Rollout', async () => {
+    const world = aWorld()
+    world.pods = ['web']
+    const target = aTarget({ ...rules, onTimeout: 'Continue' })
+    await world.check.check(target, deletion, signal)
+    world.clock.advance(10 * MINUTE)
+    for (const _again of [1, 2]) expect(await world.check.check(target, deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+    expect(world.events.map((event) => event.slice(0, event.indexOf(':')))).toEqual([
+      'DaemonSet Warning DrainTimedOut',
+      'Rollout Warning DrainTimedOut',
+    ])
+  })
+
+  it('asks for work on nodes only where the policy drains, and finds what it did there by the marks', () => {
+    const { check } = aWorld()
+    expect([check.rules(aTarget(rules)), check.rules(aTarget(undefined))]).toEqual([{ ahead: 0 }, undefined])
+    expect(check.preparations(aTarget(undefined))).toEqual([
+      { node: 'a', check: 'drain', state: 'begun', isAhead: false, isStale: false, changesAtMs: null },
+    ])
+  })
+})
