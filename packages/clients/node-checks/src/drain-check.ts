@@ -144,9 +144,10 @@ function toPreparation({ node }: CordonedNode, isStale: boolean): ReturnType<Che
  * Such a node may stay so until a person has fixed it.
  */
 function endedOn({ daemonSet, release: { status } }: CheckTarget, cluster: WatchedCluster): (one: CordonedNode) => boolean {
-  const fleet = cluster.fleet.view(daemonSet)
   const failed = new Set(status?.failure?.nodes)
   const isOver = status?.phase === 'Completed'
+  if (!isOver && failed.size === 0) return () => false
+  const fleet = cluster.fleet.view(daemonSet)
   return ({ node, mark }) => (isOver || failed.has(node)) && nodeInView(fleet, node)?.pods.some(({ uid }) => uid === mark.podUid) !== true
 }
 

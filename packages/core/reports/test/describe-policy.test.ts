@@ -222,6 +222,7 @@ describe('a policy in words', () => {
 
 describe('a policy that the installation does not allow in full', () => {
   const asked: ReleasePolicySpec = {
+    nodes: { room: 'Check' },
     prePull: {},
     drain: { consumers: [{ csiDriver: 'disk.example' }] },
     downtime: { group: 'storage', nodeLock: 'Take', perDay: '10m' },
@@ -229,6 +230,7 @@ describe('a policy that the installation does not allow in full', () => {
   }
 
   it.each<[string, Section, string, string]>([
+    ['RoomNotAllowed', 'nodes', 'A node without room', 'The installation'],
     [
       'PrePullNotAllowed',
       'prePull',

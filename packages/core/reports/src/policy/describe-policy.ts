@@ -52,9 +52,10 @@ export function describePolicy(rollout: Rollout, policy: ReleasePolicy | undefin
 }
 
 /** What a policy asks for, and the installation may not allow. */
-function askedParts({ prePull, drain, downtime = {}, config }: ReleasePolicySpec): AskedParts {
+function askedParts({ nodes, prePull, drain, downtime = {}, config }: ReleasePolicySpec): AskedParts {
   const pinned = { section: 'config', sentences: config === 'Pin' ? [PIN_SENTENCE] : [] } as const
   return {
+    ...(nodes?.room === 'Check' && { RoomNotAllowed: { section: 'nodes', sentences: [ROOM_SENTENCE] } }),
     ...(prePull !== undefined && { PrePullNotAllowed: { section: 'prePull', sentences: prePullSentences(prePull) } }),
     ...(drain !== undefined && { DrainNotAllowed: { section: 'drain', sentences: drainSentences(drain) } }),
     GroupNotAllowed: { section: 'downtime', sentences: groupSentences(downtime) },
@@ -75,6 +76,8 @@ function configSections(config: ReleasePolicySpec['config']): PolicyReport['sect
     },
   ]
 }
+
+const ROOM_SENTENCE = 'A node without room for the new pod keeps the old one and waits.'
 
 const PIN_SENTENCE =
   'Pods read immutable copies of their ConfigMaps, and of their Secrets where the installation allows it. A change of one is a release.'
@@ -99,9 +102,7 @@ function nodeSentences({ order = [], exclude = [], spread = [], notReady, room }
     exempt === 0 || exempt === '0%'
       ? 'Dead nodes count as unavailable.'
       : `Up to ${nodesText(exempt)} that do not answer, are in maintenance, or have been NotReady for ${after} before their update do not count as unavailable. If there are more, all of them count.`,
-    room === 'Check'
-      ? 'A node without room for the new pod keeps the old one and waits.'
-      : 'Whether a node has room for the new pod is not checked before the old one is deleted.',
+    room === 'Check' ? ROOM_SENTENCE : 'Whether a node has room for the new pod is not checked before the old one is deleted.',
   ]
 }
 

@@ -9,6 +9,7 @@ import {
   nodeLockAdvice,
   pinAdvice,
   prePullAdvice,
+  roomAdvice,
 } from '@tranche/validation'
 
 type Section = PolicyReport['sections'][number]
@@ -54,6 +55,7 @@ function reasonsOf({ metadata, status }: ReleasePolicy): readonly AdviceRule[] {
 }
 
 const adviceTexts: Partial<Readonly<Record<AdviceRule, (policy: ReleasePolicy) => Advice>>> = {
+  RoomNotAllowed: ({ spec }) => roomAdvice(spec.nodes?.room ?? ''),
   PrePullNotAllowed: ({ spec }) => prePullAdvice(spec.prePull ?? {}),
   DrainNotAllowed: ({ spec, metadata }) => drainAdvice(spec.drain ?? {}, metadata.namespace ?? ''),
   GroupNotAllowed: ({ spec }) => groupAdvice(spec.downtime?.group ?? ''),
