@@ -11,7 +11,7 @@ const daemonSet = {
   spec: { selector: { matchLabels: { app: 'a' } }, template: { spec: asking('1') } },
 } as unknown as DaemonSet
 
-it('ten pending pods of a megabyte keep an executor busy for less than a second, also where it checks ten nodes for room', async () => {
+it('ten pending pods of a megabyte keep an executor busy for less than a second', async () => {
   const nodeSelector = Object.fromEntries(Array.from({ length: 90_000 }, (_, key) => [`a${key}`, 'b']))
   const pods = Array.from({ length: 10 }, (_, at) => pendingPod(at, { nodeSelector, containers: [] }))
   const read = readerOf(pods)

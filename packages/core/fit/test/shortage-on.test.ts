@@ -96,7 +96,7 @@ describe('the shortage on a node', () => {
   })
 })
 
-it('of a waiting pod of a megabyte, whatever in it is large, less than 32 KiB is kept', () => {
+it('less than 32 KiB of a waiting pod is kept', () => {
   const many = <T>(one: (at: number) => T): readonly T[] => Array.from({ length: 20_000 }, (_, at) => one(at))
   const labels = Object.fromEntries(many((at) => [`l${at}`, 'v']))
   const quantities = Object.fromEntries(many((at) => [`example.com/r${at}`, '1']))

@@ -12,7 +12,7 @@ type Matches = (node: NodeForPlacement) => boolean
 
 /**
  * Reads the terms of a required node affinity, of which one must match. An empty term matches no node; an invalid term is skipped. A tenant
- * may write thousands of terms, so their result is kept for nodes that no term tells apart.
+ * may write thousands of terms, so their result is kept for nodes whose labels have the same {@link groupOf}.
  */
 export function readTerms(terms: readonly NodeSelectorTerm[]): Matches {
   const read = terms.map(readTerm).filter((term) => term !== null)
@@ -95,7 +95,7 @@ function addNamed(named: Named, { needed, others }: LabelRequirements): void {
   }
 }
 
-/** Names and values of the labels that terms name; 0 instead of a value that no term tells from others. */
+/** Names and values of the labels that terms name; 0 instead of a value that no term mentions. */
 function groupOf(labels: Labels, named: Named): readonly (string | number)[] {
   return Object.entries(labels).flatMap(([key, value]) => {
     const known = named.get(key)

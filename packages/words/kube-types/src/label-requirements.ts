@@ -37,10 +37,10 @@ export interface LabelRequirements {
 type NumberOperators = 'with Gt and Lt' | 'without Gt and Lt'
 
 /**
- * Reads requirements. `NotIn` also holds without the label.
+ * Reads requirements. `NotIn` also holds without the label. Kubernetes rejects an unknown operator, `In` or `NotIn` without values, and `Exists`
+ * or `DoesNotExist` with values. `Gt` and `Lt` need one value, a whole number of 64 bits.
  *
- * @returns null if Kubernetes would reject one: an unknown operator, `In` or `NotIn` without values, `Exists` or `DoesNotExist` with values,
- *   `Gt` or `Lt` with another value than one whole number of 64 bits
+ * @returns null if Kubernetes would reject one
  * @see k8s.io/apimachinery/pkg/labels NewRequirement
  */
 export function readRequirements(requirements: readonly LabelSelectorRequirement[], numbers: NumberOperators): LabelRequirements | null {
