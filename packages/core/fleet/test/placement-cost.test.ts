@@ -64,6 +64,23 @@ it.each<[sentence: string, placement: PodPlacement]>([
       })),
     ),
   ],
+  [
+    '20,000 terms that name each node',
+    terms(
+      many((at) => ({
+        matchExpressions: [
+          { key: 'hostname', operator: 'NotIn', values: [`node-${at % NODES}`] },
+          { key: 'kubernetes.io/os', operator: 'In', values: ['linux'] },
+          { key: `a${at}`, operator: 'DoesNotExist' },
+          { key: 'cpu', operator: 'DoesNotExist' },
+        ],
+      })),
+    ),
+  ],
+  [
+    '20,000 terms with the name of each node',
+    terms(many((at) => ({ matchFields: [{ key: 'metadata.name', operator: 'In', values: [`x${at}`] }] }))),
+  ],
   ['20,000 comparisons with texts', terms(many((at) => ({ matchExpressions: [{ key: 'hostname', operator: 'Gt', values: [`${at}`] }] })))],
   ['20,000 tolerations', { tolerations: many((at) => ({ key: `a${at}`, operator: 'Exists' })) }],
   ['20,000 tolerations of one key', { tolerations: many((at) => ({ key: 'dedicated', value: `a${at}` })) }],

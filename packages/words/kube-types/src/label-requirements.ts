@@ -4,7 +4,7 @@ import type { LabelSelectorRequirement } from './objects.ts'
 export type Labels = Readonly<Record<string, string>>
 
 /** What all requirements on one label ask of it. */
-interface ValueRule {
+export interface ValueRule {
   readonly key: string
   /** Whether the label must be there. */
   readonly isNeeded: boolean
@@ -54,11 +54,11 @@ export function readRequirements(requirements: readonly LabelSelectorRequirement
 
 /** Whether labels meet all requirements. Takes about as many steps as there are labels, however many requirements there are. */
 export function meetsRequirements({ needed, others, othersByKey }: LabelRequirements, labels: Labels): boolean {
-  if (!needed.every((rule) => holds(rule, labels[rule.key]))) return false
-  if (othersByKey === undefined) return others.every((rule) => holds(rule, labels[rule.key]))
+  if (!needed.every((rule) => meetsRule(rule, labels[rule.key]))) return false
+  if (othersByKey === undefined) return others.every((rule) => meetsRule(rule, labels[rule.key]))
   return Object.keys(labels).every((key) => {
     const rule = othersByKey.get(key)
-    return rule === undefined || holds(rule, labels[key])
+    return rule === undefined || meetsRule(rule, labels[key])
   })
 }
 
@@ -132,7 +132,8 @@ function lookedUp(values: readonly string[]): LabelValues {
   return values.length <= FEW ? values : new Set(values)
 }
 
-function holds({ isNeeded, isForbidden, allowed, refused, above, below }: ValueRule, value: string | undefined): boolean {
+/** @param value undefined without the label @returns whether a label meets the rule */
+export function meetsRule({ isNeeded, isForbidden, allowed, refused, above, below }: ValueRule, value: string | undefined): boolean {
   if (value === undefined) return !isNeeded
   if (isForbidden || (allowed !== undefined && !includesValue(allowed, value))) return false
   if (refused !== undefined && includesValue(refused, value)) return false
