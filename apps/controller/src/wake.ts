@@ -7,7 +7,7 @@ import {
   rolloutsOfWorkload,
   type WatchedCluster,
 } from '@tranche/cluster'
-import { pinKey, pinnedObjects } from '@tranche/config'
+import { isPinnedObject } from '@tranche/config'
 import { receiverKey } from '@tranche/controllers'
 import { groupNameOf } from '@tranche/planner'
 import { controllerOf, type DaemonSet, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
@@ -227,7 +227,7 @@ export function wakeReaders(
     if (daemonSet.metadata.namespace !== namespace) continue
     const acting = actingOn(cluster, keyOf(daemonSet))
     if (acting.size === 0) continue
-    const isReader = pinnedObjects(daemonSet.spec.template).some((one) => pinKey(one) === pinKey(object))
+    const isReader = isPinnedObject(daemonSet.spec.template, object)
     if (isReader || daemonSet.metadata.uid === copyOf) wakeActing(cluster, keyOf(daemonSet), wake)
   }
 }

@@ -56,12 +56,30 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
   }
 }
 
-/** Pods of DaemonSets wait for one node only and are scheduled like others, so they are read as well. */
+/**
+ * Pods of DaemonSets wait for one node only and are scheduled like others, so they are read as well. Of many pods, those of lower priority are
+ * dropped while they arrive.
+ */
 async function readWaiting(client: KubeClient): Promise<readonly WaitingPod[]> {
-  const transform = (object: KubeObject): WaitingPod | null => toWaitingPod(object as Pod)
+  // A list that is read again delivers a pod again.
+  const kept = new Map<string, WaitingPod>()
+  let lowest = Number.NEGATIVE_INFINITY
+  const drop = (): void => {
+    const dropped = [...kept.values()].toSorted((a, b) => b.priority - a.priority).slice(MOST_WAITING)
+    for (const { uid } of dropped) kept.delete(uid)
+    lowest = dropped[0]?.priority ?? lowest
+  }
+  const transform = (object: KubeObject): null => {
+    const pod = object as Pod
+    const waiting = (specOf(pod).priority ?? 0) < lowest ? null : toWaitingPod(pod)
+    if (waiting !== null) kept.set(waiting.uid, waiting)
+    if (kept.size >= 2 * MOST_WAITING) drop()
+    return null
+  }
   const options = { fieldSelector: 'spec.nodeName=,status.phase=Pending', mayBeOld: true, transform, deadlineMs: READ_DEADLINE_MS }
-  const { items } = await client.list<WaitingPod>(resourcePaths.pods, options)
-  return items.toSorted((a, b) => b.priority - a.priority).slice(0, MOST_WAITING)
+  await client.list(resourcePaths.pods, options)
+  drop()
+  return [...kept.values()]
 }
 
 /** By name; the default class, if there is one, also by the empty name. */

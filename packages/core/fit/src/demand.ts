@@ -1,11 +1,14 @@
 import { formatQuantity, parseQuantity, type PodPlacement } from '@tranche/kube-types'
 
+/** `hostIP` of a port on every address of the node. */
+export const EVERY_ADDRESS = '0.0.0.0'
+
 /** Amounts by resource name, in billionths of the unit. */
 export type Amounts = ReadonlyMap<string, bigint>
 
 /** A port of the node that a pod takes. */
 export interface HostPort {
-  /** `0.0.0.0` means every address. */
+  /** {@link EVERY_ADDRESS} means every address. */
   readonly ip: string
   readonly protocol: string
   readonly port: number
@@ -58,12 +61,16 @@ export function demandOf(spec: DemandingSpec): Demand {
   const containers = spec.containers ?? []
   const initContainers = spec.initContainers ?? []
   const sidecars = initContainers.filter(isSidecar)
-  let running = sumOf([...containers, ...sidecars].map(requestsOf))
-  let beside: Amounts = new Map()
+  const running = sumOf([...containers, ...sidecars].map(requestsOf))
+  const beside = new Map<string, bigint>()
   for (const container of initContainers) {
     const own = requestsOf(container)
-    if (isSidecar(container)) beside = sumOf([beside, own])
-    running = joined(running, isSidecar(container) ? beside : sumOf([beside, own]), largerOf)
+    if (isSidecar(container)) addTo(beside, own)
+    for (const [name, amount] of own) {
+      const atOnce = (beside.get(name) ?? 0n) + (isSidecar(container) ? 0n : amount)
+      const known = running.get(name)
+      if (known === undefined || atOnce > known) running.set(name, atOnce)
+    }
   }
   const ofPod = new Map([...amountsOf(spec.resources?.limits), ...running, ...amountsOf(spec.resources?.requests)])
   return {
@@ -77,19 +84,16 @@ export function amountsOf(quantities: Quantities = {}): Amounts {
   return new Map(Object.entries(quantities).map(([name, text]) => [name, parseQuantity(text) ?? 0n]))
 }
 
-/** Sum for each resource. */
-export function sumOf(amounts: readonly Amounts[]): Amounts {
-  return amounts.reduce<Amounts>((sum, each) => joined(sum, each, (a, b) => a + b), new Map())
+/** Sum for each resource; a new map. */
+export function sumOf(amounts: readonly Amounts[]): Map<string, bigint> {
+  const sum = new Map<string, bigint>()
+  for (const each of amounts) addTo(sum, each)
+  return sum
 }
 
-/** Whether two pods with these ports cannot run on one node. */
-export function isPortConflict(a: HostPort, b: HostPort): boolean {
-  return a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === EVERY_ADDRESS || b.ip === EVERY_ADDRESS)
-}
-
-/** Whether a pod with the first port takes the second one as well. */
-export function includesPort(a: HostPort, b: HostPort): boolean {
-  return isPortConflict(a, b) && (a.ip === b.ip || a.ip === EVERY_ADDRESS)
+/** Adds amounts to a sum. */
+export function addTo(sum: Map<string, bigint>, amounts: Amounts): void {
+  for (const [name, amount] of amounts) sum.set(name, (sum.get(name) ?? 0n) + amount)
 }
 
 /** @returns the amount as a quantity, such as `500m`, `1536Mi` or `-1`; memory and storage in powers of two, as kubectl shows them */
@@ -98,7 +102,6 @@ export function amountText(resource: string, amount: bigint): string {
   return amount < 0n ? `-${formatQuantity(-amount, form)}` : formatQuantity(amount, form)
 }
 
-const EVERY_ADDRESS = '0.0.0.0'
 const ONE_POD = amountsOf({ pods: '1' })
 
 function isSidecar({ restartPolicy }: DemandingContainer): boolean {
@@ -115,15 +118,4 @@ function hostPortsOf({ ports = [] }: DemandingContainer, isInNodesNetwork: boole
     const port = hostPort === 0 && isInNodesNetwork ? containerPort : hostPort
     return port > 0 ? [{ ip: hostIP === '' ? EVERY_ADDRESS : hostIP, protocol, port }] : []
   })
-}
-
-function joined(a: Amounts, b: Amounts, join: (one: bigint, other: bigint) => bigint): Amounts {
-  if (b.size === 0) return a
-  const result = new Map(a)
-  for (const [name, amount] of b) result.set(name, join(result.get(name) ?? 0n, amount))
-  return result
-}
-
-function largerOf(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

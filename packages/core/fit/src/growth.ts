@@ -1,4 +1,4 @@
-import { amountText, type DemandingSpec, demandOf, type HostPort, includesPort } from './demand.ts'
+import { amountText, type DemandingSpec, demandOf, EVERY_ADDRESS, type HostPort } from './demand.ts'
 
 /** @returns what pods of the one template take of their nodes beyond those of the other, one phrase each: `cpu (500m instead of 100m)` */
 export function growthOf(before: DemandingSpec, after: DemandingSpec): readonly string[] {
@@ -8,10 +8,15 @@ export function growthOf(before: DemandingSpec, after: DemandingSpec): readonly 
     if (amount <= earlier) return []
     return [`${name} (${amountText(name, amount)}${earlier === 0n ? '' : ` instead of ${amountText(name, earlier)}`})`]
   })
-  const newPorts = has.hostPorts.filter((port) => !had.hostPorts.some((earlier) => includesPort(earlier, port)))
-  return [...requests, ...newPorts.map(portText)]
+  const hadPorts = new Set(had.hostPorts.map(portKey))
+  const isNew = (port: HostPort): boolean => !hadPorts.has(portKey(port)) && !hadPorts.has(portKey({ ...port, ip: EVERY_ADDRESS }))
+  return [...requests, ...has.hostPorts.filter(isNew).map(portText)]
+}
+
+function portKey({ ip, protocol, port }: HostPort): string {
+  return `${port}/${protocol}/${ip}`
 }
 
 function portText({ ip, protocol, port }: HostPort): string {
-  return `${protocol} port ${port} of the node${ip === '0.0.0.0' ? '' : ` on ${ip}`}`
+  return `${protocol} port ${port} of the node${ip === EVERY_ADDRESS ? '' : ` on ${ip}`}`
 }

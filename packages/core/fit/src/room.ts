@@ -1,4 +1,5 @@
-import { type Amounts, amountText, type Demand, type HostPort, isPortConflict, sumOf } from './demand.ts'
+import { addTo, type Amounts, amountText, type Demand, sumOf } from './demand.ts'
+import { TakenPorts } from './taken-ports.ts'
 
 /** A pod on a node, or one that waits for a node. */
 export interface DemandingPod {
@@ -39,19 +40,38 @@ export function shortagesIn(room: NodeRoom, demand: Demand): readonly Shortage[]
   return shortagesBeside(usedIn(room), room, demand)
 }
 
-function usedIn({ pods }: NodeRoom): Amounts {
-  return sumOf(pods.map(({ demand }) => demand.requests))
+/** What pods take of a node: kept beside them, because a thousand pods may wait, and each may have a thousand ports. */
+interface Used {
+  readonly amounts: Map<string, bigint>
+  readonly ports: TakenPorts<DemandingPod>
 }
 
-function shortagesBeside(used: Amounts, { allocatable, pods }: NodeRoom, { requests, hostPorts }: Demand): readonly Shortage[] {
+function usedIn({ pods }: NodeRoom): Used {
+  const used: Used = { amounts: sumOf(pods.map(({ demand }) => demand.requests)), ports: new TakenPorts() }
+  for (const pod of pods) used.ports.add(pod)
+  return used
+}
+
+function shortagesBeside(used: Used, { allocatable }: NodeRoom, { requests, hostPorts }: Demand): readonly Shortage[] {
   const resources = [...requests].flatMap(([resource, requested]): readonly Shortage[] => {
     const all = allocatable.get(resource) ?? 0n
-    const free = all - (used.get(resource) ?? 0n)
+    const free = all - (used.amounts.get(resource) ?? 0n)
     if (requested === 0n || requested <= free) return []
     const text = (amount: bigint): string => amountText(resource, amount)
     return [{ kind: 'resource', resource, requested: text(requested), free: text(free), allocatable: text(all) }]
   })
-  return [...resources, ...hostPorts.flatMap((port) => takenPort(port, pods))]
+  const ports = hostPorts.flatMap(({ ip, protocol, port }): readonly Shortage[] => {
+    const holder = used.ports.holderOf({ ip, protocol, port })
+    return holder === undefined ? [] : [{ kind: 'hostPort', port, protocol, takenBy: `${holder.namespace}/${holder.name}` }]
+  })
+  return [...resources, ...ports]
+}
+
+/** Whether {@link shortagesBeside} would be empty; ends at the first shortage. */
+function fitsBeside(used: Used, { allocatable }: NodeRoom, { requests, hostPorts }: Demand): boolean {
+  for (const [resource, requested] of requests)
+    if (requested !== 0n && requested > (allocatable.get(resource) ?? 0n) - (used.amounts.get(resource) ?? 0n)) return false
+  return hostPorts.every((port) => used.ports.holderOf(port) === undefined)
 }
 
 /** A pod that would take the place of the pod that a release brings, and what the latter would then lack. */
@@ -68,26 +88,18 @@ export interface Taker {
  * @returns null without one
  */
 export function takerIn(room: NodeRoom, ours: Pick<DemandingPod, 'demand' | 'priority'>, waiting: readonly DemandingPod[]): Taker | null {
-  let taken = room
-  // Kept beside the pods: a thousand may wait, and a sum over the node's pods for each would hold up the process.
-  let used = usedIn(room)
+  const used = usedIn(room)
   const first = waiting.filter(({ priority }) => priority >= ours.priority).toSorted(byPriority)
   for (const pod of first) {
-    if (shortagesBeside(used, taken, pod.demand).length > 0) continue
-    taken = { ...taken, pods: [...taken.pods, pod] }
-    used = sumOf([used, pod.demand.requests])
-    const shortages = shortagesBeside(used, taken, ours.demand)
-    if (shortages.length > 0) return { pod, shortages }
+    if (!fitsBeside(used, room, pod.demand)) continue
+    addTo(used.amounts, pod.demand.requests)
+    used.ports.add(pod)
+    if (fitsBeside(used, room, ours.demand)) continue
+    return { pod, shortages: shortagesBeside(used, room, ours.demand) }
   }
   return null
 }
 
 function byPriority(a: DemandingPod, b: DemandingPod): number {
   return b.priority - a.priority
-}
-
-function takenPort(port: HostPort, pods: readonly DemandingPod[]): readonly Shortage[] {
-  const holder = pods.find(({ demand }) => demand.hostPorts.some((other) => isPortConflict(port, other)))
-  if (holder === undefined) return []
-  return [{ kind: 'hostPort', port: port.port, protocol: port.protocol, takenBy: `${holder.namespace}/${holder.name}` }]
 }

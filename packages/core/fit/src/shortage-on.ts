@@ -1,15 +1,10 @@
 import { isSchedulableNode } from '@tranche/fleet'
-import { isHelperPod, isOwnedBy, type KubeObject, type Node, type OwnerOfObjects, type Pod, type PodPlacement } from '@tranche/kube-types'
+import { isHelperPod, isOwnedBy, type Node, type OwnerOfObjects, type Pod } from '@tranche/kube-types'
 import { amountsOf, type DemandingSpec, demandOf } from './demand.ts'
-import { type DemandingPod, type NodeRoom, shortagesIn, takerIn } from './room.ts'
+import { hasEnded, toDemandingPod } from './demanding-pod.ts'
+import { type NodeRoom, shortagesIn, takerIn } from './room.ts'
 import { shortageText } from './shortage-text.ts'
-
-/** A pod without a node, and the nodes that it may run on. */
-export interface WaitingPod extends DemandingPod {
-  readonly placement: PodPlacement
-  /** What decides whose pod it is. */
-  readonly owned: KubeObject
-}
+import type { WaitingPod } from './waiting-pod.ts'
 
 /** The pod that a release would put on a node. */
 export interface PodToCome {
@@ -52,37 +47,6 @@ export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec,
 /** A helper pod in the namespace of the DaemonSet is deleted before the new pod comes. Those of other namespaces are not trusted. */
 function goesFirst(pod: Pod, { metadata: { namespace } }: OwnerOfObjects): boolean {
   return isHelperPod(pod) && pod.metadata.namespace === namespace
-}
-
-/** @returns the pod as one that waits for a node; null if it has one, is being deleted, or is held back by scheduling gates */
-export function toWaitingPod(pod: Pod): WaitingPod | null {
-  const { nodeName = '', schedulingGates = [] } = specOf(pod)
-  if (nodeName !== '' || schedulingGates.length > 0 || pod.metadata.deletionTimestamp !== undefined || hasEnded(pod)) return null
-  return { ...toDemandingPod(pod), placement: pod.spec ?? {}, owned: ownedPartOf(pod) }
-}
-
-/** Without the rest of the metadata, which may be large. */
-function ownedPartOf({ apiVersion, kind, metadata }: Pod): KubeObject {
-  const { namespace, name, uid, labels, ownerReferences } = metadata
-  return { apiVersion, kind, metadata: { namespace, name, uid, labels, ownerReferences } } as KubeObject
-}
-
-/** Spec of a pod with what a scheduler reads of it. */
-export type ScheduledSpec = DemandingSpec & { readonly schedulingGates?: readonly unknown[] }
-
-/** @returns the spec of the pod or template, with what a scheduler reads of it */
-export function specOf({ spec }: { readonly spec?: unknown }): ScheduledSpec {
-  return (spec ?? {}) as ScheduledSpec
-}
-
-function toDemandingPod(pod: Pod): DemandingPod {
-  const { namespace = '', name, uid } = pod.metadata
-  const spec = specOf(pod)
-  return { namespace, name, uid, priority: spec.priority ?? 0, demand: demandOf(spec) }
-}
-
-function hasEnded({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 function allocatableOf({ status }: Node): NodeRoom['allocatable'] {

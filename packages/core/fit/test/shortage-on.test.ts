@@ -81,6 +81,42 @@ describe('the shortage on a node', () => {
     const waiting = [toWaitingPod(pod('w', { ...asking('4'), priority: 10 }))!]
     expect(shortageOn({ node: cordoned, pods: [], waiting }, ours)).toBeNull()
   })
+
+  const many = Array.from({ length: 1_000 }, (_, at) => `k${at}`)
+  const requirement = { matchExpressions: many.map((key) => ({ key, operator: 'Exists' })) }
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [requirement] } }
+  it.each<[sentence: string, spec: object]>([
+    ['a node selector', { ...tolerant, nodeSelector: Object.fromEntries(many.map((key) => [key, 'v'])) }],
+    ['an affinity', { ...tolerant, affinity: { nodeAffinity: required } }],
+    ['tolerations', { tolerations: many.map((key) => ({ key, operator: 'Exists' })) }],
+  ])('is what a waiting pod would take, also where %s of a thousand entries may keep it from the node', (_sentence, spec) => {
+    const waiting = toWaitingPod(pod('w', { ...asking('4'), ...spec, priority: 10 }))!
+    expect(shortageOn({ node, pods: [], waiting: [waiting] }, ours)).toContain('waiting pod demo/w of priority 10 would take the room')
+  })
+
+  it('is none where a waiting pod with a large affinity asks for another node by its node selector', () => {
+    const where = { ...tolerant, affinity: { nodeAffinity: required }, nodeSelector: { 'kubernetes.io/hostname': 'n2' } }
+    const waiting = toWaitingPod(pod('w', { ...asking('4'), ...where, priority: 10 }))!
+    expect(shortageOn({ node, pods: [], waiting: [waiting] }, ours)).toBeNull()
+  })
+})
+
+it('less than 32 KiB of a waiting pod is kept', () => {
+  const many = <T>(one: (at: number) => T): readonly T[] => Array.from({ length: 20_000 }, (_, at) => one(at))
+  const labels = Object.fromEntries(many((at) => [`l${at}`, 'v']))
+  const quantities = Object.fromEntries(many((at) => [`example.com/r${at}`, '1']))
+  const large = pod('w', {
+    nodeSelector: labels,
+    tolerations: many((at) => ({ key: `k${at}` })),
+    affinity: { podAffinity: labels, nodeAffinity: { preferred: labels, requiredDuringSchedulingIgnoredDuringExecution: labels } },
+    containers: [{ env: many((at) => `e${at}`), resources: { requests: quantities }, ports: many((at) => ({ hostPort: at + 1 })) }],
+  })
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'x'.repeat(1_000_000), uid: 'x', controller: true }
+  const metadata = { ...large.metadata, labels, annotations: labels, ownerReferences: [owner] }
+  const waiting = toWaitingPod({ ...large, metadata })!
+  const text = JSON.stringify(waiting, (_key, value: unknown) => (value instanceof Map ? [...value].map(String) : value))
+  expect(text.length).toBeLessThan(32 * 1_024)
+  expect(waiting.demand.requests.get('pods')).toBe(1_000_000_000n)
 })
 
 it.each<[sentence: string, pod: Pod, waits: boolean]>([

@@ -59,12 +59,16 @@ export class FleetIndex {
   }
 
   #slice(owner: FleetOwner): Slice {
-    const signature = signatureOf(owner)
     const key = ownerKeyOf(owner)
     const known = this.#slices.get(key)
-    if (known?.signature === signature) return known
+    if (known?.latest === owner.spec) return known
+    const signature = signatureOf(owner)
+    if (known?.signature === signature) {
+      known.latest = owner.spec
+      return known
+    }
     const dirty = new Set([...this.#nodes.keys(), ...(this.#pods.get(key)?.keys() ?? [])])
-    const slice: Slice = { signature, owner, dirty, view: undefined }
+    const slice: Slice = { signature, owner, latest: owner.spec, dirty, view: undefined }
     this.#slices.set(key, slice)
     return slice
   }
@@ -98,19 +102,22 @@ export class FleetIndex {
 }
 
 const NO_LABELS: Labels = {}
+const ANYWHERE: PodPlacement = {}
 
 function keyOfOwner({ namespace, ownerUid }: FleetPod): string {
   return ownerKeyOf({ metadata: { namespace, uid: ownerUid } })
 }
 
 function placementOf({ spec }: FleetOwner): PodPlacement {
-  return spec.template.spec ?? {}
+  return spec.template.spec ?? ANYWHERE
 }
 
 /** Cached view of one DaemonSet. */
 interface Slice {
   readonly signature: string
   readonly owner: FleetOwner
+  /** Spec of the DaemonSet as last given, with the same signature: the signature of a large one takes a while. */
+  latest: FleetOwner['spec']
   /** Nodes that may have changed since `view`. */
   readonly dirty: Set<string>
   view: FleetView | undefined

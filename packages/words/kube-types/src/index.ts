@@ -41,7 +41,15 @@ export {
 } from './keys.ts'
 export { scaleIntOrPercent } from './int-or-percent.ts'
 export { canonicalQuantity, formatQuantity, parseQuantity, quantityForm, type QuantityForm } from './quantity.ts'
-export { type Labels, parseLabelSelector } from './label-selector.ts'
+export {
+  type LabelRequirements,
+  type Labels,
+  meetsRequirements,
+  meetsRule,
+  readRequirements,
+  type ValueRule,
+} from './label-requirements.ts'
+export { parseLabelSelector } from './label-selector.ts'
 export { isListedNamespace } from './listed-namespaces.ts'
 export { microTime } from './micro-time.ts'
 export { controllerOf, keyOf, keyText, parseKey } from './object-key.ts'

@@ -6,6 +6,9 @@
 
 const NANO = 9
 
+/** Maximum length of a quantity that is read, in characters: API servers store shorter ones, and a million digits take a second to convert. */
+const LONGEST = 100
+
 /** Maximum power of ten, positive or negative, by which a quantity is multiplied. */
 const LARGEST_POWER = 30
 
@@ -15,9 +18,11 @@ const binarySuffixes = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 /** Format of a quantity: sums keep the format of their first amount. */
 export type QuantityForm = 'decimal' | 'binary'
 
-/** @returns billionths, rounded up as in Kubernetes; undefined for an invalid quantity */
+/** @returns billionths, rounded up as in Kubernetes; undefined for an invalid quantity, and for one of more than 100 characters */
 export function parseQuantity(value: unknown): bigint | undefined {
-  const parts = /^([+-]?)(\d+\.?\d*|\.\d+)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/.exec(String(value ?? ''))
+  const text = String(value ?? '')
+  if (text.length > LONGEST) return undefined
+  const parts = /^([+-]?)(\d+\.?\d*|\.\d+)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/.exec(text)
   if (parts === null) return undefined
   const [, sign, digits = '', suffix = ''] = parts
   const [whole = '', fraction = ''] = digits.split('.')

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
 import { type LabelSelector, parseLabelSelector } from '@tranche/kube-types'
+import { describe, expect, it } from 'vitest'
+import { cpuMs } from '../../../../test/fakes/cpu-ms.ts'
 
 const many = Array.from({ length: 40 }, (_, n) => `${n}`)
 const labels = { zone: 'a', pool: 'gpu', canary: '' }
@@ -39,3 +40,17 @@ describe('a label selector, as Kubernetes reads it', () => {
     expect(parseLabelSelector(selector)).toBeNull()
   })
 })
+
+it.each<[string, LabelSelector]>([
+  ['20,000 labels that must be absent', { matchExpressions: all((at) => ({ key: `a${at}`, operator: 'DoesNotExist' })) }],
+  ['20,000 requirements on one label', { matchExpressions: all((at) => ({ key: 'zone', operator: 'NotIn', values: [`${at}`] })) }],
+  ['20,000 labels', { matchLabels: Object.fromEntries(all((at) => [`a${at}`, 'b'])) }],
+])('a selector of %s is compared with 1,000 objects in less than half a second', (_sentence, selector) => {
+  const beganMs = cpuMs()
+  for (let at = 0; at < 1_000; at++) parseLabelSelector(selector)?.(labels)
+  expect(cpuMs() - beganMs).toBeLessThan(500)
+})
+
+function all<T>(one: (at: number) => T): readonly T[] {
+  return Array.from({ length: 20_000 }, (_, at) => one(at))
+}

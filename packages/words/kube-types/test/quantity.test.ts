@@ -19,6 +19,7 @@ describe('a quantity', () => {
     ['1e999999999', 10n ** 39n, '1000000000000E'],
     ['1e-999999999', 1n, '1n'],
     ['many', undefined, ''],
+    ['0'.repeat(101), undefined, ''],
   ])('%s is read and written as the API server does', (text, nano, again) => {
     const read = parseQuantity(text)
     expect(read).toBe(nano)

@@ -11,12 +11,29 @@ export const OFFERED_CONFIG_ANNOTATION = 'tranche.dev/offered-config'
 
 /**
  * Objects that pods of a template read as copies, each once. An object whose name carries a hash is versioned already, and a CSI driver gets
- * the Secret that the user names.
+ * the Secret that the user names. A template is searched once: it may have a megabyte, and each change of config asks about it.
  */
 export function pinnedObjects(template: unknown): readonly ConfigObject[] {
-  const { spec } = (template ?? {}) as { readonly spec?: unknown }
+  return [...pinnedByKey(template).values()]
+}
+
+/** Whether the object is one of the {@link pinnedObjects} of a template. */
+export function isPinnedObject(template: unknown, object: ConfigObject): boolean {
+  return pinnedByKey(template).has(pinKey(object))
+}
+
+const searched = new WeakMap<object, ReadonlyMap<string, ConfigObject>>()
+
+function pinnedByKey(template: unknown): ReadonlyMap<string, ConfigObject> {
+  if (typeof template !== 'object' || template === null) return new Map()
+  const known = searched.get(template) ?? search(template)
+  searched.set(template, known)
+  return known
+}
+
+function search({ spec }: { readonly spec?: unknown }): ReadonlyMap<string, ConfigObject> {
   const found = configFields(spec).filter((one) => !one.isForDriver && !hasContentHash(one.name) && !isWrittenByTheCluster(one))
-  return [...new Map(found.map(({ kind, name }) => [pinKey({ kind, name }), { kind, name }])).values()]
+  return new Map(found.map(({ kind, name }) => [pinKey({ kind, name }), { kind, name }]))
 }
 
 /** @returns the pins in the annotation of a template or pod; none without it */

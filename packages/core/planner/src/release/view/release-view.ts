@@ -60,15 +60,30 @@ export interface ReleaseView {
   readonly steadyMs?: number | undefined
 }
 
-/** The owner reference in the annotation control-info; undefined where it is missing or not JSON. */
-export function controlledBy(daemonSet: DaemonSet): { readonly name: string; readonly uid: string } | undefined {
+/** The owner reference in the annotation control-info; undefined where it is missing or not JSON. Each change of a node asks for it. */
+export function controlledBy(daemonSet: DaemonSet): ControlInfo | undefined {
   const text = daemonSet.metadata.annotations?.[daemonSetAnnotations.controlInfo]
   if (text === undefined) return undefined
+  const known = controlInfos.get(daemonSet)
+  if (known !== undefined) return known ?? undefined
+  const read = readControlInfo(text)
+  controlInfos.set(daemonSet, read)
+  return read ?? undefined
+}
+
+interface ControlInfo {
+  readonly name: string
+  readonly uid: string
+}
+
+const controlInfos = new WeakMap<DaemonSet, ControlInfo | null>()
+
+function readControlInfo(text: string): ControlInfo | null {
   try {
     const { name, uid } = JSON.parse(text) as { name?: unknown; uid?: unknown }
-    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined
+    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : null
   } catch {
-    return undefined
+    return null
   }
 }
 
