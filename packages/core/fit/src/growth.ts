@@ -1,6 +1,12 @@
 import { amountText, type DemandingSpec, demandOf, EVERY_ADDRESS, type HostPort } from './demand.ts'
 
-/** @returns what pods of the one template take of their nodes beyond those of the other, one phrase each: `cpu (500m instead of 100m)` */
+/** Maximum number of phrases; more are counted. */
+const MOST_PHRASES = 10
+
+/**
+ * @returns what pods of the one template take of their nodes beyond those of the other, one phrase each: `cpu (500m instead of 100m)`. Above
+ *   ten, the last one is a number: `4 more`
+ */
 export function growthOf(before: DemandingSpec, after: DemandingSpec): readonly string[] {
   const [had, has] = [demandOf(before), demandOf(after)]
   const requests = [...has.requests].flatMap(([name, amount]) => {
@@ -10,7 +16,9 @@ export function growthOf(before: DemandingSpec, after: DemandingSpec): readonly 
   })
   const hadPorts = new Set(had.hostPorts.map(portKey))
   const isNew = (port: HostPort): boolean => !hadPorts.has(portKey(port)) && !hadPorts.has(portKey({ ...port, ip: EVERY_ADDRESS }))
-  return [...requests, ...has.hostPorts.filter(isNew).map(portText)]
+  const phrases = [...requests, ...has.hostPorts.filter(isNew).map(portText)]
+  const more = phrases.length - MOST_PHRASES
+  return more > 0 ? [...phrases.slice(0, MOST_PHRASES), `${more} more`] : phrases
 }
 
 function portKey({ ip, protocol, port }: HostPort): string {

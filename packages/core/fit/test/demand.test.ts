@@ -99,6 +99,12 @@ describe('the growth of a template', () => {
     expect(growthOf(onOne, onEvery)).toEqual(['TCP port 9100 of the node'])
     expect(growthOf(onOne, onOther)).toEqual(['TCP port 9100 of the node on 10.0.0.2'])
   })
+
+  it('names ten, and counts the others', () => {
+    const ports = Array.from({ length: 14 }, (_, at) => ({ hostPort: 9_000 + at }))
+    const growth = growthOf({ containers: [] }, { containers: [{ ports }] })
+    expect([growth.length, growth[9], growth.at(-1)]).toEqual([11, 'TCP port 9009 of the node', '4 more'])
+  })
 })
 
 function textOf({ requests }: Demand): Readonly<Record<string, string>> {
