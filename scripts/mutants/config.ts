@@ -146,8 +146,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnversioned',
     fault: 'nothing reads a ConfigMap again that became immutable',
     file: rolloutPass,
-    find: 'noLaterThan(immutable?.recheckAfterMs, outcomeOf(plan))',
-    replace: '(immutable === undefined ? noLaterThan(1, outcomeOf(plan)) : outcomeOf(plan))',
+    find: 'noLaterThan(planned.configRecheckAfterMs, outcomeOf(plan))',
+    replace: 'outcomeOf(plan)',
     tests: [scenarios],
   },
   {

@@ -9,6 +9,7 @@ const touchPod = 'packages/clients/cluster/src/touch-pod.ts'
 const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 const admitDaemonSet = 'packages/core/admission/src/admit-daemon-set.ts'
 
+const failedPassesTests = 'packages/shells/controllers/test/failed-passes.test.ts'
 const releasePassTests = 'packages/shells/controllers/test/release-pass.test.ts'
 const twoExecutorsTests = 'test/scenarios/two-executors.slow.test.ts'
 const executorPassTests = 'packages/shells/partition-executor/test/executor-pass.test.ts'
@@ -17,6 +18,54 @@ const admitDaemonSetTests = 'packages/core/admission/test/admit-daemon-set.test.
 
 /** Faults in the code that reads and writes: reconcilers, executor, ports, shared code, and admission. */
 export const mutantsOfPrograms: readonly Mutant[] = [
+  {
+    rule: 'G9',
+    fault: 'a release whose passes keep failing is not stopped',
+    file: 'packages/shells/controllers/src/failed-plans.ts',
+    find: 'if (count >= STOP_AFTER) await stop()',
+    replace: 'if (count >= STOP_AFTER && count < 0) await stop()',
+    tests: [failedPassesTests, 'test/scenarios/failed-passes.test.ts'],
+  },
+  {
+    rule: 'G9',
+    fault: 'failures that are not in a row stop a release',
+    file: 'packages/shells/controllers/src/failed-plans.ts',
+    find: '        counts.delete(key)\n        return planned',
+    replace: '        return planned',
+    tests: [failedPassesTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'an API server that does not answer stops a release',
+    file: 'packages/shells/controllers/src/failed-plans.ts',
+    find: '        if (isAppError(error)) throw error\n',
+    replace: '        if (isAppError(error) && error.message.length < 1) throw error\n',
+    tests: [failedPassesTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'the record of a BatchRelease that cannot be planned stays open',
+    file: 'packages/core/planner/src/release/failed-pass.ts',
+    find: "return record?.state === 'open' ? revokeRecord",
+    replace: "return record?.state === 'open' && record.epoch < 0 ? revokeRecord",
+    tests: [failedPassesTests, 'test/scenarios/failed-passes.test.ts'],
+  },
+  {
+    rule: 'G9',
+    fault: 'deeply nested values reach the passes',
+    file: 'packages/adapters/kube-client/src/cut-deep-objects.ts',
+    find: 'if (!mayNestDeep(resource) || !cutDeepJson(object)) return object',
+    replace: 'if (!mayNestDeep(resource) || !cutDeepJson({})) return object',
+    tests: ['packages/adapters/kube-client/test/deep-values.test.ts', 'test/scenarios/deep-values.test.ts'],
+  },
+  {
+    rule: 'Admission',
+    fault: 'a webhook allows a request that adds deeply nested values',
+    file: 'packages/core/admission/src/webhooks/review.ts',
+    find: "if (request.addsDeepValues) return { kind: 'deny', message: TOO_DEEP, causes: [] }",
+    replace: '',
+    tests: ['packages/core/admission/test/review.test.ts'],
+  },
   {
     rule: 'Doctor',
     fault: 'nothing is looked for where the executors alone were removed',

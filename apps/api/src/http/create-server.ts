@@ -28,6 +28,7 @@ import type { Limits } from '../limits/limits.ts'
 import { addressOf } from '../limits/address-of.ts'
 import { createLineLimit } from '../limits/line-limit.ts'
 import { limitBodies } from './limit-bodies.ts'
+import { refuseDeepBodies } from './refuse-deep-bodies.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
 import { compileValidator } from './compile-validator.ts'
 import { limitTime } from './request-time.ts'
@@ -112,6 +113,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     pluginAccess,
   })
   limitBodies(app as unknown as FastifyInstance, limits)
+  refuseDeepBodies(app as unknown as FastifyInstance)
   app.addHook('onRequest', async (request, reply) => {
     if (request.caller !== undefined) idle.release(request.raw)
     void reply.header('x-request-id', request.id).header('cache-control', 'no-store')

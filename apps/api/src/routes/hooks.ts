@@ -17,6 +17,7 @@ import type { AdmittedMessage, HookHandler } from '../hooks/hook-handler.ts'
 import { addressOf } from '../limits/address-of.ts'
 import { createAddressLimit } from '../http/address-limit.ts'
 import { notSeenYet } from '../http/problems.ts'
+import { refuseDeepValue } from '../http/refuse-deep-bodies.ts'
 import type { ReleaseReads } from '../cluster/release-reads.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
 import { waitingMs } from './actions.ts'
@@ -107,11 +108,14 @@ async function admit(request: FastifyRequest, hooks: HookHandler | undefined): P
 }
 
 function jsonOf(body: Buffer): unknown {
+  let value: unknown
   try {
-    return JSON.parse(body.toString()) as unknown
+    value = JSON.parse(body.toString())
   } catch {
     throw new AppError('REQUEST_INVALID', 'the body is not JSON')
   }
+  refuseDeepValue(value)
+  return value
 }
 
 interface HookRequest {

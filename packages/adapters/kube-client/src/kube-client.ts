@@ -2,8 +2,9 @@ import type { Clock } from '@tranche/clock'
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
-import { call, type CallLimits } from './exchange/call.ts'
+import { call, type CallLimits, type CallPorts } from './exchange/call.ts'
 import { createCredentialNotice } from './credentials/credential-notice.ts'
+import { createDeepCutter } from './cut-deep-objects.ts'
 import type { JsonPatchOperation } from './json-patch.ts'
 import { type ListPage, parseAnswer, readList, readPageFrom } from './list.ts'
 import { collectionPath, objectPath, type Query, type ResourcePath, withQuery } from './resource-path.ts'
@@ -15,7 +16,7 @@ import { openWatch, type WatchEvent } from './watch-stream.ts'
  *
  * Every method rejects with `KubeStatusError` if the server returns an error. It rejects with `AppError` API_UNREACHABLE or API_DEADLINE if
  * the server does not answer (a write may have happened then), and with the signal's reason when it aborts. For retries see {@link
- * createKubeClient}.
+ * createKubeClient}. Values that are nested more than 100 deep are cut: below that, null stands for every object and list.
  */
 export interface KubeClient {
   get<T>(resource: ResourcePath, key: ObjectKey, options?: CallOptions): Promise<T>
@@ -159,59 +160,86 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { clock, log } = options
   const notice = createCredentialNotice({ clock, log })
   const exchange = notice(options.exchange)
-  const ports = { exchange, clock, log, random: createRandom(options.seed ?? 0) }
-  const watchPorts = { exchange: options.watchExchange === undefined ? exchange : notice(options.watchExchange), clock }
+  const cutDeep = createDeepCutter(log)
+  const watchExchange = options.watchExchange === undefined ? exchange : notice(options.watchExchange)
+  const sender = createSender({ exchange, clock, log, random: createRandom(options.seed ?? 0) }, options.userAgent)
   const fieldManager = options.userAgent.split('/', 1)[0]
 
   return {
-    get: (resource, key, callOptions) => sendJson('GET', objectPath(resource, key), callOptions),
-    list: (resource, listOptions = {}) =>
-      readList((query) => sendList(withQuery(collectionPath(resource, listOptions.namespace), query), listOptions), listOptions),
+    get: (resource, key, callOptions) => sendJson(resource, { method: 'GET', path: objectPath(resource, key) }, callOptions),
+    list<T>(resource: ResourcePath, listOptions: ListOptions<T> = {}) {
+      const { transform = (object: KubeObject) => object as T } = listOptions
+      const reading = { ...listOptions, transform: (object: KubeObject) => transform(cutDeep(resource, object)) }
+      const path = collectionPath(resource, listOptions.namespace)
+      return readList((query) => sender.sendList(withQuery(path, query), reading), reading)
+    },
     create(resource, object, writeOptions) {
-      return sendJson('POST', writePath(creationPath(resource, object, writeOptions), writeOptions), writeOptions, json(object))
+      return sendJson(resource, { method: 'POST', path: creationPath(resource, object, writeOptions), body: json(object) }, writeOptions)
     },
     update(resource, object, writeOptions) {
       const path = objectPath(resource, keyOfWritable(object), writeOptions?.subresource)
-      return sendJson('PUT', writePath(path, writeOptions), writeOptions, json(object))
+      return sendJson(resource, { method: 'PUT', path, body: json(object) }, writeOptions)
     },
     patch(resource, key, patch, writeOptions) {
-      const path = writePath(objectPath(resource, key, writeOptions?.subresource), writeOptions)
-      return sendJson('PATCH', path, writeOptions, { contentType: patchContentTypes[patch.type], value: patch.body })
+      const path = objectPath(resource, key, writeOptions?.subresource)
+      return sendJson(
+        resource,
+        { method: 'PATCH', path, body: { contentType: patchContentTypes[patch.type], value: patch.body } },
+        writeOptions,
+      )
     },
-    delete: async <T extends KubeObject>(resource: ResourcePath, key: ObjectKey, deleteOptions: DeleteOptions = {}) =>
-      deletedObject<T>(await send('DELETE', objectPath(resource, key), deleteOptions, json(deleteBody(deleteOptions)))),
-    watch: (resource, watchOptions) => openWatch(watchPorts, watchRequest(resource, watchOptions), watchLimits(watchOptions)),
-    text: (path, callOptions) => send('GET', path, callOptions),
+    async delete<T extends KubeObject>(resource: ResourcePath, key: ObjectKey, deleteOptions: DeleteOptions = {}) {
+      const sent = { method: 'DELETE', path: objectPath(resource, key), body: json(deleteBody(deleteOptions)) }
+      return cutDeep(resource, deletedObject<T>(await sender.send(sent, deleteOptions)))
+    },
+    watch<T>(resource: ResourcePath, watchOptions: WatchOptions) {
+      const ports = { exchange: watchExchange, clock, received: (object: unknown) => cutDeep(resource, object) as T }
+      const path = withQuery(collectionPath(resource, watchOptions.namespace), watchQuery(watchOptions))
+      const request = withAccept(sender.requestOf({ method: 'GET', path }), 'PartialObjectMetadata', watchOptions)
+      return openWatch<T>(ports, request, watchLimits(watchOptions))
+    },
+    text: (path, callOptions) => sender.send({ method: 'GET', path }, callOptions),
   }
 
-  async function sendJson<T>(method: string, path: string, limits: CallOptions | undefined, body?: Body): Promise<T> {
-    return parseAnswer(await send(method, path, limits, body), `${method} ${path}`)
+  /** Sends a read or a write of one object; a write with its parameters. */
+  async function sendJson<T>(resource: ResourcePath, sent: Sent, limits: WriteOptions | undefined): Promise<T> {
+    const { fieldValidation } = limits ?? {}
+    const query = { fieldManager: limits?.fieldManager ?? fieldManager, ...(fieldValidation && { fieldValidation }) }
+    const path = sent.method === 'GET' ? sent.path : withQuery(sent.path, query)
+    return cutDeep(resource, parseAnswer<T>(await sender.send({ ...sent, path }, limits), `${sent.method} ${path}`))
   }
+}
 
-  function send(method: string, path: string, limits: CallOptions | undefined, body?: Body): Promise<string> {
-    return call(ports, { request: requestOf(method, path, body), read: bodyText }, callLimits(limits))
+/** Request before its headers. */
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body?: Body
+}
+
+interface Sender {
+  requestOf(sent: Sent): WireRequest
+  send(sent: Sent, limits: CallOptions | undefined): Promise<string>
+  sendList<T>(path: string, listOptions: ListOptions<T>): Promise<ListPage<T>>
+}
+
+function createSender(ports: CallPorts, userAgent: string): Sender {
+  return { requestOf, send, sendList }
+
+  function send(sent: Sent, limits: CallOptions | undefined): Promise<string> {
+    return call(ports, { request: requestOf(sent), read: bodyText }, callLimits(limits))
   }
 
   function sendList<T>(path: string, listOptions: ListOptions<T>): Promise<ListPage<T>> {
     const read = (response: WireResponse): Promise<ListPage<T>> => readPageFrom(`GET ${path}`, response.body, listOptions)
-    const request = withAccept(requestOf('GET', path), 'PartialObjectMetadataList', listOptions)
+    const request = withAccept(requestOf({ method: 'GET', path }), 'PartialObjectMetadataList', listOptions)
     return call(ports, { request, read }, callLimits(listOptions))
   }
 
-  function watchRequest(resource: ResourcePath, watchOptions: WatchOptions): WireRequest {
-    const request = requestOf('GET', withQuery(collectionPath(resource, watchOptions.namespace), watchQuery(watchOptions)))
-    return withAccept(request, 'PartialObjectMetadata', watchOptions)
-  }
-
-  function requestOf(method: string, path: string, body?: Body): WireRequest {
-    const headers = { accept: 'application/json', 'user-agent': options.userAgent }
+  function requestOf({ method, path, body }: Sent): WireRequest {
+    const headers = { accept: 'application/json', 'user-agent': userAgent }
     if (body === undefined) return { method, path, headers }
     return { method, path, headers: { ...headers, 'content-type': body.contentType }, body: jsonText(body.value) }
-  }
-
-  function writePath(path: string, writeOptions: WriteOptions | undefined): string {
-    const { fieldValidation } = writeOptions ?? {}
-    return withQuery(path, { fieldManager: writeOptions?.fieldManager ?? fieldManager, ...(fieldValidation && { fieldValidation }) })
   }
 }
 

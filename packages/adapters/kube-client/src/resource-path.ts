@@ -49,6 +49,14 @@ export const resourcePaths = {
   batchReleases: { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'batchreleases', namespaced: true },
 } as const satisfies Record<string, ResourcePath>
 
+/**
+ * Whether objects of this resource may nest as deep as the API server parses JSON. Its own types have fields for every level; only `data`
+ * of a ControllerRevision takes any value. Schemas of custom resources may allow unknown fields.
+ */
+export function mayNestDeep({ group, plural }: ResourcePath): boolean {
+  return plural === resourcePaths.controllerRevisions.plural || (group.includes('.') && !group.endsWith('.k8s.io'))
+}
+
 /** Query parameters; an undefined value omits its parameter. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 

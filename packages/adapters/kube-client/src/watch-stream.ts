@@ -13,9 +13,11 @@ export type WatchEvent<T> =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
 
 /** Dependencies of {@link openWatch}. */
-export interface WatchPorts {
+export interface WatchPorts<T> {
   readonly exchange: Exchange
   readonly clock: Clock
+  /** Returns what is yielded of each object. */
+  readonly received: (object: unknown) => T
 }
 
 /** Limits of a watch. */
@@ -35,7 +37,7 @@ export interface WatchLimits {
  * @throws the signal's reason when it aborts
  */
 export async function* openWatch<T>(
-  ports: WatchPorts,
+  ports: WatchPorts<T>,
   request: WireRequest,
   limits: WatchLimits,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
@@ -44,7 +46,7 @@ export async function* openWatch<T>(
   try {
     const response = await connect(ports, request, limits, abort)
     idle.start()
-    yield* readEvents<T>(response, request, abort.signal, () => idle.touch())
+    yield* readEvents<T>({ response, request, received: ports.received }, abort.signal, () => idle.touch())
   } catch (error) {
     throw abort.signal.aborted ? abort.signal.reason : unreachable(attemptName(request), error)
   } finally {
@@ -55,7 +57,12 @@ export async function* openWatch<T>(
   }
 }
 
-async function connect(ports: WatchPorts, request: WireRequest, limits: WatchLimits, abort: LinkedAbort): Promise<WireResponse> {
+async function connect(
+  ports: Pick<WatchPorts<unknown>, 'exchange' | 'clock'>,
+  request: WireRequest,
+  limits: WatchLimits,
+  abort: LinkedAbort,
+): Promise<WireResponse> {
   const deadlineError = (): AppError => deadlineErrorOf(request, limits.deadlineMs)
   const timing = { clock: ports.clock, deadlineMs: limits.deadlineMs, signal: abort.signal, deadlineError }
   return withinDeadline(timing, async () => {
@@ -68,9 +75,13 @@ async function connect(ports: WatchPorts, request: WireRequest, limits: WatchLim
   })
 }
 
+interface OpenedWatch<T> extends Pick<WatchPorts<T>, 'received'> {
+  readonly response: WireResponse
+  readonly request: WireRequest
+}
+
 async function* readEvents<T>(
-  response: WireResponse,
-  request: WireRequest,
+  { response, request, received }: OpenedWatch<T>,
   signal: AbortSignal,
   onByte: () => void,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
@@ -81,7 +92,7 @@ async function* readEvents<T>(
       const chunk = await abortable(chunks.next(), signal)
       if (chunk.done) break
       onByte()
-      for (const line of splitter.push(chunk.value)) yield toEvent<T>(line, request)
+      for (const line of splitter.push(chunk.value)) yield toEvent(line, request, received)
     }
   } finally {
     // Not awaited: return() may never settle on a stream that hangs in next().
@@ -95,13 +106,13 @@ interface WireEvent {
   readonly object: { readonly metadata?: { readonly resourceVersion?: string } }
 }
 
-function toEvent<T>(line: string, request: WireRequest): WatchEvent<T> {
+function toEvent<T>(line: string, request: WireRequest, received: WatchPorts<T>['received']): WatchEvent<T> {
   const event = parseEvent(line)
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return { type: event.type, object: event.object as T }
+      return { type: event.type, object: received(event.object) }
     case 'BOOKMARK':
       return { type: 'BOOKMARK', resourceVersion: event.object.metadata?.resourceVersion ?? '' }
     case 'ERROR':

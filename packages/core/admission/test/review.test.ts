@@ -44,6 +44,41 @@ describe('a review', () => {
     expect(decideReview('daemonsets', readReview(review(bound))!, nothing)).toEqual({ kind: 'allow', warnings: [] })
   })
 
+  describe('with values nested thousands of levels deep', () => {
+    const deep = (levels = 9_900): string => `${'{"a":'.repeat(levels)}{}${'}'.repeat(levels)}`
+    const withDeep = (text: string, levels?: number): string => text.replaceAll('"deep-marker"', deep(levels))
+    const deepRollout = { ...rollout(), free: 'deep-marker' }
+    const names: readonly WebhookName[] = ['daemonsets', 'reapply', 'rollouts', 'rollout-status']
+
+    it.each(names)('is denied by the webhook %s where the request adds them, so that no failure allows it', (name) => {
+      for (const oldObject of [rollout(), null]) {
+        const request = readReview(
+          withDeep(review({ operation: oldObject === null ? 'CREATE' : 'UPDATE', oldObject, object: deepRollout })),
+        )!
+        expect(decideReview(name, request, nothing)).toEqual({
+          kind: 'deny',
+          message: 'the object has objects and lists nested more than 100 deep; use fewer levels',
+          causes: [],
+        })
+      }
+    })
+
+    it('is decided without them where the object had them before, so that it can be paused and repaired', () => {
+      const status = { free: 'deep-marker' }
+      const before = { ...rollout(), status }
+      for (const object of [{ ...rollout({}, { strategy: { ...rollout().spec.strategy, paused: true } }), status }, rollout()]) {
+        const request = readReview(withDeep(review({ oldObject: before, object })))!
+        const shallow = readReview(review({ oldObject: { ...before, status: {} }, object: { ...object, status: {} } }))!
+        expect(decideReview('rollouts', request, nothing)).toEqual(decideReview('rollouts', shallow, nothing))
+      }
+    })
+
+    it('is decided as any other up to 100 levels', () => {
+      const request = readReview(withDeep(review({ oldObject: rollout(), object: { ...rollout(), free: 'deep-marker' } }), 98))!
+      expect(decideReview('rollouts', request, nothing)).toMatchObject({ kind: 'allow' })
+    })
+  })
+
   it('is answered with the changes, in any script', () => {
     const patch = [{ op: 'add', path: '/metadata/annotations', value: { owner: 'Zoë – 東京' } }] as const
     const { response } = answerReview({ uid: 'u' }, { kind: 'patch', patch, warnings: ['said'] }) as Answer

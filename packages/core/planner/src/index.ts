@@ -43,6 +43,7 @@ export { commandText, retryHeldText } from './rollout/view/command-text.ts'
 export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-batch-release.ts'
 export { controlledBy, isInCharge, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
 export { isBeingPrepared } from './release/blocked-wait.ts'
+export { PASS_FAILED_TEXT, recordAfterFailedPasses, specAfterFailedPasses } from './release/failed-pass.ts'
 export { countedWait } from './release/counted-wait.ts'
 export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
 export {

@@ -202,6 +202,12 @@ describe('a shown value', () => {
     [{ ['k'.repeat(200)]: 1 }, `{"${'k'.repeat(118)}…`],
   ])('%j is its JSON, up to 120 characters', (value, text) => expect(shownValue(value)).toBe(text))
 
+  it.each(['[', '{"a":'])('of any nesting is read only at its beginning: %s', (open) => {
+    const close = open === '[' ? ']' : '}'
+    const text = `${open.repeat(9_000)}1${close.repeat(9_000)}`
+    expect(shownValue(JSON.parse(text))).toBe(`${text.slice(0, 120)}…`)
+  })
+
   it('of any size is read only at its beginning', () => {
     let read = 0
     const item = Object.defineProperty({}, 'a', { enumerable: true, get: () => (read++, 1) })

@@ -7,14 +7,17 @@ import type { Logger } from '@tranche/telemetry'
 import {
   type BatchReleasePlan,
   type BatchReleaseStatusPatch,
+  PASS_FAILED_TEXT,
   planBatchRelease,
   type PodLabels,
   QUEUE_UNAVAILABLE,
+  recordAfterFailedPasses,
   releaseStatusPatch,
   type ReleaseView,
 } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { confirmAndWrite, UNCLEAR_RECHECK_MS } from './confirm-record.ts'
+import { createFailedPlans } from './failed-plans.ts'
 import { freeGroup } from './free-group.ts'
 import { fieldsOf } from './log-plans.ts'
 import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
@@ -43,19 +46,39 @@ const UNMARKED_RECHECK_MS = 1_000
 /** Drives one BatchRelease: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
 export function createReleasePass(parts: ReleasePassParts): Reconcile {
   const memories = new Map<string, ReleaseMemory>()
+  const failed = createFailedPlans()
   return async function passOverRelease(key, signal, log) {
     const reading = await parts.cluster.read(key, signal)
     if (reading === null) {
       memories.delete(keyText(key))
+      failed.forget(keyText(key))
       return awaitChange
     }
     const memory = memoryOf(memories, key, parts.clock)
     const toView = (read: ReleaseReading): ReleaseView => viewOf(read, memory, parts.clock)
-    const view = toView(reading)
-    const plan = planBatchRelease(view)
+    const { view, plan } = await failed.watch(
+      keyText(key),
+      async () => planned(toView(reading)),
+      () => stopRelease(reading.release, { ...parts, signal, log }),
+    )
     if (plan.kind !== 'wait') log.debug({ batchRelease: keyText(key), plan: plan.kind, ...whyOf(plan) }, 'planned release')
     return apply(plan, view, { ...parts, key, signal, log, toView, memory })
   }
+}
+
+function planned(view: ReleaseView): { readonly view: ReleaseView; readonly plan: BatchReleasePlan } {
+  return { view, plan: planBatchRelease(view) }
+}
+
+/** G9: passes that keep failing carry out no stop, so nothing more is deleted until one succeeds. */
+async function stopRelease(release: BatchRelease, doing: ReleasePassParts & Pick<Doing, 'signal' | 'log'>): Promise<void> {
+  const record = recordAfterFailedPasses(release)
+  if (record === null) return
+  await writeReleaseRecord(release, record, 'stop', doing)
+  const owner = rolloutOf(release)
+  if (owner === undefined) return
+  const { namespace = '' } = release.metadata
+  doing.events.record({ ...owner, namespace }, 'Warning', 'PassFailed', PASS_FAILED_TEXT)
 }
 
 interface Doing extends ReleasePassParts {

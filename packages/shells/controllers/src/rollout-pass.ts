@@ -1,14 +1,17 @@
 import type { Clock } from '@tranche/clock'
 import type { Logger } from '@tranche/telemetry'
-import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
+import { type DaemonSet, keyOf, keyText, type ObjectKey, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import {
+  isForeign,
   isRevisionMissing,
   liveConfigHold,
+  PASS_FAILED_TEXT,
   type PlannedEvent,
   planRollout,
   rolloutEvents,
   type RolloutPlan,
   type RolloutView,
+  specAfterFailedPasses,
   stopsRelease,
 } from '@tranche/planner'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
@@ -17,7 +20,8 @@ import type { PinPort } from './pins/pin-port.ts'
 import type { PodPolicy } from './pins/pod-policy.ts'
 import type { PinResult, TimedPinResult } from './pins/pin-result.ts'
 import { createPinner, type Pinner } from './pins/pinner.ts'
-import { logRolloutPlan } from './log-plans.ts'
+import { createFailedPlans } from './failed-plans.ts'
+import { fieldsOf, logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort, RolloutReading } from './rollout-port.ts'
 
 /** Dependencies of {@link createRolloutPass}. */
@@ -40,17 +44,37 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
   const warnings = new Map<string, string>()
   const revisionMissingSinceMs = new Map<string, number>()
+  const failed = createFailedPlans()
   const pinner = createPinner(parts, parts.clock)
+  const { clock, config } = parts
   return async function passOverRollout(key, signal, log) {
     const reading = parts.cluster.read(key)
     if (reading === null) {
       statusWrittenMs.delete(keyText(key))
       warnings.delete(keyText(key))
       revisionMissingSinceMs.delete(keyText(key))
+      failed.forget(keyText(key))
       pinner.forget(keyText(key))
       return awaitChange
     }
-    const { clock, config } = parts
+    const planned = await failed.watch(
+      keyText(key),
+      () => planPass(reading, key, signal, log),
+      () => stopRelease(reading, parts, signal, log),
+    )
+    if (planned.kind === 'pending') return recheckAfter(planned.againInMs)
+    const { plan, view } = planned
+    if (plan.kind !== 'wait') log.debug({ rollout: keyText(key), plan: plan.kind }, 'planned rollout')
+    if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
+    await apply(plan, view, parts, signal)
+    logRolloutPlan(plan, view.rollout, log)
+    warnOnce(warnings, plan, view, parts)
+    if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
+    if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
+    return noLaterThan(planned.pinsRecheckAfterMs, noLaterThan(planned.configRecheckAfterMs, outcomeOf(plan)))
+  }
+
+  async function planPass(reading: RolloutReading, key: ObjectKey, signal: AbortSignal, log: Logger): Promise<PlannedPass> {
     const immutable = config === undefined ? null : await readImmutable(config, reading, signal)
     if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
     else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
@@ -64,18 +88,31 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       monotonicMs: clock.monotonicMs(),
     }
     const pinning = asksForPins(reading) ? await pinFirst(pinner, read, signal, log) : UNPINNED
-    if (pinning.kind === 'wrote' || pinning.kind === 'pending') return recheckAfter(pinning.againInMs)
+    if (pinning.kind === 'wrote' || pinning.kind === 'pending') return { kind: 'pending', againInMs: pinning.againInMs }
     const view = pinning.kind === 'stop' ? read : { ...read, ...pinnedIn(pinning, read) }
     const plan = pinning.kind === 'stop' ? pinning.plan : planRollout(view)
-    if (plan.kind !== 'wait') log.debug({ rollout: keyText(key), plan: plan.kind }, 'planned rollout')
-    if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
-    await apply(plan, view, parts, signal)
-    logRolloutPlan(plan, view.rollout, log)
-    warnOnce(warnings, plan, view, parts)
-    if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
-    if (plan.kind === 'patchDaemonSet' && plan.why === 'touch') revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
-    return noLaterThan(pinning.recheckAfterMs, noLaterThan(immutable?.recheckAfterMs, outcomeOf(plan)))
+    return { kind: 'planned', plan, view, pinsRecheckAfterMs: pinning.recheckAfterMs, configRecheckAfterMs: immutable?.recheckAfterMs }
   }
+}
+
+type PlannedPass =
+  | { readonly kind: 'pending'; readonly againInMs: number }
+  | {
+      readonly kind: 'planned'
+      readonly plan: RolloutPlan
+      readonly view: RolloutView
+      readonly pinsRecheckAfterMs: number | undefined
+      readonly configRecheckAfterMs: number | undefined
+    }
+
+/** G9: passes that keep failing carry out no pause, so the release deletes nothing until one succeeds. */
+async function stopRelease(reading: RolloutReading, { cluster, events }: RolloutParts, signal: AbortSignal, log: Logger): Promise<void> {
+  const { release, rollout } = reading
+  const spec = release === undefined || isForeign(reading) ? null : specAfterFailedPasses(release)
+  if (release === undefined || spec === null) return
+  await cluster.updateRelease(release, spec, signal)
+  log.error({ ...fieldsOf(release), reason: 'PassFailed' }, 'stopped release')
+  record(events, { rollout }, { type: 'Warning', reason: 'PassFailed', message: PASS_FAILED_TEXT })
 }
 
 /** Where no policy asks for pins. */
@@ -163,7 +200,7 @@ async function apply(plan: RolloutPlan, view: RolloutView, { cluster, events }: 
   }
 }
 
-function record(events: EventRecorder, { rollout }: RolloutView, { type, reason, message }: PlannedEvent): void {
+function record(events: EventRecorder, { rollout }: Pick<RolloutView, 'rollout'>, { type, reason, message }: PlannedEvent): void {
   const { namespace = '', name, uid } = rollout.metadata
   events.record({ apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', namespace, name, uid }, type, reason, message)
 }

@@ -36,6 +36,11 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
     on: ['Rollout'],
     when: 'the job queue (Redis) has accepted no job for 10 s; the release waits, because executors start no work without the queue',
   },
+  PassFailed: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'the controller repeatedly failed to plan the release, and stopped it; its log says why. It continues after a pass that succeeds',
+  },
   Frozen: {
     types: ['Warning'],
     on: ['Rollout', 'DaemonSet'],

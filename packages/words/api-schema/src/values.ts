@@ -118,6 +118,7 @@ export const eventReasons = [
   'TemplateReverted',
   'StableRevisionChanged',
   'QueueUnavailable',
+  'PassFailed',
   'Frozen',
   'ActionRequested',
   'ActionAccepted',

@@ -2,6 +2,8 @@ import { canonicalJson, isSameJson } from '@tranche/kube-types'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
+const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
+
 const notNull = (_key: string, member: unknown): boolean => member !== null
 
 describe('canonicalJson', () => {
@@ -26,6 +28,16 @@ describe('canonicalJson', () => {
 
   it('leaves out members that the filter rejects, at every depth', () => {
     expect(isSameJson({ a: { b: null, c: [{ d: null }] } }, { a: { c: [{}] } }, notNull)).toBe(true)
+  })
+
+  it('rejects values that nest more than 200 deep instead of overflowing the stack', () => {
+    expect(canonicalJson(nested(200))).toHaveLength(2 * 200)
+    for (const levels of [201, 10_000]) expect(() => canonicalJson(nested(levels))).toThrow('nested more than 200 deep')
+  })
+
+  it('treats values that nest more than 200 deep as different instead of overflowing the stack', () => {
+    expect(isSameJson(nested(200), nested(200))).toBe(true)
+    for (const levels of [201, 10_000]) expect(isSameJson(nested(levels), nested(levels))).toBe(false)
   })
 
   it('agrees with a comparison of the texts', () => {

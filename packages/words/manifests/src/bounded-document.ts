@@ -12,6 +12,7 @@ const MOST_ALIASES = 1_000
 const MOST_REPEATED = 100_000
 /** Maximum nesting depth of maps and lists; Kubernetes objects have fewer than 30 levels. */
 const DEEPEST = 200
+const TOO_DEEP = `it is nested more than ${DEEPEST} levels deep`
 
 /**
  * Checks the size of a document before it is converted to values. Aliases can multiply a short text (an alias of a list of aliases, a
@@ -32,7 +33,7 @@ export function boundFault(document: Document.Parsed): Fault | undefined {
     if (isAlias(node)) return sizeOfAlias(node.source, node)
     if (isScalar(node)) return anchored(node, () => 1)
     if (!isCollection(node)) return 1
-    if (depth > DEEPEST) fault = { why: `it is nested more than ${DEEPEST} levels deep`, offset: offsetOf(node) }
+    if (depth > DEEPEST) fault = { why: TOO_DEEP, offset: offsetOf(node) }
     return anchored(node, () => node.items.reduce<number>((sum, item) => sum + sizeOf(item, depth + 1), 1))
   }
 
@@ -57,6 +58,16 @@ export function boundFault(document: Document.Parsed): Fault | undefined {
 
   sizeOf(document.contents, 1)
   return fault
+}
+
+/** Returns why the values of a document are nested too deeply: aliases within anchors can nest deeper than the text. */
+export function levelsFault(value: unknown): string | undefined {
+  return nests(value, DEEPEST) ? TOO_DEEP : undefined
+}
+
+function nests(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => nests(member, levels - 1))
 }
 
 function offsetOf({ range }: Node): number {

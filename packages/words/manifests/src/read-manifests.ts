@@ -1,5 +1,5 @@
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit, type YAMLParseError } from 'yaml'
-import { boundFault, type Fault } from './bounded-document.ts'
+import { boundFault, type Fault, levelsFault } from './bounded-document.ts'
 
 /** One parsed document of a text. */
 export interface ManifestDocument {
@@ -53,9 +53,12 @@ function keyTwice(document: Document): Fault | undefined {
   return found
 }
 
+/** Aliases inside anchors can nest deeper than the text. */
 function toContent(read: () => unknown): ManifestDocument['content'] {
   try {
-    return { kind: 'value', value: read() }
+    const value = read()
+    const why = levelsFault(value)
+    return why === undefined ? { kind: 'value', value } : { kind: 'unreadable', why }
   } catch (error) {
     return { kind: 'unreadable', why: error instanceof Error ? error.message : String(error) }
   }

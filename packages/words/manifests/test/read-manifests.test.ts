@@ -26,6 +26,12 @@ describe('a text that expands to much more than its size', () => {
     expect(cpuMs() - began).toBeLessThan(3_000)
   })
 
+  it('by aliases that nest deeper than the text is rejected', () => {
+    const nested = (inner: string) => `${'['.repeat(150)}${inner}${']'.repeat(150)}`
+    const text = `a: &a ${nested('1')}\nb: &b ${nested('*a')}\nc: ${nested('*b')}`
+    expect(readManifests(text)).toMatchObject([{ content: unreadable('it is nested more than 200 levels deep') }])
+  })
+
   it('does not stop the documents after it', () => {
     expect(readManifests('a: &a [*a]\n---\nb: 1\n').map(({ content }) => content.kind)).toEqual(['unreadable', 'value'])
   })

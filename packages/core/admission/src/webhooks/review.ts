@@ -1,5 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
-import type { ControllerRevision, DaemonSet, KubeObject } from '@tranche/kube-types'
+import { type ControllerRevision, cutDeepJson, type DaemonSet, JSON_LEVELS_MAX, type KubeObject } from '@tranche/kube-types'
 import { type Admission, type AdmissionOperation, allow } from '../admission.ts'
 import { admitBoundDaemonSet } from '../admit-daemon-set.ts'
 import { admitReapply } from '../admit-reapply.ts'
@@ -19,6 +19,8 @@ export interface ReviewRequest {
   /** The stored object; null for CREATE. */
   readonly oldObject: KubeObject | null
   readonly options?: { readonly fieldManager?: string } | null
+  /** Whether the request adds values that are nested too deeply. Where both objects have such values, both are cut. */
+  readonly addsDeepValues: boolean
 }
 
 /** Facts read from the cluster before a decision. */
@@ -42,12 +44,20 @@ export function readReview(text: string): ReviewRequest | undefined {
   if (!isObject(request) || typeof request['uid'] !== 'string' || typeof request['operation'] !== 'string') return undefined
   const object = objectOf(request['object'])
   const oldObject = objectOf(request['oldObject'])
-  return object === undefined || oldObject === undefined ? undefined : ({ ...request, object, oldObject } as unknown as ReviewRequest)
+  if (object === undefined || oldObject === undefined) return undefined
+  const [isDeep, wasDeep] = [cutDeepJson(object), cutDeepJson(oldObject)]
+  return { ...request, object, oldObject, addsDeepValues: isDeep && !wasDeep } as unknown as ReviewRequest
 }
 
-/** Makes the same decision as the policies for the same write. */
+const TOO_DEEP = `the object has objects and lists nested more than ${JSON_LEVELS_MAX} deep; use fewer levels`
+
+/**
+ * Makes the same decision as the policies for the same write. It also denies a write that adds values nested too deeply: a walk over them
+ * would fail, and a webhook that fails may allow the write. An object that has such values already can still be paused and repaired.
+ */
 export function decideReview(name: WebhookName, request: ReviewRequest, { refused, rollout }: ReviewFacts): Admission {
   const { operation, options } = request
+  if (request.addsDeepValues) return { kind: 'deny', message: TOO_DEEP, causes: [] }
   const fieldManager = options?.fieldManager
   const daemonSets = { oldObject: request.oldObject as DaemonSet | null, newObject: request.object as DaemonSet | null }
   const rollouts = { oldObject: request.oldObject as Rollout | null, newObject: request.object as Rollout | null }

@@ -3,7 +3,7 @@ import { clipText } from '@tranche/api-schema'
 /** Maximum characters of a value in a text; longer ones are cut. */
 const LONGEST_VALUE = 120
 
-/** @returns a value as JSON, cut to 120 characters; a value of any size takes the time of its first characters */
+/** @returns a value as JSON, cut to 120 characters; a value of any size and nesting takes the time of its first characters */
 export function shownValue(value: unknown): string {
   const text = jsonUpTo(value, LONGEST_VALUE + 1) ?? 'undefined'
   return text.length <= LONGEST_VALUE ? text : clipText(`${text}…`, LONGEST_VALUE + 1)
@@ -24,7 +24,7 @@ function listUpTo(list: readonly unknown[], most: number): string {
   let text = '['
   for (const item of list) {
     if (text.length > most) return text
-    text += `${text === '[' ? '' : ','}${jsonUpTo(item, most) ?? 'null'}`
+    text += `${text === '[' ? '' : ','}${jsonUpTo(item, most - text.length) ?? 'null'}`
   }
   return `${text}]`
 }
@@ -33,7 +33,7 @@ function objectUpTo(object: Readonly<Record<string, unknown>>, most: number): st
   let text = '{'
   for (const name in object) {
     if (text.length > most) return text
-    const member = Object.hasOwn(object, name) ? jsonUpTo(object[name], most) : undefined
+    const member = Object.hasOwn(object, name) ? jsonUpTo(object[name], most - text.length) : undefined
     if (member !== undefined) text += `${text === '{' ? '' : ','}${JSON.stringify(name.slice(0, most))}:${member}`
   }
   return `${text}}`

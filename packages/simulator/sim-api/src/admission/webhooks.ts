@@ -2,6 +2,7 @@ import { type ApiObject, type ResourceId, resources } from '../model/client.ts'
 import { badRequest, forbidden, internalError } from '../model/errors.ts'
 import type { Change } from '../store/change.ts'
 import { jsonEqual } from '../model/json.ts'
+import { unpackDeepValues } from '../model/packed-values.ts'
 import { type Random, randomUuid } from '../model/random.ts'
 import type { Store } from '../store/store.ts'
 import type { CallWebhook } from './webhook-client.ts'
@@ -104,7 +105,7 @@ async function ask(
     throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
   let verdict: WebhookVerdict
   try {
-    const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request })
+    const body = unpackDeepValues(JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request }))
     verdict = readVerdict(await called(options, webhook, body), { uid, mutating })
   } catch (error) {
     if (webhook.failurePolicy === 'Ignore') return undefined

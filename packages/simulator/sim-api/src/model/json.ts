@@ -61,8 +61,11 @@ export function mapValues(object: JsonObject, change: (value: unknown, field: st
   return copy ?? object
 }
 
-/** Maximum nesting depth of objects and lists. Deeper values could overflow the stack of recursive functions. */
-export const DEEPEST = 1000
+/**
+ * Maximum nesting depth of objects and lists, which recursive functions can follow. Bodies of clients may be deeper: their values are kept as
+ * text from half of it on, so that patches can put them below other fields.
+ */
+export const DEEPEST = 200
 
 /** @returns whether objects and lists are nested more than `levels` deep */
 export function isDeeperThan(levels: number, value: unknown): boolean {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { jane, rule, setUp } from './testing.ts'
 
+type Front = ReturnType<typeof setUp>['front']
+
 const MAPS = '/api/v1/namespaces/default/configmaps'
 const PODS = '/api/v1/namespaces/default/pods'
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -105,12 +107,52 @@ it('nested patches create no object that is too deep to be read', async () => {
   await send('root', `POST ${DEFINITIONS}`, aDefinition('hostiles.example.com', 'example.com', {}, free))
   const path = '/apis/example.com/v1/namespaces/default/hostiles'
   await send('root', `POST ${path}`, { apiVersion: 'example.com/v1', kind: 'Hostile', metadata: { name: 'a' }, data: {} })
-  const value = JSON.parse(`${'{"a":'.repeat(900)}{}${'}'.repeat(900)}`) as object
+  const value = JSON.parse(`${'{"a":'.repeat(90)}{}${'}'.repeat(90)}`) as object
   const deepen = async (at: string): Promise<number> => {
     const headers = { 'content-type': 'application/json-patch+json' }
     return (await send('root', `PATCH ${path}/a`, [{ op: 'add', path: at, value }], headers)).status
   }
-  expect([await deepen('/data/a'), await deepen(`/data${'/a'.repeat(902)}`)]).toEqual([200, 400])
+  const at = [1, 92, 183].map((levels) => `/data${'/a'.repeat(levels)}`)
+  expect([await deepen(at[0]!), await deepen(at[1]!), await deepen(at[2]!)]).toEqual([200, 200, 400])
+})
+
+describe('a value nested ten thousand levels deep', () => {
+  const deepText = (levels: number): string => `${'{"a":'.repeat(levels)}"]}"${'}'.repeat(levels)}`
+  const path = '/apis/apps/v1/namespaces/default/controllerrevisions'
+  const revision = (data: string): string =>
+    `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"a"},"data":${data},"revision":1}`
+
+  async function ask(front: Front, line: string, body?: string, type = 'application/json'): Promise<{ status: number; text: string }> {
+    const [method = '', to = ''] = line.split(' ')
+    const headers = { authorization: 'Bearer root', 'content-type': type }
+    const answer = await front.handle({ method, path: to, headers, ...(body !== undefined && { body }) }, new AbortController().signal)
+    let text = ''
+    for await (const chunk of answer.body) text += String(chunk)
+    return { status: answer.status, text }
+  }
+
+  it.each([98, 99, 100, 201, 1_000, 9_998])('is stored and read as it was written, in data of %i levels', async (levels) => {
+    const { front } = setUp()
+    const data = deepText(levels)
+    expect((await ask(front, `POST ${path}`, revision(data))).status).toBe(201)
+    expect((await ask(front, `GET ${path}/a`)).text).toContain(`"data":${data}`)
+    expect((await ask(front, `GET ${path}`)).text).toContain(`"data":${data}`)
+  })
+
+  it('is stored by a patch', async () => {
+    const { front } = setUp()
+    await ask(front, `POST ${path}`, revision('{}'))
+    const patch = `{"metadata":{"annotations":{"a":"b"}},"data":${deepText(9_000)}}`
+    // `data` may not change, and the comparison overflows no stack.
+    expect(await ask(front, `PATCH ${path}/a`, patch, 'application/merge-patch+json')).toMatchObject({ status: 422 })
+  })
+
+  it('is rejected above that', async () => {
+    expect(await ask(setUp().front, `POST ${path}`, revision(deepText(10_000)))).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('exceeded max depth') as string,
+    })
+  })
 })
 
 it('a badly encoded name of an extra field is used as it is', async () => {

@@ -177,3 +177,21 @@ describe('an update', () => {
     expect(fieldsOf({ ...stored.spec, steps: [{ replicas: true }, { replicas: 1 }] })).toEqual(['spec.steps[0].replicas'])
   })
 })
+
+it.each<[at: string, isValid: boolean]>([
+  ['2026-01-01T00:00:00Z', true],
+  ['2026-01-01t00:00:00.123z', true],
+  ['2026-01-01T23:59:59+02:00', true],
+  ['2026-01-01T00:00:00x0Z', true],
+  [`2026-01-01T00:00:00ZT${'x'.repeat(1_000)}`, true],
+  ['2026-01-01T24:00:00Z', false],
+  ['2026-01-01T00:00:60Z', false],
+  ['2026-01-01T00:00:00+0200', false],
+  ['2026-02-30T00:00:00Z', false],
+  ['2026-01-01T00:00:00', false],
+  ['2026-01-01', false],
+])('the date-time %j is accepted as API servers accept it, which is more than RFC 3339 has: %j', (at, isValid) => {
+  expect(schema.validate({ apiVersion: 'a/v1', kind: 'A', metadata: {}, spec: { size: 1, at } } as never, undefined).length).toBe(
+    isValid ? 0 : 1,
+  )
+})

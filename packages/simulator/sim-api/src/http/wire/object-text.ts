@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../model/client.ts'
+import { unpackDeepValues } from '../../model/packed-values.ts'
 import { managedFieldsText, Owners, ownersOf } from '../../ownership/owners.ts'
 
 const texts = new WeakMap<object, string>()
@@ -16,7 +17,7 @@ export function objectText(object: ApiObject, ownersToo: boolean): string {
 export function itemText(object: ApiObject, ownersToo: boolean): string {
   const known = ownersToo && ownersOf(object) !== Owners.none ? textsWithOwners : texts
   let text = known.get(object)
-  if (text === undefined) known.set(object, (text = wholeText(object, ownersToo)))
+  if (text === undefined) known.set(object, (text = unpackDeepValues(wholeText(object, ownersToo))))
   return text
 }
 

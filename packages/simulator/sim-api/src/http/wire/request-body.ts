@@ -1,7 +1,8 @@
 import { boundFault } from '@tranche/manifests'
 import { parseDocument } from 'yaml'
 import { ApiStatusError } from '../../model/status-error.ts'
-import { duplicateFields } from './duplicate-fields.ts'
+import { jsonShapeOf } from './json-shape.ts'
+import { DEEPEST_UNPACKED, packDeepValues } from '../../model/packed-values.ts'
 
 /** Parsed body, and its duplicate fields. */
 export interface RequestBody {
@@ -32,7 +33,9 @@ export function readRequestBody(text: string | undefined, contentType: string, a
   try {
     const json = contentType.includes('yaml') ? JSON.stringify(parseYaml(text)) : text
     refuseTooLarge(json)
-    return { value: JSON.parse(json) as unknown, duplicateFields: duplicateFields(json) }
+    const value: unknown = JSON.parse(json)
+    const { duplicateFields, levels } = jsonShapeOf(json)
+    return { value: levels > DEEPEST_UNPACKED ? (JSON.parse(packDeepValues(json)) as unknown) : value, duplicateFields }
   } catch (error) {
     if (error instanceof ApiStatusError) throw error
     const reason = error instanceof Error ? error.message : String(error)

@@ -1,20 +1,30 @@
-import { DEEPEST } from '../../model/json.ts'
+/** Maximum nesting depth of a body, as that of API servers. @see sigs.k8s.io/json */
+const DEEPEST_BODY = 10_000
+
+/** Facts about a JSON text that its value does not show at once. */
+export interface JsonShape {
+  /** Paths of fields that occur more than once in one object, in order: `spec.replicas`, `spec.steps[0].pause`. */
+  readonly duplicateFields: readonly string[]
+  /** Number of objects and lists within each other. */
+  readonly levels: number
+}
 
 /**
- * Finds fields that occur more than once in one JSON object.
+ * Reads the shape of a text, level by level.
  *
  * @param text valid JSON
- * @returns paths in order: `spec.replicas`, `spec.steps[0].pause`
- * @throws {RangeError} when the text is nested more than {@link DEEPEST} levels deep
+ * @throws {RangeError} when the text is nested more than 10,000 levels deep
  */
-export function duplicateFields(text: string): readonly string[] {
-  const found: string[] = []
+export function jsonShapeOf(text: string): JsonShape {
+  const duplicateFields: string[] = []
   const stack: Level[] = []
+  let levels = 0
   for (const token of text.matchAll(tokens)) {
-    readToken(token[0], stack, found)
-    if (stack.length > DEEPEST) throw new RangeError('exceeded max depth')
+    readToken(token[0], stack, duplicateFields)
+    if (stack.length > levels) levels = stack.length
+    if (levels > DEEPEST_BODY) throw new RangeError('exceeded max depth')
   }
-  return found
+  return { duplicateFields, levels }
 }
 
 /** Open object or list; `names` is absent in a list, `at` is the current field or index. */
