@@ -16,15 +16,7 @@ import {
   resourcePaths,
   testOp,
 } from '@tranche/kube-client'
-import {
-  type DaemonSet,
-  daemonSetAnnotations,
-  fieldManagers,
-  type KubeObject,
-  parseKey,
-  FORMER_OBSERVED_CHANGES_ANNOTATION,
-  OBSERVED_CHANGES_ANNOTATION,
-} from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, fieldManagers, type KubeObject, parseKey, FORMER_OBSERVED_CHANGES_ANNOTATION, OBSERVED_CHANGES_ANNOTATION, parseTime } from '@tranche/kube-types'
 import { createNamespaceLines } from '@tranche/queue'
 import { type Logger, silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
@@ -140,7 +132,7 @@ function createWriter({ client, clock, log, mayWrite, signal }: WriterParts): Ch
     else unwritten.delete(rollout)
   }
 
-  const isFresh = ({ action }: Unwritten): boolean => clock.nowMs() - Date.parse(action.at) < KEPT_MS
+  const isFresh = ({ action }: Unwritten): boolean => clock.nowMs() - (parseTime(action.at) ?? 0) < KEPT_MS
 
   return {
     keep,

@@ -2,16 +2,7 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { FleetIndex, type FleetNode, type FleetPod, type ObservationTime, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
-import {
-  type ControllerRevision,
-  type DaemonSet,
-  type KubeObject,
-  keyOf,
-  type Node,
-  type ObjectKey,
-  type Pod,
-  revisionsOf,
-} from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, type KubeObject, keyOf, type Node, type ObjectKey, type Pod, revisionsOf, parseTime } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import { buildSnapshot } from '../screen/build-snapshot.ts'
 import type { EventSnapshot, ReleaseSnapshot } from '../screen/release-snapshot.ts'
@@ -195,7 +186,7 @@ function isNotable({ warning, object, reason }: EventSnapshot): boolean {
 function toEventSnapshot(event: EventObject): EventSnapshot {
   const { involvedObject: object, metadata } = event
   return {
-    atMs: Date.parse(event.lastTimestamp ?? event.eventTime ?? metadata.creationTimestamp ?? '') || 0,
+    atMs: parseTime(event.lastTimestamp ?? event.eventTime ?? metadata.creationTimestamp) ?? 0,
     warning: event.type === 'Warning',
     reason: event.reason ?? '',
     object: `${object?.kind ?? ''}/${object?.name ?? ''}`,

@@ -45,7 +45,9 @@ export async function createMetrics({ clock, log, version, withProcess = false }
 
   const metrics: Metrics = {
     count: (name, labels, by = 1) => built.counters.get(name)?.inc(known(name, labels), by),
-    observe: (name, labels, seconds) => built.histograms.get(name)?.observe(known(name, labels), Math.max(0, seconds)),
+    observe(name, labels, seconds) {
+      if (Number.isFinite(seconds)) built.histograms.get(name)?.observe(known(name, labels), Math.max(0, seconds))
+    },
     gauge(name, read) {
       const all = readers.get(name) ?? new Set()
       readers.set(name, all.add(read as Read))

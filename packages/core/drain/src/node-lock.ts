@@ -1,4 +1,4 @@
-import { type Lease, NODE_LOCK_ANNOTATION } from '@tranche/kube-types'
+import { type Lease, NODE_LOCK_ANNOTATION, parseTime } from '@tranche/kube-types'
 import type { DrainedPermit } from './cordon-mark.ts'
 
 /** How long a lock of a node lasts without a renewal, in seconds. A process that dies keeps other programs from its nodes for this time at most. */
@@ -62,8 +62,8 @@ export function toNodeLock({ metadata, spec = {} }: Lease): NodeLock | null {
     holder: holderIdentity.slice(0, MOST_HOLDER),
     release,
     permit: release === null ? null : permitOf(metadata.annotations?.[NODE_LOCK_ANNOTATION]),
-    acquiredMs: timeOf(acquireTime),
-    renewedMs: timeOf(renewTime),
+    acquiredMs: parseTime(acquireTime),
+    renewedMs: parseTime(renewTime),
     durationMs: leaseDurationSeconds * 1000,
     transitions: leaseTransitions,
   }
@@ -149,11 +149,6 @@ function permitOf(text: string | undefined): NodeLock['permit'] {
   } catch {
     return null
   }
-}
-
-function timeOf(text: string | undefined): number | null {
-  const ms = text === undefined ? Number.NaN : Date.parse(text)
-  return Number.isNaN(ms) ? null : ms
 }
 
 /** The API server accepts a MicroTime only with exactly six digits of the second. @see meta/v1 MicroTime */
