@@ -5,7 +5,7 @@ import { isFinalising } from '@tranche/planner'
 import type { ExportParts } from './export-release-metrics.ts'
 
 /** Counts and times steps, batches, verdicts and analyses from watch events. Only the leader counts, so that nothing is counted twice. */
-export function followReleases({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas'>): void {
+export function followReleases({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas' | 'log'>): void {
   const begun = new Map<string, { readonly batch: string; readonly sinceMs: number }>()
   const states = new Map<string, StepState>()
 

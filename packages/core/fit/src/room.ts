@@ -29,7 +29,7 @@ export type Shortage =
       readonly allocatable: string
     }
   /** Another pod has a port that the pod needs. */
-  | { readonly kind: 'hostPort'; readonly port: number; readonly protocol: string; readonly takenBy: string }
+  | { readonly kind: 'hostPort'; readonly port: number; readonly protocol: string; readonly takenBy: Pick<DemandingPod, 'namespace' | 'name'> }
 
 /**
  * @returns why a pod with this demand does not fit the room; empty where it does. Pods of lower priority count as much as others: a
@@ -89,5 +89,5 @@ function byPriority(a: DemandingPod, b: DemandingPod): number {
 function takenPort(port: HostPort, pods: readonly DemandingPod[]): readonly Shortage[] {
   const holder = pods.find(({ demand }) => demand.hostPorts.some((other) => isPortConflict(port, other)))
   if (holder === undefined) return []
-  return [{ kind: 'hostPort', port: port.port, protocol: port.protocol, takenBy: `${holder.namespace}/${holder.name}` }]
+  return [{ kind: 'hostPort', port: port.port, protocol: port.protocol, takenBy: holder }]
 }
