@@ -23,7 +23,7 @@ export function toReleaseSign(object: KubeObject): ReleaseSign {
   const { metadata, status } = object as BatchRelease
   const { managedFields: entries = [] } = metadata as Managed
   const times = (own: boolean): readonly number[] =>
-    entries.flatMap(({ manager, time }) => (!own || manager === fieldManagers.executor ? parseTime(time) ?? [] : []))
+    entries.flatMap(({ manager, time }) => (!own || manager === fieldManagers.executor ? (parseTime(time) ?? []) : []))
   const flight = status?.flight
   return {
     namespace: metadata.namespace ?? '',
