@@ -16,7 +16,16 @@ import {
   resourcePaths,
   testOp,
 } from '@tranche/kube-client'
-import { type DaemonSet, daemonSetAnnotations, fieldManagers, type KubeObject, parseKey, FORMER_OBSERVED_CHANGES_ANNOTATION, OBSERVED_CHANGES_ANNOTATION, parseTime } from '@tranche/kube-types'
+import {
+  type DaemonSet,
+  daemonSetAnnotations,
+  fieldManagers,
+  type KubeObject,
+  parseKey,
+  FORMER_OBSERVED_CHANGES_ANNOTATION,
+  OBSERVED_CHANGES_ANNOTATION,
+  parseTime,
+} from '@tranche/kube-types'
 import { createNamespaceLines } from '@tranche/queue'
 import { type Logger, silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'

@@ -65,7 +65,8 @@ export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<Expo
   daemonSets.subscribe({
     onChange(_key, previous, current) {
       if (current !== undefined || previous === undefined) return
-      for (const place of down.keys()) if (place.startsWith(placePrefix(previous.metadata.namespace ?? '', previous.metadata.uid))) down.delete(place)
+      for (const place of down.keys())
+        if (place.startsWith(placePrefix(previous.metadata.namespace ?? '', previous.metadata.uid))) down.delete(place)
     },
   })
 }

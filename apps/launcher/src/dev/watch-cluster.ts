@@ -2,7 +2,17 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { FleetIndex, type FleetNode, type FleetPod, type ObservationTime, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { createReflector, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
-import { type ControllerRevision, type DaemonSet, type KubeObject, keyOf, type Node, type ObjectKey, type Pod, revisionsOf, parseTime } from '@tranche/kube-types'
+import {
+  type ControllerRevision,
+  type DaemonSet,
+  type KubeObject,
+  keyOf,
+  type Node,
+  type ObjectKey,
+  type Pod,
+  revisionsOf,
+  parseTime,
+} from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import { buildSnapshot } from '../screen/build-snapshot.ts'
 import type { EventSnapshot, ReleaseSnapshot } from '../screen/release-snapshot.ts'

@@ -1,7 +1,15 @@
 import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { type StepMark, versionOf } from '@tranche/cli'
 import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
-import { type ControllerRevision, type DaemonSet, keyOf, keyText, REVISION_HASH_LABEL, scaleIntOrPercent, parseTime } from '@tranche/kube-types'
+import {
+  type ControllerRevision,
+  type DaemonSet,
+  keyOf,
+  keyText,
+  REVISION_HASH_LABEL,
+  scaleIntOrPercent,
+  parseTime,
+} from '@tranche/kube-types'
 import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepPosition, WaitingLine } from './release-snapshot.ts'
 
 /** Watched objects of one DaemonSet. */

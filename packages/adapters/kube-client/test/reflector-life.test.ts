@@ -86,7 +86,10 @@ describe('an error of our own', () => {
     expect(reported).toEqual(['a: none → 1', 'b: none → 2', 'b: 2 → 3'])
     expect(reflector.store.list()).toEqual([1, 3])
     // One line per object and cause.
-    expect(lines).toEqual(['a follower of changes failed: default/a: handler broke on a', 'a follower of changes failed: default/b: handler broke on b'])
+    expect(lines).toEqual([
+      'a follower of changes failed: default/a: handler broke on a',
+      'a follower of changes failed: default/b: handler broke on b',
+    ])
     reflector.stop()
     await run
   })

@@ -29,7 +29,12 @@ export type Shortage =
       readonly allocatable: string
     }
   /** Another pod has a port that the pod needs. */
-  | { readonly kind: 'hostPort'; readonly port: number; readonly protocol: string; readonly takenBy: Pick<DemandingPod, 'namespace' | 'name'> }
+  | {
+      readonly kind: 'hostPort'
+      readonly port: number
+      readonly protocol: string
+      readonly takenBy: Pick<DemandingPod, 'namespace' | 'name'>
+    }
 
 /**
  * @returns why a pod with this demand does not fit the room; empty where it does. Pods of lower priority count as much as others: a

@@ -1,4 +1,15 @@
-import { type ContainerEnd, controllerOf, type ContainerStatus, type Labels, LEAKED_LABEL, type Pod, REVISION_HASH_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL, parseTime } from '@tranche/kube-types'
+import {
+  type ContainerEnd,
+  controllerOf,
+  type ContainerStatus,
+  type Labels,
+  LEAKED_LABEL,
+  type Pod,
+  REVISION_HASH_LABEL,
+  ROLLOUT_BATCH_ID_LABEL,
+  ROLLOUT_ID_LABEL,
+  parseTime,
+} from '@tranche/kube-types'
 
 /** The parts of a DaemonSet pod that Tranche keeps in memory. */
 export interface FleetPod {

@@ -5,8 +5,8 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /**
- * Reads a time of an object. It is the only parser of such times: API servers accept texts as `date-time` that are no time, such as
- * `2026-01-01T00:00:00x0Z`, and anyone who may write a status or an annotation can put them there.
+ * Reads a time of an object. It is the only parser of such times. API servers accept texts as `date-time` that are no time, such as
+ * `2026-01-01T00:00:00x0Z`. Anyone who may write a status or an annotation can put them there.
  *
  * @param text RFC 3339; any other value counts as absent
  * @returns epoch milliseconds; null for an absent or invalid time, never NaN

@@ -9,8 +9,10 @@ import type { WatchEvent } from '../watch-stream.ts'
 export interface ResourceCacheOptions<T, O extends KubeObject> {
   /**
    * Chooses what to keep of an object; null keeps nothing. Must depend only on its arguments, because an interrupted list is transformed
-   * again. Returning `previous` itself means that nothing relevant changed. An object for which it or an indexer throws is left out of the
-   * store, and logged once: anyone who may write one object of a kind must not stop the watch of all.
+   * again. Returning `previous` itself means that nothing relevant changed.
+   *
+   * An object for which it or an indexer throws is left out of the store, and logged once. A user who may write one object of a kind must
+   * not stop the watch of all.
    *
    * @param previous what is kept so far of the same object (same UID)
    */
