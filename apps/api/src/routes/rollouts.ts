@@ -25,7 +25,7 @@ export interface RolloutRouteParts extends Pick<RouteParts, 'reads' | 'reviews'>
 
 /** Adds the routes that list Rollouts and get one. A list leaves out a Rollout that cannot be summarized, and logs it once. */
 export function addRolloutRoutes(app: ApiServer, { reads, reviews, log }: RolloutRouteParts): void {
-  const faults = createObjectFaults(log, 'left out a Rollout that cannot be summarized')
+  const faults = createObjectFaults((fields) => log.error(fields, 'left out a Rollout that cannot be summarized'))
   const listed = (query: Query, isShown: (namespace: string) => boolean): Page<RolloutSummary> => {
     const shown = reads.keys().filter(({ namespace }) => isShown(namespace))
     const summaries = shown.flatMap((key) => faults.attempt(keyText(key), () => reads.summary(key)) ?? [])

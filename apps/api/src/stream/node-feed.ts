@@ -118,7 +118,7 @@ class VersionedFeed implements OwnedFeed {
   constructor({ source, clock, log }: FeedParts, key: ObjectKey) {
     this.#source = source
     this.#clock = clock
-    this.#faults = createObjectFaults(log, 'could not read the nodes of a Rollout')
+    this.#faults = createObjectFaults((fields) => log.error(fields, 'could not read the nodes of a Rollout'))
     this.key = { namespace: key.namespace, name: key.name }
     this.#read()
     this.#unsubscribe = source.subscribe(key, () => this.#readIn(GATHER_MS))

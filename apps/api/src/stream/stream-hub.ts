@@ -101,7 +101,7 @@ class WatchedHub implements StreamHub {
   constructor({ source, clock, log }: HubParts) {
     this.#source = source
     this.#clock = clock
-    this.#faults = createObjectFaults(log, 'left out a Rollout that cannot be summarized')
+    this.#faults = createObjectFaults((fields) => log.error(fields, 'left out a Rollout that cannot be summarized'))
     this.#positions = source.positions()
     this.#goneSince = this.#positions
     for (const key of source.keys()) this.#publish(key)

@@ -78,7 +78,7 @@ const FRESH_MS = 1_000
 
 /** Reads the exported Rollouts for all gauges, at most once per {@link FRESH_MS}. A Rollout that cannot be reported is left out. */
 function createReader({ cluster, clock, log }: ExportParts): () => readonly ReleaseSample[] {
-  const faults = createObjectFaults(log, 'left out the metrics of a Rollout that cannot be reported')
+  const faults = createObjectFaults((fields) => log.error(fields, 'left out the metrics of a Rollout that cannot be reported'))
   const moved = new Map<string, { readonly counts: string; readonly sinceMs: number }>()
   let last: { readonly atMs: number; readonly sampled: readonly ReleaseSample[] } | null = null
 

@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts'
+import type { LogFields } from './logger.ts'
 
 /** Logs what is wrong with objects of the cluster: one line per object and cause. */
 export interface ObjectFaults {
@@ -20,9 +20,9 @@ const KEPT_MAX = 1_000
 /**
  * Creates a log of faulty objects.
  *
- * @param message constant text of each line, in the past tense; the object and the error are fields
+ * @param write logs a line with these fields: the object and the error
  */
-export function createObjectFaults(log: Logger, message: string): ObjectFaults {
+export function createObjectFaults(write: (fields: LogFields) => void): ObjectFaults {
   const last = new Map<string, string>()
 
   function report(object: string, error: unknown): void {
@@ -34,7 +34,7 @@ export function createObjectFaults(log: Logger, message: string): ObjectFaults {
       last.delete(oldest)
     }
     last.set(object, cause)
-    log.error({ object, err: error }, message)
+    write({ object, err: error })
   }
 
   return {

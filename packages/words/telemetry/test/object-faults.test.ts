@@ -8,7 +8,7 @@ function broken(): never {
 function setUp() {
   const lines: unknown[] = []
   const log: Logger = { ...silentLogger, error: (fields, message) => void lines.push({ ...fields, message }) }
-  return { lines, faults: createObjectFaults(log, 'left out an object') }
+  return { lines, faults: createObjectFaults((fields) => log.error(fields, 'left out an object')) }
 }
 
 it('a faulty object is logged once, with its cause', () => {

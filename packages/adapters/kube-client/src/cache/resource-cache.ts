@@ -61,8 +61,8 @@ export function createResourceCache<T, O extends KubeObject>(options: ResourceCa
     store: createStore<T>(options.indexers ?? {}),
     position: createThreshold(compareResourceVersions),
     handlers: new Set(),
-    unreadable: createObjectFaults(options.log, 'left out an object that cannot be read'),
-    unfollowed: createObjectFaults(options.log, 'a follower of changes failed'),
+    unreadable: createObjectFaults((fields) => options.log.error(fields, 'left out an object that cannot be read')),
+    unfollowed: createObjectFaults((fields) => options.log.error(fields, 'a follower of changes failed')),
   }
   return {
     store: state.store,
