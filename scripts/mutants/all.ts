@@ -16,6 +16,7 @@ import { mutantsOfRelease } from './release.ts'
 import { mutantsOfRollout } from './rollout.ts'
 import { mutantsOfSizes } from './sizes.ts'
 import { mutantsOfShares } from './shares.ts'
+import { mutantsOfTimes } from './times.ts'
 import { mutantsOfValidation } from './validation.ts'
 import { mutantsOfVerdict } from './verdict.ts'
 
@@ -28,6 +29,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfFlight,
   ...mutantsOfConfig,
   ...mutantsOfPodPolicy,
+  ...mutantsOfTimes,
   ...mutantsOfValidation,
   ...mutantsOfSizes,
   ...mutantsOfAnalysis,

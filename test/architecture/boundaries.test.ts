@@ -53,6 +53,27 @@ describe('purity', () => {
   )
 })
 
+/**
+ * Files that parse times which are none of an object: HTTP dates, dates of certificates, a format of CEL. Simulator and conformance suite play
+ * the cluster. The dashboard only shows the times that it gets.
+ */
+const othersTimes = [
+  'packages/words/kube-types/src/time.ts',
+  'packages/words/cel/src/libraries/formats.ts',
+  'packages/adapters/certificates/src/certificate.ts',
+  'packages/adapters/kube-client/src/exchange/server-clock.ts',
+  'packages/clients/doctor/src/checks/check-webhooks.ts',
+  'packages/clients/doctor/src/signs/read-signs.ts',
+]
+const playsOrShows = [...layers.flatMap(({ name, packages }) => (name === 'simulator' ? packages : [])), 'kube-conformance', 'dashboard']
+
+describe('times of objects', () => {
+  it.each(everyone.filter((name) => !playsOrShows.includes(name)))('%s reads them with parseTime, so that none is NaN', (name) => {
+    const parsing = filesOf(name, 'src').filter(({ code }) => /\bDate\s*\.\s*parse\b/.test(code))
+    expect(parsing.map(({ path }) => path).filter((path) => !othersTimes.includes(path))).toEqual([])
+  })
+})
+
 describe('the map', () => {
   it('lists every package and app, in the order of scripts/packages.ts', () => {
     const folders = globSync(['packages/*/*/package.json', 'apps/*/package.json']).map((path) => dirname(path))

@@ -31,7 +31,7 @@ describe('a pod that waits for the room on a node', () => {
     await stage.until('it is reported', async () => (await waiting())?.reason === 'NoRoom')
     expect(await waiting()).toMatchObject({ nodes: ['node-003'] })
     expect((await waiting())?.message).toContain(
-      'node-003 (waiting pod batch/backlog of priority 0 would take the room of the new pod: cpu: 500m requested, 0 of 8 free)',
+      'node-003 (a pending pod of another namespace, of priority 0, would take the room of the new pod: cpu: 500m requested, 0 of 8 free)',
     )
     await stage.pass(30 * 60_000)
     expect(await nodesOn(stage, 'v1.1')).toEqual(['node-003'])

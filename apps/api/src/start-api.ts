@@ -223,7 +223,7 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
     tracer,
     onStream: metrics.onStream,
   })
-  return { app, watch: () => startWatches({ app, clock, state, withEvents: options.events ?? true, ...views }) }
+  return { app, watch: () => startWatches({ app, clock, log, state, withEvents: options.events ?? true, ...views }) }
 }
 
 function clientFor(options: UnboundApiOptions, tracer: Tracer): KubeClient {
@@ -253,7 +253,7 @@ function createViews({ clock, log, seed = 0, namespaces, clusterCache }: Unbound
   const events = watchEvents({ client, clock, log, seed, ...scope })
   const reads = createWatchedReads({ cluster, events, clock })
   const source = createWatchedStreamSource({ cluster, events, reads })
-  return { cluster, events, reads, source, feeds: createNodeFeeds({ source: createWatchedNodeSource(cluster, clock), clock }) }
+  return { cluster, events, reads, source, feeds: createNodeFeeds({ source: createWatchedNodeSource(cluster, clock), clock, log }) }
 }
 
 interface ApiState {
@@ -265,16 +265,17 @@ interface ApiState {
 interface WatchParts extends Views {
   readonly app: ApiServer
   readonly clock: Clock
+  readonly log: Logger
   readonly state: ApiState
   readonly withEvents: boolean
 }
 
-function startWatches({ app, clock, state, withEvents, cluster, events, source, feeds }: WatchParts): Running {
+function startWatches({ app, clock, log, state, withEvents, cluster, events, source, feeds }: WatchParts): Running {
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   if (withEvents) events.start(ending.signal).catch(end.reject)
   const ready = cluster.start(ending.signal, end.reject).then(() => {
-    state.hub = createStreamHub({ source, clock })
+    state.hub = createStreamHub({ source, clock, log })
   })
   ready.catch(end.reject)
   return {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { FakeClock } from '@tranche/clock'
+import { silentLogger } from '@tranche/telemetry'
 import { afterEach, describe, expect, it } from 'vitest'
 import { rememberReviews } from '../src/auth/remembered-reviews.ts'
 import type { Question } from '../src/auth/reviews.ts'
@@ -87,8 +88,8 @@ async function start(limits: Partial<Limits>, isAllowed: (question: Question) =>
     { authenticate, isAllowed: async (_caller, question) => isAllowed(question), rightFor: (question) => question },
     clock,
   )
-  const hub = createStreamHub({ source: emptySource, clock })
-  const feeds = createNodeFeeds({ source: new FakeNodes('node-1'), clock })
+  const hub = createStreamHub({ source: emptySource, clock, log: silentLogger })
+  const feeds = createNodeFeeds({ source: new FakeNodes('node-1'), clock, log: silentLogger })
   stage = await startTestApi(readsOf([]), { limits, parts: { reviews, clock, stream: () => ({ hub, source: emptySource, feeds }) } })
   await stage.app.listen({ host: '127.0.0.1', port: 0 })
   port = (stage.app.server.address() as AddressInfo).port

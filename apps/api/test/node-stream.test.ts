@@ -1,6 +1,7 @@
 import { type StreamMessage, streamMessageSchema } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import type { ObjectKey } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/telemetry'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createNodeCursor } from '../src/stream/node-cursor.ts'
@@ -176,7 +177,7 @@ describe('the computation of nodes', () => {
   it('is shared by all readers of a Rollout', () => {
     const source = new FakeNodes('a')
     const clock = new FakeClock()
-    const feeds = createNodeFeeds({ source, clock })
+    const feeds = createNodeFeeds({ source, clock, log: silentLogger })
     const clients = Array.from({ length: 20 }, () => attach(feeds))
     expect(source.reads).toBe(1)
     source.set(aNode('a', { state: 'failing' }))
@@ -188,14 +189,14 @@ describe('the computation of nodes', () => {
   it('does not run while nothing changes', () => {
     const source = new FakeNodes('a')
     const clock = new FakeClock()
-    attach(createNodeFeeds({ source, clock }))
+    attach(createNodeFeeds({ source, clock, log: silentLogger }))
     clock.advance(3_600_000)
     expect(source.reads).toBe(1)
   })
 
   it('ends with the last reader, and starts again with the next', () => {
     const source = new FakeNodes('a')
-    const feeds = createNodeFeeds({ source, clock: new FakeClock() })
+    const feeds = createNodeFeeds({ source, clock: new FakeClock(), log: silentLogger })
     const [one, other] = [feeds.open(key, () => {}), feeds.open(key, () => {})]
     one.close()
     one.close()
@@ -235,7 +236,7 @@ class Stage {
   constructor(mayGetWorkload = true, ...names: readonly string[]) {
     this.mayGetWorkload = mayGetWorkload
     this.source = new FakeNodes(...(names.length === 0 ? ['a', 'b'] : names))
-    this.feeds = createNodeFeeds({ source: this.source, clock: this.clock })
+    this.feeds = createNodeFeeds({ source: this.source, clock: this.clock, log: silentLogger })
     this.reader = this.#connect()
   }
 
@@ -274,6 +275,7 @@ class Stage {
   #connect(): StreamReader {
     const hub = createStreamHub({
       clock: this.clock,
+      log: silentLogger,
       source: {
         keys: () => [],
         summary: () => undefined,

@@ -3,6 +3,7 @@ import type { RolloutSummary, StreamMessage } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { resources } from '@tranche/sim-api'
+import { silentLogger } from '@tranche/telemetry'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createNodeFeeds } from '../src/stream/node-feeds.ts'
 import { createStreamHub, type StreamSource } from '../src/stream/stream-hub.ts'
@@ -19,9 +20,9 @@ let closed: PromiseWithResolvers<void>
 beforeEach(async () => {
   cluster = clusterOf(aSummary(), aSummary({ namespace: 'other' }))
   closed = Promise.withResolvers()
-  const hub = createStreamHub({ source: cluster.source, clock })
+  const hub = createStreamHub({ source: cluster.source, clock, log: silentLogger })
   nodes = new FakeNodes('node-1')
-  const feeds = createNodeFeeds({ source: nodes, clock })
+  const feeds = createNodeFeeds({ source: nodes, clock, log: silentLogger })
   stage = await startTestApi(
     { ...readsOf([]), unboundWorkload: () => nodes.unbound },
     {

@@ -1,6 +1,7 @@
 import type { RolloutSummary, StreamMessage } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
+import { silentLogger } from '@tranche/telemetry'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromEventId, isBeyond, type Positions, toEventId } from '../src/stream/positions.ts'
@@ -41,7 +42,7 @@ class Replica {
     this.#world = world
     this.#events = events
     this.#seen = world.version
-    this.hub = createStreamHub({ source: this.#source(), clock: this.clock })
+    this.hub = createStreamHub({ source: this.#source(), clock: this.clock, log: silentLogger })
   }
 
   /** Processes and publishes the next `changes` of the world. */

@@ -147,7 +147,7 @@ export function startController(given: ControllerOptions): RunningController {
   let isStopping = false
   let isSeen = false
   const isLeading = (): boolean => (options.leaderElection ? elector.isLeader() : isSeen && !ending.signal.aborted)
-  if (metrics !== undefined) exportReleaseMetrics({ metrics, cluster, clock, schemas, isLeading })
+  if (metrics !== undefined) exportReleaseMetrics({ metrics, cluster, clock, log, schemas, isLeading })
   const ready = cluster.start(ending.signal, end.reject).then(async () => {
     await schemas.start(ending.signal)
     followCluster({ cluster, woken: term.woken, enqueuer, clock }, ending.signal)

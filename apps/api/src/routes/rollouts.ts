@@ -8,17 +8,29 @@ import {
   rolloutsQuerySchema,
   rolloutSummarySchema,
 } from '@tranche/api-schema'
+import { keyText } from '@tranche/kube-types'
+import { createObjectFaults, type Logger } from '@tranche/telemetry'
 import { callerOf } from '../http/guard.ts'
 import { visibleNamespaces } from '../auth/visibility.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { type Page, pageOfList } from '../http/page.ts'
-import type { ReleaseReads } from '../cluster/release-reads.ts'
 import { answers, existing, type RouteParts, workloadAccessOf, tags } from './route-parts.ts'
 
 const rolloutPage = pageOf(rolloutSummarySchema).meta({ id: 'RolloutPage' })
 
-/** Adds the routes that list Rollouts and get one. */
-export function addRolloutRoutes(app: ApiServer, { reads, reviews }: RouteParts): void {
+/** Dependencies of {@link addRolloutRoutes}. */
+export interface RolloutRouteParts extends Pick<RouteParts, 'reads' | 'reviews'> {
+  readonly log: Logger
+}
+
+/** Adds the routes that list Rollouts and get one. A list leaves out a Rollout that cannot be summarized, and logs it once. */
+export function addRolloutRoutes(app: ApiServer, { reads, reviews, log }: RolloutRouteParts): void {
+  const faults = createObjectFaults((fields) => log.error(fields, 'left out a Rollout that cannot be summarized'))
+  const listed = (query: Query, isShown: (namespace: string) => boolean): Page<RolloutSummary> => {
+    const shown = reads.keys().filter(({ namespace }) => isShown(namespace))
+    const summaries = shown.flatMap((key) => faults.attempt(keyText(key), () => reads.summary(key)) ?? [])
+    return pageOfSummaries(summaries, query)
+  }
   app.get(
     '/api/v1/rollouts',
     {
@@ -35,7 +47,7 @@ export function addRolloutRoutes(app: ApiServer, { reads, reviews }: RouteParts)
     async (request) => {
       const namespaces = new Set(reads.keys().map(({ namespace }) => namespace))
       const visible = await visibleNamespaces(reviews, callerOf(request), wanted(namespaces, request.query.namespace))
-      return listed(reads, request.query, (namespace) => visible.has(namespace))
+      return listed(request.query, (namespace) => visible.has(namespace))
     },
   )
   app.get(
@@ -51,7 +63,7 @@ export function addRolloutRoutes(app: ApiServer, { reads, reviews }: RouteParts)
         response: answers(rolloutPage),
       },
     },
-    async ({ params, query }) => listed(reads, query, (namespace) => namespace === params.namespace),
+    async ({ params, query }) => listed(query, (namespace) => namespace === params.namespace),
   )
   app.get(
     '/api/v1/namespaces/:namespace/rollouts/:name',
@@ -78,9 +90,8 @@ function wanted(namespaces: ReadonlySet<string>, only: string | undefined): read
 
 type Query = Omit<RolloutsQuery, 'namespace'>
 
-function listed(reads: ReleaseReads, query: Query, isShown: (namespace: string) => boolean): Page<RolloutSummary> {
-  const shown = reads.keys().filter(({ namespace }) => isShown(namespace))
-  const summaries = shown.flatMap((key) => reads.summary(key) ?? []).filter((summary) => isWanted(summary, query))
+function pageOfSummaries(all: readonly RolloutSummary[], query: Query): Page<RolloutSummary> {
+  const summaries = all.filter((summary) => isWanted(summary, query))
   const { cursor, limit, sort, order } = query
   const place = (summary: RolloutSummary): readonly (string | number)[] => [...sortKey(summary, sort), summary.namespace, summary.name]
   return pageOfList(summaries, { cursor, limit, of: `rollouts ${sort} ${order}`, place, descending: order === 'desc' })

@@ -1,6 +1,7 @@
 import type { NodeReport } from '@tranche/api-schema'
 import type { Clock, Timer } from '@tranche/clock'
-import type { ObjectKey } from '@tranche/kube-types'
+import { keyText, type ObjectKey } from '@tranche/kube-types'
+import { createObjectFaults, type Logger, type ObjectFaults } from '@tranche/telemetry'
 
 /** Nodes of a Rollout at one moment. */
 export interface FedNodes {
@@ -68,9 +69,20 @@ export interface OwnedFeed extends NodeFeed {
   close(): void
 }
 
-/** Creates a feed, and reads the nodes at once. */
-export function createNodeFeed(source: NodeSource, key: ObjectKey, clock: Clock): OwnedFeed {
-  return new VersionedFeed(source, key, clock)
+/** Dependencies of feeds. */
+export interface FeedParts {
+  readonly source: NodeSource
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/**
+ * Creates a feed, and reads the nodes at once. A later read that fails changes nothing and is logged, once per error.
+ *
+ * @throws what the first read throws
+ */
+export function createNodeFeed(parts: FeedParts, key: ObjectKey): OwnedFeed {
+  return new VersionedFeed(parts, key)
 }
 
 /** A node as last read. */
@@ -86,6 +98,7 @@ class VersionedFeed implements OwnedFeed {
   readonly key: ObjectKey
   readonly #source: NodeSource
   readonly #clock: Clock
+  readonly #faults: ObjectFaults
   readonly #unsubscribe: () => void
   readonly #readers = new Set<() => void>()
   /** By name, in order. */
@@ -102,12 +115,13 @@ class VersionedFeed implements OwnedFeed {
   /** The last answer of {@link since}: most readers are at the same version. */
   #answer: { readonly from: number; readonly to: number; readonly line: string | null } | undefined
 
-  constructor(source: NodeSource, key: ObjectKey, clock: Clock) {
+  constructor({ source, clock, log }: FeedParts, key: ObjectKey) {
     this.#source = source
     this.#clock = clock
+    this.#faults = createObjectFaults((fields) => log.error(fields, 'could not read the nodes of a Rollout'))
     this.key = { namespace: key.namespace, name: key.name }
-    this.#unsubscribe = source.subscribe(key, () => this.#readIn(GATHER_MS))
     this.#read()
+    this.#unsubscribe = source.subscribe(key, () => this.#readIn(GATHER_MS))
   }
 
   get version(): number {
@@ -170,7 +184,7 @@ class VersionedFeed implements OwnedFeed {
   #tick(): void {
     this.#next = undefined
     const before = { version: this.#version, unbound: this.#unbound?.name }
-    this.#read()
+    this.#faults.attempt(keyText(this.key), () => this.#read())
     if (this.#version > before.version || this.#unbound?.name !== before.unbound) for (const changed of this.#readers) changed()
   }
 

@@ -1,6 +1,5 @@
-import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import { createNodeFeed, type NodeFeed, type NodeSource, type OwnedFeed } from './node-feed.ts'
+import { createNodeFeed, type FeedParts, type NodeFeed, type OwnedFeed } from './node-feed.ts'
 
 /** Node feeds of all open streams. Streams on the same Rollout share one feed; without a stream nothing is computed. */
 export interface NodeFeeds {
@@ -16,12 +15,12 @@ export interface OpenFeed {
 }
 
 /** Creates feeds over synced watches. */
-export function createNodeFeeds({ source, clock }: { readonly source: NodeSource; readonly clock: Clock }): NodeFeeds {
+export function createNodeFeeds(parts: FeedParts): NodeFeeds {
   const feeds = new Map<string, { readonly feed: OwnedFeed; readers: number }>()
   return {
     open(key, changed) {
       const text = keyText(key)
-      const shared = feeds.get(text) ?? { feed: createNodeFeed(source, key, clock), readers: 0 }
+      const shared = feeds.get(text) ?? { feed: createNodeFeed(parts, key), readers: 0 }
       feeds.set(text, shared)
       shared.readers += 1
       const unsubscribe = shared.feed.subscribe(changed)

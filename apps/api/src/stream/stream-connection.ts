@@ -56,8 +56,9 @@ class EventStream implements StreamConnection {
   constructor(parts: StreamConnectionParts) {
     const { hub, clock, known, rights, limits, reply, nodes } = parts
     this.#parts = parts
-    this.#begin()
+    // First: if the nodes cannot be read, the client gets an error, and no stream.
     this.#openFeed = nodes?.feeds.open(nodes.key, () => this.#reader.nodesChanged())
+    this.#begin()
     this.#reader = createStreamReader({
       hub,
       clock,

@@ -1,6 +1,7 @@
 import type { EventReport, StreamMessage } from '@tranche/api-schema'
 import type { Clock, Timer } from '@tranche/clock'
 import { compareResourceVersions, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
+import { createObjectFaults, type Logger, type ObjectFaults } from '@tranche/telemetry'
 import type { ReleaseReads } from '../cluster/release-reads.ts'
 import { isBeyond, type Positions } from './positions.ts'
 
@@ -65,14 +66,22 @@ export function lineOf(message: StreamMessage): string {
   return `data: ${JSON.stringify(message)}`
 }
 
-/** Creates a hub over synced watches; it publishes at once. */
-export function createStreamHub({ source, clock }: { readonly source: StreamSource; readonly clock: Clock }): StreamHub {
-  return new WatchedHub(source, clock)
+/** Dependencies of {@link createStreamHub}. */
+export interface HubParts {
+  readonly source: StreamSource
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Creates a hub over synced watches; it publishes at once. It leaves out a Rollout that cannot be summarized, and logs it once. */
+export function createStreamHub(parts: HubParts): StreamHub {
+  return new WatchedHub(parts)
 }
 
 class WatchedHub implements StreamHub {
   readonly #source: StreamSource
   readonly #clock: Clock
+  readonly #faults: ObjectFaults
   readonly #unsubscribe: () => void
   readonly #readers = new Set<(update: HubUpdate) => void>()
   /** Rollouts as last published, by key. */
@@ -89,9 +98,10 @@ class WatchedHub implements StreamHub {
   #timer: Timer | undefined
   #lastMs = Number.NEGATIVE_INFINITY
 
-  constructor(source: StreamSource, clock: Clock) {
+  constructor({ source, clock, log }: HubParts) {
     this.#source = source
     this.#clock = clock
+    this.#faults = createObjectFaults((fields) => log.error(fields, 'left out a Rollout that cannot be summarized'))
     this.#positions = source.positions()
     this.#goneSince = this.#positions
     for (const key of source.keys()) this.#publish(key)
@@ -170,11 +180,15 @@ class WatchedHub implements StreamHub {
 
   /** @returns the message about a Rollout; undefined if it has not changed */
   #publish(key: ObjectKey): HubMessage | undefined {
-    const rollout = this.#source.summary(key)
-    if (rollout === undefined) return this.#publishGone(key)
     const text = keyText(key)
+    const line = this.#faults.attempt(text, () => {
+      const rollout = this.#source.summary(key)
+      return rollout === undefined ? null : lineOf({ type: 'rollout', rollout })
+    })
+    // One that cannot be summarized was not published, or is withdrawn once.
+    if (line === undefined && !this.#sent.has(text)) return undefined
+    if (line === undefined || line === null) return this.#publishGone(key)
     const before = this.#sent.get(text)
-    const line = lineOf({ type: 'rollout', rollout })
     const isUnchanged = before?.message.line === line
     const message = isUnchanged ? before.message : { key: { namespace: key.namespace, name: key.name }, line }
     // Advances positions also if unchanged: another replica may have published a state in between.

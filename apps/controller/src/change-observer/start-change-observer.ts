@@ -24,6 +24,7 @@ import {
   parseKey,
   FORMER_OBSERVED_CHANGES_ANNOTATION,
   OBSERVED_CHANGES_ANNOTATION,
+  parseTime,
 } from '@tranche/kube-types'
 import { createNamespaceLines } from '@tranche/queue'
 import { type Logger, silentLogger } from '@tranche/telemetry'
@@ -140,7 +141,7 @@ function createWriter({ client, clock, log, mayWrite, signal }: WriterParts): Ch
     else unwritten.delete(rollout)
   }
 
-  const isFresh = ({ action }: Unwritten): boolean => clock.nowMs() - Date.parse(action.at) < KEPT_MS
+  const isFresh = ({ action }: Unwritten): boolean => clock.nowMs() - (parseTime(action.at) ?? 0) < KEPT_MS
 
   return {
     keep,

@@ -1,9 +1,10 @@
 import { batchReleasePhases, type Rollout, type RolloutReport, rolloutPhases } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
-import { keyOf, keyText } from '@tranche/kube-types'
+import { keyOf, keyText, parseTime } from '@tranche/kube-types'
 import { type GaugeName, type Metrics, type Sample, EXPORTED_RELEASES_MAX } from '@tranche/metrics'
 import { type ReleaseFacts, reportRollout } from '@tranche/reports'
+import { createObjectFaults, type Logger } from '@tranche/telemetry'
 import type { SchemaWatch } from '../schema/schema-watch.ts'
 import { followDownTime } from './follow-down-time.ts'
 import { followReleases } from './follow-releases.ts'
@@ -13,6 +14,7 @@ export interface ExportParts {
   readonly metrics: Metrics
   readonly cluster: WatchedCluster
   readonly clock: Clock
+  readonly log: Logger
   readonly schemas: Pick<SchemaWatch, 'gap'>
   /** Whether this process leads. Only the leader exports releases, so that sums over all replicas are correct. */
   readonly isLeading: () => boolean
@@ -69,8 +71,14 @@ interface ReleaseSample {
   readonly stillSeconds: number | null
 }
 
-/** Reads the exported Rollouts once per scrape, for all gauges. */
-function createReader({ cluster, clock }: ExportParts): () => readonly ReleaseSample[] {
+/**
+ * Lifetime of a reading, in milliseconds: all gauges of a scrape share it, and scrapes that follow each other faster cost nothing more.
+ */
+const FRESH_MS = 1_000
+
+/** Reads the exported Rollouts for all gauges, at most once per {@link FRESH_MS}. A Rollout that cannot be reported is left out. */
+function createReader({ cluster, clock, log }: ExportParts): () => readonly ReleaseSample[] {
+  const faults = createObjectFaults((fields) => log.error(fields, 'left out the metrics of a Rollout that cannot be reported'))
   const moved = new Map<string, { readonly counts: string; readonly sinceMs: number }>()
   let last: { readonly atMs: number; readonly sampled: readonly ReleaseSample[] } | null = null
 
@@ -86,23 +94,25 @@ function createReader({ cluster, clock }: ExportParts): () => readonly ReleaseSa
     return (clock.monotonicMs() - sinceMs) / 1000
   }
 
+  function sampleOf(rollout: Rollout): ReleaseSample {
+    const facts = factsOf(cluster, clock, rollout)
+    const report = reportRollout(facts)
+    return {
+      labels: { rollout: keyText(keyOf(rollout)) },
+      report,
+      states: sumOfZones(report),
+      permits: facts.release?.status?.flight?.permits.length ?? 0,
+      stillSeconds: stillSecondsOf(rollout.metadata.uid, report),
+    }
+  }
+
   return () => {
     const atMs = clock.monotonicMs()
-    if (last?.atMs === atMs) return last.sampled
+    if (last !== null && atMs - last.atMs < FRESH_MS) return last.sampled
     const rollouts = cluster.rollouts.store.list().filter(isExported).sort(byName).slice(0, EXPORTED_RELEASES_MAX)
     const uids = new Set(rollouts.map(({ metadata }) => metadata.uid))
     for (const uid of moved.keys()) if (!uids.has(uid)) moved.delete(uid)
-    const sampled = rollouts.map((rollout): ReleaseSample => {
-      const facts = factsOf(cluster, clock, rollout)
-      const report = reportRollout(facts)
-      return {
-        labels: { rollout: keyText(keyOf(rollout)) },
-        report,
-        states: sumOfZones(report),
-        permits: facts.release?.status?.flight?.permits.length ?? 0,
-        stillSeconds: stillSecondsOf(rollout.metadata.uid, report),
-      }
-    })
+    const sampled = rollouts.flatMap((rollout) => faults.attempt(keyText(keyOf(rollout)), () => sampleOf(rollout)) ?? [])
     last = { atMs, sampled }
     return sampled
   }
@@ -147,5 +157,5 @@ function byPhase(
 }
 
 function secondsSince(since: string | undefined, nowMs: number): number {
-  return since === undefined ? 0 : Math.max(0, (nowMs - Date.parse(since)) / 1000)
+  return Math.max(0, (nowMs - (parseTime(since) ?? nowMs)) / 1000)
 }

@@ -15,7 +15,7 @@ interface DownNode {
  * Measures the time that nodes have no Ready pod during a release, as `tranche_node_down_seconds`. It starts when the watch shows the
  * Ready pod as terminating or not Ready, and ends when it shows a Ready pod on the node.
  */
-export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas'>): void {
+export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas' | 'log'>): void {
   const { pods, nodes, daemonSets, batchReleases, overlay } = cluster
   /** By DaemonSet and node; bounded by the number of DaemonSet pods. */
   const down = new Map<string, DownNode>()
@@ -65,7 +65,8 @@ export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<Expo
   daemonSets.subscribe({
     onChange(_key, previous, current) {
       if (current !== undefined || previous === undefined) return
-      for (const place of down.keys()) if (place.startsWith(`${previous.metadata.uid} `)) down.delete(place)
+      for (const place of down.keys())
+        if (place.startsWith(placePrefix(previous.metadata.namespace ?? '', previous.metadata.uid))) down.delete(place)
     },
   })
 }
@@ -75,5 +76,9 @@ function isUp(pod: FleetPod | undefined): pod is FleetPod {
 }
 
 function placeOf({ namespace, ownerUid, node }: FleetPod): string {
-  return `${namespace} ${ownerUid} ${node}`
+  return `${placePrefix(namespace, ownerUid)}${node}`
+}
+
+function placePrefix(namespace: string, daemonSetUid: string): string {
+  return `${namespace} ${daemonSetUid} `
 }

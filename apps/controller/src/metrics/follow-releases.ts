@@ -1,11 +1,11 @@
 import type { AnalysisRun, BatchRelease, Rollout } from '@tranche/api-schema'
-import { keyText } from '@tranche/kube-types'
+import { keyText, parseTime } from '@tranche/kube-types'
 import type { Metrics } from '@tranche/metrics'
 import { isFinalising } from '@tranche/planner'
 import type { ExportParts } from './export-release-metrics.ts'
 
 /** Counts and times steps, batches, verdicts and analyses from watch events. Only the leader counts, so that nothing is counted twice. */
-export function followReleases({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas'>): void {
+export function followReleases({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas' | 'log'>): void {
   const begun = new Map<string, { readonly batch: string; readonly sinceMs: number }>()
   const states = new Map<string, StepState>()
 
@@ -15,7 +15,8 @@ export function followReleases({ metrics, cluster, clock, isLeading }: Omit<Expo
     if (was?.stamp === is.stamp) return void states.set(name, was)
     states.set(name, is)
     if (was === null || was.revision !== is.revision || was.word === 'Completed') return
-    metrics.observe('tranche_step_seconds', { state: was.word }, (Date.parse(is.stamp) - Date.parse(was.stamp)) / 1000)
+    const [fromMs, toMs] = [parseTime(was.stamp), parseTime(is.stamp)]
+    if (fromMs !== null && toMs !== null) metrics.observe('tranche_step_seconds', { state: was.word }, (toMs - fromMs) / 1000)
   }
 
   function followBatch(name: string, previous: BatchRelease, current: BatchRelease): void {

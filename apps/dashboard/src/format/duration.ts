@@ -1,5 +1,6 @@
-/** @returns a duration with at most two units: `0s`, `59s`, `4m 05s`, `2h 10m`, `3d 4h`; never negative */
+/** @returns a duration with at most two units: `0s`, `59s`, `4m 05s`, `2h 10m`, `3d 4h`; never negative; `–` for NaN */
 export function timeSpanText(ms: number): string {
+  if (Number.isNaN(ms)) return '–'
   const seconds = Math.max(0, Math.floor(ms / 1000))
   if (seconds < 60) return `${seconds}s`
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${pad(seconds % 60)}s`

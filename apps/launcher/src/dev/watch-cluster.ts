@@ -11,6 +11,7 @@ import {
   type ObjectKey,
   type Pod,
   revisionsOf,
+  parseTime,
 } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import { buildSnapshot } from '../screen/build-snapshot.ts'
@@ -195,7 +196,7 @@ function isNotable({ warning, object, reason }: EventSnapshot): boolean {
 function toEventSnapshot(event: EventObject): EventSnapshot {
   const { involvedObject: object, metadata } = event
   return {
-    atMs: Date.parse(event.lastTimestamp ?? event.eventTime ?? metadata.creationTimestamp ?? '') || 0,
+    atMs: parseTime(event.lastTimestamp ?? event.eventTime ?? metadata.creationTimestamp) ?? 0,
     warning: event.type === 'Warning',
     reason: event.reason ?? '',
     object: `${object?.kind ?? ''}/${object?.name ?? ''}`,

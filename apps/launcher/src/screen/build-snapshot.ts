@@ -1,7 +1,15 @@
 import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { type StepMark, versionOf } from '@tranche/cli'
 import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
-import { type ControllerRevision, type DaemonSet, keyOf, keyText, REVISION_HASH_LABEL, scaleIntOrPercent } from '@tranche/kube-types'
+import {
+  type ControllerRevision,
+  type DaemonSet,
+  keyOf,
+  keyText,
+  REVISION_HASH_LABEL,
+  scaleIntOrPercent,
+  parseTime,
+} from '@tranche/kube-types'
 import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepPosition, WaitingLine } from './release-snapshot.ts'
 
 /** Watched objects of one DaemonSet. */
@@ -148,23 +156,18 @@ function waitingOf({ rollout, batchRelease }: ReleaseObjects): WaitingLine | nul
     return {
       message: waiting.message,
       subject: JSON.stringify([waiting.reason, ...waiting.nodes]),
-      sinceMs: timeOf(waiting.since),
+      sinceMs: parseTime(waiting.since),
     }
   const settled =
     status.phase === 'Healthy' && !status.conditions?.some((condition) => condition.type === 'Stalled' && condition.status === 'True')
   if (settled || !status.message) return null
-  return { message: status.message, subject: standing(status), sinceMs: timeOf(status.canaryStatus?.lastUpdateTime) }
+  return { message: status.message, subject: standing(status), sinceMs: parseTime(status.canaryStatus?.lastUpdateTime) }
 }
 
 /** Identity of a wait: it stays equal while counts and times in the message change. */
 function standing({ phase, conditions = [], waitingFor, currentStepIndex, currentStepState, canaryStatus }: RolloutStatus): string {
   const reasons = conditions.filter(({ status }) => status === 'True').map(({ type, reason }) => [type, reason])
   return JSON.stringify([phase, reasons, waitingFor?.reason, currentStepIndex, currentStepState, canaryStatus?.canaryRevision])
-}
-
-function timeOf(text: string | undefined): number | null {
-  const ms = text === undefined ? Number.NaN : Date.parse(text)
-  return Number.isNaN(ms) ? null : ms
 }
 
 /** Compares by code unit, but numbers in names as numbers, so that node-2 precedes node-10. */

@@ -1,3 +1,4 @@
+import { type Logger, silentLogger } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
 import type { FakeApiServer, Thing } from './fake-api-server.ts'
 import { running, setUp } from './running-reflector.ts'
@@ -75,43 +76,42 @@ describe('stopping a reflector', () => {
 })
 
 describe('an error of our own', () => {
-  it('of a handler ends the run with that error; the store shows the change and the other handlers know it', async () => {
-    const { server, reflector, clock, reported, run } = await running({}, {}, undefined, true)
-    const ending = expect(run).rejects.toThrow('handler broke on a')
+  it('of a handler ends nothing: the store shows the change, the other handlers know it, and later objects follow', async () => {
+    const { lines, log } = errorLines()
+    const { server, reflector, clock, reported, run } = await running({}, { log }, undefined, true)
     server.put('a', 1)
     server.put('b', 2)
+    server.put('b', 3)
     await clock.advanceAsync(0)
-    await ending
-    expect(reported).toEqual(['a: none → 1'])
-    expect(reflector.store.list()).toEqual([1])
-    await expect(reflector.whenReached('999')).rejects.toThrow('handler broke on a')
-  })
-
-  it('of a handler goes to onHandlerError, which may let the run continue', async () => {
-    const errors: string[] = []
-    const onHandlerError = (error: unknown, { name }: { name: string }) => void errors.push(`${name}: ${(error as Error).message}`)
-    const { server, reflector, clock, reported } = await running({}, { onHandlerError }, undefined, true)
-    server.put('a', 1)
-    server.put('b', 2)
-    await clock.advanceAsync(0)
-    expect(errors).toEqual(['a: handler broke on a', 'b: handler broke on b'])
-    expect(reported).toEqual(['a: none → 1', 'b: none → 2'])
+    expect(reported).toEqual(['a: none → 1', 'b: none → 2', 'b: 2 → 3'])
+    expect(reflector.store.list()).toEqual([1, 3])
+    // One line per object and cause.
+    expect(lines).toEqual([
+      'a follower of changes failed: default/a: handler broke on a',
+      'a follower of changes failed: default/b: handler broke on b',
+    ])
     reflector.stop()
+    await run
   })
 
-  it('of transform ends the run, in a list and in a watch', async () => {
-    const transform = (thing: Thing): number => {
-      if (thing.spec.value === 13) throw new Error('cannot read 13')
-      return thing.spec.value
-    }
-    const listing = setUp({ transform })
-    listing.server.put('a', 13)
-    await expect(listing.reflector.start()).rejects.toThrow('cannot read 13')
-    const watching = await running({}, { transform })
-    const ending = expect(watching.run).rejects.toThrow('cannot read 13')
-    watching.server.put('a', 13)
-    await watching.clock.advanceAsync(0)
-    await ending
+  it.each([
+    { part: 'transform', options: { transform: ({ spec: { value } }: Thing): number => readable(value) } },
+    { part: 'an indexer', options: { indexers: { value: (value: number): string => String(readable(value)) } } },
+  ])('of $part leaves out the object, in a list and in a watch, until it can be read', async ({ options }) => {
+    const { lines, log } = errorLines()
+    const { server, reflector, clock, run, reported } = await running({ a: 13, b: 2 }, { ...options, log })
+    expect(reflector.store.list()).toEqual([2])
+    server.put('b', 13)
+    server.put('c', 3)
+    await clock.advanceAsync(0)
+    expect(reflector.store.list()).toEqual([3])
+    server.put('a', 1)
+    server.put('b', 13)
+    await clock.advanceAsync(0)
+    expect(reported).toEqual(['b: 2 → none', 'c: none → 3', 'a: none → 1'])
+    expect(lines).toEqual(['a', 'b'].map((name) => `left out an object that cannot be read: default/${name}: cannot read 13`))
+    reflector.stop()
+    await run
   })
 
   it('of the caller: a second start', async () => {
@@ -120,3 +120,19 @@ describe('an error of our own', () => {
     reflector.stop()
   })
 })
+
+function readable(value: number): number {
+  if (value === 13) throw new Error('cannot read 13')
+  return value
+}
+
+/** Log that keeps the lines at `error`, with the object and the message of the error. */
+function errorLines(): { readonly lines: string[]; readonly log: Logger } {
+  const lines: string[] = []
+  const log: Logger = {
+    ...silentLogger,
+    error: ({ object, err }, message) => void lines.push(`${message}: ${String(object)}: ${(err as Error).message}`),
+    child: () => log,
+  }
+  return { lines, log }
+}

@@ -43,15 +43,19 @@ export async function createMetrics({ clock, log, version, withProcess = false }
     }
   }
 
+  /** The scrape in progress, which simultaneous ones share: reading the gauges is the expensive part, and needs no authentication. */
+  let scrape: Promise<string> | undefined
   const metrics: Metrics = {
     count: (name, labels, by = 1) => built.counters.get(name)?.inc(known(name, labels), by),
-    observe: (name, labels, seconds) => built.histograms.get(name)?.observe(known(name, labels), Math.max(0, seconds)),
+    observe(name, labels, seconds) {
+      if (Number.isFinite(seconds)) built.histograms.get(name)?.observe(known(name, labels), Math.max(0, seconds))
+    },
     gauge(name, read) {
       const all = readers.get(name) ?? new Set()
       readers.set(name, all.add(read as Read))
       return () => void all.delete(read as Read)
     },
-    text: () => registry.metrics(),
+    text: () => (scrape ??= registry.metrics().finally(() => (scrape = undefined))),
     contentType: registry.contentType,
   }
   metrics.gauge('tranche_build_info', () => [{ labels: { version }, value: 1 }])

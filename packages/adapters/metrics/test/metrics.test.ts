@@ -33,6 +33,14 @@ describe('metrics', () => {
     expect(await series('tranche_batch_seconds_sum')).toEqual(['tranche_batch_seconds_sum 0'])
   })
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'ignore a time of %s, which comes from a time of an object that is none',
+    async (seconds) => {
+      metrics.observe('tranche_batch_seconds', {}, seconds)
+      expect(await series('tranche_batch_seconds_count')).toEqual(['tranche_batch_seconds_count 0'])
+    },
+  )
+
   it('export the current values of a gauge from every reader, and forget earlier ones', async () => {
     let leads = 1
     const end = metrics.gauge('tranche_queue_keys', () => [{ labels: { queue: 'jobs', state: 'waiting' }, value: 7 }])

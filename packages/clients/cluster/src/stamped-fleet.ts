@@ -1,4 +1,5 @@
 import { type FleetIndex, type FleetPod, type FleetView, keptPerBlock, type NodeBlock } from '@tranche/fleet'
+import { parseTime } from '@tranche/kube-types'
 
 /** Readable part of a fleet. */
 export type Fleet = Pick<FleetIndex, 'view' | 'node'>
@@ -32,5 +33,5 @@ const stampedBlocks = keptPerBlock<null, NodeBlock>({
 
 /** A Ready pod without a timestamp counts as always Ready. */
 function stampedPod(pod: FleetPod): FleetPod {
-  return pod.ready ? { ...pod, readyFromMs: Math.max(0, Date.parse(pod.readyStamp ?? '') || 0) } : pod
+  return pod.ready ? { ...pod, readyFromMs: Math.max(0, parseTime(pod.readyStamp) ?? 0) } : pod
 }

@@ -54,7 +54,8 @@ describe('the room on a node of 8 CPUs', () => {
     const agent = await runAgent('2')
     await makePod('filler', { nodeName: 'node-001', ...asking('4500m') })
     await makeBacklog('3', { priorityClassName: 'high' })
-    const text = 'waiting pod batch/backlog of priority 1000 would take the room of the new pod: cpu: 2 requested, 500m of 8 free'
+    const text =
+      'a pending pod of another namespace, of priority 1000, would take the room of the new pod: cpu: 2 requested, 500m of 8 free'
     expect(await read('node-001', agent('2'))).toBe(text)
     expect(await read('node-001', agent('500m'))).toBeNull()
     expect(await read('node-002', agent('2'))).toBeNull()
@@ -64,7 +65,7 @@ describe('the room on a node of 8 CPUs', () => {
     const agent = await runAgent('1')
     await makePod('filler', { nodeName: 'node-001', ...asking('6') })
     await makeBacklog('2', {})
-    const backlogTakes = /^waiting pod batch\/backlog of priority 0 would take/
+    const backlogTakes = /^a pending pod of another namespace, of priority 0, would take/
     expect(await read('node-001', agent('1', 'low'))).toMatch(backlogTakes)
     expect(await read('node-001', agent('1'))).toMatch(backlogTakes)
     expect(await read('node-001', agent('1', 'high'))).toBeNull()

@@ -5,9 +5,9 @@ import { checkFindings } from '../src/checks/check-findings.ts'
 import type { ClusterSigns } from '../src/signs/cluster-signs.ts'
 import type { InstalledPod } from '../src/signs/installed-signs.ts'
 import { toHeldDaemonSet } from '../src/signs/left-signs.ts'
+import { toRolloutSign } from '../src/signs/rollout-signs.ts'
 import { readRedisSign } from '../src/signs/read-redis-sign.ts'
 import { type ReleaseSign, toReleaseSign } from '../src/signs/release-signs.ts'
-import { toRolloutSign } from '../src/signs/rollout-signs.ts'
 import { command, denied, ill, NOW_MS, pod, rolloutSign, well } from './doctor-signs.ts'
 
 describe('the doctor', () => {
@@ -214,6 +214,11 @@ describe('the doctor', () => {
       [['note', /^left on OnDelete by a deleted Rollout: DaemonSet demo\/left$/]],
     ],
     [
+      'a Rollout without a spec, with a controller',
+      { rollouts: [rolloutSign({ lacksSpec: true, workload: '' })] },
+      [['problem', /^left out, because it has no spec: Rollout demo\/node-agent$/]],
+    ],
+    [
       'nothing without the right to list Rollouts',
       { rollouts: denied, daemonSets: [{ namespace: 'demo', name: 'agent' }] },
       [['unknown', /^you may not list things\.example$/]],
@@ -223,6 +228,11 @@ describe('the doctor', () => {
     expect(found).toEqual(
       expected.map(([state, says]) => expect.objectContaining({ state, message: expect.stringMatching(says) as string })),
     )
+  })
+
+  it('reads a Rollout without a spec as one that needs no answer', () => {
+    const metadata = { namespace: 'demo', name: 'empty', uid: 'u', resourceVersion: '1', generation: 1 }
+    expect(toRolloutSign({ metadata })).toMatchObject({ name: 'empty', workload: '', lacksSpec: true, isAnswered: true })
   })
 
   it('names existing objects in suggested commands', () => {

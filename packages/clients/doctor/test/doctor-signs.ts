@@ -46,7 +46,7 @@ export function pod(component: InstalledPod['component'], more: Partial<Installe
 
 /** A Rollout that our controller has answered. */
 export function rolloutSign(more: Partial<RolloutSign> = {}): RolloutSign {
-  const good = { isAnswered: true, isLeaving: false, hasUnversionedConfig: false, isUnpinned: false }
+  const good = { lacksSpec: false, isAnswered: true, isLeaving: false, hasUnversionedConfig: false, isUnpinned: false }
   return { namespace: 'demo', name: 'node-agent', workload: 'node-agent', ...good, ...more }
 }
 

@@ -63,7 +63,9 @@ export async function readAllFacts(
   { namespace, labelSelector, ...options }: ListRolloutsOptions,
 ): Promise<readonly ReleaseFacts[]> {
   const list = <T>(resource: ResourcePath): Promise<readonly T[]> => listAll(reader, resource, { namespace, ...options })
-  const rollouts = await listAll<Rollout>(reader, resourcePaths.rollouts, { namespace, labelSelector, ...options })
+  const listed = await listAll<Rollout>(reader, resourcePaths.rollouts, { namespace, labelSelector, ...options })
+  // OpenKruise's definitions require no spec: such an object asks for nothing, and `doctor` names it.
+  const rollouts = listed.filter((rollout: Partial<Rollout>) => rollout.spec !== undefined)
   if (rollouts.length === 0) return []
   const [daemonSets, releases, revisions, nodes] = await Promise.all([
     list<DaemonSet>(resourcePaths.daemonSets),

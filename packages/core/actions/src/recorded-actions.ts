@@ -1,5 +1,5 @@
 import { type RecordedAction, recordedActionSchema, RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
-import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { type KubeObject, RECORDED_ACTIONS_ANNOTATION, parseTime } from '@tranche/kube-types'
 import { listedItems, listText, parsedList, sizeBytes } from './parsed-list.ts'
 import type { Action, ActionFacts } from './action.ts'
 
@@ -42,7 +42,7 @@ export function withRecorded(object: KubeObject, record: RecordedAction): string
  */
 export function mayHaveForgotten(object: KubeObject | undefined, sinceMs: number): boolean {
   const records = listedItems(object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
-  const oldestMs = records.map(({ at }) => (typeof at === 'string' ? Date.parse(at) : Number.NaN)).find((ms) => !Number.isNaN(ms))
+  const oldestMs = records.map(({ at }) => parseTime(at)).find((ms) => ms !== null)
   if (oldestMs !== undefined && oldestMs < sinceMs) return false
   // No action takes half of the room: if one was dropped for its size, more than half is in use.
   return records.length >= RECORDED_ACTIONS_MAX || sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES / 2

@@ -1,4 +1,5 @@
 import type { Analysis, AnalysisRun, BatchRelease } from '@tranche/api-schema'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { isStopping } from './analysis-verdict.ts'
 import { pacingOf } from './pacing.ts'
 import { analysisDigest, analysisOf, isOfStep } from './run-identity.ts'
@@ -73,12 +74,13 @@ function stageOf({ release, nowMs }: AnalysisView): Stage {
     return { kind: 'over' }
   const canary = status?.canaryStatus
   if (canary === undefined || (status?.phase !== 'Progressing' && status?.phase !== 'Finalizing')) return { kind: 'before' }
-  const isReady = canary.batchState === 'Ready' && canary.batchReadyTime !== undefined && canary.currentBatch === releasePlan.batchPartition
+  const readyMs = parseTime(canary.batchReadyTime)
+  const isReady = canary.batchState === 'Ready' && canary.currentBatch === releasePlan.batchPartition
   const soakMs = (tranche?.stepSoakSeconds ?? 0) * 1000
   return {
     kind: 'running',
     step: Math.min(canary.currentBatch + 1, Math.max(1, releasePlan.batches?.length ?? 1)),
-    soakLeftMs: isReady ? Math.max(0, Date.parse(canary.batchReadyTime ?? '') + soakMs - nowMs) : Number.POSITIVE_INFINITY,
+    soakLeftMs: isReady && readyMs !== null ? Math.max(0, readyMs + soakMs - nowMs) : Number.POSITIVE_INFINITY,
   }
 }
 
@@ -158,10 +160,10 @@ function measurable({ spec }: BatchRelease, { step, soakLeftMs }: Running, run: 
 /** Milliseconds until the next measurement. A time beyond the longest wait comes from a clock that was set back since. */
 function waitMs(run: AnalysisRun, analysis: Analysis, nowMs: number): number {
   const { initialDelayMs, intervalMs } = pacingOf(analysis)
-  const leftMs = Date.parse(run.nextAt ?? run.startedAt) - nowMs
+  const leftMs = (parseTime(run.nextAt ?? run.startedAt) ?? nowMs) - nowMs
   return leftMs > Math.max(initialDelayMs, intervalMs) ? 0 : leftMs
 }
 
 function stamp(ms: number): string {
-  return new Date(ms).toISOString()
+  return timeText(ms)
 }

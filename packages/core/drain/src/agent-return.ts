@@ -1,4 +1,5 @@
 import { availableFromMs, type FleetPod, type NodeView } from '@tranche/fleet'
+import { parseTime } from '@tranche/kube-types'
 import type { AgentReturn } from './node-downtime.ts'
 
 /** Times of {@link agentReturn}. */
@@ -30,8 +31,8 @@ function backAtMs(pod: FleetPod, { minReadyMs, nowMs, monotonicMs }: ReturnTimes
   const fromMs = availableFromMs(pod, minReadyMs)
   if (fromMs === null || fromMs > monotonicMs) return null
   const seenMs = nowMs - (monotonicMs - fromMs)
-  const stampedMs = Date.parse(pod.readyStamp ?? '')
-  const createdMs = Date.parse(pod.createdAt)
-  if (Number.isNaN(stampedMs) || Number.isNaN(createdMs)) return seenMs
+  const stampedMs = parseTime(pod.readyStamp)
+  const createdMs = parseTime(pod.createdAt)
+  if (stampedMs === null || createdMs === null) return seenMs
   return Math.min(seenMs, Math.max(stampedMs, createdMs) + minReadyMs)
 }

@@ -1,4 +1,4 @@
-import { DOWNTIME_ANNOTATION, DOWNTIME_LABEL, type Lease, type ObjectKey, sha256Hex } from '@tranche/kube-types'
+import { DOWNTIME_ANNOTATION, DOWNTIME_LABEL, type Lease, type ObjectKey, sha256Hex, parseTime } from '@tranche/kube-types'
 import { isSamePermit } from './cordon-mark.ts'
 import { type Downtime, keptDowntimes } from './downtime-window.ts'
 import type { SeenPermit } from './node-lock.ts'
@@ -135,8 +135,11 @@ function storedOpen({ fromMs, permitted: { release, permit, seenAt } }: OpenDown
 function downtimesIn(text: string): Downtimes {
   try {
     const { past = [], open } = JSON.parse(text.length > LONGEST_TEXT ? '{}' : text) as StoredDowntimes
-    const read = past.map(([from, to]) => ({ fromMs: Date.parse(from), toMs: Date.parse(to) }))
-    return { past: read.filter(({ fromMs, toMs }) => fromMs <= toMs), open: openIn(open) }
+    const read = past.flatMap(([from, to]) => {
+      const [fromMs, toMs] = [parseTime(from), parseTime(to)]
+      return fromMs === null || toMs === null || fromMs > toMs ? [] : [{ fromMs, toMs }]
+    })
+    return { past: read, open: openIn(open) }
   } catch {
     return { past: [], open: null }
   }
@@ -150,11 +153,11 @@ interface StoredDowntimes {
 function openIn(stored: StoredDowntimes['open']): OpenDowntime | null {
   if (stored === undefined) return null
   const { from, release, permit, seenAt } = stored
-  const fromMs = Date.parse(from)
+  const fromMs = parseTime(from)
   const { namespace, name, uid } = release
   const { podUid, podResourceVersion } = permit
   const isWhole = [namespace, name, uid, podUid, podResourceVersion, seenAt].every((field) => typeof field === 'string')
-  if (!isWhole || Number.isNaN(fromMs)) return null
+  if (!isWhole || fromMs === null) return null
   return { fromMs, permitted: { release: { namespace, name, uid }, permit: { podUid, podResourceVersion }, seenAt } }
 }
 

@@ -1,5 +1,5 @@
 import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
-import { type Lease, microTime, NODE_LOCK_ANNOTATION } from '@tranche/kube-types'
+import { type Lease, microTime, NODE_LOCK_ANNOTATION, parseTime } from '@tranche/kube-types'
 import type { DrainedPermit } from './cordon-mark.ts'
 
 /** How long a lock of a node lasts without a renewal, in seconds. A process that dies keeps other programs from its nodes for this time at most. */
@@ -71,8 +71,8 @@ export function toNodeLock({ metadata, spec = {} }: Lease): NodeLock | null {
     holder: holderIdentity.slice(0, MOST_HOLDER),
     release,
     permit: release === null ? null : permitOf(metadata.annotations?.[NODE_LOCK_ANNOTATION]),
-    acquiredMs: timeOf(acquireTime),
-    renewedMs: timeOf(renewTime),
+    acquiredMs: parseTime(acquireTime),
+    renewedMs: parseTime(renewTime),
     durationMs: leaseDurationSeconds * 1000,
     transitions: leaseTransitions,
   }
@@ -158,11 +158,6 @@ function permitOf(text: string | undefined): NodeLock['permit'] {
   } catch {
     return null
   }
-}
-
-function timeOf(text: string | undefined): number | null {
-  const ms = text === undefined ? Number.NaN : Date.parse(text)
-  return Number.isNaN(ms) ? null : ms
 }
 
 /** When half of the time of a lock is over, in epoch milliseconds: executors renew it then. */

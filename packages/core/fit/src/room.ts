@@ -30,7 +30,12 @@ export type Shortage =
       readonly allocatable: string
     }
   /** Another pod has a port that the pod needs. */
-  | { readonly kind: 'hostPort'; readonly port: number; readonly protocol: string; readonly takenBy: string }
+  | {
+      readonly kind: 'hostPort'
+      readonly port: number
+      readonly protocol: string
+      readonly takenBy: Pick<DemandingPod, 'namespace' | 'name'>
+    }
 
 /**
  * @returns why a pod with this demand does not fit the room; empty where it does. Pods of lower priority count as much as others: a
@@ -62,7 +67,7 @@ function shortagesBeside(used: Used, { allocatable }: NodeRoom, { requests, host
   })
   const ports = hostPorts.flatMap(({ ip, protocol, port }): readonly Shortage[] => {
     const holder = used.ports.holderOf({ ip, protocol, port })
-    return holder === undefined ? [] : [{ kind: 'hostPort', port, protocol, takenBy: `${holder.namespace}/${holder.name}` }]
+    return holder === undefined ? [] : [{ kind: 'hostPort', port, protocol, takenBy: holder }]
   })
   return [...resources, ...ports]
 }

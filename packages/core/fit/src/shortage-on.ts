@@ -33,15 +33,17 @@ export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec,
   const room: NodeRoom = { allocatable: allocatableOf(node), pods: staying.map(toDemandingPod) }
   const ours = { demand: demandOf(spec), priority }
   const shortages = shortagesIn(room, ours.demand)
-  if (shortages.length > 0) return `no room for the new pod: ${shortageText(shortages)}`
+  const { namespace = '' } = owner.metadata
+  if (shortages.length > 0) return `no room for the new pod: ${shortageText(shortages, namespace)}`
   const taker = takerIn(
     room,
     ours,
     waiting.filter(({ placement, owned }) => !isOwnedBy(owned, owner) && isSchedulableNode(placement, node)),
   )
   if (taker === null) return null
-  const { namespace, name, priority: rank } = taker.pod
-  return `waiting pod ${namespace}/${name} of priority ${rank} would take the room of the new pod: ${shortageText(taker.shortages)}`
+  const { pod } = taker
+  const whose = pod.namespace === namespace ? `the pending pod ${pod.name}` : 'a pending pod of another namespace'
+  return `${whose}, of priority ${pod.priority}, would take the room of the new pod: ${shortageText(taker.shortages, namespace)}`
 }
 
 /** A helper pod in the namespace of the DaemonSet is deleted before the new pod comes. Those of other namespaces are not trusted. */

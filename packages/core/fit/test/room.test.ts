@@ -43,7 +43,7 @@ describe('the room on a node', () => {
       pod('x', {}),
       'pods: 1 requested, 0 of 3 free',
     ],
-    ['has each port once', room(pod('a', {}, { port: 9100 })), pod('x', {}, { port: 9100 }), 'TCP port 9100 is taken by demo/a'],
+    ['has each port once', room(pod('a', {}, { port: 9100 })), pod('x', {}, { port: 9100 }), 'TCP port 9100 is taken by pod a'],
     [
       'has a port once for each protocol',
       room(pod('a', {}, { port: 9100 })),
@@ -55,11 +55,11 @@ describe('the room on a node', () => {
       'has a port on no address that another pod has on every address',
       room(pod('a', {}, { port: 9100 })),
       withPortOn('10.0.0.2'),
-      'TCP port 9100 is taken by demo/a',
+      'TCP port 9100 is taken by pod a',
     ],
     ['has other ports', room(pod('a', {}, { port: 9101 })), pod('x', {}, { port: 9100 }), ''],
   ])('%s', (_sentence, given, ours, text) => {
-    expect(shortageText(shortagesIn(given, ours.demand))).toBe(text)
+    expect(shortageText(shortagesIn(given, ours.demand), 'demo')).toBe(text)
   })
 })
 

@@ -58,7 +58,7 @@ describe('the shortage on a node', () => {
     ],
   ])('where a pod waits: %s', (_sentence, spec, isTaken) => {
     const waiting = [toWaitingPod(pod('w', spec))!]
-    const text = 'waiting pod demo/w of priority 10 would take the room of the new pod: cpu: 1 requested, 0 of 4 free'
+    const text = 'the pending pod w, of priority 10, would take the room of the new pod: cpu: 1 requested, 0 of 4 free'
     expect(shortageOn({ node, pods: [], waiting }, ours)).toBe(isTaken ? text : null)
   })
 
@@ -73,7 +73,19 @@ describe('the shortage on a node', () => {
     const forged = inNamespace('tenant', pod('forged', { ...port, ...tolerant, priority: 10 }, 'agent'))
     expect(shortageOn({ node, pods: [], waiting: [toWaitingPod(old)!] }, { ...ours, spec: port })).toBeNull()
     const both = [old, forged].map((one) => toWaitingPod(one)!)
-    expect(shortageOn({ node, pods: [], waiting: both }, { ...ours, spec: port })).toContain('waiting pod tenant/forged')
+    expect(shortageOn({ node, pods: [], waiting: both }, { ...ours, spec: port })).toContain('a pending pod of another namespace')
+  })
+
+  it('names no pod of another namespace', () => {
+    const port = { containers: [{ ports: [{ hostPort: 9100 }] }] }
+    const foreign = (name: string): Pod => inNamespace('tenant', pod(name, { ...port, ...tolerant, priority: 10 }))
+    const asked = { ...ours, spec: port }
+    expect(shortageOn({ node, pods: [foreign('secret-project')], waiting: [] }, asked)).toBe(
+      'no room for the new pod: TCP port 9100 is taken by a pod of another namespace',
+    )
+    expect(shortageOn({ node, pods: [], waiting: [toWaitingPod(foreign('secret-project'))!] }, asked)).toBe(
+      'a pending pod of another namespace, of priority 10, would take the room of the new pod: TCP port 9100 is taken by a pod of another namespace',
+    )
   })
 
   it('is none on a cordoned node for a pod that only other pods would take', () => {

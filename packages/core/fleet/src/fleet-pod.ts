@@ -8,6 +8,7 @@ import {
   REVISION_HASH_LABEL,
   ROLLOUT_BATCH_ID_LABEL,
   ROLLOUT_ID_LABEL,
+  parseTime,
 } from '@tranche/kube-types'
 
 /** The parts of a DaemonSet pod that Tranche keeps in memory. */
@@ -138,7 +139,8 @@ export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: numb
 }
 
 function goneBy({ metadata }: Pod): Pick<FleetPod, 'goneByMs'> {
-  return metadata.deletionTimestamp === undefined ? {} : { goneByMs: Date.parse(metadata.deletionTimestamp) }
+  const goneByMs = parseTime(metadata.deletionTimestamp)
+  return goneByMs === null ? {} : { goneByMs }
 }
 
 function keptBy({ metadata }: Pod): Pick<FleetPod, 'keptBy'> {
@@ -171,7 +173,7 @@ function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | 
  * @returns monotonic milliseconds
  */
 export function observedFromMs(stamp: string | undefined, { nowMs, monotonicMs }: ObservationTime): number {
-  const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - nowMs
+  const aheadMs = (parseTime(stamp) ?? nowMs) - nowMs
   return aheadMs > 0 ? monotonicMs + aheadMs : monotonicMs
 }
 

@@ -1,4 +1,4 @@
-import { type ContainerStatus, type Pod, PRE_PULL_LABEL, PRE_PULL_SEEN } from '@tranche/kube-types'
+import { type ContainerStatus, type Pod, PRE_PULL_LABEL, PRE_PULL_SEEN, parseTime } from '@tranche/kube-types'
 
 /** What the status of a helper pod says about its images. */
 export type PullState =
@@ -76,7 +76,8 @@ export function toHelperPod(pod: Pod, previous: HelperPod | undefined): HelperPo
   if (revision === undefined || owner === undefined || node === undefined || deletionTimestamp !== undefined) return null
   const release = { name: owner.name, uid: owner.uid }
   const seenAt = annotations?.[PRE_PULL_SEEN] ?? ''
-  const createdMs = Date.parse(creationTimestamp)
+  const createdMs = parseTime(creationTimestamp)
+  if (createdMs === null) return null
   return { namespace, name, uid, resourceVersion, node, revision, release, seenAt, createdMs, state: stateOf(pod, previous?.state) }
 }
 

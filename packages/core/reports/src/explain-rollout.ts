@@ -2,6 +2,7 @@ import { type Explanation, isGroupWait } from '@tranche/api-schema'
 import { firstNodes, hashOf } from '@tranche/planner'
 import { tallyNodes } from '@tranche/fence'
 import { recordedActionsOf } from '@tranche/actions'
+import { parseTime } from '@tranche/kube-types'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
@@ -170,7 +171,7 @@ const BEGINS_MS = 60_000
 /** Marks an action that belongs to an earlier release than the one shown. */
 function earlierText({ facts, release, canary }: Outline, { type, at }: { readonly type: string; readonly at: string }): string {
   const revision = facts.revisions.find((one) => hashOf(one) === canary)
-  const created = [release, revision].map((object) => Date.parse(object?.metadata.creationTimestamp ?? '') || 0)
+  const created = [release, revision].map((object) => parseTime(object?.metadata.creationTimestamp) ?? 0)
   const sinceMs = Math.max(...created) - (type === 'undo' || type === 'restart' ? BEGINS_MS : 0)
-  return Date.parse(at) < sinceMs ? ' (in an earlier release)' : ''
+  return (parseTime(at) ?? sinceMs) < sinceMs ? ' (in an earlier release)' : ''
 }

@@ -1,5 +1,6 @@
 import type { Need, Outcome, ActionType } from '@tranche/api-schema'
 import { waitOf } from '@tranche/planner'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
 import type { Outline } from './outline.ts'
@@ -17,7 +18,7 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
   return {
     reason,
     message: messageOf(outline),
-    ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
+    ...(sinceMs !== undefined && { since: timeText(sinceMs) }),
     actions: helpful[reason]?.filter((action) => allowed.includes(action)) ?? [],
   }
 }
@@ -49,7 +50,7 @@ function sinceOf({ facts }: Outline): number | undefined {
   const waiting = release?.status?.waiting
   const stalled = rollout.status.conditions?.find(({ type }) => type === 'Stalled')
   // The wait of the BatchRelease has its own start, which earlier stalls do not change.
-  if (stalled?.status === 'True' && waiting?.reason === stalled.reason) return Date.parse(waiting.since)
+  if (stalled?.status === 'True' && waiting?.reason === stalled.reason) return parseTime(waiting.since) ?? undefined
   return waitOf(rollout, rollout.status)?.sinceMs
 }
 

@@ -2,6 +2,7 @@ import type { Outcome, RolloutSummary } from '@tranche/api-schema'
 import { keptPerBlock } from '@tranche/fleet'
 import { updatedPod } from '@tranche/fence'
 import { isFinalising, isBeingPrepared, stepsOf } from '@tranche/planner'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { type Outline, progressOf } from './outline.ts'
 import { presentWait } from './present-message.ts'
 import { stepSizes } from './step-sizes.ts'
@@ -22,7 +23,7 @@ export function remainingOf(outline: Outline, outcome: Outcome): RolloutSummary[
     ['batch', batchEndMs(outline)],
   ] as const
   const [of, endMs] = ends.find(([, ms]) => Number.isFinite(ms)) ?? []
-  return of === undefined ? undefined : { of, until: new Date(endMs!).toISOString() }
+  return of === undefined ? undefined : { of, until: timeText(endMs!) }
 }
 
 /** NaN unless a timed pause runs. */
@@ -56,8 +57,8 @@ function batchEndMs(outline: Outline): number {
   const through = updatedAvailable - (sizes[index - 2] ?? 0)
   const left = Math.min(sizes[index - 1] ?? 0, fleet.desired) - updatedAvailable
   if (left <= 0 || through < FEWEST_NODES) return Number.NaN
-  const startMs = Date.parse(firstCreated(outline, { canary, batch: index }) ?? '')
-  const spentMs = facts.nowMs - startMs
+  const startMs = parseTime(firstCreated(outline, { canary, batch: index }))
+  const spentMs = facts.nowMs - (startMs ?? facts.nowMs)
   return spentMs > 0 ? facts.nowMs + (spentMs / through) * left : Number.NaN
 }
 
@@ -103,5 +104,6 @@ function earlier(a: string | undefined, b: string | undefined): string | undefin
 }
 
 function timeAfter(stamp: string | undefined, seconds: number | undefined): number {
-  return stamp === undefined || seconds === undefined ? Number.NaN : Date.parse(stamp) + seconds * 1000
+  const ms = parseTime(stamp)
+  return ms === null || seconds === undefined ? Number.NaN : ms + seconds * 1000
 }

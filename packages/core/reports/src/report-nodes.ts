@@ -1,6 +1,7 @@
 import type { NodeBudget, NodeReport, ReportedNodeState, WatchedNode } from '@tranche/api-schema'
 import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
+import { timeText } from '@tranche/kube-types'
 import { comesUpAtMs, nodeState, outOfReachText, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
 import { type NodeBudgets, nodeBudgetsIn } from './node-budgets.ts'
 import { type Outline, outlineOf } from './outline.ts'
@@ -161,7 +162,7 @@ export function nodeReport(node: NodeView, question: StateQuestion, memory: Node
 }
 
 function wholeSeconds(ms: number): string {
-  return new Date(Math.ceil(ms / 1000) * 1000).toISOString()
+  return timeText(Math.ceil(ms / 1000) * 1000)
 }
 
 /** The batch label counts only on pods of the revision being released. */

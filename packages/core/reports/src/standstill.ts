@@ -1,5 +1,6 @@
 import type { ActionType, BlockedReason, GroupWaitReason, Outcome } from '@tranche/api-schema'
 import { firstNodes, stepsOf } from '@tranche/planner'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
@@ -93,8 +94,9 @@ function nextByItself(outline: Outline): string | undefined {
   if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
   const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration
-  if (currentStepState !== 'StepPaused' || seconds === undefined || lastUpdateTime === undefined) return undefined
-  return `its pause ends at ${new Date(Date.parse(lastUpdateTime) + seconds * 1000).toISOString()}`
+  const sinceMs = parseTime(lastUpdateTime)
+  if (currentStepState !== 'StepPaused' || seconds === undefined || sinceMs === null) return undefined
+  return `its pause ends at ${timeText(sinceMs + seconds * 1000)}`
 }
 
 /** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */

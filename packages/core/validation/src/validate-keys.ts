@@ -1,4 +1,4 @@
-import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, parseTime } from '@tranche/kube-types'
 import { isLabelValue, isObjectName } from './fields/names.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
 import type { ProblemRule } from './problems/rules.ts'
@@ -15,7 +15,7 @@ const keyRules: Readonly<Record<Key, { readonly rule: ProblemRule; readonly hold
   originalUpdateStrategy: { rule: 'KeyOriginalStrategy', holds: (value) => value === 'RollingUpdate' || value === 'OnDelete' },
   rollout: { rule: 'KeyRollout', holds: isObjectName },
   frozen: { rule: 'KeyFrozen', holds: (value) => membersOf(value) !== null },
-  reverted: { rule: 'KeyReverted', holds: (value) => !Number.isNaN(Date.parse(value)) },
+  reverted: { rule: 'KeyReverted', holds: (value) => parseTime(value) !== null },
   unsettled: { rule: 'KeyUnsettled', holds: isJson },
 }
 

@@ -1,4 +1,5 @@
 import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
+import { parseTime } from '@tranche/kube-types'
 import type { Suspect } from './suspects.ts'
 
 /** Times that deadlines depend on. */
@@ -17,8 +18,7 @@ const UNWATCHED_MS = 10_000
 /** @returns milliseconds for which the release was stopped until `atMs`, as far as the present or last stop shows */
 export function stoppedMs({ stopped }: Times, atMs: number): number {
   if (stopped === undefined) return 0
-  const sinceMs = stopped.since === undefined ? Number.POSITIVE_INFINITY : Date.parse(stopped.since)
-  return stopped.seconds * 1000 + Math.max(0, atMs - sinceMs || 0)
+  return stopped.seconds * 1000 + Math.max(0, atMs - (parseTime(stopped.since) ?? Number.POSITIVE_INFINITY))
 }
 
 /** Pods of a release may be created this long before the first observation of the release. */
@@ -32,24 +32,30 @@ const MADE_FOR_IT_MS = 60_000
  */
 export function downSinceMs({ pod }: Suspect, { nowMs, stopped, lookedMs }: Times): number {
   if (pod === undefined) return nowMs
-  const stampMs = Math.max(stampMsOf(pod), lookedMs ?? Number.NEGATIVE_INFINITY)
-  const earliestMs = stopped === undefined ? Number.NaN : startMsOf(stopped) - MADE_FOR_IT_MS
-  return Number.isNaN(stampMs) || stampMs < earliestMs ? nowMs : Math.min(stampMs, nowMs)
+  const stampMs = stampMsOf(pod)
+  if (stampMs === null) return nowMs
+  const latestMs = Math.max(stampMs, lookedMs ?? Number.NEGATIVE_INFINITY)
+  const earliestMs = (stopped === undefined ? null : startMsOf(stopped)) ?? Number.NEGATIVE_INFINITY
+  return latestMs < earliestMs - MADE_FOR_IT_MS ? nowMs : Math.min(latestMs, nowMs)
 }
 
 /** Parsed times of values that never change: a pass asks for each of them once per node that is down. */
-const stamps = new WeakMap<NonNullable<Suspect['pod']> | StoppedTime, number>()
+const stamps = new WeakMap<NonNullable<Suspect['pod']> | StoppedTime, number | null>()
 
-function stampMsOf(pod: NonNullable<Suspect['pod']>): number {
-  const known = stamps.get(pod) ?? Date.parse(pod.readyStamp ?? pod.createdAt)
-  stamps.set(pod, known)
-  return known
+function stampMsOf(pod: NonNullable<Suspect['pod']>): number | null {
+  return stampOnce(pod, pod.readyStamp ?? pod.createdAt)
 }
 
-function startMsOf(stopped: StoppedTime): number {
-  const known = stamps.get(stopped) ?? Date.parse(stopped.startedAt)
-  stamps.set(stopped, known)
-  return known
+function startMsOf(stopped: StoppedTime): number | null {
+  return stampOnce(stopped, stopped.startedAt)
+}
+
+function stampOnce(of: NonNullable<Suspect['pod']> | StoppedTime, text: string): number | null {
+  const known = stamps.get(of)
+  if (known !== undefined) return known
+  const ms = parseTime(text)
+  stamps.set(of, ms)
+  return ms
 }
 
 /** How long the release had been stopped at `sinceMs`; if that is long ago and unwatched, every stop counts as later. */
@@ -68,18 +74,18 @@ export function downTimeMs(suspect: Suspect, watched: WatchedNode | undefined, t
 }
 
 function runningMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
-  const isKnown = watched?.downSince !== undefined
-  const sinceMs = isKnown ? Date.parse(watched.downSince) : downSinceMs(suspect, times)
-  const stoppedAtMs = isKnown ? (watched.stoppedSeconds ?? 0) * 1000 : stoppedBeforeMs(times, sinceMs)
+  const knownMs = parseTime(watched?.downSince)
+  const sinceMs = knownMs ?? downSinceMs(suspect, times)
+  const stoppedAtMs = knownMs === null ? stoppedBeforeMs(times, sinceMs) : (watched?.stoppedSeconds ?? 0) * 1000
   return Math.max(0, times.nowMs - sinceMs - Math.max(0, stoppedMs(times, times.nowMs) - stoppedAtMs))
 }
 
 /** @returns milliseconds that its present pod, or its lack of a pod, has lasted, without stops; at most {@link downTimeMs} */
 export function sameStateMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
-  const createdMs = suspect.pod === undefined ? sinceOf(watched, times.nowMs) : Date.parse(suspect.pod.createdAt)
-  return Math.min(downTimeMs(suspect, watched, times), Math.max(0, times.nowMs - createdMs || 0))
+  const createdMs = suspect.pod === undefined ? sinceOf(watched, times.nowMs) : (parseTime(suspect.pod.createdAt) ?? times.nowMs)
+  return Math.min(downTimeMs(suspect, watched, times), Math.max(0, times.nowMs - createdMs))
 }
 
 function sinceOf(watched: WatchedNode | undefined, nowMs: number): number {
-  return watched === undefined || watched.uid !== undefined ? nowMs : Date.parse(watched.since)
+  return watched === undefined || watched.uid !== undefined ? nowMs : (parseTime(watched.since) ?? nowMs)
 }

@@ -1,5 +1,6 @@
 import { ACCEPTED_NODES_MAX, type Failure, type FailureAction, LISTED_NODES_MAX, type TrancheSpec } from '@tranche/api-schema'
 import type { AnalysisVerdict } from '@tranche/analysis'
+import { parseTime } from '@tranche/kube-types'
 import type { FailureTerms } from './failure-terms.ts'
 import type { Verdict } from './judge-revision.ts'
 import { verdictText } from './verdict-text.ts'
@@ -43,7 +44,7 @@ export function failureAfter(question: FailureQuestion): Failure | null {
 
 /** Since when (RFC 3339) a failure has been within the limit. The previous version named the field `calmSince`. */
 export function recoveredSinceOf({ recoveredSince, calmSince }: Failure): string | undefined {
-  return recoveredSince ?? calmSince
+  return [recoveredSince, calmSince].find((since) => parseTime(since) !== null)
 }
 
 /** The earlier failure that still stops the release; null without one, or after it was lifted. */
@@ -52,15 +53,16 @@ function heldBy({ before, verdict, analysis, terms, tranche, isReturn, nowMs }: 
   if (before.reason === 'AnalysisInconclusive') return analysis.kind === 'good' ? null : before
   if (terms.action === 'Continue') return null
   if (before.reason === 'AnalysisFailed') return analysis.kind === 'good' ? null : before
-  const recoveredSince = recoveredSinceOf(before)
-  if (verdict.isBad || terms.autoResumeMs === null || recoveredSince === undefined) return before
-  return nowMs - Date.parse(recoveredSince) >= terms.autoResumeMs ? null : before
+  const recoveredMs = parseTime(recoveredSinceOf(before))
+  if (verdict.isBad || terms.autoResumeMs === null || recoveredMs === null) return before
+  return nowMs - recoveredMs >= terms.autoResumeMs ? null : before
 }
 
 function stillHeld(held: Failure, found: Failure | null, { verdict, terms, nowMs }: FailureQuestion): Failure {
   if (found !== null && rank(found) > rank(held)) return found
   const action = held.reason === 'AnalysisInconclusive' ? held.action : terms.action
-  const { calmSince, recoveredSince = calmSince, ...rest } = held
+  const { calmSince: _calm, recoveredSince: _recovered, ...rest } = held
+  const recoveredSince = recoveredSinceOf(held)
   const hasRecovered = held.reason === 'ReleaseFailed' && !verdict.isBad && terms.autoResumeMs !== null
   const grown = found !== null && found.reason === held.reason && (found.count ?? 0) > (held.count ?? 0) ? seenOf(found) : {}
   return { ...rest, ...grown, action, ...(hasRecovered && { recoveredSince: recoveredSince ?? new Date(nowMs).toISOString() }) }

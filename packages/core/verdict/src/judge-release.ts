@@ -1,6 +1,7 @@
 import { ACCEPTED_NODES_MAX, type BatchRelease, type Failure, type StoppedTime, type WatchedNode } from '@tranche/api-schema'
 import { analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
 import type { FleetView } from '@tranche/fleet'
+import { parseTime } from '@tranche/kube-types'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
 import { judgeRevision, type Verdict } from './judge-revision.ts'
 import { isWayBack, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
@@ -93,7 +94,8 @@ function nextChange(
   { autoResumeMs }: FailureTerms,
   failure: Failure | null,
 ): number | null {
-  if (failure?.stops !== true || failure.recoveredSince === undefined || autoResumeMs === null) return verdict.nextChangeMs
-  const resumeMs = monotonicMs + Math.max(0, Date.parse(failure.recoveredSince) + autoResumeMs - nowMs)
+  const recoveredMs = parseTime(failure?.recoveredSince)
+  if (failure?.stops !== true || recoveredMs === null || autoResumeMs === null) return verdict.nextChangeMs
+  const resumeMs = monotonicMs + Math.max(0, recoveredMs + autoResumeMs - nowMs)
   return Math.min(resumeMs, verdict.nextChangeMs ?? resumeMs)
 }

@@ -1,4 +1,5 @@
 import type { BatchRelease } from '@tranche/api-schema'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { recoveredSinceOf } from './failure-status.ts'
 
 /**
@@ -17,9 +18,10 @@ export type LastingStatus = Pick<NonNullable<BatchRelease['status']>, 'stoppedTi
 export function movedTimes(before: MovedTimes, status: LastingStatus | undefined, ms: number): MovedTimes {
   const moved = new Map<string, string>()
   for (const stamped of [status?.stoppedTime?.since, status?.failure && recoveredSinceOf(status.failure)]) {
-    if (stamped === undefined || Number.isNaN(Date.parse(stamped))) continue
+    const stampedMs = parseTime(stamped)
+    if (stamped === undefined || stampedMs === null) continue
     const known = before.get(stamped)
-    if (ms !== 0) moved.set(stamped, new Date(Date.parse(known ?? stamped) + ms).toISOString())
+    if (ms !== 0) moved.set(stamped, timeText((parseTime(known) ?? stampedMs) + ms))
     else if (known !== undefined) moved.set(stamped, known)
   }
   return moved

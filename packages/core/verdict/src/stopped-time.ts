@@ -1,6 +1,7 @@
 import { OLDER_PODS_MAX, type StoppedTime } from '@tranche/api-schema'
 import { findSuspects, type SuspectQuestion } from './suspects.ts'
 import type { FleetView } from '@tranche/fleet'
+import { parseTime } from '@tranche/kube-types'
 
 /**
  * Counts how long a release was stopped. Rounds up: each stop may delay deadlines by up to a second, and never advances them.
@@ -11,9 +12,10 @@ import type { FleetView } from '@tranche/fleet'
 export function stoppedTimeAfter(before: StoppedTime | undefined, release: string, isStopped: boolean, nowMs: number): StoppedTime {
   const known = before?.release === release ? before : newStoppedTime(release, nowMs)
   const { since, ...rest } = known
-  if (isStopped) return { ...rest, since: since ?? new Date(nowMs).toISOString() }
-  if (since === undefined) return rest
-  return { ...rest, seconds: rest.seconds + Math.max(0, Math.ceil((nowMs - Date.parse(since)) / 1000) || 0) }
+  const sinceMs = parseTime(since)
+  if (isStopped) return { ...rest, since: since === undefined || sinceMs === null ? new Date(nowMs).toISOString() : since }
+  if (sinceMs === null) return rest
+  return { ...rest, seconds: rest.seconds + Math.max(0, Math.ceil((nowMs - sinceMs) / 1000)) }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
+import { parseTime } from '@tranche/kube-types'
 
 /** Input for finding suspects, besides the nodes. */
 export interface SuspectQuestion {
@@ -97,7 +98,7 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
  */
 function hasLostNode({ ready, notReadySince }: NodeView, { acknowledged, acknowledgedAt }: FleetPod): boolean {
   if (ready || !acknowledged) return false
-  const lostMs = Date.parse(notReadySince ?? '')
-  const takenMs = Date.parse(acknowledgedAt ?? '')
-  return !(lostMs < takenMs)
+  const lostMs = parseTime(notReadySince)
+  const takenMs = parseTime(acknowledgedAt)
+  return lostMs === null || takenMs === null || lostMs >= takenMs
 }

@@ -1,5 +1,6 @@
 import { type Permit, WATCHED_NODES_MAX, type WatchedNode } from '@tranche/api-schema'
 import { type FleetView, nodeInView } from '@tranche/fleet'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { badBefore } from './bad-before.ts'
 import { downSinceMs, downTimeMs, stoppedBeforeMs, type Times } from './down-time.ts'
 import { olderPods } from './stopped-time.ts'
@@ -34,7 +35,7 @@ export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
   if (suspects.length === 0 && question.watched.length === 0) return []
   const bad = badBefore(question)
   const seen = new Map(suspects.map((suspect) => [suspect.node, suspect]))
-  const before = new Map(question.watched.map((entry) => [entry.node, entry]))
+  const before = new Map(question.watched.map((entry) => [entry.node, withValidTimes(entry)]))
   const names = [...new Set([...before.keys(), ...seen.keys()])].sort()
   const after = names.flatMap((name) => {
     const suspect = seen.get(name)
@@ -58,7 +59,7 @@ export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }
       downSeconds > 0 ||
       restarts !== 0 ||
       seen !== 0 ||
-      (downSince !== undefined && (isStopped || nowMs - Date.parse(downSince) >= NOTABLE_MS)),
+      (downSince !== undefined && (isStopped || nowMs - (parseTime(downSince) ?? nowMs) >= NOTABLE_MS)),
   )
   return notable.length <= WATCHED_NODES_MAX ? notable : notable.toSorted(worstFirst).slice(0, WATCHED_NODES_MAX).sort(byName)
 }
@@ -68,12 +69,21 @@ export const CLOCK_SET_MS = 10_000
 
 /** Moves the entries by `ms` after the clock was set, so that durations stay the same. Creation times of pods do not move. */
 export function watchedLater(watched: readonly WatchedNode[], ms: number): readonly WatchedNode[] {
-  const later = (time: string): string => timeOf(Date.parse(time) + ms)
+  const later = (time: string): string => {
+    const atMs = parseTime(time)
+    return atMs === null ? time : timeText(atMs + ms)
+  }
   return watched.map((entry) => ({
     ...entry,
     ...(entry.uid === undefined && { since: later(entry.since) }),
     ...(entry.downSince !== undefined && { downSince: later(entry.downSince) }),
   }))
+}
+
+/** An entry whose start of its down time is no time has none: the present down time then starts as for a new entry. */
+function withValidTimes(entry: WatchedNode): WatchedNode {
+  const { downSince, stoppedSeconds: _stopped, ...rest } = entry
+  return downSince === undefined || parseTime(downSince) !== null ? entry : rest
 }
 
 /** The healthy node of an entry; undefined when it is gone, not desired, or runs another revision: the entry then ends. */
@@ -88,12 +98,12 @@ function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect 
 function toBaseline({ node, pod, restarts }: Suspect, before: WatchedNode | undefined, { nowMs }: WatchQuestion): readonly WatchedNode[] {
   if (pod === undefined || restarts === 0) return []
   // The same state gives the same entry: a new time would cause a status write in each pass.
-  const since = before?.uid === pod.uid ? before.since : timeOf(nowMs)
+  const since = before?.uid === pod.uid ? before.since : timeText(nowMs)
   return [{ node, since, uid: pod.uid, seen: restarts, ignoredRestarts: restarts }]
 }
 
 function afterObservation(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): WatchedNode {
-  const known = before ?? { node: suspect.node, since: timeOf(question.nowMs) }
+  const known = before ?? { node: suspect.node, since: timeText(question.nowMs) }
   return { ...afterPod(suspect, known, question), ...afterDown(suspect, before, question) }
 }
 
@@ -109,7 +119,7 @@ function afterPod({ node, pod, endingUid, restarts }: Suspect, before: WatchedNo
       : entryOf({ node, since: before.since, uid: endingUid, restarts: earlier + seen, ...ignored })
   }
   if (pod === undefined) {
-    const since = before.uid === undefined ? before.since : timeOf(nowMs)
+    const since = before.uid === undefined ? before.since : timeText(nowMs)
     return entryOf({ node, since, restarts: earlier + seen, ...ignored })
   }
   if (pod.uid === before.uid) return entryOf({ ...before, seen: Math.max(seen, restarts) })
@@ -140,19 +150,19 @@ function afterDown(suspect: Suspect, before: WatchedNode | undefined, question: 
     const stopped = Math.floor(stoppedBeforeMs(question, sinceMs) / 1000)
     return {
       ...(downSeconds !== undefined && { downSeconds }),
-      downSince: timeOf(sinceMs),
+      downSince: timeText(sinceMs),
       ...(stopped > 0 && { stoppedSeconds: stopped }),
     }
   }
   if (downSince === undefined) return downSeconds === undefined ? {} : { downSeconds }
-  const upMs = Math.max(Date.parse(downSince), Math.min(question.nowMs, upSinceMs(suspect, question)))
+  const upMs = Math.max(parseTime(downSince) ?? 0, Math.min(question.nowMs, upSinceMs(suspect, question)))
   const total = Math.floor(downTimeMs({ ...suspect, isDown: true }, before, { ...question, nowMs: upMs }) / 1000)
   return total > 0 ? { downSeconds: total } : {}
 }
 
 function upSinceMs({ pod }: Suspect, { nowMs, minReadyMs }: WatchQuestion): number {
-  const stampMs = Date.parse(pod?.readyStamp ?? '')
-  return Number.isNaN(stampMs) ? nowMs : stampMs + minReadyMs
+  const stampMs = parseTime(pod?.readyStamp)
+  return stampMs === null ? nowMs : stampMs + minReadyMs
 }
 
 /** Whether to keep an entry: for a down node, for restarts and for down time, but not for a quick first start with a permit. */
@@ -165,7 +175,9 @@ function isKept(entry: WatchedNode, before: WatchedNode | undefined, suspect: Su
 /** Whether the node was down before its pod was created; timestamps of pods are whole seconds. */
 function isFirstStart(before: WatchedNode | undefined, { pod }: Suspect): boolean {
   if (before?.downSince === undefined || before.downSeconds !== undefined) return false
-  return Date.parse(before.downSince) <= Date.parse(pod?.createdAt ?? '') + 1000
+  const downMs = parseTime(before.downSince)
+  const createdMs = parseTime(pod?.createdAt)
+  return downMs !== null && createdMs !== null && downMs <= createdMs + 1000
 }
 
 /** Limits the entries; healthy nodes are dropped first. */
@@ -190,8 +202,4 @@ function hardship({ downSeconds = 0, restarts = 0, seen = 0, ignoredRestarts = 0
 
 function byName(a: WatchedNode, b: WatchedNode): number {
   return a.node < b.node ? -1 : a.node > b.node ? 1 : 0
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -1,4 +1,4 @@
-import { type Pod, PRE_PULL_LABEL } from '@tranche/kube-types'
+import { type Pod, PRE_PULL_LABEL, parseTime } from '@tranche/kube-types'
 import { lifeCycleOf, type PodLife, readPodSettings } from '@tranche/sim-nodes'
 import type { PodTimes } from './pod-times.ts'
 import { meanOf } from './statistics.ts'
@@ -34,7 +34,7 @@ export function createLives({ times, pods, takenAtMs, nowMs, crashes, simulated 
     const before = found.get(pod.metadata.uid)
     const wholeMs = times.startMsOf(node)
     const startMs =
-      before === undefined ? wholeMs : Math.max(0, wholeMs - (takenAtMs - Date.parse(before.metadata.creationTimestamp ?? '')))
+      before === undefined ? wholeMs : Math.max(0, wholeMs - (takenAtMs - (parseTime(before.metadata.creationTimestamp) ?? Number.NaN)))
     const own = readPodSettings((simulated.has(node) ? pod.metadata.annotations : undefined) ?? {}, node, '')
     const settings = {
       ...own,

@@ -1,4 +1,4 @@
-import { type Pod, REVISION_HASH_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { type Pod, REVISION_HASH_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL, parseTime } from '@tranche/kube-types'
 
 /** Start of a pod, from its status. Times are epoch milliseconds cut to whole seconds, as Kubernetes stores them. */
 export interface PodStart {
@@ -32,7 +32,7 @@ export function startOf({ metadata, spec, status }: Pod): PodStart | undefined {
 
 /** @returns NaN when absent */
 function momentOf(text: string | undefined): number {
-  return Date.parse(text ?? '')
+  return parseTime(text) ?? Number.NaN
 }
 
 /** @returns for each start, the number of other starts that overlap with it */

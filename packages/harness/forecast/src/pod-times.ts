@@ -1,5 +1,5 @@
 import type { ClusterSnapshot } from '@tranche/api-schema'
-import type { ControllerRevision, DaemonSet, Node } from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, type Node, parseTime } from '@tranche/kube-types'
 import { readPodSettings, SETTINGS_PREFIX } from '@tranche/sim-nodes'
 import { companyOf, type PodStart, startOf } from './pod-starts.ts'
 import { meanOf, medianOf, varianceOf } from './statistics.ts'
@@ -127,7 +127,7 @@ function replacedBy(
 }
 
 function createdMsOf({ metadata }: Pick<ControllerRevision, 'metadata'>): number {
-  return Date.parse(metadata.creationTimestamp ?? '')
+  return parseTime(metadata.creationTimestamp) ?? Number.NaN
 }
 
 function graceMsOf({ spec }: DaemonSet): number {

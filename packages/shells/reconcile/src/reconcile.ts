@@ -28,7 +28,11 @@ export const awaitChange: ReconcileResult = { kind: 'awaitChange' }
  */
 export const SOONEST_RECHECK_MS = 1
 
-/** @returns the outcome of a pass that wants another one in `ms` (≥ 0; at least {@link SOONEST_RECHECK_MS} is waited) at the latest */
+/**
+ * @returns the outcome of a pass that wants another one in `ms` (≥ 0; at least {@link SOONEST_RECHECK_MS} is waited) at the latest
+ * @throws {RangeError} where `ms` is NaN or infinite: within the pass, so that the failure is logged and retried as the failure of its key
+ */
 export function recheckAfter(ms: number): ReconcileResult {
+  if (!Number.isFinite(ms)) throw new RangeError(`the next pass is due in ${ms} ms; use a finite number of milliseconds`)
   return { kind: 'recheckAfter', ms }
 }

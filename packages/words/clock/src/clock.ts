@@ -10,8 +10,21 @@ export interface Clock {
   nowMs(): number
   /** Monotonic time in milliseconds since a fixed moment of this process. */
   monotonicMs(): number
-  /** Calls `callback` once, no earlier than `delayMs` (≥ 0) from now by the monotonic clock. */
+  /**
+   * Calls `callback` once, no earlier than `delayMs` from now by the monotonic clock; a negative delay counts as 0.
+   *
+   * @throws {RangeError} where `delayMs` is NaN or infinite: such a timer would never fire, or fire without end
+   */
   setTimer(delayMs: number, callback: () => void): Timer
+}
+
+/**
+ * Rejects a delay that no timer can have. Implementations of {@link Clock} call it first.
+ *
+ * @throws {RangeError} where `delayMs` is NaN or infinite
+ */
+export function checkDelay(delayMs: number): void {
+  if (!Number.isFinite(delayMs)) throw new RangeError(`the delay of a timer is ${delayMs}; use a finite number of milliseconds`)
 }
 
 /** @returns a promise that resolves after `delayMs`, or rejects with the signal's reason as soon as it aborts */

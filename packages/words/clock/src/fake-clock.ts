@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock.ts'
+import { checkDelay, type Clock, type Timer } from './clock.ts'
 
 interface Due {
   readonly atMs: number
@@ -27,6 +27,7 @@ export class FakeClock implements Clock {
   }
 
   setTimer(delayMs: number, callback: () => void): Timer {
+    checkDelay(delayMs)
     const due: Due = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, callback }
     this.#due.add(due)
     return { cancel: () => void this.#due.delete(due) }

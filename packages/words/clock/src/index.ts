@@ -1,4 +1,4 @@
-export { sleep, type Clock, type Timer } from './clock.ts'
+export { checkDelay, sleep, type Clock, type Timer } from './clock.ts'
 export { durationText } from './duration-text.ts'
 export { FakeClock } from './fake-clock.ts'
 export { createSteppedClock, type SteppedClock } from './stepped-clock.ts'

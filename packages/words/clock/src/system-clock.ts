@@ -1,10 +1,13 @@
-import type { Clock, Timer } from './clock.ts'
+import { checkDelay, type Clock, type Timer } from './clock.ts'
 
 /** Clock of this machine. It accepts delays of any length. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  setTimer: (delayMs, callback) => timerUntil(performance.now() + Math.max(0, delayMs), callback),
+  setTimer(delayMs, callback) {
+    checkDelay(delayMs)
+    return timerUntil(performance.now() + Math.max(0, delayMs), callback)
+  },
 }
 
 /** Longest delay of one timer, in milliseconds: Node fires longer ones at once. @see Node.js setTimeout */

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock.ts'
+import { checkDelay, type Clock, type Timer } from './clock.ts'
 
 interface Due {
   readonly atMs: number
@@ -37,6 +37,7 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(delayMs: number, callback: () => void): Timer {
+    checkDelay(delayMs)
     const due: Due = { atMs: toTick(this.#nowMs + Math.max(0, delayMs)), order: this.#order++, callback, cancelled: false }
     this.#push(due)
     return { cancel: () => this.#cancel(due) }

@@ -90,3 +90,4 @@ export {
   rolloutOf,
 } from './ownership.ts'
 export { sha256Hex } from './sha256.ts'
+export { parseTime, timeText } from './time.ts'

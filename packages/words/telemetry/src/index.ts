@@ -1,4 +1,5 @@
 export { silentLogger, type LogFields, type Logger } from './logger.ts'
+export { createObjectFaults, type ObjectFaults } from './object-faults.ts'
 export { formatTraceContext, parseTraceContext, type TraceContext, type TracePlace } from './trace-context.ts'
 export {
   type EntryOptions,

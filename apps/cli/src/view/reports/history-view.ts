@@ -1,5 +1,6 @@
 import type { HistoryReport, RevisionReport } from '@tranche/api-schema'
 import { durationText } from '@tranche/clock'
+import { parseTime } from '@tranche/kube-types'
 import type { Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { ageText, shortImage } from './report-words.ts'
@@ -75,7 +76,8 @@ const resultStyles: Partial<Readonly<Record<HistoryRelease['result'], Style>>> =
 }
 
 function tookText(startedAt: string, endedAt: string): string {
-  return durationText(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)))
+  const [fromMs, toMs] = [parseTime(startedAt), parseTime(endedAt)]
+  return fromMs === null || toMs === null ? '-' : durationText(Math.max(0, toMs - fromMs))
 }
 
 function actColumns(nowMs: number): readonly Column<HistoryAction>[] {

@@ -2,6 +2,7 @@ import type { BatchReport, NodeReport, RevisionReport, RolloutReport } from '@tr
 import { durationText } from '@tranche/clock'
 import { displayWidth, padToWidth, shorten, type StyledSpan } from '../styled-line.ts'
 import type { ReleasePicture } from '@tranche/release-client'
+import { parseTime } from '@tranche/kube-types'
 import { ageText, counted, nodeStyles, nodeWords, shortImage } from './report-words.ts'
 import type { TreeItem } from './tree-lines.ts'
 
@@ -240,5 +241,5 @@ const DAY_MS = 86_400_000
 /** `fails at 12:09Z`; with the date if that is a day ahead or more. */
 function deadlineText(failsAt: string, nowMs: number): string {
   const [date, time = ''] = failsAt.split('T')
-  return `fails at ${Date.parse(failsAt) - nowMs < DAY_MS ? '' : `${date} `}${time.slice(0, 5)}Z`
+  return `fails at ${(parseTime(failsAt) ?? nowMs) - nowMs < DAY_MS ? '' : `${date} `}${time.slice(0, 5)}Z`
 }

@@ -1,5 +1,6 @@
 import { durationText } from '@tranche/clock'
 import type { ReleasePicture } from '@tranche/release-client'
+import { parseTime } from '@tranche/kube-types'
 import { goesBackAtOnce } from './report-words.ts'
 
 /**
@@ -10,7 +11,9 @@ import { goesBackAtOnce } from './report-words.ts'
 export function remainingTime({ report }: ReleasePicture, nowMs: number): string | null {
   const { remaining, step } = report
   if (remaining === undefined || goesBackAtOnce(report)) return null
-  const left = durationText(Date.parse(remaining.until) - nowMs)
+  const endMs = parseTime(remaining.until)
+  if (endMs === null) return null
+  const left = durationText(endMs - nowMs)
   switch (remaining.of) {
     case 'pause':
       return `the pause ends in ${left}`

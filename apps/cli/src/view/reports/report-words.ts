@@ -1,6 +1,7 @@
 import type { NodeReport, Outcome, RevisionReport, RolloutReport, RolloutSummary } from '@tranche/api-schema'
 import { durationText } from '@tranche/clock'
 import type { AdviceRule } from '@tranche/validation'
+import { parseTime } from '@tranche/kube-types'
 import { versionOf } from '../image-version.ts'
 import type { Style } from '../styled-line.ts'
 
@@ -93,14 +94,14 @@ export function shortImage(image: string): string {
 
 /** @returns ` for 3m05s`; empty if the start is unknown */
 export function forSince(since: string | undefined, nowMs: number): string {
-  const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
-  return Number.isNaN(sinceMs) ? '' : ` for ${durationText(nowMs - sinceMs)}`
+  const sinceMs = parseTime(since)
+  return sinceMs === null ? '' : ` for ${durationText(nowMs - sinceMs)}`
 }
 
 /** @returns `3m05s`, or `-` if unknown */
 export function ageText(since: string | undefined, nowMs: number): string {
-  const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
-  return Number.isNaN(sinceMs) ? '-' : durationText(nowMs - sinceMs)
+  const sinceMs = parseTime(since)
+  return sinceMs === null ? '-' : durationText(nowMs - sinceMs)
 }
 
 /** @returns `1 node`, `2 nodes` */

@@ -25,7 +25,6 @@ export interface ReflectorOptions<T, O extends KubeObject> extends ResourceCache
   /** Word that every object contains of which `transform` keeps something, as `mark` of a list. @default none */
   readonly mark?: string
   readonly clock: Clock
-  readonly log: Logger
   /** Seed for the jitter of the back-off. @default 0 */
   readonly seed?: number
   /** Time without any byte after which a watch counts as dead, in milliseconds. @default as {@link KubeClient.watch} */
@@ -45,8 +44,8 @@ export interface Reflector<T> {
   /**
    * Runs until `signal` aborts or `stop` is called, then resolves. May be called once.
    *
-   * Faults of the connection or the server never end it. It rejects, with the store intact, with what a handler threw (unless
-   * `onHandlerError` took it) or `transform` threw: the caller must handle the rejection.
+   * Faults of the connection or the server never end it, nor does an object that `transform`, an indexer or a handler cannot handle. A
+   * rejection is an error of this code, which the caller must handle.
    */
   start(signal?: AbortSignal): Promise<void>
   stop(): void
@@ -99,13 +98,14 @@ const WATCH_TIMEOUT_SECONDS = 300
 
 /** Creates a reflector; `start` starts it. */
 export function createReflector<T, O extends KubeObject = KubeObject>(options: ReflectorOptions<T, O>): Reflector<T> {
-  const cache = createResourceCache(options)
+  const log = options.log.child({ resource: options.resource.plural })
+  const cache = createResourceCache({ ...options, log })
   const { store, position, subscribe } = cache
   const { resource, seed = 0 } = options
   const state: State<T, O> = {
     options,
     cache,
-    log: options.log.child({ resource: resource.plural }),
+    log,
     random: createRandom(seed ^ hashOf(resource.plural)),
     mustList: true,
     lists: { begun: 0, done: 0 },
@@ -233,7 +233,7 @@ interface Round {
   readonly good: boolean
 }
 
-/** Lists if needed, then watches until the stream ends. @throws what `transform` or a handler threw */
+/** Lists if needed, then watches until the stream ends. */
 async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal): Promise<Round> {
   const { clock } = state.options
   const startMs = clock.monotonicMs()
@@ -251,7 +251,6 @@ async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: Abo
     }
     await follow(state, round.signal, () => (progressed = true))
   } catch (error) {
-    if (state.cache.ownFault !== undefined) throw state.cache.ownFault.error
     if (!isInterrupted) fault = error
   } finally {
     state.interrupt = () => {}

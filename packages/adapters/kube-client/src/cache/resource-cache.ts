@@ -1,32 +1,33 @@
-import { compareResourceVersions, keyOf, type KubeObject, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
+import { compareResourceVersions, keyOf, keyText, type KubeObject, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
+import { createObjectFaults, type Logger, type ObjectFaults } from '@tranche/telemetry'
 import { createStore, type Indexer, type MutableStore, type Store, type StoreEntry } from './store.ts'
 import { type Change, put, remove, replaceAll } from './store-changes.ts'
 import { createThreshold, type Threshold } from './threshold.ts'
 import type { WatchEvent } from '../watch-stream.ts'
 
-/** Which parts of objects to keep, and how errors are handled. */
+/** Which parts of objects to keep. */
 export interface ResourceCacheOptions<T, O extends KubeObject> {
   /**
    * Chooses what to keep of an object; null keeps nothing. Must depend only on its arguments, because an interrupted list is transformed
    * again. Returning `previous` itself means that nothing relevant changed.
+   *
+   * An object for which it or an indexer throws is left out of the store, and logged once. A user who may write one object of a kind must
+   * not stop the watch of all.
    *
    * @param previous what is kept so far of the same object (same UID)
    */
   readonly transform: (object: O, previous: T | undefined) => T | null
   /** Index keys of values, for `store.byIndex`. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>>
-  /**
-   * Called with an error that a handler threw. Returning continues; throwing ends the reflector.
-   * @default throws the error
-   */
-  readonly onHandlerError?: (error: unknown, key: ObjectKey) => void
+  readonly log: Logger
 }
 
 /** Receives changes. */
 export interface ReflectorHandler<T> {
   /**
    * A value was added (`previous` undefined), changed, or removed (`current` undefined). A recreated object is removed first, then added.
-   * The store shows the change already: after a list, all changes of that list.
+   * The store shows the change already: after a list, all changes of that list. What it throws is logged, once per object and error; the
+   * other handlers and objects are served as if it had returned.
    */
   onChange(key: ObjectKey, previous: T | undefined, current: T | undefined): void
 }
@@ -36,17 +37,11 @@ export interface ResourceCache<T, O extends KubeObject> {
   readonly store: Store<T>
   /** How far the store matches the server. */
   readonly position: Threshold
-  /** First error of `transform` or a handler: not a fault of the server, so a retry would not help. */
-  readonly ownFault: { readonly error: unknown } | undefined
-  /** @returns what is kept of the object; null for nothing */
+  /** @returns what is kept of the object; null for nothing, and for an object that cannot be read */
   entryOf(object: O): StoreEntry<T> | null
-  /** Applies a whole list. @throws what a handler threw, after every handler has received every change */
+  /** Applies a whole list. */
   replace(listed: { readonly items: readonly StoreEntry<T>[]; readonly resourceVersion: string }): void
-  /**
-   * Applies an event.
-   *
-   * @throws what `transform` or a handler threw, after every handler has received it; {@link SetBackError}
-   */
+  /** Applies an event. @throws {SetBackError} */
   apply(event: WatchEvent<O>): void
   /** @returns a function that ends the subscription */
   subscribe(handler: ReflectorHandler<T>): () => void
@@ -66,14 +61,12 @@ export function createResourceCache<T, O extends KubeObject>(options: ResourceCa
     store: createStore<T>(options.indexers ?? {}),
     position: createThreshold(compareResourceVersions),
     handlers: new Set(),
-    ownFault: undefined,
+    unreadable: createObjectFaults((fields) => options.log.error(fields, 'left out an object that cannot be read')),
+    unfollowed: createObjectFaults((fields) => options.log.error(fields, 'a follower of changes failed')),
   }
   return {
     store: state.store,
     position: state.position,
-    get ownFault() {
-      return state.ownFault
-    },
     entryOf: (object) => entryOf(state, object),
     replace({ items, resourceVersion }) {
       const changes = replaceAll(state.store, items)
@@ -93,7 +86,8 @@ interface State<T, O extends KubeObject> {
   readonly store: MutableStore<T>
   readonly position: Threshold
   readonly handlers: Set<ReflectorHandler<T>>
-  ownFault: { readonly error: unknown } | undefined
+  readonly unreadable: ObjectFaults
+  readonly unfollowed: ObjectFaults
 }
 
 function apply<T, O extends KubeObject>(state: State<T, O>, event: WatchEvent<O>): void {
@@ -116,39 +110,27 @@ function entryOf<T, O extends KubeObject>(state: State<T, O>, object: O): StoreE
   const key = keyOf(object)
   const { uid } = object.metadata
   const before = state.store.entry(key)
-  const value = transformOrFail(state, object, before?.uid === uid ? before.value : undefined)
+  const value = readObject(state, object, before?.uid === uid ? before.value : undefined)
   return value === null ? null : { key, uid, value }
 }
 
-function transformOrFail<T, O extends KubeObject>(state: State<T, O>, object: O, previous: T | undefined): T | null {
-  try {
-    return state.options.transform(object, previous)
-  } catch (error) {
-    state.ownFault ??= { error }
-    throw error
+/** Also runs the indexers: one that throws later, within a change of the store, would leave it half done. */
+function readObject<T, O extends KubeObject>({ options, unreadable }: State<T, O>, object: O, previous: T | undefined): T | null {
+  const read = (): T | null => {
+    const value = options.transform(object, previous)
+    if (value !== null && value !== previous) for (const indexer of Object.values(options.indexers ?? {})) indexer(value)
+    return value
   }
+  return unreadable.attempt(keyText(keyOf(object)), read) ?? null
 }
 
-/** Passes every change to every handler, even if some throw; fails only afterwards. */
-function notifyHandlers<T, O extends KubeObject>(state: State<T, O>, changes: readonly Change<T>[]): void {
-  for (const one of changes) for (const handler of state.handlers) notifyHandler(state, handler, one)
-  if (state.ownFault !== undefined) throw state.ownFault.error
-}
-
-function notifyHandler<T, O extends KubeObject>(
-  state: State<T, O>,
-  handler: ReflectorHandler<T>,
-  { key, previous, current }: Change<T>,
-): void {
-  const { onHandlerError } = state.options
-  try {
-    handler.onChange(key, previous, current)
-  } catch (error) {
-    try {
-      if (onHandlerError === undefined) throw error
-      onHandlerError(error, key)
-    } catch (fatal) {
-      state.ownFault ??= { error: fatal }
-    }
-  }
+/** Passes every change to every handler. */
+function notifyHandlers<T, O extends KubeObject>({ handlers, unfollowed }: State<T, O>, changes: readonly Change<T>[]): void {
+  for (const { key, previous, current } of changes)
+    for (const handler of handlers)
+      try {
+        handler.onChange(key, previous, current)
+      } catch (error) {
+        unfollowed.report(keyText(key), error)
+      }
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { type Clock, sleep } from '@tranche/clock'
+import { parseTime } from '@tranche/kube-types'
 import { findProgram } from './find-program.ts'
 import { invalidKubeConfig } from './kube-config-error.ts'
 import type { ReadKubeConfig } from './read-kube-config.ts'
@@ -119,8 +120,8 @@ function credentialsOf(output: string): PluginCredentials {
   )
   if (token === undefined && (cert === undefined || key === undefined))
     throw new Error('it printed no ExecCredential with status.token, or with status.clientCertificateData and clientKeyData')
-  const endsAtMs = ends === undefined ? Infinity : Date.parse(ends)
-  if (Number.isNaN(endsAtMs)) throw new Error('its status.expirationTimestamp is not a time')
+  const endsAtMs = ends === undefined ? Infinity : parseTime(ends)
+  if (endsAtMs === null) throw new Error('its status.expirationTimestamp is not a time')
   return { token, cert, key, endsAtMs }
 }
 

@@ -161,9 +161,13 @@ function observationTime(clock: Clock): ObservationTime {
   return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
 }
 
-/** Options for kinds whose definition others can change: the same version may be shown with fewer fields, and later in full again. */
+/**
+ * Options for kinds whose definition others can change: the same version may be shown with fewer fields, and later in full again. OpenKruise's
+ * definitions do not require a `spec`, so an object without one may be stored; it asks for nothing.
+ */
 const defined = {
-  transform<T extends KubeObject>(object: T, previous: T | undefined): T {
+  transform<T extends KubeObject & { readonly spec?: unknown }>(object: T, previous: T | undefined): T {
+    if (typeof object.spec !== 'object' || object.spec === null) throw new Error('it has no spec; add one, or delete it')
     const kept = withoutManagedFields(object)
     const isSame = previous?.metadata.resourceVersion === kept.metadata.resourceVersion && isSameJson(previous, kept)
     return isSame ? previous : kept

@@ -8,7 +8,7 @@ import { notLookedAt } from './not-looked-at.ts'
 const MOST_NAMED = 5
 
 /**
- * Reports Rollouts and DaemonSets that no controller handles; no finding if there are none. Pure.
+ * Reports Rollouts and DaemonSets that no controller handles, and Rollouts without a spec; no finding if there are none. Pure.
  *
  * @param runs whether a controller seems to run
  */
@@ -27,6 +27,7 @@ export function leftFindings(
   const orphans = held.filter((one) => !hasRollout(one))
   return [
     ...(isDenied(daemonSets) ? [notLookedAt('left', daemonSets)] : []),
+    ...lackingFindings(rollouts.filter(({ lacksSpec }) => lacksSpec)),
     ...(leaving.length > 0 && !runs
       ? [
           {
@@ -74,6 +75,19 @@ export function namesText(objects: readonly ObjectKey[]): string {
   const named = objects.slice(0, MOST_NAMED).map(({ namespace, name }) => `${namespace}/${name}`)
   const more = objects.length - named.length
   return `${named.join(', ')}${more === 0 ? '' : ` and ${more} more`}`
+}
+
+function lackingFindings(lacking: readonly ObjectKey[]): readonly DoctorFinding[] {
+  if (lacking.length === 0) return []
+  return [
+    {
+      check: 'left',
+      state: 'problem',
+      message: `left out, because it has no spec: Rollout ${namesText(lacking)}`,
+      fix: 'Add a spec; or delete it:',
+      command: `kubectl delete rollouts.rollouts.kruise.io ${keyText(lacking[0])}`,
+    },
+  ]
 }
 
 function keyText(key: ObjectKey | undefined): string {

@@ -1,7 +1,7 @@
 import { KRUISE_LEASE_NAME, KRUISE_WEBHOOKS_NAME, kruiseNamespace, type KruiseWebhooks, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
 import { isNotFound, resourcePaths } from '@tranche/kube-client'
-import { type KubeObject, type Lease, LEASE_NAME } from '@tranche/kube-types'
+import { type KubeObject, type Lease, LEASE_NAME, parseTime } from '@tranche/kube-types'
 import type { Exchange } from '@tranche/wire'
 import { readAccounts } from './account-signs.ts'
 import type { ClusterSigns, LeaseSign, Right, ServerVersion } from './cluster-signs.ts'
@@ -210,7 +210,7 @@ interface PolicyRule {
 function toSign({ spec }: Lease): LeaseSign {
   return {
     holder: spec?.holderIdentity ?? '',
-    renewedMs: Date.parse(spec?.renewTime ?? '') || 0,
+    renewedMs: parseTime(spec?.renewTime) ?? 0,
     lengthMs: spec?.leaseDurationSeconds === undefined ? DEFAULT_LEASE_MS : spec.leaseDurationSeconds * 1000,
   }
 }

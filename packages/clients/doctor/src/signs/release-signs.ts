@@ -1,5 +1,5 @@
 import type { BatchRelease } from '@tranche/api-schema'
-import { fieldManagers, type KubeObject } from '@tranche/kube-types'
+import { fieldManagers, type KubeObject, parseTime } from '@tranche/kube-types'
 
 /** Signs of executors in a release in progress. Times are epoch milliseconds by the clock of the API server. */
 export interface ReleaseSign {
@@ -23,7 +23,7 @@ export function toReleaseSign(object: KubeObject): ReleaseSign {
   const { metadata, status } = object as BatchRelease
   const { managedFields: entries = [] } = metadata as Managed
   const times = (own: boolean): readonly number[] =>
-    entries.flatMap(({ manager, time }) => (!own || manager === fieldManagers.executor ? Date.parse(time ?? '') || [] : []))
+    entries.flatMap(({ manager, time }) => (!own || manager === fieldManagers.executor ? (parseTime(time) ?? []) : []))
   const flight = status?.flight
   return {
     namespace: metadata.namespace ?? '',

@@ -6,9 +6,11 @@ import { isDaemonSetRef } from '@tranche/validation'
 export interface RolloutSign {
   readonly namespace: string
   readonly name: string
-  /** Name of the DaemonSet. */
+  /** Name of the DaemonSet; empty without a spec. */
   readonly workload: string
-  /** Whether its status is for the current spec. */
+  /** Whether it has no spec, which OpenKruise's definitions allow: Tranche leaves such a Rollout out. */
+  readonly lacksSpec: boolean
+  /** Whether its status is for the current spec, if it has one. */
   readonly isAnswered: boolean
   /** Whether it is being deleted, and waits for its finalizers. */
   readonly isLeaving: boolean
@@ -20,11 +22,13 @@ export interface RolloutSign {
 
 /** @returns the facts about a Rollout; null if another controller handles it */
 export function toRolloutSign(object: KubeObject): RolloutSign | null {
-  const { metadata, spec, status } = object as Rollout
-  if (!isDaemonSetRef(spec.workloadRef)) return null
+  const { metadata, status } = object as Rollout
+  const workloadRef = (object as Partial<Rollout>).spec?.workloadRef
+  if (workloadRef !== undefined && !isDaemonSetRef(workloadRef)) return null
   return {
-    ...{ namespace: metadata.namespace ?? '', name: metadata.name, workload: spec.workloadRef.name },
-    isAnswered: status?.observedGeneration === metadata.generation,
+    ...{ namespace: metadata.namespace ?? '', name: metadata.name, workload: workloadRef?.name ?? '' },
+    lacksSpec: workloadRef === undefined,
+    isAnswered: workloadRef === undefined || status?.observedGeneration === metadata.generation,
     isLeaving: metadata.deletionTimestamp !== undefined,
     isUnpinned: status?.conditions?.some(({ reason }) => reason === 'ConfigUnpinned') === true,
     hasUnversionedConfig: status?.conditions?.some((one) => one.type === 'ConfigUnversioned' && one.status === 'True') === true,

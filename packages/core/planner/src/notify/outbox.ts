@@ -6,7 +6,7 @@ import {
   type Rollout,
   type RolloutStatus,
 } from '@tranche/api-schema'
-import { sha256Hex } from '@tranche/kube-types'
+import { sha256Hex, parseTime, timeText } from '@tranche/kube-types'
 import { dueReminders, untilReminderMs, waitOf } from './reminders.ts'
 import { nodesOf, type NotifiableEvent, notifiableEvents } from './notifiable-events.ts'
 
@@ -61,10 +61,10 @@ function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
   const wait = waitOf(rollout, next)
   if (wait === null) return { notifications: [], remindedAt: undefined, recheckAfterMs: null }
   const { remindedAt } = next
-  const due = dueReminders(receivers, wait, { remindedMs: remindedAt === undefined ? null : Date.parse(remindedAt), nowMs })
+  const due = dueReminders(receivers, wait, { remindedMs: parseTime(remindedAt), nowMs })
   const notifiable: NotifiableEvent = {
     event: 'Reminder',
-    message: `waiting for a person since ${new Date(wait.sinceMs).toISOString()}: ${next.message ?? ''}`,
+    message: `waiting for a person since ${timeText(wait.sinceMs)}: ${next.message ?? ''}`,
     nodes: nodesOf('Reminder', next),
   }
   const unaware = due.filter(

@@ -1,5 +1,6 @@
 import type { Notification, Receiver, Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
+import { parseTime } from '@tranche/kube-types'
 import type { PolicyReading } from '../rollout/view/release-policy.ts'
 
 /** Everything one pass over one receiver of one Rollout has read. */
@@ -52,8 +53,9 @@ export function receiversOf(policy: PolicyReading): readonly Receiver[] {
 
 /** A moment further away than the longest back-off was written before the clock was set back. */
 function untilNextMs({ nextAt }: Notification, nowMs: number): number {
-  if (nextAt === undefined) return 0
-  const leftMs = Date.parse(nextAt) - nowMs
+  const nextMs = parseTime(nextAt)
+  if (nextMs === null) return 0
+  const leftMs = nextMs - nowMs
   return leftMs > LONGEST_BACK_OFF_MS ? 0 : leftMs
 }
 

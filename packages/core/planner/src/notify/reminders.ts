@@ -1,4 +1,5 @@
 import { durationMs, type Receiver, type Rollout, type RolloutStatus } from '@tranche/api-schema'
+import { parseTime } from '@tranche/kube-types'
 import { stepsOf } from '../rollout/release/release-spec.ts'
 
 /** A wait for a person. */
@@ -22,8 +23,10 @@ export function waitOf(rollout: Rollout, next: RolloutStatus): Wait | null {
   return waitSince(lastUpdateTime)
 }
 
+/** A start that is no time is unknown: the controller replaces it in its next pass. */
 function waitSince(since: string | undefined): Wait | null {
-  return since === undefined ? null : { sinceMs: Date.parse(since) }
+  const sinceMs = parseTime(since)
+  return sinceMs === null ? null : { sinceMs }
 }
 
 /**

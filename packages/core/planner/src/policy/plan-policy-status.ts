@@ -1,6 +1,6 @@
 import { LISTED_NODES_MAX, type ReleasePolicy, type ReleasePolicyStatus, type Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
-import { isSameJson } from '@tranche/kube-types'
+import { isSameJson, parseTime } from '@tranche/kube-types'
 import { type Advice, problemsText } from '@tranche/validation'
 import { receiverTrouble } from '../notify/receiver-trouble.ts'
 import { policyProblems } from '../rollout/view/release-policy.ts'
@@ -86,6 +86,6 @@ function toCondition(finding: Finding, { policy, nowMs }: PolicyView): PolicyCon
   return {
     ...finding,
     observedGeneration: policy.metadata.generation ?? 0,
-    lastTransitionTime: isSame ? before.lastTransitionTime : new Date(nowMs).toISOString(),
+    lastTransitionTime: isSame && parseTime(before.lastTransitionTime) !== null ? before.lastTransitionTime : new Date(nowMs).toISOString(),
   }
 }

@@ -1,6 +1,6 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
 import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation, oldNodes } from '@tranche/fence'
-import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime } from '@tranche/kube-types'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
 import { discoverRevisions } from './view/discover-revisions.ts'
 import { watchToFreeze } from './progress/frozen-watch.ts'
@@ -16,8 +16,9 @@ const SETTLE_WHEN_DELETED_MS = 30_000
 /** How long (ms) a deleted release still waits for nodes in flight; 0 when it may detach. */
 export function carryLeftMs({ release, nowMs }: ReleaseView): number {
   const { deletionTimestamp } = release.metadata
-  if (deletionTimestamp === undefined || (release.status?.flight?.permits.length ?? 0) === 0) return 0
-  return Math.max(0, Date.parse(deletionTimestamp) + SETTLE_WHEN_DELETED_MS - nowMs)
+  const deletedMs = parseTime(deletionTimestamp)
+  if (deletedMs === null || (release.status?.flight?.permits.length ?? 0) === 0) return 0
+  return Math.max(0, deletedMs + SETTLE_WHEN_DELETED_MS - nowMs)
 }
 
 /**

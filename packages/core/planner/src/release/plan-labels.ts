@@ -1,6 +1,6 @@
 import type { FlightRecord } from '@tranche/api-schema'
 import { type FleetPod, keptPerBlock } from '@tranche/fleet'
-import { LEAKED_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { LEAKED_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL, parseTime } from '@tranche/kube-types'
 import type { BatchReleasePlan, PodLabels } from './view/batch-release-plan.ts'
 import { hashOf } from './view/discover-revisions.ts'
 import { isFinalized } from './view/is-finalized.ts'
@@ -55,9 +55,10 @@ const MADE_FOR_IT_MS = 60_000
 
 /** Pods of a revision that the release returns to may be much older than it. */
 function isOfThisRelease({ release, revisions }: ReleaseView, { revision }: FlightRecord, pod: FleetPod): boolean {
-  const begunMs = Date.parse(release.metadata.creationTimestamp ?? '')
+  const begunMs = parseTime(release.metadata.creationTimestamp)
   const made = revisions.find((one) => hashOf(one) === revision)?.metadata.creationTimestamp
-  return Date.parse(made ?? '') >= begunMs - MADE_FOR_IT_MS || Date.parse(pod.createdAt) >= begunMs
+  if (begunMs === null) return false
+  return (parseTime(made) ?? 0) >= begunMs - MADE_FOR_IT_MS || (parseTime(pod.createdAt) ?? 0) >= begunMs
 }
 
 function labelsOf({ release }: ReleaseView, pod: FleetPod, hasLeaked: boolean): PodLabels {

@@ -6,7 +6,7 @@ import {
   stalledReasons,
   type Waiting,
 } from '@tranche/api-schema'
-import { isSameJson } from '@tranche/kube-types'
+import { isSameJson, parseTime, timeText } from '@tranche/kube-types'
 import { judgedRelease, notableNodes, recoveredSinceOf, stoppedTimeAfter } from '@tranche/verdict'
 import { HOLDS_EVERY_MS, holdText } from './blocked-wait.ts'
 import { tooManyDeadText } from './counted-wait.ts'
@@ -157,7 +157,7 @@ function stoppedPhase({ release }: ReleaseView): NonNullable<BatchReleaseStatus[
 function readySince({ release, nowMs }: ReleaseView, batch: number): string {
   const before = release.status?.canaryStatus
   const since = before?.currentBatch === batch && before.batchState === 'Ready' ? before.batchReadyTime : undefined
-  const isTime = since !== undefined && !Number.isNaN(Date.parse(since))
+  const isTime = since !== undefined && parseTime(since) !== null
   return isTime && isStatusOfRelease(release) ? since : new Date(nowMs).toISOString()
 }
 
@@ -166,8 +166,8 @@ function endOfSettling(view: ReleaseView, progress: BatchProgress, state: string
   const { releasePlan, tranche } = view.release.spec
   const settleMs = (tranche?.finalSettleSeconds ?? 0) * 1000
   if (releasePlan.batchPartition !== undefined || state !== 'Ready' || settleMs === 0 || progress.desired === 0) return null
-  const endMs = Date.parse(readySince(view, batchOf(view.release))) + settleMs
-  return endMs <= view.nowMs ? null : new Date(endMs).toISOString()
+  const endMs = (parseTime(readySince(view, batchOf(view.release))) ?? view.nowMs) + settleMs
+  return endMs <= view.nowMs ? null : timeText(endMs)
 }
 
 function settlingMessage(progress: BatchProgress, until: string): string {

@@ -1,5 +1,5 @@
 import { type FrozenWatch, frozenWatchSchema, type StoppedTime, type WatchedNode } from '@tranche/api-schema'
-import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, parseTime } from '@tranche/kube-types'
 
 /** Maximum length of the watch data per frozen release, in characters: 100 nodes with names of up to 63. Other annotations need room. */
 const MAX_NODES_LENGTH = 32_768
@@ -43,5 +43,5 @@ function watchIn(text: string): unknown {
 }
 
 function isTime(text: string | undefined): boolean {
-  return !Number.isNaN(Date.parse(text ?? ''))
+  return parseTime(text) !== null
 }

@@ -1,5 +1,5 @@
 import { keptPerBlock, nodeInView } from '@tranche/fleet'
-import { daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
+import { daemonSetAnnotations, rolloutOf, parseTime } from '@tranche/kube-types'
 import { hasOldPod } from '@tranche/fence'
 import type { BatchProgress } from './batch-progress.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
@@ -10,7 +10,8 @@ export function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchPro
   const canary = release.status?.canaryStatus
   if (progress.desired === 0) return 0
   if (progress.state !== 'Ready' || canary?.batchState !== 'Ready') return Number.POSITIVE_INFINITY
-  return Date.parse(canary.batchReadyTime ?? '') + (release.spec.tranche?.finalSettleSeconds ?? 0) * 1000 - nowMs
+  // A start that is no time never ends the settling early: the next status has one.
+  return (parseTime(canary.batchReadyTime) ?? nowMs) + (release.spec.tranche?.finalSettleSeconds ?? 0) * 1000 - nowMs
 }
 
 /** Nodes left behind, by reason; in the order in which they are reported. */

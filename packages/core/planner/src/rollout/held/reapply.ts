@@ -1,4 +1,5 @@
 import type { HeldRevision, ReapplyAction } from '@tranche/api-schema'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { isDeletedOrDisabled } from './on-delete.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -17,15 +18,15 @@ export function reapplyAction(view: RolloutView): ReapplyAction {
  * programs that undo each other must not do so every second.
  */
 export function withNextRevert(held: HeldRevision, nowMs: number): HeldRevision {
-  const lastMs = Date.parse(held.revertAt ?? held.at ?? '')
+  const lastMs = parseTime(held.revertAt ?? held.at)
   const backOffMs = Math.min(BACK_OFF_MS * 2 ** (held.reverts ?? 0), BACK_OFF_MAX_MS)
-  const dueMs = Number.isNaN(lastMs) ? nowMs : Math.max(nowMs, lastMs + backOffMs)
-  return { ...held, reverted: false, revertAt: new Date(dueMs).toISOString() }
+  const dueMs = lastMs === null ? nowMs : Math.max(nowMs, lastMs + backOffMs)
+  return { ...held, reverted: false, revertAt: timeText(dueMs) }
 }
 
 /** Milliseconds until the stable template may be restored; 0: now. */
 export function untilRevertMs({ revertAt }: HeldRevision, nowMs: number): number {
-  return revertAt === undefined ? 0 : Math.max(0, Date.parse(revertAt) - nowMs)
+  return Math.max(0, (parseTime(revertAt) ?? nowMs) - nowMs)
 }
 
 /** Whether the revert is a repeated one, because the rolled-back template was applied again. */

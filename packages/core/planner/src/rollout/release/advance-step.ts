@@ -2,7 +2,7 @@ import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
 import { type BatchReach, batchReach, isWithinReach } from '../../release/progress/batch-reach.ts'
 import { hasOldPod } from '@tranche/fence'
 import type { RolloutState } from '../view/rollout-state.ts'
-import { isSameJson } from '@tranche/kube-types'
+import { isSameJson, parseTime } from '@tranche/kube-types'
 import { batchesOf, isFinalising, isWithinSteps, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
 import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
 import { stepTitle } from './release-title.ts'
@@ -155,7 +155,8 @@ function pausedStep(view: RolloutView, state: RolloutState, step: RolloutStep, {
   const paused = { ...state, message: `${pauseText(title, step, since)}${unhealthy}`, stalled }
   const seconds = step.pause?.duration
   if (seconds === undefined) return paused
-  const leftMs = Date.parse(since) + seconds * 1000 - view.nowMs
+  // A start that is no time never ends the pause early.
+  const leftMs = (parseTime(since) ?? view.nowMs) + seconds * 1000 - view.nowMs
   if (leftMs > 0) return { ...paused, recheckAfterMs: leftMs }
   if (ready) return nextStep(view, state)
   return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${summarizeBatchRelease(view).message ?? ''}` }

@@ -1,5 +1,6 @@
 import type { BatchRelease, WaitingFor } from '@tranche/api-schema'
 import { stepAnalyses } from '@tranche/analysis'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { policyTerms } from '../view/release-policy.ts'
 import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -21,13 +22,14 @@ export function soakOf(view: RolloutView, step: number): Soak {
   const release = releaseOf(view)
   const { readyBatch, readySince, message } = summarizeBatchRelease(view)
   const soakSeconds = policyTerms(view).stepSoakSeconds ?? 0
-  if (release === undefined || readyBatch !== step - 1 || readySince === null) {
+  const readyMs = parseTime(readySince)
+  if (release === undefined || readyBatch !== step - 1 || readySince === null || readyMs === null) {
     const again = soakSeconds > 0 ? '; its soak starts again when it is' : ''
     return waiting('BatchNotReady', `is not ready any more: ${message ?? 'not known'}${again}`)
   }
-  const endMs = Date.parse(readySince) + soakSeconds * 1000
+  const endMs = readyMs + soakSeconds * 1000
   if (soakSeconds > 0 && endMs > view.nowMs) {
-    const end = new Date(endMs).toISOString()
+    const end = timeText(endMs)
     return waiting('Soak', `is ready since ${readySince} and must stay so until ${end}`, {
       since: readySince,
       recheckAfterMs: endMs - view.nowMs,

@@ -1,5 +1,6 @@
 import { type Leaked, LISTED_NODES_MAX } from '@tranche/api-schema'
 import { updatedPod } from '@tranche/fence'
+import { parseTime } from '@tranche/kube-types'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { heldTemplate } from '../held/held-revisions.ts'
 import { isRevertAgain } from '../held/reapply.ts'
@@ -15,9 +16,10 @@ const ROUNDED_MS = 999
 export function leakedWhileHeld({ daemonSet, fleet }: RolloutView, { heldRevisions, canary }: RolloutState): Leaked | null {
   const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
   if (held === undefined || (held.reverted === false && !isRevertAgain(held))) return null
-  const sinceMs = Date.parse(held.at ?? '') - ROUNDED_MS
+  const heldMs = parseTime(held.at)
+  if (heldMs === null) return null
   const nodes = fleet.nodes
-    .filter((node) => node.desired && Date.parse(updatedPod(node, canary.canaryRevision)?.createdAt ?? '') >= sinceMs)
+    .filter((node) => node.desired && (parseTime(updatedPod(node, canary.canaryRevision)?.createdAt) ?? 0) >= heldMs - ROUNDED_MS)
     .map(({ name }) => name)
   return nodes.length === 0 ? null : { count: nodes.length, nodes: nodes.slice(0, LISTED_NODES_MAX) }
 }

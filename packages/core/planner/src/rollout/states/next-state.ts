@@ -1,5 +1,5 @@
 import type { ProgressingReason, RolloutStatus } from '@tranche/api-schema'
-import type { DaemonSet } from '@tranche/kube-types'
+import { type DaemonSet, parseTime, timeText } from '@tranche/kube-types'
 import { discoverRevisions } from '../../release/view/discover-revisions.ts'
 import { acceptedActionsOf } from '../view/accepted-actions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
@@ -55,7 +55,7 @@ export function currentState(view: RolloutView): RolloutState {
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
   const read = readStatusActions(view)
-  const taken = takenOver(status, read?.canary ?? completedCanary(view, ''))
+  const taken = takenOver(status, withValidTime(view, read?.canary ?? completedCanary(view, '')))
   return {
     phase: status?.phase ?? 'Initial',
     reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
@@ -77,13 +77,15 @@ export function currentState(view: RolloutView): RolloutState {
   }
 }
 
-/** Length of a time with nanoseconds and an offset, in characters, with a margin. */
-const LONGEST_TIME = 40
+/** A step whose start is no time starts now: its pause and its deadlines then last in full. */
+function withValidTime({ nowMs }: RolloutView, canary: RolloutState['canary']): RolloutState['canary'] {
+  const { lastUpdateTime } = canary
+  return lastUpdateTime === undefined || parseTime(lastUpdateTime) !== null ? canary : { ...canary, lastUpdateTime: timeText(nowMs) }
+}
 
 /** A status of an older version has no `pausedSince`: its condition was updated when the pause began. */
 function pausedSince(status: RolloutStatus | undefined): string | undefined {
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const since = progressing?.reason === 'Paused' ? (status?.pausedSince ?? progressing.lastUpdateTime) : undefined
-  // API servers accept more than one time format, with any number of letters after a second T.
-  return since === undefined || since.length > LONGEST_TIME || Number.isNaN(Date.parse(since)) ? undefined : since
+  return parseTime(since) === null ? undefined : since
 }

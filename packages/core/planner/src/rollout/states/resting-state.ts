@@ -1,4 +1,4 @@
-import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, parseTime } from '@tranche/kube-types'
 import { problemsText, validateDaemonSetBudget } from '@tranche/validation'
 import { oldNodes } from '@tranche/fence'
 import type { FoundRevisions } from '../../release/view/discover-revisions.ts'
@@ -60,7 +60,8 @@ function isUnfinished(view: RolloutView, daemonSet: DaemonSet, { before, canary 
  */
 function endOfRelease({ rollout }: RolloutView, { metadata }: DaemonSet, { phase, canary }: RolloutState): 'Restored' | 'Bound' | null {
   const isNewer = (metadata.generation ?? 0) > (canary.observedWorkloadGeneration ?? 0)
-  const isCreatedSince = Date.parse(metadata.creationTimestamp ?? '') > Date.parse(canary.lastUpdateTime ?? '')
+  const endedMs = parseTime(canary.lastUpdateTime)
+  const isCreatedSince = endedMs !== null && (parseTime(metadata.creationTimestamp) ?? 0) > endedMs
   if (phase !== 'Healthy' || isNewer || isCreatedSince) return null
   const reason = strategyRestored(rollout)?.reason
   return reason === 'Restored' || reason === 'Bound' ? reason : null

@@ -16,7 +16,7 @@ import {
   type Pins,
   pinsOf,
 } from '@tranche/config'
-import { daemonSetAnnotations } from '@tranche/kube-types'
+import { daemonSetAnnotations, parseTime } from '@tranche/kube-types'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -162,6 +162,9 @@ function stamped(said: Said, before: RolloutCondition | undefined, nowMs: number
   const now = new Date(nowMs).toISOString()
   if (before === undefined) return { ...said, lastUpdateTime: now, lastTransitionTime: now }
   const same = before.status === said.status && before.reason === said.reason && before.message === said.message
-  if (same) return before
-  return { ...said, lastUpdateTime: now, lastTransitionTime: before.status === said.status ? (before.lastTransitionTime ?? now) : now }
+  // Times that a user may have written into the status, and that are none, are replaced.
+  const [updated, changed] = [before.lastUpdateTime, before.lastTransitionTime].map((time) => (parseTime(time) === null ? now : time))
+  const isWhole = updated === before.lastUpdateTime && changed === before.lastTransitionTime
+  if (same && isWhole) return before
+  return { ...said, lastUpdateTime: same ? updated : now, lastTransitionTime: before.status === said.status ? changed : now }
 }
