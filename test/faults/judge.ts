@@ -1,4 +1,4 @@
-import { type ClockStep, type FailedRequest, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
+import { type ClockStep, type Disturbance, type FailedRequest, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { findBrokenAnswers } from './judge-answers.ts'
 import { findWrongRefusals } from './judge-refusals.ts'
 import { findUnreported } from './judge-unreported.ts'
@@ -39,6 +39,8 @@ export interface Facts {
   readonly admitted: readonly Standing[]
   /** When the API server's clock was set. */
   readonly clockSteps: readonly ClockStep[]
+  /** When faults could hold up the acknowledgement of a stop. */
+  readonly disturbances: readonly Disturbance[]
 }
 
 /** The companion shares the groups of the DaemonSet. */
@@ -50,7 +52,7 @@ const REACTION_MS = 50
 /** Checks a run, its recording and its end, against the guarantees. */
 export function judge(
   recording: Recording,
-  { stalls, failures, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps }: Facts,
+  { stalls, failures, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps, disturbances }: Facts,
 ): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest stall first: a decision that was delayed by two of them was made before the earlier one.
@@ -60,9 +62,9 @@ export function judge(
     stalls: backwards,
     failures,
     quiescentFromMs,
-    daemonSet: stageKey,
     reactionMs: REACTION_MS,
     clockSteps,
+    disturbances,
     sharedGroupNamespaces,
   }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({

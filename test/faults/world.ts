@@ -19,6 +19,7 @@ import { type ApiProgram, startApiProgram } from './api-program.ts'
 import { recordFailed } from './record-failed.ts'
 import { recordTaken } from './record-taken.ts'
 import { createDelays, type Delays } from './delays.ts'
+import { createDisturbances, type Disturbances } from './disturbances.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
 import { COMPANION, GROUP_LEASES, NODE_LEASES, type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
@@ -51,6 +52,7 @@ export interface World extends Delays {
   /** All other clients: their requests always succeed. */
   readonly people: KubeClient
   readonly faultPhases: FaultPhases
+  readonly disturbances: Disturbances
   readonly admission: AdmissionControl
   /** The REST API through its Service: requests go to the ready processes in turn. */
   readonly fetchApi: FetchLike
@@ -105,6 +107,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   const clockSteps: ClockStep[] = []
   const noteStall = (actor: string, forMs: number): void => void stalls.push({ actor, fromMs: clock.nowMs(), toMs: clock.nowMs() + forMs })
   const faultPhases = createFaultPhases(seed, noteStall)
+  const disturbances = createDisturbances(clock, TAKEOVER * shape.leaseSeconds)
   const answering = (): readonly Program[] => programs.answering('controller')
   const simulator: Simulator = createSimulator({
     clock,
@@ -124,7 +127,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   recordEntries(simulator.server, clock, (entry) => void writes.push(entry as RecordedWrite))
   const people = createKubeClient({ exchange: simulator.exchangeFor('people'), clock, userAgent: 'people/1', log: silentLogger })
   const note = (text: string): void => void notes.push({ atMs: clock.nowMs(), text })
-  const programs = programsOf({ schedule, clock, simulator, faultPhases, note, deliveries, failures }, sabotage)
+  const programs = programsOf({ schedule, clock, simulator, faultPhases, disturbances, note, deliveries, failures }, sabotage)
   const { answering: _, ...doings } = programs
   const world: World = {
     schedule,
@@ -132,6 +135,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     simulator,
     people,
     faultPhases,
+    disturbances,
     admission,
     recording: { writes, deliveries },
     stalls,
@@ -160,7 +164,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   return world
 }
 
-interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'faultPhases' | 'note'> {
+interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'faultPhases' | 'disturbances' | 'note'> {
   readonly deliveries: RecordedDelivery[]
   readonly failures: FailedRequest[]
 }
@@ -173,7 +177,7 @@ interface Programs extends Pick<World, Doings> {
 }
 
 function programsOf(
-  { schedule, clock, simulator, faultPhases, note, deliveries, failures }: Ground,
+  { schedule, clock, simulator, faultPhases, disturbances, note, deliveries, failures }: Ground,
   sabotage: Sabotage | undefined,
 ): Programs {
   const { seed, shape, upgrades } = schedule
@@ -261,6 +265,7 @@ function programsOf(
       const process = createProcess(ownClock, sabotage?.exchange(exchange, { version, role }) ?? exchange)
       const program = { slot, role, version, identity, ownClock, process } as const
       running.set(slot, program)
+      disturbances.restore(slot)
       alive.add(program)
       run(program)
       return program
@@ -269,6 +274,7 @@ function programsOf(
     replaced: () => [...alive].filter((program) => running.get(program.slot) !== program),
     whenReady: async (program) => lives.get(program)?.ready,
     async stop(program) {
+      if (program.role === 'controller') disturbances.begin()()
       clock.setTimer(ROUTED_MS, () => serving.delete(program))
       await lives.get(program)?.stop()
       serving.delete(program)
@@ -281,7 +287,10 @@ function programsOf(
       lives.get(program)?.drop?.()
       serving.delete(program)
       alive.delete(program)
-      if (running.get(program.slot) === program) running.delete(program.slot)
+      if (program.role === 'controller') disturbances.begin()()
+      if (running.get(program.slot) !== program) return
+      running.delete(program.slot)
+      disturbances.disable(program.slot, Number.POSITIVE_INFINITY)
     },
     watchPoints: (watch) => void (onPoint = watch),
     answering,
@@ -295,6 +304,8 @@ function programsOf(
   }
 }
 
+/** Longest time until another controller leads, in milliseconds per second of the lease: 18 s of 15 s. */
+const TAKEOVER = 1_200
 /** Time for which requests still go to a process that was asked to end, in milliseconds. */
 const ROUTED_MS = 500
 

@@ -1,3 +1,4 @@
+import type { Disturbance } from './stops/quiet-time.ts'
 import type { FailedRequest, Stall } from '../world/observations.ts'
 
 /** Guarantee that a recording can be checked against. */
@@ -54,6 +55,8 @@ export interface JudgeQuery {
    * never
    */
   readonly clockSteps?: readonly ClockStep[]
+  /** When faults could hold up the acknowledgement of a stop. @default unknown, so no stop has to be acknowledged */
+  readonly disturbances?: readonly Disturbance[]
   /**
    * Epoch milliseconds since when there are no faults and no actions, and every node is healthy. By the end of the recording, the release
    * must have ended or say who must act (G6, G7). @default never

@@ -17,6 +17,8 @@ const ENDED_PODS = 16
 export class DaemonSetStory {
   readonly name: string
   readonly namespace: string | undefined
+  /** Whether a Rollout or a BatchRelease has ever named it. */
+  isNamed = false
   readonly orders: Orders = createOrders()
   /** Wanted nodes without an available pod. */
   readonly down = new Set<NodeStory>()
