@@ -41,6 +41,8 @@ export interface Facts {
   readonly clockSteps: readonly ClockStep[]
   /** When faults could hold up the acknowledgement of a stop. */
   readonly disturbances: readonly Disturbance[]
+  /** Ends of programs by errors of their own, in words. */
+  readonly gaveUp: readonly { readonly atMs: number; readonly text: string }[]
 }
 
 /** The companion shares the groups of the DaemonSet. */
@@ -52,7 +54,7 @@ const REACTION_MS = 50
 /** Checks a run, its recording and its end, against the guarantees. */
 export function judge(
   recording: Recording,
-  { stalls, failures, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps, disturbances }: Facts,
+  { stalls, failures, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps, disturbances, gaveUp }: Facts,
 ): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest stall first: a decision that was delayed by two of them was made before the earlier one.
@@ -77,7 +79,8 @@ export function judge(
     guarantee: 'G7',
     ...forgotten,
   }))
-  const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
+  const ends = gaveUp.map((one) => ({ guarantee: 'G6', ...one }))
+  const g6 = [...ends, ...(unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }])]
   // Objects of a tenant in another namespace play no part in answers about this Rollout.
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
   const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { quiescentFromMs, stalls })]

@@ -90,6 +90,7 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
     admitted: world.admission.standing(),
     clockSteps: world.clockSteps,
     disturbances: world.disturbances.list(),
+    gaveUp: world.gaveUp,
   }
   return { schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: upgrades.inMidRelease() }
 }
@@ -109,6 +110,7 @@ function notBegun({ world }: PlayParts, begun: readonly string[], fromMs: number
     admitted: world.admission.standing(),
     clockSteps: [],
     disturbances: [],
+    gaveUp: world.gaveUp,
   }
   return { schedule: world.schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: 0 }
 }
@@ -163,6 +165,7 @@ async function inject(
       case 'forgePod':
       case 'forgeRelease':
       case 'copyAgent':
+      case 'spoilStatus':
         return await tenant.forge(incident)
       case 'swapDefinitions':
         return await swapDefinitions(world, incident.forMs)
