@@ -1,12 +1,12 @@
 export {
   type Breach,
   type ClockStep,
+  type Disturbance,
   type JudgeQuery,
   type RecordedGuarantee,
   recordedGuarantees,
 } from './judges/breach.ts'
 export { type BreachQuery, countDeletions, findBreaches } from './find-breaches.ts'
-export type { Disturbance } from './judges/stops/quiet-time.ts'
 export { judge } from './judge.ts'
 export { readRecording, readWithDeliveries } from './record/read-recording.ts'
 export { type PaceQuery, type ReleasePace, releasePace } from './release-pace.ts'

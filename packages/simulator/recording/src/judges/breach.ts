@@ -1,4 +1,3 @@
-import type { Disturbance } from './stops/quiet-time.ts'
 import type { FailedRequest, Stall } from '../world/observations.ts'
 
 /** Guarantee that a recording can be checked against. */
@@ -27,6 +26,12 @@ export interface ClockStep {
   readonly atMs: number
   /** Size of the change in milliseconds, in either direction. */
   readonly ms: number
+}
+
+/** Interval in which faults could hold up an acknowledgement. Epoch milliseconds by the recording's clock. */
+export interface Disturbance {
+  readonly fromMs: number
+  readonly toMs: number
 }
 
 /** Which actors are ours, and how the recording was made. */

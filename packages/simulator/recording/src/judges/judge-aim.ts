@@ -39,7 +39,7 @@ function faultOfRequest({ daemonSet, write, permittedMs }: Deletion): string | n
   const { uid, resourceVersion } = write.preconditions ?? {}
   if (uid === undefined || resourceVersion === undefined)
     return `the delete request had no ${uid === undefined ? 'uid' : 'resourceVersion'} precondition`
-  const hasPermits = daemonSet.isNamed && !daemonSet.orders.isWithoutPermits
+  const hasPermits = daemonSet.isNamed && !daemonSet.isWithoutPermits
   return permittedMs === undefined && hasPermits ? 'no record ever permitted the deletion' : null
 }
 

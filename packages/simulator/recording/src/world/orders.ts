@@ -43,8 +43,6 @@ export interface Orders {
    * nothing.
    */
   readonly partition: number | undefined
-  /** Some record was written without permits: hand-made recordings may omit them. */
-  readonly isWithoutPermits: boolean
   /** Neither annotations nor a record order anything. */
   readonly isSilent: boolean
   followDaemonSet(daemonSet: RecordedDaemonSet): void
@@ -74,7 +72,6 @@ export function createOrders(): Orders {
   const limits: LimitInForce[] = []
   const permitted = new Map<string, number>()
   const agreements = new Set<string>()
-  let isWithoutPermits = false
 
   return {
     get flight() {
@@ -85,9 +82,6 @@ export function createOrders(): Orders {
     },
     get partition() {
       return recorded ?? publishedPartition
-    },
-    get isWithoutPermits() {
-      return isWithoutPermits
     },
     get isSilent() {
       return (flight?.revision ?? canary) === undefined || (recorded ?? publishedPartition) === undefined
@@ -104,7 +98,6 @@ export function createOrders(): Orders {
         const id = permitId(permit.podUid, permit.podResourceVersion)
         if (!permitted.has(id)) permitted.set(id, t)
       }
-      if (next !== undefined && next.permits === undefined) isWithoutPermits = true
       if (next?.state === 'open') agreements.add(agreement(next.generation, next.revision, next.partition))
       if (next?.revision !== flight?.revision) recorded = undefined
       if (publishedTargets.includes(targetText(next?.revision, next?.partition))) recorded = next?.partition

@@ -9,14 +9,14 @@ import { releaseRequests, type Request, rolloutRequests } from './stop-requests.
 /**
  * G9: each stop that a user requests is acknowledged in time, and from then on nothing is deleted until the user lifts it.
  *
- * Derived from what users write on Rollouts and BatchReleases. A status can end the time that a stop has, and nothing else: where it says
- * nothing, or nothing that is true, the stop counts from the end of that time on. Judged only if the query says when there were faults.
+ * Derived from what users write on Rollouts and BatchReleases. A status can end the time that a stop has, and nothing else. Where no
+ * status is true, the stop counts from the end of that time on. Judged only if the query says when there were faults.
  */
 export function createRequestedStopJudge(parts: JudgeParts): Judge {
   return new RequestedStopJudge(parts)
 }
 
-/** A request that stands. */
+/** A request that the user has not lifted. */
 interface Standing extends Request {
   readonly sinceMs: number
   /** Generation of its object that first contained it. */

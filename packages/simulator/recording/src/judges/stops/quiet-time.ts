@@ -1,8 +1,4 @@
-/** Interval in which faults could hold up an acknowledgement. Epoch milliseconds by the recording's clock. */
-export interface Disturbance {
-  readonly fromMs: number
-  readonly toMs: number
-}
+import type { Disturbance } from '../breach.ts'
 
 /** @returns the first time from `sinceMs` on at which there has been no disturbance for `quietMs`, counted from `sinceMs` at the earliest */
 export function quietAfter(disturbances: readonly Disturbance[], sinceMs: number, quietMs: number): number {
