@@ -24,6 +24,34 @@ describe('a process of the API', () => {
   })
 })
 
+describe('a process whose timer throws', () => {
+  const throwing = (): never => {
+    throw new RangeError('Invalid time value')
+  }
+
+  it('ends, and the clock continues', async () => {
+    const clock = new VirtualClock()
+    const uncaught: unknown[] = []
+    const process = createProcess(
+      clock,
+      () => new Promise(() => {}),
+      (error) => uncaught.push(error),
+    )
+    process.clock.setTimer(1, throwing)
+    let isOver = false
+    clock.setTimer(2, () => (isOver = true))
+    await clock.run()
+    expect(uncaught).toEqual([new RangeError('Invalid time value')])
+    expect(isOver).toBe(true)
+  })
+
+  it('fails the run where nothing waits for its end', async () => {
+    const clock = new VirtualClock()
+    createProcess(clock, () => new Promise(() => {})).clock.setTimer(1, throwing)
+    await expect(clock.run()).rejects.toThrow('Invalid time value')
+  })
+})
+
 describe('a schedule', () => {
   it('is the same for the same seed, and another for another', () => {
     expect(generateSchedule(7)).toEqual(generateSchedule(7))
@@ -133,6 +161,7 @@ describe('a schedule', () => {
         "resume",
         "silenceNode",
         "spoilPolicy",
+        "spoilStatus",
         "stepOwnClock",
         "stepServerClock",
         "steps",

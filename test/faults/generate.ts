@@ -42,7 +42,13 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const first: Incident = { atMs: 1 * SECOND, kind: 'template', tag: 'v2', whole: random.next() < 0.3 }
   const clocks = generateClocks(seed, stormMs)
   const swaps = upgrades > 0 ? [] : generateSwaps(seed, stormMs)
-  const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
+  const beside = [
+    ...clocks.kills,
+    ...generateZones(seed, stormMs),
+    ...generateTenant(seed, stormMs),
+    ...generateOddStatuses(seed, stormMs),
+    ...swaps,
+  ]
   const sections = generateSections(seed, { stormMs, withGroup: upgrades === 0 })
   const incidents = [
     first,
@@ -140,6 +146,15 @@ function generateForgery(random: Random): TenantOperation {
     default:
       return { kind: 'forgeRelease', forMs }
   }
+}
+
+/** In every sixth world the tenant has a Rollout whose status has odd times. Has its own random numbers. */
+function generateOddStatuses(seed: number, stormMs: number): readonly Incident[] {
+  const random = createRandom('odd statuses', seed)
+  if (random.next() < 5 / 6) return []
+  const everyMs = between(random, 2 * SECOND, 20 * SECOND)
+  const forMs = between(random, 10 * SECOND, 4 * MINUTE)
+  return [{ atMs: random.integer(stormMs), kind: 'spoilStatus', hasAgent: random.next() < 0.5, everyMs, forMs }]
 }
 
 /** A third of the worlds get other definitions. Has its own random numbers. */

@@ -1,4 +1,4 @@
-import { type ClockStep, type FailedRequest, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
+import { type ClockStep, type Disturbance, type FailedRequest, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { findBrokenAnswers } from './judge-answers.ts'
 import { findWrongRefusals } from './judge-refusals.ts'
 import { findUnreported } from './judge-unreported.ts'
@@ -39,6 +39,10 @@ export interface Facts {
   readonly admitted: readonly Standing[]
   /** When the API server's clock was set. */
   readonly clockSteps: readonly ClockStep[]
+  /** When faults could hold up the acknowledgement of a stop. */
+  readonly disturbances: readonly Disturbance[]
+  /** Ends of programs by errors of their own, in words. */
+  readonly gaveUp: readonly { readonly atMs: number; readonly text: string }[]
 }
 
 /** The companion shares the groups of the DaemonSet. */
@@ -50,7 +54,7 @@ const REACTION_MS = 50
 /** Checks a run, its recording and its end, against the guarantees. */
 export function judge(
   recording: Recording,
-  { stalls, failures, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps }: Facts,
+  { stalls, failures, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps, disturbances, gaveUp }: Facts,
 ): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest stall first: a decision that was delayed by two of them was made before the earlier one.
@@ -60,9 +64,9 @@ export function judge(
     stalls: backwards,
     failures,
     quiescentFromMs,
-    daemonSet: stageKey,
     reactionMs: REACTION_MS,
     clockSteps,
+    disturbances,
     sharedGroupNamespaces,
   }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
@@ -75,7 +79,8 @@ export function judge(
     guarantee: 'G7',
     ...forgotten,
   }))
-  const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
+  const ends = gaveUp.map((one) => ({ guarantee: 'G6', ...one }))
+  const g6 = [...ends, ...(unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }])]
   // Objects of a tenant in another namespace play no part in answers about this Rollout.
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
   const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { quiescentFromMs, stalls })]

@@ -89,6 +89,8 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
     hasChangeObserver: schedule.upgrades > 0,
     admitted: world.admission.standing(),
     clockSteps: world.clockSteps,
+    disturbances: world.disturbances.list(),
+    gaveUp: world.gaveUp,
   }
   return { schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: upgrades.inMidRelease() }
 }
@@ -107,6 +109,8 @@ function notBegun({ world }: PlayParts, begun: readonly string[], fromMs: number
     hasChangeObserver: false,
     admitted: world.admission.standing(),
     clockSteps: [],
+    disturbances: [],
+    gaveUp: world.gaveUp,
   }
   return { schedule: world.schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: 0 }
 }
@@ -161,6 +165,7 @@ async function inject(
       case 'forgePod':
       case 'forgeRelease':
       case 'copyAgent':
+      case 'spoilStatus':
         return await tenant.forge(incident)
       case 'swapDefinitions':
         return await swapDefinitions(world, incident.forMs)
@@ -187,10 +192,19 @@ function beginFaultPhase(world: World, operation: FaultPhase): void {
     world.stepServerClock(operation.ms)
     return world.later(Number.POSITIVE_INFINITY, () => world.stepServerClock(-operation.ms))
   }
+  const lastsMs = lastsForMs(operation)
+  if (lastsMs > 0) world.disturbances.disturb(lastsMs)
   world.later(
     operation.forMs,
     world.faultPhases.begin(operation, (actor) => isMeant(world, operation, actor)),
   )
+}
+
+/** @returns how long it holds up controllers, in milliseconds: the last of what it delays arrives late. Jobs are for executors only */
+function lastsForMs(operation: Exclude<FaultPhase, { readonly kind: 'stepServerClock' }>): number {
+  if (operation.kind === 'badQueue') return 0
+  if (operation.kind === 'lag') return operation.slot.startsWith('controller') ? operation.forMs + operation.ms : 0
+  return operation.who === 'executor' || operation.who === 'api' ? 0 : operation.forMs + operation.mostDelayMs
 }
 
 function isMeant(world: World, operation: FaultPhase, actor: string): boolean {

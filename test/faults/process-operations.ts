@@ -55,6 +55,7 @@ export function createProcessFaults(world: World): ProcessFaults {
   function thawAfter(program: Program, forMs: number): void {
     frozen.add(program)
     world.noteStall(program.identity, forMs)
+    world.disturbances.disable(program.slot, forMs)
     world.clock.setTimer(forMs, () => {
       if (!frozen.delete(program)) return
       world.note(`${program.identity} thaws`)
@@ -67,6 +68,7 @@ export function createProcessFaults(world: World): ProcessFaults {
     world.note(`${identity} ${modeTexts[mode]} at ${point}${mode === 'kill' ? '' : ` for ${durationText(forMs)}`}`)
     if (mode === 'hang') {
       world.noteStall(identity, forMs)
+      if (program.role === 'controller') world.disturbances.disturb(forMs)
       hangsUntilMs = Math.max(hangsUntilMs, world.clock.monotonicMs() + forMs)
       return sleep(process.clock, forMs)
     }
@@ -110,6 +112,7 @@ export function createProcessFaults(world: World): ProcessFaults {
       case 'cutOff':
         world.note(`${identity} is cut off from the API server for ${durationText(operation.forMs)}`)
         process.cutOff()
+        world.disturbances.disable(program.slot, operation.forMs)
         return world.later(operation.forMs, () => process.reconnect())
       case 'stepOwnClock':
         world.note(`the clock of ${identity} steps by ${durationText(operation.ms)}`)

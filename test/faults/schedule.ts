@@ -11,12 +11,13 @@ export type Slot = 'controller-a' | 'controller-b' | 'executor-a' | 'executor-b'
 
 /** The slots of controllers and executors, which every world has. */
 export const slots: readonly Slot[] = ['controller-a', 'controller-b', 'executor-a', 'executor-b']
-/** The slots of the REST API, in worlds with upgrades. */
+/** The slots of the REST API, in worlds with upgrades; in those with odd statuses, the first of them. */
 export const apiSlots: readonly Slot[] = ['api-a', 'api-b']
 
 /** @returns all slots of a world */
-export function slotsOf({ upgrades }: Pick<Schedule, 'upgrades'>): readonly Slot[] {
-  return upgrades > 0 ? [...slots, ...apiSlots] : slots
+export function slotsOf({ upgrades, incidents }: Pick<Schedule, 'upgrades' | 'incidents'>): readonly Slot[] {
+  if (upgrades > 0) return [...slots, ...apiSlots]
+  return incidents.some(({ kind }) => kind === 'spoilStatus') ? [...slots, 'api-a'] : slots
 }
 
 /** @returns the kind of program that runs in a slot */
@@ -201,6 +202,8 @@ export type TenantOperation =
   | { readonly kind: 'forgePod'; readonly pick: number; readonly phase: 'running' | 'failed' | 'stuck' }
   | { readonly kind: 'forgeRelease'; readonly forMs: number }
   | { readonly kind: 'copyAgent'; readonly tag: string; readonly forMs: number }
+  /** Odd times in the statuses of the tenant's own Rollout and BatchRelease. `hasAgent`: the Rollout releases a DaemonSet. */
+  | { readonly kind: 'spoilStatus'; readonly hasAgent: boolean; readonly everyMs: number; readonly forMs: number }
 
 /** Ways to approve: like `kubectl kruise`, by the annotation, over REST, or by an annotation that names the step before. */
 export type ApprovedBy = 'status' | 'action' | 'rest' | 'lateAction'

@@ -4,6 +4,7 @@ import type { ControllerRevision, DaemonSet, Node } from '@tranche/kube-types'
 import { daemonSetManifest, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { TenantOperation } from './schedule.ts'
 import { daemonSetOf, rolloutOf } from './owners.ts'
+import { spoilStatus } from './odd-status.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
 
@@ -51,6 +52,8 @@ export function createTenant(world: World): Tenant {
           return forgeRelease(attempt, operation)
         case 'copyAgent':
           return copyAgent(attempt, operation)
+        case 'spoilStatus':
+          return spoilStatus(world, client, { namespace: TENANT, operation })
         default:
           return operation satisfies never
       }
@@ -184,6 +187,8 @@ function tenantText(operation: TenantOperation): string {
       return `a tenant forges a BatchRelease for ${durationText(operation.forMs)}`
     case 'copyAgent':
       return `a tenant copies the DaemonSet with ${operation.tag}, for ${durationText(operation.forMs)}`
+    case 'spoilStatus':
+      return `for ${durationText(operation.forMs)}, a tenant writes odd times into the statuses of their own Rollout${operation.hasAgent ? ' and its DaemonSet' : ''}, every ${durationText(operation.everyMs)}`
     default:
       return operation satisfies never
   }

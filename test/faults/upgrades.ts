@@ -47,6 +47,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     await sleep(clock, operation.afterMs)
     if (isOver) return
     if ((await rolloutOf(world))?.status?.phase === 'Progressing') inMidRelease++
+    const end = world.disturbances.begin()
     const version = world.version() === 'present' ? 'next' : 'present'
     world.note(`the ${version} version comes, ${operation.manner === 'rolling' ? 'one process after the other' : 'all processes at once'}`)
     await bring(version === 'next' || operation.definitions === 'goBack' ? version : definitions)
@@ -62,6 +63,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     await programs
     if (operation.admission === 'last') await bringAdmission(version, operation)
     world.note(`the ${version} version is there`)
+    end()
   }
 
   async function bringAdmission(version: Version, { admissionAwayMs }: Upgrade): Promise<void> {

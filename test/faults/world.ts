@@ -11,6 +11,7 @@ import type { ClockStep, FailedRequest, RecordedDelivery, RecordedWrite, Recordi
 import { createSimulator, recordEntries, type Simulator } from '@tranche/sim'
 import type { Exchange } from '@tranche/wire'
 import { asNextVersion, policiesOf, type Version } from '../scenarios/next-version.ts'
+import { createCounts, type Metrics } from '../scenarios/counts.ts'
 import { createProcess, type Process } from '../scenarios/process.ts'
 import { enforcePins } from '../scenarios/admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
@@ -19,6 +20,7 @@ import { type ApiProgram, startApiProgram } from './api-program.ts'
 import { recordFailed } from './record-failed.ts'
 import { recordTaken } from './record-taken.ts'
 import { createDelays, type Delays } from './delays.ts'
+import { createDisturbances, type Disturbances } from './disturbances.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
 import { COMPANION, GROUP_LEASES, NODE_LEASES, type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
@@ -51,6 +53,7 @@ export interface World extends Delays {
   /** All other clients: their requests always succeed. */
   readonly people: KubeClient
   readonly faultPhases: FaultPhases
+  readonly disturbances: Disturbances
   readonly admission: AdmissionControl
   /** The REST API through its Service: requests go to the ready processes in turn. */
   readonly fetchApi: FetchLike
@@ -60,6 +63,8 @@ export interface World extends Delays {
   readonly stalls: readonly Stall[]
   /** Requests of the programs that had no answer, or an error. */
   readonly failures: readonly FailedRequest[]
+  /** Ends of programs by errors of their own, in words. */
+  readonly gaveUp: readonly Note[]
   /** @param forMs duration from now */
   noteStall(actor: string, forMs: number): void
   readonly notes: readonly Note[]
@@ -103,8 +108,11 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   const failures: FailedRequest[] = []
   const notes: Note[] = []
   const clockSteps: ClockStep[] = []
+  const gaveUp: Note[] = []
+  const metrics = await createCounts(clock)
   const noteStall = (actor: string, forMs: number): void => void stalls.push({ actor, fromMs: clock.nowMs(), toMs: clock.nowMs() + forMs })
   const faultPhases = createFaultPhases(seed, noteStall)
+  const disturbances = createDisturbances(clock, TAKEOVER * shape.leaseSeconds)
   const answering = (): readonly Program[] => programs.answering('controller')
   const simulator: Simulator = createSimulator({
     clock,
@@ -124,7 +132,10 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   recordEntries(simulator.server, clock, (entry) => void writes.push(entry as RecordedWrite))
   const people = createKubeClient({ exchange: simulator.exchangeFor('people'), clock, userAgent: 'people/1', log: silentLogger })
   const note = (text: string): void => void notes.push({ atMs: clock.nowMs(), text })
-  const programs = programsOf({ schedule, clock, simulator, faultPhases, note, deliveries, failures }, sabotage)
+  const programs = programsOf(
+    { schedule, clock, simulator, faultPhases, disturbances, metrics, note, deliveries, failures, gaveUp },
+    sabotage,
+  )
   const { answering: _, ...doings } = programs
   const world: World = {
     schedule,
@@ -132,10 +143,12 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
     simulator,
     people,
     faultPhases,
+    disturbances,
     admission,
     recording: { writes, deliveries },
     stalls,
     failures,
+    gaveUp,
     noteStall,
     notes,
     note,
@@ -160,9 +173,12 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   return world
 }
 
-interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'faultPhases' | 'note'> {
+interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'faultPhases' | 'disturbances' | 'note'> {
   readonly deliveries: RecordedDelivery[]
   readonly failures: FailedRequest[]
+  readonly gaveUp: Note[]
+  /** Shared by all programs: a follower that throws ends its process. */
+  readonly metrics: Metrics
 }
 
 type Doings = 'start' | 'programIn' | 'replaced' | 'whenReady' | 'stop' | 'version' | 'setVersion' | 'kill' | 'watchPoints' | 'fetchApi'
@@ -173,7 +189,7 @@ interface Programs extends Pick<World, Doings> {
 }
 
 function programsOf(
-  { schedule, clock, simulator, faultPhases, note, deliveries, failures }: Ground,
+  { schedule, clock, simulator, faultPhases, disturbances, metrics, note, deliveries, failures, gaveUp }: Ground,
   sabotage: Sabotage | undefined,
 ): Programs {
   const { seed, shape, upgrades } = schedule
@@ -183,6 +199,8 @@ function programsOf(
   /** From the first list until they end, in every slot, oldest first. */
   const serving = new Set<Program>()
   let onPoint: (program: Program, point: string) => Promise<void> | undefined = () => undefined
+  /** How often a program ended by an error of its own. */
+  const ends = new Map<Slot, number>()
   let started = 0
   let asked = 0
   const lives = new WeakMap<Program, Life>()
@@ -196,11 +214,24 @@ function programsOf(
     const life = starts[role](program, failpoints)
     lives.set(program, life)
     life.ready.then(() => !process.isFrozen() && serving.add(program)).catch(() => {})
-    // A program that gives up is started again, as by a Deployment.
-    life.stopped.catch((error: unknown) => note(`${program.identity} gave up: ${String(error)}`))
+    life.stopped.catch((error: unknown) => giveUp(program, error))
   }
 
-  const portsOf = ({ identity, process }: Program) => ({ clock: process.clock, log: silentLogger, identity, seed })
+  /** The program ends, and is started again, as by a Deployment: later each time. */
+  function giveUp(program: Program, error: unknown): void {
+    if (!alive.has(program)) return
+    const text = `${program.identity} ended by an error of its own: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
+    note(text)
+    gaveUp.push({ atMs: clock.nowMs(), text })
+    kill(program)
+    const times = (ends.get(program.slot) ?? 0) + 1
+    ends.set(program.slot, times)
+    clock.setTimer(Math.min(AGAIN_MS * 2 ** (times - 1), LONGEST_AGAIN_MS), () => {
+      if (running.get(program.slot) === undefined) note(`${start(program.slot).identity} starts`)
+    })
+  }
+
+  const portsOf = ({ identity, process }: Program) => ({ clock: process.clock, log: silentLogger, identity, seed, metrics })
   const takenBy = ({ identity, process }: Program): Exchange => {
     const exchange = recordTaken(process.exchange, identity, clock, (delivery) => void deliveries.push(delivery))
     return recordFailed(exchange, identity, clock, (request) => void failures.push(request))
@@ -249,41 +280,51 @@ function programsOf(
     return startApiProgram({ identity, process, version: its, clock, seed, points })
   }
 
+  function start(slot: Slot): Program {
+    const role = roleOf(slot)
+    const identity = `${role}-${++started}`
+    const ownClock = createSteppedClock(clock)
+    ownClock.stepWall(schedule.aheadMs[started % schedule.aheadMs.length] ?? 0)
+    const toServer = upgrades > 0 ? withOwners(simulator, identity) : simulator.exchangeFor(identity)
+    const exchange = version === 'present' ? toServer : asNextVersion(toServer, identity)
+    const sent = sabotage?.exchange(exchange, { version, role }) ?? exchange
+    const process = createProcess(ownClock, sent, (error) => giveUp(program, error))
+    const program: Program = { slot, role, version, identity, ownClock, process }
+    running.set(slot, program)
+    disturbances.restore(slot)
+    alive.add(program)
+    run(program)
+    return program
+  }
+
+  function kill(program: Program): void {
+    program.process.freeze()
+    program.process.cutOff()
+    lives.get(program)?.drop?.()
+    serving.delete(program)
+    alive.delete(program)
+    if (program.role === 'controller') disturbances.begin()()
+    if (running.get(program.slot) !== program) return
+    running.delete(program.slot)
+    disturbances.disable(program.slot, Number.POSITIVE_INFINITY)
+  }
+
   const answering = (role: Role): readonly Program[] => [...serving].filter((program) => program.role === role)
 
   return {
-    start(slot) {
-      const role = roleOf(slot)
-      const identity = `${role}-${++started}`
-      const ownClock = createSteppedClock(clock)
-      ownClock.stepWall(schedule.aheadMs[started % schedule.aheadMs.length] ?? 0)
-      const toServer = upgrades > 0 ? withOwners(simulator, identity) : simulator.exchangeFor(identity)
-      const exchange = version === 'present' ? toServer : asNextVersion(toServer, identity)
-      const process = createProcess(ownClock, sabotage?.exchange(exchange, { version, role }) ?? exchange)
-      const program = { slot, role, version, identity, ownClock, process } as const
-      running.set(slot, program)
-      alive.add(program)
-      run(program)
-      return program
-    },
+    start,
     programIn: (slot) => running.get(slot),
     replaced: () => [...alive].filter((program) => running.get(program.slot) !== program),
     whenReady: async (program) => lives.get(program)?.ready,
     async stop(program) {
+      if (program.role === 'controller') disturbances.begin()()
       clock.setTimer(ROUTED_MS, () => serving.delete(program))
       await lives.get(program)?.stop()
       serving.delete(program)
     },
     version: () => version,
     setVersion: (next) => void (version = next),
-    kill(program) {
-      program.process.freeze()
-      program.process.cutOff()
-      lives.get(program)?.drop?.()
-      serving.delete(program)
-      alive.delete(program)
-      if (running.get(program.slot) === program) running.delete(program.slot)
-    },
+    kill,
     watchPoints: (watch) => void (onPoint = watch),
     answering,
     async fetchApi(url, init) {
@@ -296,6 +337,11 @@ function programsOf(
   }
 }
 
+/** Time until a program that has ended by itself starts again, at first and at most, in milliseconds. */
+const AGAIN_MS = 10_000
+const LONGEST_AGAIN_MS = 300_000
+/** Longest time until another controller leads, in milliseconds per second of the lease: 18 s of 15 s. */
+const TAKEOVER = 1_200
 /** Time for which requests still go to a process that was asked to end, in milliseconds. */
 const ROUTED_MS = 500
 

@@ -27,8 +27,12 @@ export interface Process {
   reconnect(): void
 }
 
-/** Creates a process on `clock` that reaches the API server by `exchange`. */
-export function createProcess(clock: Clock, exchange: Exchange): Process {
+/**
+ * Creates a process on `clock` that reaches the API server by `exchange`.
+ *
+ * @param onUncaught called with an error that a timer throws, which ends a real process @default the error reaches the clock
+ */
+export function createProcess(clock: Clock, exchange: Exchange, onUncaught?: (error: unknown) => void): Process {
   let ice = openGate()
   let trap: ((request: WireRequest) => boolean) | null = null
   let held = 0
@@ -58,6 +62,15 @@ export function createProcess(clock: Clock, exchange: Exchange): Process {
     }
   }
 
+  function run(callback: () => void): void {
+    try {
+      callback()
+    } catch (error) {
+      if (onUncaught === undefined) throw error
+      onUncaught(error)
+    }
+  }
+
   function freeze(): void {
     if (!ice.isShut()) ice = shutGate()
   }
@@ -69,7 +82,7 @@ export function createProcess(clock: Clock, exchange: Exchange): Process {
       setTimer(delayMs, callback): Timer {
         let cancelled = false
         const timer = clock.setTimer(delayMs, () => {
-          const fire = (): void => void (cancelled || callback())
+          const fire = (): void => void (cancelled || run(callback))
           if (ice.isShut()) deferred.push(fire)
           else fire()
         })

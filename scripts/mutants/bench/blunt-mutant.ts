@@ -39,6 +39,7 @@ export type WorldsName =
   | 'aborted'
   | 'rollovers'
   | 'stopped'
+  | 'halted'
   | 'people'
   | 'left'
   | 'tainted'

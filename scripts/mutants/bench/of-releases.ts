@@ -13,6 +13,7 @@ const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const advanceStep = 'packages/core/planner/src/rollout/release/advance-step.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
+const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
 const progressing = 'packages/core/planner/src/rollout/states/progressing-state.ts'
 const going = 'packages/core/planner/src/rollout/states/teardown-state.ts'
 const planRollout = 'packages/core/planner/src/rollout/plan-rollout.ts'
@@ -277,6 +278,23 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
       { file: executorPass, find: 'return judgement !== null && judgement.stops !== null', replace: 'return false' },
     ],
     worlds: 'crashing',
+  },
+  {
+    guarantee: 'G9',
+    fault: 'a pause is ignored, and its generation observed',
+    edits: [
+      {
+        file: releaseSpec,
+        find: 'paused: rollout.spec.strategy.paused === true && !endsRelease(rollout),',
+        replace: 'paused: endsRelease(rollout) && !endsRelease(rollout),',
+      },
+      {
+        file: progressing,
+        find: 'const isPaused = view.rollout.spec.strategy.paused === true',
+        replace: 'const isPaused = view.nowMs < 0',
+      },
+    ],
+    worlds: 'halted',
   },
   {
     guarantee: 'G13',

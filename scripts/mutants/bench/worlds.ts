@@ -245,6 +245,16 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         ]),
       ]),
   },
+  halted: {
+    text: 'a person pauses in mid-release, and resumes two minutes later, while nothing goes wrong',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { startMs: 15_000, maxUnavailable: 1 },
+        [template('v2', 1), { atMs: 10 * SECOND, kind: 'pause' }, { atMs: 130 * SECOND, kind: 'resume' }],
+        3 * MINUTE,
+      ),
+  },
   people: {
     text: 'a person pauses, resumes, approves and promotes repeatedly, at the right time and at the wrong one',
     among: (drawn) =>

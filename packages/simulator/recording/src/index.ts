@@ -1,6 +1,7 @@
 export {
   type Breach,
   type ClockStep,
+  type Disturbance,
   type JudgeQuery,
   type RecordedGuarantee,
   recordedGuarantees,

@@ -24,6 +24,7 @@ import { createProgressJudge } from './judges/judge-progress.ts'
 import { createStatusWriteJudge } from './judges/judge-status-writes.ts'
 import { createActionRecordJudge } from './judges/judge-action-record.ts'
 import { createStopJudge } from './judges/judge-stop.ts'
+import { createRequestedStopJudge } from './judges/stops/judge-requested-stop.ts'
 import { createShareJudge } from './judges/judge-share.ts'
 import type { Recording } from './record/recorded-delivery.ts'
 import type { RecordedWrite } from './record/recorded-write.ts'
@@ -48,6 +49,7 @@ export function judge({ writes, deliveries }: Recording, query: JudgeQuery): rea
     const deletion = world.deletionOf(write)
     if (deletion === 'stranger') breach(foreignDeletion(write))
     else if (deletion !== null) {
+      if (!isReleased(deletion)) breach(unreleasedDeletion(deletion))
       if (isAskedFor(deletion, query)) for (const one of judges) one.onDeletion?.(deletion)
       deletion.daemonSet.fly(deletion.pod, deletion.permittedMs ?? write.t)
     }
@@ -73,6 +75,7 @@ export function countDeletions({ writes }: Pick<Recording, 'writes'>, query: Pic
 const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createAimJudge,
   createStopJudge,
+  createRequestedStopJudge,
   createFailureJudge,
   createBatchJudge,
   createShareJudge,
@@ -107,6 +110,16 @@ function foreignDeletion({ t, o, node: place }: RecordedWrite): Breach {
   const { node = place } = o as { readonly node?: string }
   const text = `the pod belongs to no existing DaemonSet (owner: ${String(o['owner'] ?? 'none')})`
   return { guarantee: 'G4', atMs: t, ...(node !== undefined && { node }), text }
+}
+
+/** G4: where neither a Rollout nor a BatchRelease ever named the DaemonSet, no user asked for a release, whichever DaemonSet the query names. */
+function unreleasedDeletion({ atMs, pod, daemonSet }: Deletion): Breach {
+  return { guarantee: 'G4', atMs, node: pod.node, text: `no Rollout and no BatchRelease ever named DaemonSet ${daemonSet.name}` }
+}
+
+/** Recordings without Rollouts and BatchReleases show a release by its annotations. */
+function isReleased({ daemonSet: { isNamed, orders } }: Deletion): boolean {
+  return isNamed || !orders.isSilent
 }
 
 function isAskedFor({ daemonSet }: Deletion, { daemonSet: asked }: Pick<JudgeQuery, 'daemonSet'>): boolean {

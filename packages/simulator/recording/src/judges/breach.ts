@@ -28,6 +28,12 @@ export interface ClockStep {
   readonly ms: number
 }
 
+/** Interval in which faults could hold up an acknowledgement. Epoch milliseconds by the recording's clock. */
+export interface Disturbance {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
 /** Which actors are ours, and how the recording was made. */
 export interface JudgeQuery {
   /** @returns whether this actor is one of our executors or controllers */
@@ -54,6 +60,8 @@ export interface JudgeQuery {
    * never
    */
   readonly clockSteps?: readonly ClockStep[]
+  /** When faults could hold up the acknowledgement of a stop. @default unknown, so no stop has to be acknowledged */
+  readonly disturbances?: readonly Disturbance[]
   /**
    * Epoch milliseconds since when there are no faults and no actions, and every node is healthy. By the end of the recording, the release
    * must have ended or say who must act (G6, G7). @default never

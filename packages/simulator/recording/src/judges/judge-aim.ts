@@ -39,7 +39,8 @@ function faultOfRequest({ daemonSet, write, permittedMs }: Deletion): string | n
   const { uid, resourceVersion } = write.preconditions ?? {}
   if (uid === undefined || resourceVersion === undefined)
     return `the delete request had no ${uid === undefined ? 'uid' : 'resourceVersion'} precondition`
-  return permittedMs === undefined && daemonSet.orders.flight?.permits !== undefined ? 'no record ever permitted the deletion' : null
+  const hasPermits = daemonSet.isNamed && !daemonSet.isWithoutPermits
+  return permittedMs === undefined && hasPermits ? 'no record ever permitted the deletion' : null
 }
 
 const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'

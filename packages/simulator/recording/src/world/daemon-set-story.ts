@@ -17,6 +17,10 @@ const ENDED_PODS = 16
 export class DaemonSetStory {
   readonly name: string
   readonly namespace: string | undefined
+  /** Whether a Rollout or a BatchRelease has ever named it. */
+  isNamed = false
+  /** Whether a record was written without permits, which hand-made recordings may omit. */
+  isWithoutPermits = false
   readonly orders: Orders = createOrders()
   /** Wanted nodes without an available pod. */
   readonly down = new Set<NodeStory>()
@@ -178,6 +182,7 @@ export class DaemonSetStory {
 
   /** Takes over a record, for nodes and pods too. @param writer who decided it, and when; later deliveries are not held against it */
   followRecord(flight: RecordedFlight | undefined, nowMs: number, writer: Decision, observations: Observations): void {
+    if (flight !== undefined && flight.permits === undefined) this.isWithoutPermits = true
     this.orders.followRecord(flight, nowMs, this.mostDeclared(writer, observations))
     for (const [node, pods] of this.#lost)
       if (pods.some(({ uid, by }) => this.orders.isPermitted(uid) && !observations.hasSeen(writer, by))) this.robbed.add(node)

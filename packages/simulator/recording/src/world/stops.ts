@@ -45,7 +45,12 @@ export interface RecordedRollout {
 
 /** Orders and status of one BatchRelease, limited to the fields that judges read. */
 export interface RecordedRelease {
-  readonly metadata?: { readonly name?: string; readonly generation?: number; readonly deletionTimestamp?: string }
+  readonly metadata?: {
+    readonly name?: string
+    readonly generation?: number
+    readonly deletionTimestamp?: string
+    readonly ownerReferences?: readonly { readonly kind: string }[]
+  }
   readonly spec?: {
     readonly workloadRef?: { readonly name: string }
     readonly tranche?: RecordedTerms & { readonly paused?: boolean; readonly hold?: object }
@@ -161,12 +166,13 @@ function saysGoing({ status }: RecordedRollout, { kind, generation }: Stop): boo
 }
 
 /** Whether the Rollout ends its release before it goes: that is no stop, and it lifts a pause. */
-function endsItsRelease({ metadata, spec, status }: RecordedRollout): boolean {
+export function endsItsRelease({ metadata, spec, status }: RecordedRollout): boolean {
   const policy = metadata.annotations?.['tranche.dev/on-delete']
   const isGoing = metadata.deletionTimestamp !== undefined || spec.disabled === true
   return isGoing && (policy === 'Complete' || policy === 'Rollback') && status?.phase !== 'Disabled'
 }
 
-function saysPaused(status: RecordedRollout['status']): boolean {
+/** Whether the status reports the pause of a release. */
+export function saysPaused(status: RecordedRollout['status']): boolean {
   return status?.conditions?.some(({ type, reason }) => type === 'Progressing' && reason === 'Paused') ?? false
 }

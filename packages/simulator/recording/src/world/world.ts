@@ -163,6 +163,7 @@ class RecordedWorld implements World {
     const name = spec?.workloadRef?.name
     if (name === undefined) return
     const story = this.#storyOf(write.namespace, name)
+    story.isNamed = true
     this.stopsOf(story).followRelease(write)
     if (write.type === 'ADDED' && !this.#isOurs(write.actor ?? '')) this.stopsOf(story).releaseWritten()
     const terms = write.type === 'DELETED' ? undefined : spec?.tranche
@@ -178,6 +179,7 @@ class RecordedWorld implements World {
     const name = spec.workloadRef?.name
     if (name === undefined) return
     const story = this.#storyOf(write.namespace, name)
+    story.isNamed = true
     this.stopsOf(story).followRollout(write)
     // The write was made from a version that another template had already replaced: that lifts the failure, even if the template came
     // first.

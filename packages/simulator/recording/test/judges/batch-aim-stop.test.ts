@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { find, fleet, judgeEach, type Script } from '../script.ts'
+import { type Case, find, fleet, judgeEach, type Script } from '../script.ts'
 
 describe('the batch', () => {
   judgeEach(
@@ -331,6 +331,27 @@ it('checks only one DaemonSet if requested', () => {
   expect(find(script, { daemonSet: { name: 'agent' } })).not.toEqual([])
   expect(find(script, { daemonSet: { name: 'another' } })).toEqual([])
   expect(find(script, { daemonSet: { namespace: 'elsewhere', name: 'agent' } })).toEqual([])
+})
+
+describe('a DaemonSet that neither a Rollout nor a BatchRelease ever named', () => {
+  const withProxy = (): Script =>
+    fleet()
+      .daemonSet({ name: 'proxy', uid: 'ds-2', generation: 1, observed: 1, template: 'p', annotations: {}, placement: {} })
+      .pod('a9', { owner: 'proxy', ownerUid: 'ds-2', hash: 'p1' })
+      .seen()
+  const permitting = (s: Script): object => ({ node: 'a', podUid: 'a9', podResourceVersion: String(s.rv) })
+  const cases: readonly Case[] = [
+    ['keeps its pods', (s) => s.del('a9'), ['G4 a']],
+    ['keeps its pods, also without preconditions', (s) => s.del('a9', { preconditions: undefined }), ['G4 a', 'G4 a']],
+    ['may lose a pod to another client', (s) => s.gone('a9'), []],
+    ['needs a permit once a BatchRelease names it', (s) => s.batchRelease('proxy', {}).del('a9'), ['G4 a']],
+    ['may be released then', (s) => s.batchRelease('proxy', { status: { flight: { limit: 1, permits: [permitting(s)] } } }).del('a9'), []],
+  ]
+  judgeEach('G4', cases, { begin: withProxy })
+  judgeEach('G4', [['keeps its pods, whichever DaemonSet the query names', (s) => s.del('a9'), ['G4 a']]], {
+    begin: withProxy,
+    query: () => ({ daemonSet: { namespace: 'demo', name: 'agent' } }),
+  })
 })
 
 it('checks any number of DaemonSets, each separately', () => {
