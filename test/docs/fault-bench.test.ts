@@ -10,7 +10,8 @@ const [shortest, longest, fewest, most] = numbers.map(Number)
  * Faults that the page lists as drawn separately. Schedules with wrong clocks, whose leaders are killed for them, and those with pinned config,
  * whose controllers are trapped for it, are left out instead.
  */
-const apart = /^(?:zoneOutage|taintPool|crowd|consume|drainByOther|holdNode|companion|noRegistry|forge|copyAgent|spoilStatus|swapDefinitions)/
+const apart =
+  /^(?:zoneOutage|taintPool|crowd|consume|drainByOther|holdNode|companion|noRegistry|forge|copyAgent|spoilStatus|swapDefinitions)/
 
 it('docs/contribute/fault-bench.md states the length of the fault phase and the number of its faults', () => {
   const schedules = Array.from({ length: 2_000 }, (_, seed) => generateSchedule(seed)).filter(isPlain)
