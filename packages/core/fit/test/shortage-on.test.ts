@@ -103,7 +103,7 @@ describe('the shortage on a node', () => {
     ['tolerations', { tolerations: many.map((key) => ({ key, operator: 'Exists' })) }],
   ])('is what a waiting pod would take, also where %s of a thousand entries may keep it from the node', (_sentence, spec) => {
     const waiting = toWaitingPod(pod('w', { ...asking('4'), ...spec, priority: 10 }))!
-    expect(shortageOn({ node, pods: [], waiting: [waiting] }, ours)).toContain('waiting pod demo/w of priority 10 would take the room')
+    expect(shortageOn({ node, pods: [], waiting: [waiting] }, ours)).toContain('the pending pod w, of priority 10, would take the room')
   })
 
   it('is none where a waiting pod with a large affinity asks for another node by its node selector', () => {

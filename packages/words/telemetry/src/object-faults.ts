@@ -34,7 +34,8 @@ export function createObjectFaults(write: (fields: LogFields) => void): ObjectFa
       last.delete(oldest)
     }
     last.set(object, cause)
-    write({ object, err: error })
+    const fields: LogFields = { object, err: error }
+    write(fields)
   }
 
   return {
