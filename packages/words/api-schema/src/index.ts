@@ -161,12 +161,11 @@ export { type CustomResourceDefinition, customResourceDefinitions, type PrinterC
 export type { StructuralSchema } from './structural-schema.ts'
 export { filledLength, fillTemplate, type NotifyArgument, notifyArguments, templateArguments, templateLeavings } from './template.ts'
 export { type RolloutAction, rolloutActionSchema } from './rollout-action.ts'
+export { durationMs, signedDurationMs } from './duration-ms.ts'
 export {
-  durationMs,
   FAULTS_MAX,
   faultStatuses,
   faultVerbs,
-  signedDurationMs,
   type SimFault,
   simFaultKinds,
   type SimFaults,
