@@ -465,7 +465,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'G6',
     fault: 'an executor stops by its verdict for pods that remain after the release',
     file: executorPass,
-    find: 'if (isOwned && !published.inProgress) return false',
+    find: 'if (isOwned && !published.inProgress && !isAfterEnd(release)) return false',
     replace: '',
     tests: [executorPassTests],
   },

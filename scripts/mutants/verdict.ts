@@ -7,6 +7,7 @@ const watchNodes = 'packages/core/verdict/src/watch-nodes.ts'
 const failureStatus = 'packages/core/verdict/src/failure-status.ts'
 const badBefore = 'packages/core/verdict/src/bad-before.ts'
 const judgement = 'packages/core/planner/src/release/progress/judgement.ts'
+const judgedReleaseFile = 'packages/core/verdict/src/judged-release.ts'
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 
 const judgeTests = 'packages/core/verdict/test/judge-revision.test.ts'
@@ -14,6 +15,7 @@ const releaseTests = 'packages/core/verdict/test/judge-release.test.ts'
 const watchTests = 'packages/core/verdict/test/watch-nodes.test.ts'
 const properties = 'packages/core/verdict/test/verdict.property.test.ts'
 const passTests = 'packages/core/fence/test/pass/plan-pass.test.ts'
+const leftTests = 'packages/core/planner/test/rollout/left-behind.test.ts'
 const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 
 /** Faults in the verdict on the new version, and in its effect. */
@@ -41,6 +43,86 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     find: ' || olderText.includes(pod.uid)',
     replace: '',
     tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'nodes that a release had updated count after its end',
+    file: judgedReleaseFile,
+    find: 'if (names === undefined) return undefined',
+    replace: 'if (names !== undefined) return undefined',
+    tests: [releaseTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a failure of the release still counts after its end',
+    file: judgedReleaseFile,
+    find: 'return isAfterEnd({ spec }) ?',
+    replace: 'return spec === undefined ?',
+    tests: [releaseTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'nodes that a release left fail it because they are NotReady',
+    file: 'packages/core/verdict/src/judge-release.ts',
+    find: 'notReadyDue: isAfterEnd(release) ? undefined : given.notReadyDue',
+    replace: 'notReadyDue: given.notReadyDue',
+    tests: [releaseTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'nodes that a release had updated are watched after its end',
+    file: watchNodes,
+    find: 'judged === undefined ? found : found.filter',
+    replace: 'judged !== undefined ? found : found.filter',
+    tests: [watchTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'nodes that a release left are updated without a verdict',
+    file: judgement,
+    find: 'isAfterEnd(view.release) ||',
+    replace: '',
+    tests: [leftTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'an executor updates nodes that a release left without a verdict',
+    file: 'packages/shells/partition-executor/src/executor-pass.ts',
+    find: ' && !isAfterEnd(release)) return false',
+    replace: ') return false',
+    tests: ['packages/shells/partition-executor/test/executor-pass.test.ts'],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a retry does not reach a release that has ended',
+    file: 'packages/core/planner/src/rollout/release/release-spec.ts',
+    find: 'left, ...(retry !== undefined && { retry }) }',
+    replace: 'left }',
+    tests: [leftTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'the retry of a release counts after its end',
+    file: 'packages/core/planner/src/rollout/release/release-spec.ts',
+    find: 'hold: _lifted, retry: _ofRelease, left',
+    replace: 'hold: _lifted, left',
+    tests: [leftTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a failure after the end of a release is not reported as Stalled',
+    file: 'packages/core/planner/src/rollout/states/resting-state.ts',
+    find: 'stalled: failed?.stalled ?? budgetStall',
+    replace: 'stalled: budgetStall',
+    tests: [leftTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a resume after a pause does not lift a failure after the end of a release',
+    file: 'packages/core/planner/src/rollout/states/resting-state.ts',
+    find: 'const acceptedActions = actionsAfterPause(view, daemonSet, before)',
+    replace: 'const { acceptedActions } = before',
+    tests: [leftTests],
   },
   {
     rule: 'verdict',

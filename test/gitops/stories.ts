@@ -171,6 +171,20 @@ export const stories: Readonly<Record<string, Story>> = {
       await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
     },
   },
+  'a version that fails on a node that its release had left': {
+    options: { steps: [{ replicas: '100%' }] },
+    async play(stage) {
+      const node = (await stage.pods())[0]?.spec?.nodeName ?? ''
+      await stage.simulator.nodes.kill(node)
+      await stage.pass(60_000)
+      await stage.setImage('v2')
+      await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+      const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': 'true' } } }
+      await stage.client.patch(resourcePaths.nodes, { namespace: '', name: node }, { type: 'merge', body })
+      stage.simulator.nodes.revive(node)
+      await untilStalled(stage, 'ReleaseFailed')
+    },
+  },
   'a BatchRelease of another user': {
     async play(stage) {
       await stage.client.create(resourcePaths.batchReleases, batchReleaseManifest as never)

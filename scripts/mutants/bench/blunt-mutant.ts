@@ -42,6 +42,7 @@ export type WorldsName =
   | 'halted'
   | 'people'
   | 'left'
+  | 'returned'
   | 'tainted'
   | 'lagging'
   | 'drift'

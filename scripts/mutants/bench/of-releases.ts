@@ -9,6 +9,7 @@ const permitChange = 'packages/core/fence/src/pass/permit-change.ts'
 const planRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 const batchProgress = 'packages/core/planner/src/release/progress/batch-progress.ts'
 const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
+const judgement = 'packages/core/planner/src/release/progress/judgement.ts'
 const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const advanceStep = 'packages/core/planner/src/rollout/release/advance-step.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
@@ -278,6 +279,15 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
       { file: executorPass, find: 'return judgement !== null && judgement.stops !== null', replace: 'return false' },
     ],
     worlds: 'crashing',
+  },
+  {
+    guarantee: 'G9',
+    fault: 'nodes that a release left are updated without a verdict',
+    edits: [
+      { file: judgement, find: 'isAfterEnd(view.release) ||', replace: '' },
+      { file: executorPass, find: ' && !isAfterEnd(release)) return false', replace: ') return false' },
+    ],
+    worlds: 'returned',
   },
   {
     guarantee: 'G9',

@@ -272,6 +272,22 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         3 * MINUTE,
       ),
   },
+  returned: {
+    text: 'four nodes are silent until the release of the others has ended, return one after the other, and reach no registry',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 3, minReadySeconds: 0, startMs: 1_000, nodes: 10, policy: { nodes: { notReady: { exempt: 4 } } } },
+        [
+          ...[1, 3, 5, 7].flatMap((pick, at): readonly Incident[] => [
+            { atMs: SECOND, kind: 'noRegistry', pick, forMs: 9 * MINUTE },
+            { atMs: 2 * SECOND, kind: 'silenceNode', pick, forMs: (4 + at) * MINUTE },
+          ]),
+          template('v2', 120),
+        ],
+        10 * MINUTE,
+      ),
+  },
   left: {
     text: 'no controller is running when a new template comes in mid-release',
     among: (drawn) =>

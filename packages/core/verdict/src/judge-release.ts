@@ -4,7 +4,7 @@ import type { FleetView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
 import { judgeRevision, type Verdict } from './judge-revision.ts'
-import { isWayBack, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
+import { isAfterEnd, isWayBack, judgedNodes, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
 import { failureAfter } from './failure-status.ts'
 
 /** A release, and the facts that a process has observed about its nodes. */
@@ -58,6 +58,9 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
     judgeRevision({
       ...given,
       revision,
+      judged: judgedNodes(release),
+      // A node that the release left was NotReady then; that is known, and no new failure.
+      notReadyDue: isAfterEnd(release) ? undefined : given.notReadyDue,
       terms,
       plan: spec.releasePlan,
       permits: status?.flight?.permits ?? [],

@@ -17,6 +17,8 @@ export interface VerdictQuestion extends Times {
   readonly minReadyMs: number
   /** Now, on the monotonic clock that stamped the pods, in milliseconds. */
   readonly monotonicMs: number
+  /** Nodes whose failures count; undefined: every node. */
+  readonly judged?: ReadonlySet<string> | undefined
   /** Permits of the record. Nodes that were unhealthy before their update do not count until they have settled. */
   readonly permits: readonly Permit[]
   /** Recorded facts about unhealthy nodes (`status.watchedNodes`). */
@@ -105,15 +107,19 @@ function findingsOf(question: VerdictQuestion): Findings {
 }
 
 /** Input for finding the suspects of a verdict. */
-export type SuspectsQuestion = Pick<VerdictQuestion, 'fleet' | 'revision' | 'minReadyMs' | 'monotonicMs' | 'stopped' | 'permits'>
+export type SuspectsQuestion = Pick<VerdictQuestion, 'fleet' | 'revision' | 'minReadyMs' | 'monotonicMs' | 'stopped' | 'permits' | 'judged'>
+
+function isJudged(node: string, judged: ReadonlySet<string> | undefined): boolean {
+  return judged === undefined || judged.has(node)
+}
 
 /** Suspects whose state the new version may have caused. */
 export function suspectsToJudge(question: SuspectsQuestion): readonly Suspect[] {
-  const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
+  const { fleet, revision, minReadyMs, monotonicMs, stopped, judged } = question
   const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, older: olderPods(stopped) })
   if (suspects.length === 0) return suspects
   const bad = badBefore(question)
   const taken = new Set(question.permits.map(({ node }) => node))
   // A node without a pod whose pod Tranche did not delete lacks it for another reason.
-  return suspects.filter(({ node, isMissing }) => !bad.has(node) && (!isMissing || taken.has(node)))
+  return suspects.filter(({ node, isMissing }) => isJudged(node, judged) && !bad.has(node) && (!isMissing || taken.has(node)))
 }

@@ -4,11 +4,33 @@ type Judged = Pick<BatchRelease, 'spec' | 'status'>
 
 /**
  * Name of the release that a verdict and its recorded facts belong to. A hand-written BatchRelease has no release name: each
- * revision that its record opens for is a release.
+ * revision that its record opens for is a release. After the end of a release, the nodes that it left are judged under another
+ * name, so that failures which a retry accepted before do not count for them.
  */
 export function judgedRelease({ spec, status }: Judged): string {
-  return spec.tranche?.release ?? status?.flight?.revision ?? ''
+  const name = spec.tranche?.release ?? status?.flight?.revision ?? ''
+  return isAfterEnd({ spec }) ? `${name}/left` : name
 }
+
+/** Whether the release has ended, and only the nodes that it left are still to be updated. */
+export function isAfterEnd({ spec }: Pick<BatchRelease, 'spec'>): boolean {
+  return spec.tranche?.left !== undefined
+}
+
+/**
+ * Nodes whose failures count; undefined: every node. After the end of a release, only nodes that it left count: a crash on
+ * another one, weeks later, is no reason to stop.
+ */
+export function judgedNodes({ spec }: Pick<BatchRelease, 'spec'>): ReadonlySet<string> | undefined {
+  const names = spec.tranche?.left?.nodes
+  if (names === undefined) return undefined
+  const known = judgedSets.get(names) ?? new Set(names)
+  judgedSets.set(names, known)
+  return known
+}
+
+/** The set of each list: every pass and every report asks, and a list of a spec never changes. */
+const judgedSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /** @returns hash of the revision being released; undefined before a hand-written BatchRelease has a record */
 export function releasedRevision({ spec, status }: Judged): string | undefined {

@@ -2,7 +2,7 @@ import { judgeNode } from './failed-node.ts'
 import { failureTerms } from './failure-terms.ts'
 import { suspectsToJudge } from './judge-revision.ts'
 import type { ReleaseCase } from './judge-release.ts'
-import { isWayBack, knownFailure, releasedRevision } from './judged-release.ts'
+import { isWayBack, judgedNodes, knownFailure, releasedRevision } from './judged-release.ts'
 
 /**
  * Running deadlines: the time by which a node must have an available pod of the new version; otherwise it counts as failed.
@@ -14,7 +14,7 @@ export function nodeDeadlines(given: ReleaseCase): ReadonlyMap<string, number> {
   const { tranche, releasePlan } = release.spec
   const revision = releasedRevision(release)
   if (revision === undefined || isWayBack(release)) return NONE
-  const suspects = suspectsToJudge({ ...given, revision, permits: release.status?.flight?.permits ?? [] })
+  const suspects = suspectsToJudge({ ...given, revision, judged: judgedNodes(release), permits: release.status?.flight?.permits ?? [] })
   if (suspects.length === 0) return NONE
   const terms = failureTerms(tranche?.failure, releasePlan, fleet.desired)
   const watched = new Map(given.watched.map((entry) => [entry.node, entry]))

@@ -12,6 +12,8 @@ export interface WatchQuestion extends Times {
   readonly revision: string
   readonly minReadyMs: number
   readonly monotonicMs: number
+  /** Nodes whose failures count; undefined: every node. */
+  readonly judged?: ReadonlySet<string> | undefined
   readonly permits: readonly Permit[]
   /** Recorded facts before this pass. */
   readonly watched: readonly WatchedNode[]
@@ -30,8 +32,9 @@ const NOTABLE_MS = 10_000
  * @returns entries sorted by name
  */
 export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
-  const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
-  const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, older: olderPods(stopped) })
+  const { fleet, revision, minReadyMs, monotonicMs, stopped, judged } = question
+  const found = findSuspects(fleet, { revision, minReadyMs, monotonicMs, older: olderPods(stopped) })
+  const suspects = judged === undefined ? found : found.filter(({ node }) => judged.has(node))
   if (suspects.length === 0 && question.watched.length === 0) return []
   const bad = badBefore(question)
   const seen = new Map(suspects.map((suspect) => [suspect.node, suspect]))

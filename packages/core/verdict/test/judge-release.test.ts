@@ -148,6 +148,35 @@ describe('the verdict of analyses', () => {
   })
 })
 
+describe('a release that has ended with nodes left', () => {
+  const left = (nodes: readonly string[] | undefined, says: Partial<CaseSays> = {}): CaseSays => ({
+    nodes: bad,
+    stopped: { release: 'r1/left' },
+    ...says,
+    tranche: { left: nodes === undefined ? {} : { nodes: [...nodes] }, ...says.tranche },
+  })
+  it.each<[string, CaseSays, string | undefined]>([
+    ['is stopped by a failure on a node that it left', left(['a']), 'ReleaseFailed'],
+    ['is not stopped by a failure on a node that it had updated', left(['b']), undefined],
+    ['is stopped by a failure on any node if it left too many to list', left(undefined), 'ReleaseFailed'],
+    ['is not stopped by a failure from before its end', left(['a'], { nodes: well, status: { failure: found() } }), undefined],
+    [
+      'stays stopped by a failure since its end',
+      left(['a'], { nodes: well, status: { failure: found({ release: 'r1/left' }) } }),
+      'ReleaseFailed',
+    ],
+    ['is not stopped if it was a rollback', left(['a'], { tranche: { stableRevision: 'new' } }), undefined],
+  ])('%s', (_name, given, want) => {
+    expect(judge(given).stops?.reason).toBe(want)
+  })
+
+  it('is not failed by a node that was NotReady when it was due', () => {
+    const nodes = { a: { pod: 'old' as const, isNodeReady: false }, b: {} }
+    expect(judge({ ...left(['a'], { nodes }), notReadyDue: ['a'] }).stops).toBeNull()
+    expect(judge({ nodes, notReadyDue: ['a'] }).stops?.reason).toBe('ReleaseFailed')
+  })
+})
+
 function found(fields: Partial<Failure> = {}): Failure {
   return {
     reason: 'ReleaseFailed',

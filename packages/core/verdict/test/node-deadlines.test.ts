@@ -26,6 +26,10 @@ describe('the deadline of a node', () => {
       says: a({ ready: false }, { stopped: { seconds: 40 }, at: 60 }),
       seconds: 641,
     },
+    'of a node that the release left runs after its end': {
+      says: a({ ready: false }, { tranche: { left: { nodes: ['a'] } }, stopped: { release: 'r1/left' } }),
+      seconds: 601,
+    },
     'runs in a hand-written BatchRelease, which names no revisions': {
       says: a(waiting('ContainerCreating'), { tranche: { canaryRevision: undefined, stableRevision: undefined } }),
       seconds: 601,

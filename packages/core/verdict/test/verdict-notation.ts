@@ -10,7 +10,7 @@ import type {
 import { BY_STAMPS, type FleetPod, FleetIndex, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Pod } from '@tranche/kube-types'
 import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
-import { judgeRelease, type Judgement, nodeDeadlines, watchNodes } from '@tranche/verdict'
+import { judgedNodes, judgeRelease, type Judgement, nodeDeadlines, watchNodes } from '@tranche/verdict'
 
 /** Start of the release. */
 export const START_MS = Date.parse('2026-01-01T00:00:00Z')
@@ -38,6 +38,8 @@ export interface CaseSays {
   readonly watched?: readonly WatchedNode[]
   readonly stopped?: Partial<StoppedTime>
   readonly minReadyMs?: number
+  /** Nodes that were NotReady when they were due, under a policy that treats that as a failure. */
+  readonly notReadyDue?: readonly string[]
   readonly plan?: Partial<BatchReleaseSpec['releasePlan']>
   readonly tranche?: BatchReleaseSpec['tranche']
   readonly status?: Partial<BatchReleaseStatus>
@@ -68,7 +70,7 @@ export function deadlinesIn(says: CaseSays): Readonly<Record<string, number>> {
 
 /** Watched nodes after an evaluation of a case. */
 export function watch(says: CaseSays): readonly WatchedNode[] {
-  return watchNodes({ ...seen(says), revision: 'new', permits: says.permits ?? [] })
+  return watchNodes({ ...seen(says), revision: 'new', judged: judgedNodes(releaseOf(says)), permits: says.permits ?? [] })
 }
 
 /** A container that waits. */
@@ -98,6 +100,7 @@ function seen(says: CaseSays): Seen {
     nowMs: START_MS + seconds * 1000,
     monotonicMs: seconds * 1000,
     watched: says.watched ?? [],
+    ...(says.notReadyDue !== undefined && { notReadyDue: says.notReadyDue }),
     stopped: { release: 'r1', startedAt: at(0), seconds: 0, ...says.stopped },
   }
 }

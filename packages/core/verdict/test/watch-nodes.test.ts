@@ -9,6 +9,11 @@ describe('watchNodes', () => {
     expect(watch({ nodes: { a: { ready: false }, b: {} } })).toEqual([{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }])
   })
 
+  it('watches only the nodes that the release left, after its end', () => {
+    const nodes = { a: { ready: false }, b: { ready: false } }
+    expect(watch({ nodes, tranche: { left: { nodes: ['b'] } } })).toMatchObject([{ node: 'b' }])
+  })
+
   it('drops a first start', () => {
     const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }]
     expect(watch({ nodes: { a: { readyStamp: at(30) } }, watched, permits: taken, at: 40 })).toEqual([])

@@ -15,7 +15,7 @@ import {
 } from '@tranche/fence'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/telemetry'
-import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
+import { CLOCK_SET_MS, isAfterEnd, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
@@ -274,7 +274,7 @@ interface PassTimes {
 /** Evaluates the controller's verdict here as well, so that no deletion waits for its round trip. */
 function isBad({ published, release, fleet }: ExecutorReading, { monotonicMs, epochMs }: PassTimes): boolean {
   const isOwned = rolloutOf(release) !== undefined
-  if (isOwned && !published.inProgress) return false
+  if (isOwned && !published.inProgress && !isAfterEnd(release)) return false
   const { watchedNodes = [], stoppedTime } = release.status ?? {}
   const isOfRelease = stoppedTime?.release === judgedRelease(release)
   const seen = { release, fleet, minReadyMs: published.minReadySeconds * 1000, monotonicMs }

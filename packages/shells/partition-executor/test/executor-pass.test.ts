@@ -496,13 +496,17 @@ describe('a pass of the executor', () => {
       expect(stage.calls).toContain('delete pod-b')
     })
 
-    it('does not stop for leftover nodes once the release of a Rollout is over', async () => {
-      for (const [isOwned, inProgress, deletes] of [
-        [true, false, true],
-        [true, true, false],
-        [false, false, false],
+    it('after the end of a release, stops only for the nodes that it left', async () => {
+      for (const [isOwned, inProgress, left, deletes] of [
+        [true, false, undefined, true],
+        [true, true, undefined, false],
+        [false, false, undefined, false],
+        [true, false, { nodes: ['a'] }, false],
+        [true, false, { nodes: ['b'] }, true],
+        [true, false, {}, false],
       ] as const) {
-        const stage = aJudgedStage('new')
+        const stage = aJudgedStage(left === undefined ? 'new' : 'new/left')
+        if (left !== undefined) stage.tranche = { left }
         stage.set(goneOn('a', stage.record), crashing)
         const { release, published } = stage.reading!
         const owner = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
@@ -510,7 +514,7 @@ describe('a pass of the executor', () => {
         const said = { ...published, inProgress, strategy: published.strategy }
         stage.reading = { ...stage.reading!, release: { ...release, metadata }, published: said }
         await stage.pass()
-        expect([isOwned, inProgress, stage.calls.includes('delete pod-b')]).toEqual([isOwned, inProgress, deletes])
+        expect([isOwned, inProgress, left, stage.calls.includes('delete pod-b')]).toEqual([isOwned, inProgress, left, deletes])
       }
     })
   })

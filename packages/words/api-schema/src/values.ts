@@ -253,6 +253,9 @@ export const WATCHED_NODES_MAX = 100
 /** Maximum number of nodes whose accepted failures a release records. Failures on other nodes still count. */
 export const ACCEPTED_NODES_MAX = 1_000
 
+/** Maximum number of names of nodes that an ended release left. With more of them, failures on every node count. */
+export const LEFT_NODES_MAX = 1_000
+
 /** Maximum number of pods that a release records as already unhealthy at its start. Other pods count as failures. */
 export const OLDER_PODS_MAX = 500
 

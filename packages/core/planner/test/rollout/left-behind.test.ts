@@ -90,6 +90,98 @@ describe('a release that is over but for one node', () => {
   })
 })
 
+describe('a node that a release left', () => {
+  it('stops the release when the version fails there (G9), and the Rollout says how to go on', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Healthy',
+      message: expect.stringContaining('failed on nodes that its release had left: 1 of 5 nodes failed (tolerated: 0): node-3'),
+      failure: { reason: 'ReleaseFailed', nodes: ['node-3'], stops: true },
+      conditions: expect.arrayContaining([
+        expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }),
+        expect.objectContaining({ type: 'Ready', status: 'False' }),
+        expect.objectContaining({ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft' }),
+      ]),
+    })
+    fake.nodes.set('node-4', { ready: true, bad: false })
+    settle(fake)
+    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
+  })
+
+  it('refuses an abort then, and names undo and retry', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    expect(fake.rollout?.status?.lastAction).toMatchObject({
+      result: 'Refused',
+      reason: expect.stringMatching(/has ended, so there is nothing to abort: run tranche undo agent .* or tranche retry agent/),
+    })
+  })
+
+  it('is updated after a retry, which accepts the failure', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.act({ id: 'r', type: 'retry' })
+    fake.nodes.set('node-4', { ready: true, bad: false })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', lastAction: { result: 'Accepted' } })
+    expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')).toMatchObject({ status: 'False' })
+    expect(fake.oldPods()).toEqual([])
+  })
+
+  it('is updated after a pause and a resume, which accept the failure like a retry', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.pause(true)
+    settle(fake)
+    fake.nodes.set('node-4', { ready: true, bad: false })
+    fake.pause(false)
+    settle(fake)
+    expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')).toMatchObject({ status: 'False' })
+    expect(fake.oldPods()).toEqual([])
+  })
+
+  it('stops the release though a retry had accepted an earlier failure of it', () => {
+    const fake = new FakeCluster({ steps: [{ replicas: '100%' }], scope: 'release', maxUnavailable: 4 })
+    settle(fake)
+    fake.nodes.set('node-0', { ready: true, bad: true })
+    for (const name of ['node-3', 'node-4']) fake.nodes.set(name, { ready: false, bad: false })
+    fake.setImage('v2')
+    settle(fake)
+    fake.nowMs += 700_000
+    settle(fake)
+    fake.act({ id: 'accept', type: 'retry' })
+    settle(fake)
+    expect([fake.rollout?.status?.phase, fake.rollout?.status?.failure]).toEqual(['Healthy', undefined])
+    returnBad(fake, 'node-3')
+    expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', reason: 'ReleaseFailed' }))
+  })
+
+  it('stops nothing where a node fails that the release had updated', () => {
+    const fake = twoLeft()
+    fake.nodes.set('node-0', { ready: true, bad: true })
+    settle(fake)
+    fake.nowMs += 700_000
+    settle(fake)
+    fake.nodes.set('node-4', { ready: true, bad: false })
+    settle(fake)
+    expect(fake.rollout?.status?.failure).toBeUndefined()
+    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-3'])
+  })
+
+  it('makes way for the next template after its failure', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.setImage('v1')
+    for (const name of ['node-3', 'node-4']) fake.nodes.set(name, { ready: true, bad: false })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
+    expectGivenBack(fake)
+  })
+})
+
 describe('a release that is over', () => {
   it('ends the BatchRelease that a client recreates in its initial form (G6, G8)', () => {
     const fake = new FakeCluster({ steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }], scope: 'release' })
@@ -118,6 +210,25 @@ function leftBehind(steps: readonly RolloutStep[] = [{ replicas: '100%' }]): Fak
   settle(fake)
   expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', message: expect.stringContaining('1 node is left behind') })
   return fake
+}
+
+/** Nodes 3 and 4 are NotReady when the release ends. */
+function twoLeft(): FakeCluster {
+  const fake = new FakeCluster({ steps: [{ replicas: '100%' }], scope: 'release' })
+  settle(fake)
+  for (const name of ['node-3', 'node-4']) fake.nodes.set(name, { ready: false, bad: false })
+  fake.setImage('v2')
+  settle(fake)
+  expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', message: expect.stringContaining('2 nodes are left behind') })
+  return fake
+}
+
+/** The node returns, and the new version does not become available there before its deadline. */
+function returnBad(fake: FakeCluster, node: string): void {
+  fake.nodes.set(node, { ready: true, bad: true })
+  settle(fake)
+  fake.nowMs += 700_000
+  settle(fake)
 }
 
 function bringBack(fake: FakeCluster): void {

@@ -2,7 +2,7 @@ import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { Cause } from '../world/observations.ts'
-import type { RecordedRelease } from '../world/stops.ts'
+import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import type { RecordedTerms } from '../world/terms.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
@@ -11,7 +11,7 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
  * G9, for a failing version: no pod is deleted for it after the watches of the deciding process had reported failures on more nodes than
  * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
  * follow a failure; timeouts are not judged. A Rollout that is disabled or deleted and comes back changes nothing; another revision in
- * between does.
+ * between does. Once users read that the release has ended, the nodes that it updated count no more; those that it left count from then on.
  */
 export function createFailureJudge(parts: JudgeParts): Judge {
   return new FailureJudge(parts)
@@ -25,6 +25,8 @@ class FailureJudge implements Judge {
   readonly #fair = new Set<string>()
   /** DaemonSet → nodes whose failure the status says is accepted. */
   readonly #accepted = new Map<string, ReadonlySet<string>>()
+  /** Rollouts whose last status says that their release has ended. */
+  readonly #over = new Set<string>()
   /** DaemonSet → revision last released. */
   readonly #released = new Map<string, string>()
   /** DaemonSet → last retry, and when it or another revision was written. */
@@ -47,6 +49,7 @@ class FailureJudge implements Judge {
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Pod') this.#followPod(write)
     else if (write.kind === 'BatchRelease') this.#followRelease(write)
+    else if (write.kind === 'Rollout') this.#followRollout(write)
   }
 
   #judgeDeletion(deletion: Deletion): void {
@@ -100,11 +103,24 @@ class FailureJudge implements Judge {
     if (isOther || (retry !== undefined && this.#retried.get(key)?.retry !== retry)) this.#retried.set(key, { retry, t: write.t })
   }
 
+  #followRollout(write: RecordedWrite): void {
+    const { metadata, spec, status } = write.o as unknown as RecordedRollout
+    const id = `${write.namespace}/${metadata.name}`
+    const isOver = write.type !== 'DELETED' && status?.phase === 'Healthy'
+    if (isOver && !this.#over.has(id)) this.#forget(`${write.namespace}/${spec.workloadRef?.name}`)
+    if (isOver) this.#over.add(id)
+    else this.#over.delete(id)
+  }
+
+  #forget(key: string): void {
+    for (const id of this.#fair) if (id.startsWith(`${key} `)) this.#fair.delete(id)
+  }
+
   /** @returns whether the revision differs from the last one released; pods that ran it before are not part of its release */
   #followRevision(key: string, revision: string | undefined): boolean {
     if (revision === undefined || this.#released.get(key) === revision) return false
     this.#released.set(key, revision)
-    for (const id of this.#fair) if (id.startsWith(`${key} `)) this.#fair.delete(id)
+    this.#forget(key)
     return true
   }
 }

@@ -169,3 +169,39 @@ describe('a failure that the Rollout has reported', () => {
     { begin: failed },
   )
 })
+
+describe('a version that fails after its release has ended', () => {
+  /** Node a was updated, and then the Rollout said that the release was over. */
+  function ended(): Script {
+    return fleet()
+      .order({ spec: { tranche: { release: 'first', canaryRevision: 'v2' } } })
+      .seen()
+      .wait(2_000)
+      .del('a1')
+      .replace('a1')
+      .rollout({ status: { phase: 'Healthy' } }, 'controller-1')
+      .seen()
+      .wait(1)
+  }
+  const crashes = (s: Script, uid: string): Script => s.pod(uid, crashing).seen().wait(1)
+  judgeEach(
+    'G9',
+    [
+      ['stops nothing for a node that the release had updated', (s) => crashes(s, "a1'").del('b1'), []],
+      ['stops all deletions for a node that it had left', (s) => crashes(s.del('b1').replace('b1'), "b1'").del('c1'), ['G9 c']],
+      [
+        'stops them although the status says again that the release has ended',
+        (s) =>
+          crashes(
+            s
+              .del('b1')
+              .replace('b1')
+              .rollout({ status: { phase: 'Healthy', message: 'again' } }, 'controller-1'),
+            "b1'",
+          ).del('c1'),
+        ['G9 c'],
+      ],
+    ],
+    { begin: ended },
+  )
+})

@@ -2,6 +2,8 @@ import type { BatchRelease, StoppedTime, WatchedNode } from '@tranche/api-schema
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
 import {
   firstObservationOf,
+  isAfterEnd,
+  judgedNodes,
   judgedRelease,
   judgeRelease,
   type Judgement,
@@ -68,6 +70,7 @@ export function watchedNodesOf(
     nowMs: steadyMs(view),
     ...availabilityOf(daemonSet, view),
     revision,
+    judged: judgedNodes(release),
     permits: release.status?.flight?.permits ?? [],
     watched,
     stopped: stoppedSoFar(view),
@@ -118,11 +121,18 @@ export function steadyMs(view: Pick<ReleaseView, 'nowMs' | 'steadyMs'>): number 
   return view.steadyMs ?? view.nowMs
 }
 
-/** A Rollout's release is over once `in-progressing` is gone: failures on nodes left behind stop nothing. */
+/**
+ * A Rollout's release is over once `in-progressing` is gone. Then only nodes are judged that it left, as soon as the spec names
+ * them.
+ */
 function isJudged(view: ReleaseView, daemonSet: DaemonSet): boolean {
   const { metadata } = view.release
   if (metadata.deletionTimestamp !== undefined || !isInCharge(view, daemonSet) || isFinalized(view)) return false
-  return rolloutOf(view.release) === undefined || daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
+  return (
+    rolloutOf(view.release) === undefined ||
+    isAfterEnd(view.release) ||
+    daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
+  )
 }
 
 function availabilityOf(

@@ -38,7 +38,11 @@ function isHeld({ heldRevisions }: RolloutState, revision: string | undefined): 
   return revision !== undefined && heldRevisions.some((held) => held.revision === revision)
 }
 
-function noReleaseText({ rollout }: RolloutView, { heldRevisions }: RolloutState, { type }: RolloutAction): string {
+function noReleaseText(view: RolloutView, before: RolloutState, { type }: RolloutAction): string {
+  const { rollout } = view
+  const { heldRevisions, canary } = before
+  if (standingFailure(view, before) !== null)
+    return `the release of revision ${canary.canaryRevision} has ended, so there is nothing to ${type}: run ${commandText(rollout, 'undo')} to release the earlier revision, or ${commandText(rollout, 'retry')} to update the nodes left all the same`
   if (type !== 'retry' || heldRevisions.length === 0) return 'no release is under way'
   const held = heldRevisions.flatMap(({ revision }) => revision ?? [])
   return `no release is under way; to release a blocked revision anyway, run ${retryHeldText(rollout, held)}`

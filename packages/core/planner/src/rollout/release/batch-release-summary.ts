@@ -3,6 +3,7 @@ import { releaseId } from './release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { type BatchReleaseStatus, type Failure, presentReason, type StalledReason, stalledReasons, type Waiting } from '@tranche/api-schema'
 import { isReleaseOf } from '@tranche/kube-types'
+import { judgedRelease } from '@tranche/verdict'
 
 /** What the BatchRelease of a Rollout reports about the Rollout's present release. */
 export interface BatchReleaseSummary {
@@ -57,7 +58,7 @@ export function summarizeBatchRelease(view: RolloutView): BatchReleaseSummary {
     acknowledged: current && release.spec.tranche?.rolloutGeneration === rollout.metadata.generation,
     paused: current && release.spec.tranche?.paused === true && stopped,
     stopped,
-    failure: sameRelease && status.failure?.release === release.spec.tranche.release ? withoutAccepted(status.failure) : null,
+    failure: sameRelease && status.failure?.release === judgedRelease(release) ? withoutAccepted(status.failure) : null,
     readyBatch: isReady ? (status.canaryStatus?.currentBatch ?? null) : null,
     readySince: isReady ? (status.canaryStatus?.batchReadyTime ?? null) : null,
     present: release !== undefined,

@@ -1,4 +1,14 @@
-import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
+import {
+  type BatchRelease,
+  type BatchReleaseSpec,
+  type CanaryStatus,
+  type HeldBy,
+  LEFT_NODES_MAX,
+  type LeftNodes,
+  type Rollout,
+  type RolloutStep,
+} from '@tranche/api-schema'
+import { hasOldPod } from '@tranche/fence'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../../release/progress/batch-reach.ts'
@@ -56,13 +66,21 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
  */
 export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): BatchReleaseSpec {
   const { rollout } = view
-  const { hold: _lifted, ...said } = withoutPolicyTerms(spec.tranche)
+  const { retry } = acceptedActionsOf(rollout.status)
+  const { hold: _lifted, retry: _ofRelease, left = leftNodes(view, spec), ...said } = withoutPolicyTerms(spec.tranche)
   const { analysis: _over, ...terms } = policyTerms(view)
   const nodes = withStepsOf(spec.tranche?.nodes, terms.nodes)
   const paused = rollout.spec.strategy.paused === true
   const { batchPartition: _reached, ...plan } = spec.releasePlan
-  const tranche = { ...said, ...terms, nodes, paused, rolloutGeneration: rollout.metadata.generation ?? 0 }
+  const now = { nodes, paused, rolloutGeneration: rollout.metadata.generation ?? 0, left, ...(retry !== undefined && { retry }) }
+  const tranche = { ...said, ...terms, ...now }
   return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }
+}
+
+/** Nodes that run an old pod as the release ends, in the order of their names. */
+function leftNodes({ fleet }: RolloutView, { tranche }: BatchReleaseSpec): LeftNodes {
+  const nodes = fleet.nodes.filter((node) => hasOldPod(node, tranche?.canaryRevision ?? '')).map(({ name }) => name)
+  return nodes.length > LEFT_NODES_MAX ? {} : { nodes: nodes.toSorted() }
 }
 
 function withStepsOf(begun: PolicyTerms['nodes'], now: PolicyTerms['nodes']): PolicyTerms['nodes'] {

@@ -3,8 +3,10 @@ import { problemsText, validateDaemonSetBudget } from '@tranche/validation'
 import { oldNodes } from '@tranche/fence'
 import type { FoundRevisions } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
+import { actionsAfterPause } from '../actions/actions-after-pause.ts'
 import { currentText } from './current-text.ts'
 import { failureToSay } from '../release/release-failure.ts'
+import { leftFailure } from './left-failure.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -23,14 +25,16 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
     isUnfinished(view, daemonSet, { before, canary: discovery.canary })
   )
     return startState(view, daemonSet, before, discovery)
-  const left = summarizeBatchRelease(view).nodesLeft
+  const acceptedActions = actionsAfterPause(view, daemonSet, before)
+  const failed = leftFailure(view, { ...before, acceptedActions })
+  const left = failed?.message ?? summarizeBatchRelease(view).nodesLeft
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
   const message = `${left ?? text}${rolledBackText(before)}`
   const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary
   const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const failure = failureToSay(view, before)
-  const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, failure, message } as const
-  return { ...resting, stalled: budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
+  const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, acceptedActions, failure, message } as const
+  return { ...resting, stalled: failed?.stalled ?? budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }
 
 interface Remains {

@@ -1,0 +1,33 @@
+import { policyTerms } from '../view/release-policy.ts'
+import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
+import { standingFailure } from '../release/release-failure.ts'
+import { commandText } from '../view/command-text.ts'
+import type { RolloutState } from '../view/rollout-state.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+/** What a failure on nodes that a release left means for the Rollout. */
+export interface LeftFailure {
+  readonly message: string
+  /** Null until no deletion can be accepted any more (G9). */
+  readonly stalled: RolloutState['stalled']
+}
+
+/**
+ * A failure, after the end of a release, on nodes that it had left: nothing is rolled back for it, whatever failure.action says,
+ * because the version runs well on the nodes of the release itself. The other nodes left keep their pods, until a person decides.
+ *
+ * @returns null without such a failure
+ */
+export function leftFailure(view: RolloutView, state: Pick<RolloutState, 'canary' | 'acceptedActions'>): LeftFailure | null {
+  const failure = standingFailure(view, state)
+  if (failure === null) return null
+  const seen = `revision ${state.canary.canaryRevision} failed on nodes that its release had left: ${failure.message}`
+  if (!summarizeBatchRelease(view).stopped) return { message: `${seen}; waiting until no deletion can be accepted any more`, stalled: null }
+  const { autoResume } = policyTerms(view).failure ?? {}
+  const byItself =
+    autoResume === undefined
+      ? ''
+      : `; it continues by itself when no more than ${failure.limit ?? 0} nodes have failed for ${autoResume} (failure.autoResume)`
+  const message = `${seen}; the other nodes left keep their pods; run ${commandText(view.rollout, 'retry')} to update them all the same, or ${commandText(view.rollout, 'undo')} to release the earlier revision; or apply another template${byItself}`
+  return { message, stalled: { reason: 'ReleaseFailed', message } }
+}
