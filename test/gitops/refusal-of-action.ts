@@ -9,7 +9,13 @@ export const refusalOfAction: Readonly<Record<string, (rollout: Rollout) => Acti
   promote: (rollout) => refusalOf(rollout, 'promote', ofRevision(rollout)),
   'promote-full': (rollout) => refusalOf(rollout, 'promote', { ...ofRevision(rollout), full: true }),
   abort: (rollout) => refusalOf(rollout, 'abort', ofRevision(rollout)),
-  retry: (rollout) => (rollout.status?.phase === 'Progressing' ? refusalOf(rollout, 'retry', ofRevision(rollout)) : nothingToDo),
+  retry: (rollout) =>
+    rollout.status?.phase === 'Progressing' || failedAfterEnd(rollout) ? refusalOf(rollout, 'retry', ofRevision(rollout)) : nothingToDo,
+}
+
+function failedAfterEnd({ status }: Rollout): boolean {
+  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled')
+  return status?.phase === 'Healthy' && stalled?.status === 'True' && stalled.reason === 'ReleaseFailed'
 }
 
 const nothingToDo: ActionRejection = { kind: 'refused', code: 'ACTION_REJECTED', message: 'there is nothing to do', fix: 'do nothing' }

@@ -35,7 +35,9 @@ function momentRefusal(standing: Standing, { type, body }: Action): ActionReject
   const revision = type === 'undo' ? undefined : body.revision
   if (type === 'retry' && revision !== undefined && standing.heldRevisions.includes(revision)) return null
   if (expectedStep === undefined && revision === undefined) return null
-  if (!standing.isReleasing) return movedOn(standing, 'the action is meant for a running release')
+  // After the end of a release, a retry accepts failures on nodes that it had left.
+  const isAccepted = type === 'retry' && standing.hasFailed
+  if (!standing.isReleasing && !isAccepted) return movedOn(standing, 'the action is meant for a running release')
   if (revision !== undefined && revision !== standing.canaryRevision)
     return { ...movedOn(standing, `the action is meant for revision ${revision}`), path: 'revision' }
   if (expectedStep === undefined || expectedStep === standing.step) return null
@@ -55,12 +57,16 @@ interface Judged {
 const refusals: { readonly [Type in ActionType]: (judged: Judged) => ActionRejection | null } = {
   pause: () => null,
   resume: ({ rollout, standing }) => (rollout.spec.strategy.paused === true || asksForRetry(rollout) ? null : notPaused(rollout, standing)),
-  approve: ({ rollout, standing }) => releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? approveRefusal(rollout, standing),
+  approve: ({ rollout, standing }) =>
+    releaseRefusal(rollout, standing) ?? stopRefusal(rollout, standing) ?? approveRefusal(rollout, standing),
   jump: ({ rollout, standing, action }) =>
-    releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? finishRefusal(standing) ?? jumpRefusal(standing, action.body.step ?? 0),
+    releaseRefusal(rollout, standing) ??
+    stopRefusal(rollout, standing) ??
+    finishRefusal(standing) ??
+    jumpRefusal(standing, action.body.step ?? 0),
   promote: ({ rollout, standing, action }) =>
-    releaseRefusal(standing) ?? (isWayOut(standing, action) ? null : stopRefusal(rollout, standing)) ?? finishRefusal(standing),
-  abort: ({ standing }) => releaseRefusal(standing) ?? abortRefusal(standing),
+    releaseRefusal(rollout, standing) ?? (isWayOut(standing, action) ? null : stopRefusal(rollout, standing)) ?? finishRefusal(standing),
+  abort: ({ rollout, standing }) => releaseRefusal(rollout, standing) ?? abortRefusal(standing),
   retry: ({ rollout, standing, action }) => retryRefusal(rollout, standing, action.body.revision),
   undo: () => null,
   restart: () => null,
@@ -78,9 +84,13 @@ function notPaused(rollout: Rollout, standing: Standing): ActionRejection {
   return refused('ACTION_REJECTED', `the Rollout is not paused; ${standingText(standing)}`, fix)
 }
 
-function releaseRefusal(standing: Standing): ActionRejection | null {
+function releaseRefusal(rollout: Rollout, standing: Standing): ActionRejection | null {
   if (standing.isReleasing) return null
-  const fix = standing.isDisabled ? 'set spec.disabled to false to release in steps' : 'wait for the next release'
+  const atRest =
+    standing.stalled === 'ReleaseFailed'
+      ? `run ${commandText(rollout, 'undo')} to release the earlier revision, or ${commandText(rollout, 'retry')} to update the nodes left all the same`
+      : 'wait for the next release'
+  const fix = standing.isDisabled ? 'set spec.disabled to false to release in steps' : atRest
   return refused('ACTION_REJECTED', standingText(standing), fix)
 }
 

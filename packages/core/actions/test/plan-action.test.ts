@@ -115,6 +115,32 @@ it('an approval of a paused batch is refused with the command that resumes it', 
   })
 })
 
+describe('after the end of a release, if its version failed on a node that it had left', () => {
+  const { rollout, ...facts } = factsIn('failed')
+  const failure = { reason: 'ReleaseFailed', message: 'seen', nodes: ['a'], stops: true }
+  const status = { ...rollout!.status!, phase: 'Healthy' as const, failure }
+  const ended = { ...facts, rollout: { ...rollout!, status } }
+
+  it.each<[string, string | undefined]>([
+    ['without a revision', undefined],
+    ['of the same revision', 'v2'],
+  ])('a retry %s is written', (_which, revision) => {
+    expect(planAction(anAction('retry', { body: revision === undefined ? {} : { revision } }), ended).kind).toBe('write')
+  })
+
+  it('a retry of another revision is refused', () => {
+    expect(planAction(anAction('retry', { body: { revision: 'v3' } }), ended)).toMatchObject({ code: 'MOVED_ON', path: 'revision' })
+  })
+
+  it('an abort is refused, and the fix names undo and retry', () => {
+    expect(planAction(anAction('abort'), ended)).toMatchObject({
+      code: no,
+      message: 'no release is running',
+      fix: expect.stringMatching(/^run tranche undo agent -n demo .* or tranche retry agent -n demo /),
+    })
+  })
+})
+
 it.each(['approve', 'jump'] as const)('says that no release runs when %s names no step', (type) => {
   const body = type === 'jump' ? { step: 1 } : {}
   expect(planAction(anAction(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is running' })

@@ -91,7 +91,7 @@ describe('a release that is over but for one node', () => {
 })
 
 describe('a node that a release left', () => {
-  it('stops the release when the version fails there (G9), and the Rollout says how to go on', () => {
+  it('stops the release when the version fails there (G9), and the Rollout names the ways out', () => {
     const fake = twoLeft()
     returnBad(fake, 'node-3')
     expect(fake.rollout?.status).toMatchObject({

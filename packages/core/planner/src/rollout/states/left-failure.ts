@@ -13,8 +13,8 @@ export interface LeftFailure {
 }
 
 /**
- * A failure, after the end of a release, on nodes that it had left: nothing is rolled back for it, whatever failure.action says,
- * because the version runs well on the nodes of the release itself. The other nodes left keep their pods, until a person decides.
+ * A failure, after the end of a release, on nodes that it had left. Nothing is rolled back for it, whatever failure.action says,
+ * because the version runs on the nodes of the release itself. The other nodes left keep their pods until a person decides.
  *
  * @returns null without such a failure
  */
