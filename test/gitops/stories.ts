@@ -181,7 +181,7 @@ export const stories: Readonly<Record<string, Story>> = {
       await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
       const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': 'true' } } }
       await stage.client.patch(resourcePaths.nodes, { namespace: '', name: node }, { type: 'merge', body })
-      stage.simulator.nodes.revive(node)
+      await stage.simulator.nodes.revive(node)
       await untilStalled(stage, 'ReleaseFailed')
     },
   },
