@@ -2,6 +2,7 @@ import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, type KubeObject, type Pod, rolloutAnnotations } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
+import { configNamesIn } from './live-pods.ts'
 import type { Schedule } from './schedule.ts'
 import type { World } from './world.ts'
 
@@ -60,7 +61,7 @@ interface OfKind {
 
 function unendedOf({ kind, objects, level, pods, naming, isRolledBack }: OfKind): readonly string[] {
   const copies = new Map(objects.flatMap((one) => (one.immutable === true ? [[one.metadata.name, one.data?.['level']] as const] : [])))
-  const names = pods.map((pod) => nameIn(pod, kind))
+  const names = pods.map((pod) => configNamesIn(pod)[kind][0] ?? '')
   const read = new Set(names.map((name) => copies.get(name) ?? `${kind} ${name}, which is no copy`))
   const left = objects.filter(({ metadata }) => metadata.labels?.['tranche.dev/config-of'] !== undefined && !naming.includes(metadata.name))
   return [
@@ -82,17 +83,4 @@ function mayBeRolledBack({ shape, incidents }: Schedule): boolean {
   const asks = incidents.some((one) => one.kind === 'ask' || (one.kind === 'act' && one.type === 'abort'))
   const policies = [shape.policy, ...incidents.map((one) => (one.kind === 'policy' ? one.spec : null))]
   return asks || policies.some((policy) => policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert')
-}
-
-/** Name of the first ConfigMap or Secret that a pod reads: the plain one, or its copy. */
-function nameIn({ spec }: Pod, kind: OfKind['kind']): string {
-  const { containers } = spec as unknown as { readonly containers: readonly { readonly envFrom?: readonly EnvFrom[] }[] }
-  const named = (containers[0]?.envFrom ?? []).map(({ configMapRef, secretRef }) => (kind === 'config' ? configMapRef : secretRef)?.name)
-  return named.find((name) => name !== undefined) ?? ''
-}
-
-/** @see core/v1 EnvFromSource */
-interface EnvFrom {
-  readonly configMapRef?: { readonly name: string }
-  readonly secretRef?: { readonly name: string }
 }
