@@ -21,6 +21,7 @@ import {
 import {
   type BatchReleasePlan,
   controlledBy,
+  foundPolicy,
   planBatchRelease,
   planRollout,
   releaseStatusPatch,
@@ -384,7 +385,7 @@ export class FakeCluster {
       const metadata = { namespace: 'demo', name: 'strict', uid: 'policy', resourceVersion: this.#next(), generation: this.#version }
       this.#policyMade = { metadata, spec: this.policy }
     }
-    return { kind: 'found', policy: this.#policyMade }
+    return foundPolicy(this.#policyMade)
   }
 
   #touchPermits({ permits, lowerTo }: BatchReleasePlan & { kind: 'touchPermits' }, record: FlightRecord): boolean {

@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { ObjectKey } from '@tranche/kube-types'
-import type { PolicyReading } from '@tranche/planner'
+import { foundPolicy, type PolicyReading } from '@tranche/planner'
 import { policyNameOf } from './policy-port.ts'
 
 /** Looks up the Rollout's ReleasePolicy in the cluster cache; `unseen` until policies are synced. */
@@ -10,5 +10,5 @@ export function policyOf({ overlay, policies }: WatchedCluster, rollout: Rollout
   if (name === undefined) return { kind: 'none' }
   if (!policies.synced) return { kind: 'unseen', name }
   const policy = overlay.policies.get({ namespace, name })
-  return policy === undefined ? { kind: 'missing', name } : { kind: 'found', policy }
+  return policy === undefined ? { kind: 'missing', name } : foundPolicy(policy)
 }

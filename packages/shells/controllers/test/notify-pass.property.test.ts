@@ -1,3 +1,4 @@
+import { foundPolicy } from '@tranche/planner'
 import type { Notification, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { createNotifyPass, type NotifyPort, receiverKey, type NotifyResult } from '@tranche/controllers'
@@ -117,7 +118,7 @@ function createWorld(): World {
   }
 
   const port: NotifyPort = {
-    read: () => ({ rollout: seen, policy: { kind: 'found', policy: aPolicy() } }),
+    read: () => ({ rollout: seen, policy: foundPolicy(aPolicy()) }),
     async notify({ notification }): Promise<NotifyResult> {
       dieAt('beforeTelling')
       const refused = { kind: 'refused', message: 'webhook.url: down', retryAfterMs: null } as const

@@ -3,7 +3,7 @@ import type { PatchOperation } from '@tranche/fence'
 import { isSameJson, parseTime } from '@tranche/kube-types'
 import { type Advice, problemsText } from '@tranche/validation'
 import { receiverTrouble } from '../notify/receiver-trouble.ts'
-import { policyProblems } from '../rollout/view/release-policy.ts'
+import { policyProblems } from './policy-problems.ts'
 import { statusPatch } from '../release/view/status-patch.ts'
 
 /** Everything one pass over one ReleasePolicy has read. */

@@ -1,10 +1,10 @@
 import type { Notification, ReleasePolicy } from '@tranche/api-schema'
-import { type NotifyView, planNotify, postponePatch, receiverTrouble, removalPatch } from '@tranche/planner'
+import { foundPolicy, type NotifyView, planNotify, postponePatch, receiverTrouble, removalPatch } from '@tranche/planner'
 import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 import { aReceiver, aRollout, aStatus, T0 } from './statuses.ts'
 
-const found = { kind: 'found', policy: aPolicy(['a', 'b']) } as const
+const found = foundPolicy(aPolicy(['a', 'b']))
 const both = [waiting('1', 'a'), waiting('2', 'b'), waiting('3', 'a')]
 
 describe('the next notification of a receiver', () => {
@@ -30,7 +30,7 @@ describe('the next notification of a receiver', () => {
       want: { kind: 'notify' },
     },
     'is dropped where the policy no longer has the receiver': {
-      view: { policy: { kind: 'found', policy: aPolicy(['b']) } },
+      view: { policy: foundPolicy(aPolicy(['b'])) },
       want: { kind: 'drop', notification: both[0] },
     },
     'is dropped where the Rollout no longer names a policy': { view: { policy: { kind: 'none' } }, want: { kind: 'drop' } },

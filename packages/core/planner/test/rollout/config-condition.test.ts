@@ -12,7 +12,11 @@ const reading = (...names: readonly string[]) => ({
 
 const readingSecret = { containers: [{ name: 'agent', envFrom: [{ secretRef: { name: 'token' } }] }] }
 const copied = { annotations: { 'tranche.dev/pinned-config': 'ConfigMap/agent=agent-9f86d081884c7d65' } }
-const pinning = { kind: 'found', policy: { metadata: { name: 'pinned' }, spec: { config: 'Pin' } } } as RolloutView['policy']
+const pinning = {
+  kind: 'found',
+  policy: { metadata: { name: 'pinned' }, spec: { config: 'Pin' } },
+  problems: [],
+} as unknown as RolloutView['policy']
 
 describe('the condition ConfigUnversioned', () => {
   it.each<[sentence: string, change: (view: RolloutView) => RolloutView, condition: object | undefined]>([

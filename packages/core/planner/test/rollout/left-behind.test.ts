@@ -1,6 +1,6 @@
 import type { RolloutStep } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { type RolloutView, strategyOf } from '@tranche/planner'
+import { foundPolicy, type RolloutView, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -9,10 +9,7 @@ const pause = { duration: 0 }
 const same = (view: RolloutView): RolloutView => view
 
 const obstacles: readonly [string, (view: RolloutView) => RolloutView][] = [
-  [
-    'PolicyInvalid',
-    (view) => ({ ...view, policy: { kind: 'found', policy: { metadata: namedCareful, spec: { soak: { step: 'a while' } } } } }),
-  ],
+  ['PolicyInvalid', (view) => ({ ...view, policy: foundPolicy({ metadata: namedCareful, spec: { soak: { step: 'a while' } } }) })],
   ['PolicyNotFound', (view) => ({ ...view, policy: { kind: 'missing', name: 'careful' } })],
   ['WorkloadNotFound', (view) => ({ ...view, daemonSet: undefined })],
   ['OpenKruiseActive', (view) => ({ ...view, kruise: { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 } })],

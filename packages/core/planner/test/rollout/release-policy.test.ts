@@ -1,5 +1,5 @@
 import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
-import { type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
+import { foundPolicy, type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { policyTerms } from '../../src/rollout/view/release-policy.ts'
 import { settle } from '../../../../../test/fakes/settle.ts'
@@ -71,7 +71,7 @@ describe('the policy terms of a BatchRelease', () => {
 function withPolicy(policy: PolicyReading | ReleasePolicy['spec']): RolloutView {
   if ('kind' in policy) return { ...running, policy }
   const metadata = { namespace: 'demo', name: 'careful', uid: 'p1', resourceVersion: '1', generation: 1 }
-  return { ...running, policy: { kind: 'found', policy: { metadata, spec: policy } } }
+  return { ...running, policy: foundPolicy({ metadata, spec: policy }) }
 }
 
 function inCanary(view: RolloutView, canary: Rollout['spec']['strategy']['canary']): RolloutView {

@@ -9,7 +9,7 @@ import {
   type TrancheSpec,
 } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
-import { type Problem, problemsText, validatePolicy } from '@tranche/validation'
+import { type Problem, problemsText } from '@tranche/validation'
 import type { RolloutView } from './rollout-view.ts'
 
 /** Result of reading the ReleasePolicy that a Rollout names. */
@@ -19,7 +19,8 @@ export type PolicyReading =
   /** The API server serves no policies, or has not listed them yet. */
   | { readonly kind: 'unseen'; readonly name: string }
   | { readonly kind: 'missing'; readonly name: string }
-  | { readonly kind: 'found'; readonly policy: ReleasePolicy }
+  /** With what {@link policyProblems} finds: clients that plan no release have no need of it, and do not carry the code of queries. */
+  | { readonly kind: 'found'; readonly policy: ReleasePolicy; readonly problems: readonly Problem[] }
 
 /** A policy that a release cannot follow: the release holds, and nothing laxer replaces the policy. */
 export interface PolicyObstacle {
@@ -46,7 +47,7 @@ export function policyObstacle({ policy: reading, rollout }: RolloutView): Polic
         message: `${namedText(reading.name)}: there is no such ReleasePolicy in namespace ${rollout.metadata.namespace ?? ''}; create it, or name another one`,
       }
     case 'found': {
-      const problems = policyProblems(reading.policy)
+      const { problems } = reading
       const [first] = problems
       if (first === undefined) return null
       return { reason: first.reason, message: `ReleasePolicy ${reading.policy.metadata.name}: ${problemsText(problems)}` }
@@ -96,17 +97,6 @@ export function policyTerms(view: RolloutView): PolicyTerms {
   const finalSettleSeconds = secondsOf(soak?.final)
   return termsOf({ nodes, maxUnavailable, failure, analysis, prePull, drain, downtime, stepSoakSeconds, finalSettleSeconds })
 }
-
-/** All problems of a policy. Policies are frozen and checked in every pass, and checking a query is expensive. */
-export function policyProblems(policy: ReleasePolicy): readonly Problem[] {
-  const known = problemsOf.get(policy)
-  if (known !== undefined) return known
-  const problems = validatePolicy(policy)
-  problemsOf.set(policy, problems)
-  return problems
-}
-
-const problemsOf = new WeakMap<ReleasePolicy, readonly Problem[]>()
 
 /** The BatchRelease's terms without those of a policy. */
 export function withoutPolicyTerms(tranche: TrancheSpec | undefined): TrancheSpec {
