@@ -21,7 +21,7 @@ const bundle = await rolldown({
     'validate-worker': 'apps/api/src/checks/validate-worker.ts',
   },
   platform: 'node',
-  plugins: [loadedLate(), billOfMaterials()],
+  plugins: [loadedLate(), partOfHttp(), billOfMaterials()],
   logLevel: 'warn',
   onLog: withoutMissingTools,
   // Libraries that read files beside their code find those of this package.
@@ -86,6 +86,19 @@ function loadedLate(): Plugin {
       if (!code.includes(change[0])) throw new Error(`${id}: no import of this wording: ${change[0]}`)
       return code.replace(...change)
     },
+  }
+}
+
+/**
+ * Gives libraries the members of `node:http` that they use. An import reads every member, which loads a second copy of undici for its
+ * WebSocket.
+ */
+function partOfHttp(): Plugin {
+  const part = '\0part-of-http.cjs'
+  return {
+    name: 'part-of-http',
+    resolveId: (id) => (id === 'http' || id === 'node:http' ? part : null),
+    load: (id) => (id === part ? "module.exports = process.getBuiltinModule('node:http')" : null),
   }
 }
 
