@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type NodeWithPods, shortageOn, specOf, toWaitingPod, type WaitingPod } from '@tranche/fit'
+import { type NodeWithPods, shortageOn, specOf, toPendingPod, type PendingPod } from '@tranche/fit'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, isOwnedBy, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
@@ -8,7 +8,7 @@ import { readPodsOn } from './read-pods-on.ts'
 /** Reads whether nodes have room for the new pods of DaemonSets. */
 export interface RoomReader {
   /**
-   * Reads the node and its pods: two requests. Waiting pods are read at most once in ten seconds for all nodes. So are priority classes, if no
+   * Reads the node and its pods: two requests. Pending pods are read at most once in ten seconds for all nodes. So are priority classes, if no
    * pod of the DaemonSet on the node has that of the template.
    *
    * @returns what a pod of the present template would lack on the node once the old pod is gone; null if it would fit
@@ -17,10 +17,10 @@ export interface RoomReader {
   read(daemonSet: DaemonSet, node: string, signal: AbortSignal): Promise<string | null>
 }
 
-/** How long waiting pods and priority classes are kept, in milliseconds. */
+/** How long pending pods and priority classes are kept, in milliseconds. */
 const KEPT_MS = 10_000
 
-/** Maximum number of waiting pods that are kept: those of the highest priority. */
+/** Maximum number of pending pods that are kept: those of the highest priority. */
 const MOST_WAITING = 1_000
 
 /** Priorities that every cluster has. @see scheduling.k8s.io/v1 SystemCriticalPriority */
@@ -31,7 +31,7 @@ const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
 
 /** Creates a reader, for one process. Its lists come from the API server's cache. */
 export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
-  const waiting = kept(clock, async () => readWaiting(client))
+  const pending = kept(clock, async () => readPending(client))
   const priorities = kept(clock, async () => readPriorities(client))
 
   async function priorityOf(daemonSet: DaemonSet, pods: readonly Pod[]): Promise<number> {
@@ -47,10 +47,10 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
       const [node, pods, others] = await Promise.all([
         client.get<Node>(resourcePaths.nodes, { namespace: '', name }, { signal, deadlineMs: READ_DEADLINE_MS }),
         readPodsOn(client, name, { mayBeOld: true, signal }),
-        waiting(),
+        pending(),
       ])
       const own = pods.filter((pod) => isOwnedBy(pod, daemonSet))
-      const onNode: NodeWithPods = { node, pods, waiting: others }
+      const onNode: NodeWithPods = { node, pods, pending: others }
       return shortageOn(onNode, { owner: daemonSet, spec: specOf(daemonSet.spec.template), priority: await priorityOf(daemonSet, own) })
     },
   }
@@ -60,9 +60,9 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
  * Pods of DaemonSets wait for one node only and are scheduled like others, so they are read as well. Of many pods, those of lower priority are
  * dropped while they arrive.
  */
-async function readWaiting(client: KubeClient): Promise<readonly WaitingPod[]> {
+async function readPending(client: KubeClient): Promise<readonly PendingPod[]> {
   // A list that is read again delivers a pod again.
-  const kept = new Map<string, WaitingPod>()
+  const kept = new Map<string, PendingPod>()
   let lowest = Number.NEGATIVE_INFINITY
   const drop = (): void => {
     const dropped = [...kept.values()].toSorted((a, b) => b.priority - a.priority).slice(MOST_WAITING)
@@ -71,8 +71,8 @@ async function readWaiting(client: KubeClient): Promise<readonly WaitingPod[]> {
   }
   const transform = (object: KubeObject): null => {
     const pod = object as Pod
-    const waiting = (specOf(pod).priority ?? 0) < lowest ? null : toWaitingPod(pod)
-    if (waiting !== null) kept.set(waiting.uid, waiting)
+    const pending = (specOf(pod).priority ?? 0) < lowest ? null : toPendingPod(pod)
+    if (pending !== null) kept.set(pending.uid, pending)
     if (kept.size >= 2 * MOST_WAITING) drop()
     return null
   }

@@ -50,7 +50,7 @@ describe('the room on a node of 8 CPUs', () => {
     expect(await read('node-002', newAgent('3'))).toBeNull()
   })
 
-  it('is less what a waiting pod would take first', async () => {
+  it('is less what a pending pod would take first', async () => {
     const agent = await runAgent('2')
     await makePod('filler', { nodeName: 'node-001', ...asking('4500m') })
     await makeBacklog('3', { priorityClassName: 'high' })
@@ -123,7 +123,7 @@ function asking(cpu: string): object {
   return { containers: [{ name: 'main', image: 'registry.example/main:1', resources: { requests: { cpu } } }] }
 }
 
-/** Waits for node-001, and displaces no other pod. */
+/** Waits for node-001, and preempts no other pod. */
 async function makeBacklog(cpu: string, fields: object): Promise<void> {
   const where = { nodeSelector: { 'kubernetes.io/hostname': 'node-001' } }
   const { metadata } = await makePod('backlog', { ...where, ...fields, ...asking(cpu) })

@@ -6,7 +6,7 @@ export interface DemandingPod {
   readonly namespace: string
   readonly name: string
   readonly uid: string
-  /** Pods of higher priority are scheduled first, and may displace others. */
+  /** Pods of higher priority are scheduled first, and may preempt others. */
   readonly priority: number
   readonly demand: Demand
 }
@@ -39,7 +39,7 @@ export type Shortage =
 
 /**
  * @returns why a pod with this demand does not fit the room; empty where it does. Pods of lower priority count as much as others: a
- *   DaemonSet's pod may displace them, but a release should not.
+ *   DaemonSet's pod may preempt them, but a release should not.
  */
 export function shortagesIn(room: NodeRoom, demand: Demand): readonly Shortage[] {
   return shortagesBeside(usedIn(room), room, demand)
@@ -86,15 +86,15 @@ export interface Taker {
 }
 
 /**
- * The first waiting pod that the scheduler would put into the room before ours, and after which ours no longer fits. A waiting pod of
+ * The first pending pod that the scheduler would put into the room before ours, and after which ours no longer fits. A pending pod of
  * lower priority is scheduled after ours, and one that does not fit takes nothing.
  *
- * @param waiting pods without a node that may run on this one
+ * @param pending pods without a node that may run on this one
  * @returns null without one
  */
-export function takerIn(room: NodeRoom, ours: Pick<DemandingPod, 'demand' | 'priority'>, waiting: readonly DemandingPod[]): Taker | null {
+export function takerIn(room: NodeRoom, ours: Pick<DemandingPod, 'demand' | 'priority'>, pending: readonly DemandingPod[]): Taker | null {
   const used = usedIn(room)
-  const first = waiting.filter(({ priority }) => priority >= ours.priority).toSorted(byPriority)
+  const first = pending.filter(({ priority }) => priority >= ours.priority).toSorted(byPriority)
   for (const pod of first) {
     if (!fitsBeside(used, room, pod.demand)) continue
     addTo(used.amounts, pod.demand.requests)

@@ -4,7 +4,7 @@ import { amountsOf, type DemandingSpec, demandOf } from './demand.ts'
 import { hasEnded, toDemandingPod } from './demanding-pod.ts'
 import { type NodeRoom, shortagesIn, takerIn } from './room.ts'
 import { shortageText } from './shortage-text.ts'
-import type { WaitingPod } from './waiting-pod.ts'
+import type { PendingPod } from './pending-pod.ts'
 
 /** The pod that a release would put on a node. */
 export interface PodToCome {
@@ -21,14 +21,14 @@ export interface NodeWithPods {
   /** Every pod that is bound to the node. */
   readonly pods: readonly Pod[]
   /** Pods of all namespaces that wait for a node. */
-  readonly waiting: readonly WaitingPod[]
+  readonly pending: readonly PendingPod[]
 }
 
 /**
  * @returns what the pod would lack on the node: `no room for the new pod: cpu: 500m requested, 200m of 4 free`; null if it fits, and no
- *   waiting pod would take its room first. Volumes and rules between pods are not looked at.
+ *   pending pod would take its room first. Volumes and rules between pods are not looked at.
  */
-export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec, priority }: PodToCome): string | null {
+export function shortageOn({ node, pods, pending }: NodeWithPods, { owner, spec, priority }: PodToCome): string | null {
   const staying = pods.filter((pod) => !hasEnded(pod) && !isOwnedBy(pod, owner) && !goesFirst(pod, owner))
   const room: NodeRoom = { allocatable: allocatableOf(node), pods: staying.map(toDemandingPod) }
   const ours = { demand: demandOf(spec), priority }
@@ -38,7 +38,7 @@ export function shortageOn({ node, pods, waiting }: NodeWithPods, { owner, spec,
   const taker = takerIn(
     room,
     ours,
-    waiting.filter(({ placement, owned }) => !isOwnedBy(owned, owner) && isSchedulableNode(placement, node)),
+    pending.filter(({ placement, owned }) => !isOwnedBy(owned, owner) && isSchedulableNode(placement, node)),
   )
   if (taker === null) return null
   const { pod } = taker

@@ -19,7 +19,7 @@ it.each<[sentence: string, compute: () => unknown]>([
   ['demand of a pod that requests a million digits and a letter', () => demandOf({ overhead: { cpu: `${'9'.repeat(1_000_000)}x` } })],
   ['growth of a template with 10,000 ports by as many', () => growthOf(listening(0), listening(MANY))],
   [
-    'room beside 1,000 waiting pods with 100 ports each, on a node with 200 such pods',
+    'room beside 1,000 pending pods with 100 ports each, on a node with 200 such pods',
     () =>
       takerIn(
         { allocatable: amountsOf({ pods: '2000' }), pods: portPods(0, 200) },

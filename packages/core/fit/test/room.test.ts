@@ -63,10 +63,10 @@ describe('the room on a node', () => {
   })
 })
 
-describe('a waiting pod', () => {
+describe('a pending pod', () => {
   const ours = pod('ours', { cpu: '2' }, { priority: 10 })
 
-  it.each<[sentence: string, room: NodeRoom, waiting: readonly DemandingPod[], taker: string | null]>([
+  it.each<[sentence: string, room: NodeRoom, pending: readonly DemandingPod[], taker: string | null]>([
     ['of the same priority takes the place', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 10 })], 'w'],
     ['of higher priority takes the place', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 11 })], 'w'],
     ['of lower priority does not', room(pod('a', { cpu: '1' })), [pod('w', { cpu: '2' }, { priority: 9 })], null],
@@ -79,7 +79,7 @@ describe('a waiting pod', () => {
       'v',
     ],
     ['takes the last place for a pod', room(pod('a', {}), pod('b', {})), [pod('w', {}, { priority: 10 })], 'w'],
-  ])('%s', (_sentence, given, waiting, taker) => {
-    expect(takerIn(given, ours, waiting)?.pod.name ?? null).toBe(taker)
+  ])('%s', (_sentence, given, pending, taker) => {
+    expect(takerIn(given, ours, pending)?.pod.name ?? null).toBe(taker)
   })
 })

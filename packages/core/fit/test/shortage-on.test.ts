@@ -1,4 +1,4 @@
-import { type PodToCome, shortageOn, toWaitingPod, type WaitingPod } from '@tranche/fit'
+import { type PodToCome, shortageOn, toPendingPod, type PendingPod } from '@tranche/fit'
 import type { Node, Pod } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 
@@ -42,7 +42,7 @@ describe('the shortage on a node', () => {
       'no room for the new pod: cpu: 1 requested, 0 of 4 free',
     ],
   ])('%s', (_sentence, pods, shortage) => {
-    expect(shortageOn({ node, pods, waiting: [] }, ours)).toBe(shortage)
+    expect(shortageOn({ node, pods, pending: [] }, ours)).toBe(shortage)
   })
 
   const tolerant = { tolerations: [{ key: 'dedicated', operator: 'Exists' }] }
@@ -57,41 +57,41 @@ describe('the shortage on a node', () => {
       false,
     ],
   ])('where a pod waits: %s', (_sentence, spec, isTaken) => {
-    const waiting = [toWaitingPod(pod('w', spec))!]
+    const pending = [toPendingPod(pod('w', spec))!]
     const text = 'the pending pod w, of priority 10, would take the room of the new pod: cpu: 1 requested, 0 of 4 free'
-    expect(shortageOn({ node, pods: [], waiting }, ours)).toBe(isTaken ? text : null)
+    expect(shortageOn({ node, pods: [], pending }, ours)).toBe(isTaken ? text : null)
   })
 
-  it('is none beside a waiting pod of the DaemonSet, which the release deletes', () => {
-    const waiting = [toWaitingPod(pod('old', { ...asking('4'), ...tolerant, priority: 10 }, 'agent'))!]
-    expect(shortageOn({ node, pods: [], waiting }, ours)).toBeNull()
+  it('is none beside a pending pod of the DaemonSet, which the release deletes', () => {
+    const pending = [toPendingPod(pod('old', { ...asking('4'), ...tolerant, priority: 10 }, 'agent'))!]
+    expect(shortageOn({ node, pods: [], pending }, ours)).toBeNull()
   })
 
   it('is the port of a forged pod that waits for the node, not that of a pod of the DaemonSet (F15)', () => {
     const port = { containers: [{ ports: [{ hostPort: 9100 }] }] }
     const old = pod('old', { ...port, ...tolerant, priority: 10 }, 'agent')
     const forged = inNamespace('tenant', pod('forged', { ...port, ...tolerant, priority: 10 }, 'agent'))
-    expect(shortageOn({ node, pods: [], waiting: [toWaitingPod(old)!] }, { ...ours, spec: port })).toBeNull()
-    const both = [old, forged].map((one) => toWaitingPod(one)!)
-    expect(shortageOn({ node, pods: [], waiting: both }, { ...ours, spec: port })).toContain('a pending pod of another namespace')
+    expect(shortageOn({ node, pods: [], pending: [toPendingPod(old)!] }, { ...ours, spec: port })).toBeNull()
+    const both = [old, forged].map((one) => toPendingPod(one)!)
+    expect(shortageOn({ node, pods: [], pending: both }, { ...ours, spec: port })).toContain('a pending pod of another namespace')
   })
 
   it('names no pod of another namespace', () => {
     const port = { containers: [{ ports: [{ hostPort: 9100 }] }] }
     const foreign = (name: string): Pod => inNamespace('tenant', pod(name, { ...port, ...tolerant, priority: 10 }))
     const asked = { ...ours, spec: port }
-    expect(shortageOn({ node, pods: [foreign('secret-project')], waiting: [] }, asked)).toBe(
+    expect(shortageOn({ node, pods: [foreign('secret-project')], pending: [] }, asked)).toBe(
       'no room for the new pod: TCP port 9100 is taken by a pod of another namespace',
     )
-    expect(shortageOn({ node, pods: [], waiting: [toWaitingPod(foreign('secret-project'))!] }, asked)).toBe(
+    expect(shortageOn({ node, pods: [], pending: [toPendingPod(foreign('secret-project'))!] }, asked)).toBe(
       'a pending pod of another namespace, of priority 10, would take the room of the new pod: TCP port 9100 is taken by a pod of another namespace',
     )
   })
 
   it('is none on a cordoned node for a pod that only other pods would take', () => {
     const cordoned = { ...node, spec: { unschedulable: true } }
-    const waiting = [toWaitingPod(pod('w', { ...asking('4'), priority: 10 }))!]
-    expect(shortageOn({ node: cordoned, pods: [], waiting }, ours)).toBeNull()
+    const pending = [toPendingPod(pod('w', { ...asking('4'), priority: 10 }))!]
+    expect(shortageOn({ node: cordoned, pods: [], pending }, ours)).toBeNull()
   })
 
   const many = Array.from({ length: 1_000 }, (_, at) => `k${at}`)
@@ -101,19 +101,19 @@ describe('the shortage on a node', () => {
     ['a node selector', { ...tolerant, nodeSelector: Object.fromEntries(many.map((key) => [key, 'v'])) }],
     ['an affinity', { ...tolerant, affinity: { nodeAffinity: required } }],
     ['tolerations', { tolerations: many.map((key) => ({ key, operator: 'Exists' })) }],
-  ])('is what a waiting pod would take, also where %s of a thousand entries may keep it from the node', (_sentence, spec) => {
-    const waiting = toWaitingPod(pod('w', { ...asking('4'), ...spec, priority: 10 }))!
-    expect(shortageOn({ node, pods: [], waiting: [waiting] }, ours)).toContain('the pending pod w, of priority 10, would take the room')
+  ])('is what a pending pod would take, also where %s of a thousand entries may keep it from the node', (_sentence, spec) => {
+    const pending = toPendingPod(pod('w', { ...asking('4'), ...spec, priority: 10 }))!
+    expect(shortageOn({ node, pods: [], pending: [pending] }, ours)).toContain('the pending pod w, of priority 10, would take the room')
   })
 
-  it('is none where a waiting pod with a large affinity asks for another node by its node selector', () => {
+  it('is none where a pending pod with a large affinity asks for another node by its node selector', () => {
     const where = { ...tolerant, affinity: { nodeAffinity: required }, nodeSelector: { 'kubernetes.io/hostname': 'n2' } }
-    const waiting = toWaitingPod(pod('w', { ...asking('4'), ...where, priority: 10 }))!
-    expect(shortageOn({ node, pods: [], waiting: [waiting] }, ours)).toBeNull()
+    const pending = toPendingPod(pod('w', { ...asking('4'), ...where, priority: 10 }))!
+    expect(shortageOn({ node, pods: [], pending: [pending] }, ours)).toBeNull()
   })
 })
 
-it('less than 32 KiB of a waiting pod is kept', () => {
+it('less than 32 KiB of a pending pod is kept', () => {
   const many = <T>(one: (at: number) => T): readonly T[] => Array.from({ length: 20_000 }, (_, at) => one(at))
   const labels = Object.fromEntries(many((at) => [`l${at}`, 'v']))
   const quantities = Object.fromEntries(many((at) => [`example.com/r${at}`, '1']))
@@ -125,10 +125,10 @@ it('less than 32 KiB of a waiting pod is kept', () => {
   })
   const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'x'.repeat(1_000_000), uid: 'x', controller: true }
   const metadata = { ...large.metadata, labels, annotations: labels, ownerReferences: [owner] }
-  const waiting = toWaitingPod({ ...large, metadata })!
-  const text = JSON.stringify(waiting, (_key, value: unknown) => (value instanceof Map ? [...value].map(String) : value))
+  const pending = toPendingPod({ ...large, metadata })!
+  const text = JSON.stringify(pending, (_key, value: unknown) => (value instanceof Map ? [...value].map(String) : value))
   expect(text.length).toBeLessThan(32 * 1_024)
-  expect(waiting.demand.requests.get('pods')).toBe(1_000_000_000n)
+  expect(pending.demand.requests.get('pods')).toBe(1_000_000_000n)
 })
 
 it.each<[sentence: string, pod: Pod, waits: boolean]>([
@@ -138,8 +138,8 @@ it.each<[sentence: string, pod: Pod, waits: boolean]>([
   ['that is being deleted', { ...pod('a', {}), metadata: { ...pod('a', {}).metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }, false],
   ['that has failed before it had a node', { ...pod('a', {}), status: { phase: 'Failed' } }, false],
 ])('a pod %s waits for one: %#', (_sentence, given, waits) => {
-  const waiting: WaitingPod | null = toWaitingPod(given)
-  expect(waiting !== null).toBe(waits)
+  const pending: PendingPod | null = toPendingPod(given)
+  expect(pending !== null).toBe(waits)
 })
 
 const byRelease = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'BatchRelease', name: 'agent', uid: 'r1', controller: true }

@@ -12,7 +12,7 @@ import { createNominations, type Nominations } from './nominations.ts'
 import { type ClusterCapacities, planBinding } from './plan-binding.ts'
 import { specOf } from './pod-demand.ts'
 import { createSchedulerWrites, type SchedulerWrites } from './scheduler-writes.ts'
-import { createWaitingPods } from './waiting-pods.ts'
+import { createPendingPods } from './pending-pods.ts'
 
 const WORKERS = 8
 const NAME = 'default-scheduler'
@@ -31,7 +31,7 @@ class Scheduler implements RunningController {
   readonly #writes: SchedulerWrites
   readonly #queue: WorkQueue
   readonly #ledger = createCapacityLedger()
-  readonly #waiting = createWaitingPods()
+  readonly #waiting = createPendingPods()
   readonly #nominations = createNominations()
   readonly #nodes: Informer<Node>
   readonly #budgets: Informer<DisruptionBudget>

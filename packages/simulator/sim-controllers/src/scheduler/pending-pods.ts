@@ -3,7 +3,7 @@ import { pinnedNode } from '../placement/node-of-pod.ts'
 import { hasPodRules } from './pod-affinity.ts'
 
 /** Unschedulable pods, and the events that may change that. */
-export interface WaitingPods {
+export interface PendingPods {
   add(pod: Pod): void
   delete(pod: Pod): void
   /** @returns keys of pods to retry after a change of this node */
@@ -15,7 +15,7 @@ export interface WaitingPods {
 const ANYWHERE = ''
 
 /** @returns an empty collection */
-export function createWaitingPods(): WaitingPods {
+export function createPendingPods(): PendingPods {
   /** Keys by the single node that a pod may run on. */
   const byNode = new Map<string, Set<string>>()
   const byPods = new Set<string>()

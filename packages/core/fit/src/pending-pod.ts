@@ -4,7 +4,7 @@ import { hasEnded, specOf, toDemandingPod } from './demanding-pod.ts'
 import type { DemandingPod } from './room.ts'
 
 /** A pod without a node, and the nodes that it may run on. */
-export interface WaitingPod extends DemandingPod {
+export interface PendingPod extends DemandingPod {
   readonly placement: PodPlacement
   /** What decides whose pod it is. */
   readonly owned: KubeObject
@@ -17,20 +17,20 @@ export interface WaitingPod extends DemandingPod {
  *
  * @returns null if it has a node, is being deleted, or is held back by scheduling gates
  */
-export function toWaitingPod(pod: Pod): WaitingPod | null {
+export function toPendingPod(pod: Pod): PendingPod | null {
   const { nodeName = '', schedulingGates = [] } = specOf(pod)
   if (nodeName !== '' || schedulingGates.length > 0 || pod.metadata.deletionTimestamp !== undefined || hasEnded(pod)) return null
-  const waiting = toDemandingPod(pod)
-  return { ...waiting, demand: mainPartOf(waiting.demand), placement: placementPartOf(pod), owned: ownedPartOf(pod) }
+  const pending = toDemandingPod(pod)
+  return { ...pending, demand: mainPartOf(pending.demand), placement: placementPartOf(pod), owned: ownedPartOf(pod) }
 }
 
-/** Maximum size of a node selector, an affinity, tolerations, or labels that is kept of a waiting pod, in characters. */
+/** Maximum size of a node selector, an affinity, tolerations, or labels that is kept of a pending pod, in characters. */
 const MOST_CHARACTERS = 4_096
 
 /** Characters by which each member and item counts. */
 const ENTRY_CHARACTERS = 8
 
-/** Maximum number of ports, and of resources, that are kept of a waiting pod. */
+/** Maximum number of ports, and of resources, that are kept of a pending pod. */
 const MOST_ENTRIES = 100
 
 const EVERY_TAINT: readonly Toleration[] = [{ operator: 'Exists' }]
