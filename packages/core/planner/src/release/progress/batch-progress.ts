@@ -54,6 +54,11 @@ export interface BatchProgress {
   readonly unavailable: readonly string[]
   /** Dead nodes, and whether the policy exempts them from the budget. */
   readonly exemption: Exemption
+  /**
+   * Nodes of a batch that reached none: each is skipped, or exempt without an old pod. Empty where the policy excludes all of them; absent where
+   * the batch reaches a node, or takes none, and in a rollback.
+   */
+  readonly outOfReach?: readonly string[]
   /** True if our view is older than what executors have recorded, so that nodes may seem updated that are not. */
   readonly isBehind?: true
   readonly state: BatchState
@@ -77,7 +82,10 @@ export interface BatchQuestion extends CountQuestion {
   readonly excused?: readonly string[] | undefined
 }
 
-/** Counts a batch. It is ready when `effectiveSize` nodes, minus the tolerated ones, are updated and available. */
+/**
+ * Counts a batch. It is ready when `effectiveSize` nodes, minus the tolerated ones, are updated and available. A batch that reaches no node is
+ * not ready, while no desired node runs the revision: it would become stable without having run.
+ */
 export function batchProgress(question: BatchQuestion): BatchProgress {
   const { fleet, revision, stable, former = NONE, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
@@ -101,6 +109,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const away = counts.away.filter(isCounted)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, { ...counts, away }))
   const onTheWay = counts.updated + counts.between.length - idle.length
+  const isOutOfReach = revision !== stable && size > leaked && reachable === 0
   return {
     ...counts,
     desired,
@@ -113,7 +122,8 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     away,
     unavailable: counts.unavailable.filter(isCounted),
     exemption,
-    state: stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + away.length),
+    ...(isOutOfReach && { outOfReach: [...counts.skipped, ...idle.map(({ name }) => name)] }),
+    state: isOutOfReach ? 'Upgrading' : stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + away.length),
   }
 }
 
@@ -125,7 +135,8 @@ function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pic
 }
 
 /** Counts made node by node. */
-interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'exemption' | 'isBehind' | 'state'> {
+interface NodeCounts
+  extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'exemption' | 'outOfReach' | 'isBehind' | 'state'> {
   /** Desired nodes by the first step that takes them, from 0; the array is sparse. */
   readonly inStep: readonly number[]
   /** Desired nodes with an old pod that are not in the steps so far. */
