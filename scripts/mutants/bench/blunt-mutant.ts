@@ -64,3 +64,4 @@ export type WorldsName =
   | 'crossing'
   | 'tenant'
   | 'policies'
+  | 'unreached'

@@ -22,12 +22,12 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
   return { reason: 'Upgrading', message, nodes: [] }
 }
 
-/** No node runs the revision, and the batch can take none: says why for which nodes, and what ends that. */
+/** No desired node runs the revision, and the batch can take none: says why for which nodes, and what ends that. */
 function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[]): Omit<Waiting, 'since'> {
   const away = outOfReach.length === 0 ? [] : [`NotReady or in maintenance: ${firstNodes(outOfReach)}`]
   const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
   const ends = [...away.map(() => 'one of these nodes is back'), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
-  const message = `no node of the batch is in reach, and no node runs the revision yet (${[...away, ...left].join('; ')}); the release continues once ${ends}, or ends with an abort`
+  const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); the release continues once ${ends}, or ends with an abort`
   return { reason: 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
 }
 

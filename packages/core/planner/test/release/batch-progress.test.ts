@@ -120,6 +120,26 @@ describe('batchProgress', () => {
       question: { batch: null, stable: 'old', nodes: { notReady: { exempt: 2 } }, fleet: nodes('a:old!? b:old~?') },
       want: { effectiveSize: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
     },
+    'is not ready where dead nodes are all that is left, and they are not desired because they are dead (G6)': {
+      question: { batch: null, stable: 'old', fleet: undesired('a:old? b:old?') },
+      want: { desired: 0, size: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
+    },
+    'is not ready where all nodes of the step are not desired because they are dead (G6)': {
+      question: { ...canaryStep, stable: 'old', fleet: toFleetView([...undesired('a:old?').nodes, ...nodes('b:old c:old d:old').nodes]) },
+      want: { size: 0, outOfReach: ['a'], state: 'Upgrading' },
+    },
+    'is ready where all nodes that are dead and not desired belong to later steps': {
+      question: { ...canaryStep, stable: 'old', fleet: undesired('b:old?') },
+      want: { size: 0, state: 'Ready' },
+    },
+    'is ready where the policy excludes all nodes that are dead and not desired': {
+      question: { batch: null, nodes: { exclude: [named('a')] }, fleet: undesired('a:old?') },
+      want: { size: 0, state: 'Ready' },
+    },
+    'is ready where no node is desired, and those with old pods are Ready': {
+      question: { batch: null, fleet: undesired('a:old') },
+      want: { size: 0, state: 'Ready' },
+    },
     'is ready where a step adds only NotReady nodes, and a node of an earlier one runs the revision': {
       question: { ...canaryStep, batch: 1, fleet: nodes('a:new b:old? c:old? d:old') },
       want: { effectiveSize: 1, skipped: ['b', 'c'], state: 'Ready' },
@@ -240,6 +260,10 @@ describe('batchSize', () => {
 /** A permit of the node whose pod is gone. */
 function inFlight(node: string): Permit {
   return { node, podUid: `gone-${node}`, podResourceVersion: '1' }
+}
+
+function undesired(text: string): BatchQuestion['fleet'] {
+  return toFleetView(nodes(text).nodes.map((node) => ({ ...node, desired: false })))
 }
 
 function tolerating(failureThreshold: number | string): BatchQuestion['plan'] {

@@ -6,7 +6,13 @@ import { act, settle } from '../../../../../test/fakes/settle.ts'
 describe('a version that no node runs', () => {
   it.each([
     ['in one step', [{ replicas: '100%' }]],
-    ['in steps without pauses', [{ replicas: '20%', pause: { duration: 0 } }, { replicas: '60%', pause: { duration: 0 } }]],
+    [
+      'in steps without pauses',
+      [
+        { replicas: '20%', pause: { duration: 0 } },
+        { replicas: '60%', pause: { duration: 0 } },
+      ],
+    ],
   ])('never becomes stable while all nodes are out of reach, %s (G6, G12)', (_how, steps) => {
     const fake = outOfReach(steps)
     fake.setImage('v2')
@@ -14,7 +20,7 @@ describe('a version that no node runs', () => {
     expect(fake.rollout?.status).toMatchObject({
       phase: 'Progressing',
       stableRevision: 'hash-v1',
-      message: expect.stringContaining('no node of the batch is in reach, and no node runs the revision yet'),
+      message: expect.stringContaining('no node of the batch is in reach, and no desired node runs the revision'),
       waitingFor: { reason: 'NoNodeInReach' },
     })
     expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Succeeded')).toBeUndefined()

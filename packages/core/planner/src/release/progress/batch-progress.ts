@@ -13,6 +13,7 @@ import {
   hasOldPod,
   idleNodes,
   isInReach,
+  isInScope,
   nodesInFlight,
   updatedPod,
 } from '@tranche/fence'
@@ -55,8 +56,8 @@ export interface BatchProgress {
   /** Dead nodes, and whether the policy exempts them from the budget. */
   readonly exemption: Exemption
   /**
-   * Nodes of a batch that reached none: each is skipped, or exempt without an old pod. Empty where the policy excludes all of them; absent where
-   * the batch reaches a node, or takes none, and in a rollback.
+   * Nodes of a batch that reaches none. Each is skipped, exempt without an old pod, or not desired because it is dead. Empty where the policy
+   * excludes all of them. Absent where the batch reaches a node or takes none, and in a rollback.
    */
   readonly outOfReach?: readonly string[]
   /** True if our view is older than what executors have recorded, so that nodes may seem updated that are not. */
@@ -90,7 +91,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const { fleet, revision, stable, former = NONE, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
   const scope = batchScope(question.nodes, batch)
-  const { inStep, outside, outsideUpdated, mayBeDead, ...counts } = sumOf(
+  const { inStep, outside, outsideUpdated, mayBeDead, gone, ...counts } = sumOf(
     countPerBlock(fleet, { revision, stable, former, minReadyMs, monotonicMs, scope }),
   )
   const size = Math.min(
@@ -109,7 +110,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const away = counts.away.filter(isCounted)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, { ...counts, away }))
   const onTheWay = counts.updated + counts.between.length - idle.length
-  const isOutOfReach = revision !== stable && size > leaked && reachable === 0
+  const isOutOfReach = revision !== stable && (size > leaked || gone.length > 0) && reachable === 0
   return {
     ...counts,
     desired,
@@ -122,7 +123,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     away,
     unavailable: counts.unavailable.filter(isCounted),
     exemption,
-    ...(isOutOfReach && { outOfReach: [...counts.skipped, ...idle.map(({ name }) => name)] }),
+    ...(isOutOfReach && { outOfReach: [...counts.skipped, ...idle.map(({ name }) => name), ...gone] }),
     state: isOutOfReach ? 'Upgrading' : stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + away.length),
   }
 }
@@ -145,6 +146,8 @@ interface NodeCounts
   readonly outsideUpdated: number
   /** Nodes without an available pod that are NotReady or in maintenance. */
   readonly mayBeDead: readonly NodeView[]
+  /** Nodes in the steps so far that a taint for their own failure keeps from being desired, with an old pod; without excluded ones. */
+  readonly gone: readonly string[]
 }
 
 interface ScopedQuestion extends CountQuestion {
@@ -192,6 +195,7 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
     updatedAvailable: updated.length - unwell.length,
     ...countInScope(nodes, old, question),
     mayBeDead: unavailable.filter(({ ready, maintenance }) => !ready || maintenance !== undefined),
+    gone: goneNodes(block, question),
     old: old.map(({ name }) => name),
     unwell,
     between: between.map(({ name }) => name),
@@ -199,6 +203,10 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
     unavailable: unavailable.map(({ name }) => name),
     changesAtMs: Math.min(...comingUp.map((pod) => availableFromMs(pod, minReadyMs) ?? Number.POSITIVE_INFINITY)),
   }
+}
+
+function goneNodes(block: NodeBlock, { scope, revision }: ScopedQuestion): readonly string[] {
+  return block.filter((node) => !node.desired && !node.ready && hasOldPod(node, revision) && isInScope(scope, node)).map(({ name }) => name)
 }
 
 type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>
@@ -241,6 +249,7 @@ function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
     outside: blocks.reduce((sum, { outside }) => sum + outside, 0),
     outsideUpdated: blocks.reduce((sum, { outsideUpdated }) => sum + outsideUpdated, 0),
     mayBeDead: blocks.flatMap(({ mayBeDead }) => mayBeDead),
+    gone: blocks.flatMap(({ gone }) => gone),
     old: blocks.flatMap(({ old }) => old),
     unwell: blocks.flatMap(({ unwell }) => unwell),
     between: blocks.flatMap(({ between }) => between),

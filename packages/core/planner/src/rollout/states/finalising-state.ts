@@ -11,7 +11,7 @@ import { rolledBackText } from './rolled-back-text.ts'
 /** The steps are done: the release is over once the DaemonSet was given back, or stays under control for nodes left behind. */
 export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): RolloutState {
   const { completed, nodesLeft, message, stalled, waiting } = summarizeBatchRelease(view)
-  const isOverButForNodesLeft = nodesLeft !== null && hasRun(view, before)
+  const isOverButForNodesLeft = nodesLeft !== null && hasRun(before)
   if (!completed && !isOverButForNodesLeft) return { ...before, message: endingText(before, message), waitingFor: waiting, stalled }
   const canary: CanaryStatus = {
     ...before.canary,
@@ -34,8 +34,8 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
 }
 
 /** Whether a desired node runs the revision: without one, the revision does not become stable. The way back is to one that has run. */
-function hasRun({ fleet }: RolloutView, { canary }: RolloutState): boolean {
-  return isReturn(canary) || fleet.desired === 0 || canary.canaryReplicas > 0
+function hasRun({ canary }: RolloutState): boolean {
+  return isReturn(canary) || canary.canaryReplicas > 0
 }
 
 /** A rollback is named in every message: counts alone would read as progress of the version that is rolled back. */
