@@ -12,7 +12,8 @@ import { rolledBackText } from './rolled-back-text.ts'
 export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): RolloutState {
   const { completed, nodesLeft, message, stalled, waiting } = summarizeBatchRelease(view)
   const isOverButForNodesLeft = nodesLeft !== null && hasRun(before)
-  if (!completed && !isOverButForNodesLeft) return { ...before, message: endingText(before, message), waitingFor: waiting, stalled }
+  if (!completed && !isOverButForNodesLeft)
+    return { ...before, message: `${endingText(before, message)}${unpinnedText(view)}`, waitingFor: waiting, stalled }
   const canary: CanaryStatus = {
     ...before.canary,
     finalisingStep: 'END',
@@ -36,6 +37,11 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
 /** Whether a desired node runs the revision: without one, the revision does not become stable. The way back is to one that has run. */
 function hasRun({ canary }: RolloutState): boolean {
   return isReturn(canary) || canary.canaryReplicas > 0
+}
+
+/** Config that cannot be pinned does not hold a rollback. */
+function unpinnedText({ configHold }: RolloutView): string {
+  return configHold === undefined ? '' : `; ${configHold.message}`
 }
 
 /** A rollback is named in every message: counts alone would read as progress of the version that is rolled back. */
