@@ -65,3 +65,4 @@ export type WorldsName =
   | 'crossing'
   | 'tenant'
   | 'policies'
+  | 'unreached'

@@ -9,6 +9,7 @@ const tally = 'packages/core/fence/src/pass/node-tally.ts'
 const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
 const batchProgress = 'packages/core/planner/src/release/progress/batch-progress.ts'
 const advanceStep = 'packages/core/planner/src/rollout/release/advance-step.ts'
+const finalising = 'packages/core/planner/src/rollout/states/finalising-state.ts'
 const startState = 'packages/core/planner/src/rollout/states/start-state.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
@@ -221,6 +222,15 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
       },
     ],
     worlds: 'people',
+  },
+  {
+    guarantee: 'G3',
+    fault: 'a version that no node can run becomes stable',
+    edits: [
+      { file: batchProgress, find: ' && reachable === 0', replace: ' && reachable < 0' },
+      { file: finalising, find: 'canary.canaryReplicas > 0', replace: 'canary.canaryReplicas >= 0' },
+    ],
+    worlds: 'unreached',
   },
   {
     guarantee: 'G4',

@@ -50,6 +50,16 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         6 * MINUTE,
       ),
   },
+  unreached: {
+    text: 'every kubelet falls silent before the release starts, and is back later',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { maxUnavailable: 2, minReadySeconds: 0, nodes: 3, steps: inSteps({ duration: 20 }) },
+        [...[0, 1, 2].map((pick): Incident => ({ atMs: SECOND, kind: 'silenceNode', pick, forMs: 5 * MINUTE })), template('v2', 90)],
+        7 * MINUTE,
+      ),
+  },
   killed: {
     text: 'the kubelets of two nodes with a new version fall silent, and a newer template replaces it before its release is complete',
     among: (drawn) =>

@@ -18,6 +18,7 @@ export {
   SOURCE_ANNOTATION,
   toCopy,
 } from './pin/config-copy.ts'
+export { type ConfigHold, type ConfigHoldReason, configHoldReasons } from './pin/config-hold.ts'
 export { liveConfigIn } from './pin/live-config.ts'
 export { type PinOperation, pinPatch } from './pin/pin-patch.ts'
 export { isPinnedObject, OFFERED_CONFIG_ANNOTATION, PINNED_CONFIG_ANNOTATION, pinnedObjects, pinsOf } from './pin/pinned-objects.ts'

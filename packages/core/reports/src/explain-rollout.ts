@@ -78,6 +78,7 @@ const waitingRules: Readonly<Record<string, string>> = {
   ...groupRules,
   QueueUnavailable: 'Queue',
   NodesNotReady: 'NotReady',
+  NoNodeInReach: 'NotReady',
   TouchUnclear: 'Stopping',
 }
 

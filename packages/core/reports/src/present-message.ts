@@ -56,7 +56,7 @@ export function waitText({ message, since }: Pick<WaitingFor, 'message' | 'since
 }
 
 /** Reasons that node counts alone determine. */
-const countedReasons: readonly string[] = ['NotAvailable', 'Upgrading', 'BudgetUsedUp']
+const countedReasons: readonly string[] = ['NotAvailable', 'Upgrading', 'BudgetUsedUp', 'NoNodeInReach']
 
 const unseenReady: WaitingFor = {
   reason: 'Upgrading',

@@ -161,6 +161,7 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   ...groupNexts,
   QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
+  NoNodeInReach: (nodes) => `one of ${nodes} becomes Ready and leaves maintenance, or the policy no longer excludes it`,
   TouchUnclear: (nodes) =>
     `the API server accepts changes of the pods on ${nodes}: check that it responds and that no admission rule rejects them`,
 }

@@ -4,6 +4,7 @@ import { type DaemonSet, keyOf, keyText, type ObjectKey, ROLLOUTS_API_VERSION } 
 import {
   isForeign,
   isRevisionMissing,
+  isRollingBack,
   liveConfigHold,
   PASS_FAILED_TEXT,
   type PlannedEvent,
@@ -88,7 +89,12 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       monotonicMs: clock.monotonicMs(),
     }
     const pinning = asksForPins(reading) ? await pinFirst(pinner, read, signal, log) : UNPINNED
-    if (pinning.kind === 'wrote' || pinning.kind === 'pending') return { kind: 'pending', againInMs: pinning.againInMs }
+    if (pinning.kind === 'wrote' || pinning.kind === 'pending') {
+      // A rollback does not wait for copies.
+      if (!isRollingBack(read)) return { kind: 'pending', againInMs: pinning.againInMs }
+      const view = { ...read, ...pinnedIn(pinner.last(keyText(key)), read) }
+      return { kind: 'planned', plan: planRollout(view), view, pinsRecheckAfterMs: pinning.againInMs, configRecheckAfterMs: undefined }
+    }
     const view = pinning.kind === 'stop' ? read : { ...read, ...pinnedIn(pinning, read) }
     const plan = pinning.kind === 'stop' ? pinning.plan : planRollout(view)
     return { kind: 'planned', plan, view, pinsRecheckAfterMs: pinning.recheckAfterMs, configRecheckAfterMs: immutable?.recheckAfterMs }
@@ -135,7 +141,7 @@ function asksForPins({ policy }: Pick<RolloutReading, 'policy'>): boolean {
 }
 
 function pinnedIn(pinning: PinResult | null, read: RolloutView): Pick<RolloutView, 'configHold' | 'rolledBackConfig' | 'absentConfig'> {
-  if (pinning?.kind === 'held') return { configHold: pinning.why }
+  if (pinning?.kind === 'held') return { configHold: { reason: pinning.reason, message: pinning.why } }
   const configHold = asksForPins(read) ? liveConfigHold(read) : null
   return {
     ...(pinning?.kind === 'pinned' && { rolledBackConfig: pinning.rolledBack, absentConfig: pinning.absent ?? [] }),

@@ -7,7 +7,8 @@ import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts
  * become available, for new pods, or for nodes that are to be updated. The controller writes it; views compute it for the nodes of now.
  */
 export function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<Waiting, 'since'> {
-  const { unwell, between, away, effectiveSize, updated } = progress
+  const { unwell, between, away, effectiveSize, updated, outOfReach } = progress
+  if (outOfReach !== undefined) return reachWait(progress, outOfReach)
   if (unwell.length > 0) {
     const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
@@ -19,6 +20,15 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
   }
   const message = `${missingNodesText(effectiveSize - updated)}${pullsFirst(release)}${tooManyDeadText(progress)}`
   return { reason: 'Upgrading', message, nodes: [] }
+}
+
+/** No desired node runs the revision, and the batch can take none: says why for which nodes, and what ends that. */
+function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[]): Omit<Waiting, 'since'> {
+  const away = outOfReach.length === 0 ? [] : [`NotReady or in maintenance: ${firstNodes(outOfReach)}`]
+  const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
+  const ends = [...away.map(() => 'one of these nodes is back'), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
+  const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); the release continues once ${ends}, or ends with an abort`
+  return { reason: 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
 }
 
 /** @param nodes number of nodes that the batch still lacks */

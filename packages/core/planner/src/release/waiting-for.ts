@@ -81,6 +81,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   if (progress.state === 'Ready') return null
   if (progress.isBehind) return { reason: 'Upgrading', message: BEHIND, nodes: [] }
   const counted = countedWait(progress, view.release)
+  if (progress.outOfReach !== undefined) return counted
   if (progress.unwell.length > 0) return { ...counted, message: `${counted.message}${acceptedText(view, wanted)}` }
   const outage = queueOutage(view, progress)
   if (outage !== null && (progress.between.length > 0 || progress.unavailable.length < limit)) return outage

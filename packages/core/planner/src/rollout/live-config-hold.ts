@@ -1,3 +1,4 @@
+import type { ConfigHold } from '@tranche/config'
 import { discoverRevisions } from '../release/view/discover-revisions.ts'
 import { firstNodes } from '../release/progress/unwell-text.ts'
 import type { RolloutView } from './view/rollout-view.ts'
@@ -8,7 +9,7 @@ import type { RolloutView } from './view/rollout-view.ts'
  *
  * @returns null without such a pod
  */
-export function liveConfigHold({ daemonSet, revisions, fleet }: RolloutView): string | null {
+export function liveConfigHold({ daemonSet, revisions, fleet }: RolloutView): ConfigHold | null {
   const live = fleet.nodes.flatMap(({ name, pods }) =>
     pods.flatMap((pod) => (pod.liveConfig === undefined || pod.terminating ? [] : [{ ...pod, node: name, object: pod.liveConfig }])),
   )
@@ -17,5 +18,6 @@ export function liveConfigHold({ daemonSet, revisions, fleet }: RolloutView): st
   const own = found.kind === 'pending' ? [] : live.filter(({ hash }) => hash === found.canary)
   const [first] = own
   if (first === undefined) return null
-  return `config: Pin: pods of revision ${first.hash} read ${first.object.replace('/', ' ')} itself and no copy, on ${firstNodes(own.map(({ node }) => node))}. See that the API server applies the policy for pods (rbac.configPin: true in the chart, and helm upgrade). Then delete these pods, or replace them in batches with kubectl rollout restart daemonset/${daemonSet.metadata.name}`
+  const message = `config: Pin: pods of revision ${first.hash} read ${first.object.replace('/', ' ')} itself and no copy, on ${firstNodes(own.map(({ node }) => node))}. See that the API server applies the policy for pods (rbac.configPin: true in the chart, and helm upgrade). Then delete these pods, or replace them in batches with kubectl rollout restart daemonset/${daemonSet.metadata.name}`
+  return { reason: 'ReadByPods', message }
 }

@@ -109,7 +109,9 @@ function isDaemonSetRelease({ spec }: BatchRelease): boolean {
 function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null {
   // Where our fields are dropped, even the order to stop would be; the BatchRelease stops by itself.
   if (view.rollout.spec.disabled === true || isForeign(view) || view.schemaGap !== undefined) return null
-  return next.obstacle === null ? planReleaseOrRevert(view, next) : planStalled(view, next.obstacle, next.hold)
+  return next.obstacle === null || next.obstacle.holds === false
+    ? planReleaseOrRevert(view, next)
+    : planStalled(view, next.obstacle, next.hold)
 }
 
 /** Ends our control: the BatchRelease stops and detaches, then the binding is removed, then the finalizer. */

@@ -161,7 +161,7 @@ function observedGeneration(view: RolloutView, state: RolloutState): number {
   const generation = view.rollout.metadata.generation ?? 0
   const before = view.rollout.status?.observedGeneration ?? 0
   const { present, completed, acknowledged, paused } = summarizeBatchRelease(view)
-  if (state.obstacle !== null) return paused || !present ? generation : before
+  if (state.obstacle !== null && state.obstacle.holds !== false) return paused || !present ? generation : before
   if (state.phase === 'Progressing') return acknowledged ? generation : before
   if (state.phase === 'Healthy') return acknowledged || completed || !present ? generation : before
   return present ? before : generation

@@ -5,14 +5,18 @@ import { controlledBy } from '../release/view/release-view.ts'
 import { daemonSetPatch, strategyOf, takeOverStrategy } from '../release/view/daemon-set-patch.ts'
 import { isMidSurge } from '../release/progress/strategy-drift.ts'
 import { obstacleOf } from './states/obstacle-of.ts'
+import { isRollingBack } from './way-back.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 
 /** When a Rollout may change the template of its DaemonSet to pin config. */
 export type PinTiming =
   /** Not at all: another controller is in charge, or something prevents acting on the Rollout. */
   | { readonly kind: 'none' }
-  /** Not now: a release in charge decides about the strategy, a node has two pods, or the DaemonSet controller has yet to observe the template. */
-  | { readonly kind: 'later' }
+  /**
+   * Not now. `strategy`: a release in charge decides about it, a node has two pods, or the DaemonSet controller has yet to observe the template.
+   * `rollback`: one is in progress, and its template stays as it is. Copies that the template names are created nevertheless.
+   */
+  | { readonly kind: 'later'; readonly until: 'strategy' | 'rollback' }
   /** In a patch that tests the resourceVersion, and contains these operations too. */
   | { readonly kind: 'now'; readonly operations: readonly PatchOperation[] }
 
@@ -26,8 +30,10 @@ export function takeOverForPins(view: RolloutView): PinTiming {
   if (daemonSet === undefined || obstacleOf(view) !== null) return { kind: 'none' }
   const { annotations = {}, deletionTimestamp } = daemonSet.metadata
   if (deletionTimestamp !== undefined || annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name) return { kind: 'none' }
+  if (isRollingBack(view)) return { kind: 'later', until: 'rollback' }
   // A release counts who changes the strategy (G11), and under `OnDelete` a surge would lose the newer pods.
-  if (strategyOf(daemonSet) !== 'OnDelete' && (isHeldByRelease(view, daemonSet) || isMidSurge(fleet))) return { kind: 'later' }
+  if (strategyOf(daemonSet) !== 'OnDelete' && (isHeldByRelease(view, daemonSet) || isMidSurge(fleet)))
+    return { kind: 'later', until: 'strategy' }
   const change = takeOverStrategy(daemonSet)
   // Without admission, the release itself says that it is in progress.
   const says =

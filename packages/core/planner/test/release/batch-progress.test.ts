@@ -108,6 +108,54 @@ describe('batchProgress', () => {
       question: { batch: 1, stable: 'old', nodes: { notReady: { action: 'Wait' } }, fleet: nodes('a:new b:old¿ c:bad¿') },
       want: { skipped: [], waitedFor: ['b'] },
     },
+    'is not ready where every node of the step is NotReady, and names them (G6)': {
+      question: { ...canaryStep, stable: 'old', fleet: nodes('a:old? b:old c:old d:old') },
+      want: { size: 1, effectiveSize: 0, outOfReach: ['a'], state: 'Upgrading' },
+    },
+    'is not ready where the policy excludes every node (G6)': {
+      question: { batch: null, nodes: { exclude: [named('a', 'b', 'c', 'd')] } },
+      want: { effectiveSize: 0, outOfReach: [], excluded: ['a', 'b', 'c', 'd'], state: 'Upgrading' },
+    },
+    'is not ready where all nodes are dead, and another client deleted some of their pods (G6)': {
+      question: { batch: null, stable: 'old', nodes: { notReady: { exempt: 2 } }, fleet: nodes('a:old!? b:old~?') },
+      want: { effectiveSize: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
+    },
+    'is not ready where dead nodes are all that is left, and they are not desired because they are dead (G6)': {
+      question: { batch: null, stable: 'old', fleet: undesired('a:old? b:old?') },
+      want: { desired: 0, size: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
+    },
+    'is not ready where all nodes of the step are not desired because they are dead (G6)': {
+      question: { ...canaryStep, stable: 'old', fleet: toFleetView([...undesired('a:old?').nodes, ...nodes('b:old c:old d:old').nodes]) },
+      want: { size: 0, outOfReach: ['a'], state: 'Upgrading' },
+    },
+    'is ready where all nodes that are dead and not desired belong to later steps': {
+      question: { ...canaryStep, stable: 'old', fleet: undesired('b:old?') },
+      want: { size: 0, state: 'Ready' },
+    },
+    'is ready where the policy excludes all nodes that are dead and not desired': {
+      question: { batch: null, nodes: { exclude: [named('a')] }, fleet: undesired('a:old?') },
+      want: { size: 0, state: 'Ready' },
+    },
+    'is ready where no node is desired, and those with old pods are Ready': {
+      question: { batch: null, fleet: undesired('a:old') },
+      want: { size: 0, state: 'Ready' },
+    },
+    'is ready where a step adds only NotReady nodes, and a node of an earlier one runs the revision': {
+      question: { ...canaryStep, batch: 1, fleet: nodes('a:new b:old? c:old? d:old') },
+      want: { effectiveSize: 1, skipped: ['b', 'c'], state: 'Ready' },
+    },
+    'is ready where the nodes of the step are NotReady, and another node runs the revision': {
+      question: { ...canaryStep, fleet: nodes('a:old? b:new c:old d:old') },
+      want: { effectiveSize: 1, skipped: ['a'], state: 'Ready' },
+    },
+    'is ready where no node is in reach on the way back to the stable revision': {
+      question: { batch: null, stable: 'new', fleet: nodes('a:bad? b:bad?') },
+      want: { effectiveSize: 0, skipped: ['a', 'b'], state: 'Ready' },
+    },
+    'is ready where the step takes no node': {
+      question: { ...canaryStep, fleet: nodes('b:old c:old d:old') },
+      want: { size: 0, effectiveSize: 0, state: 'Ready' },
+    },
     'keeps the size where other nodes make up for the skipped ones': {
       question: { fleet: nodes('a:new b:new c:old? d:old') },
       want: { size: 2, effectiveSize: 2, skipped: ['c'], state: 'Ready' },
@@ -189,7 +237,9 @@ describe('batchProgress', () => {
   }
 
   it.each(Object.entries(cases))('%s', (_name, { question, want }) => {
-    expect(batchProgress({ ...base, ...question })).toMatchObject(want)
+    const progress = batchProgress({ ...base, ...question })
+    expect(progress).toMatchObject(want)
+    expect('outOfReach' in progress).toBe('outOfReach' in want)
   })
 })
 
@@ -210,6 +260,10 @@ describe('batchSize', () => {
 /** A permit of the node whose pod is gone. */
 function inFlight(node: string): Permit {
   return { node, podUid: `gone-${node}`, podResourceVersion: '1' }
+}
+
+function undesired(text: string): BatchQuestion['fleet'] {
+  return toFleetView(nodes(text).nodes.map((node) => ({ ...node, desired: false })))
 }
 
 function tolerating(failureThreshold: number | string): BatchQuestion['plan'] {

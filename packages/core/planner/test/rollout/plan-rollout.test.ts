@@ -267,19 +267,33 @@ describe('a release', () => {
     expect(released({ steps: [{ replicas: '100%', pause: {} }] }).rollout?.status?.phase).toBe('Healthy')
   })
 
-  it('pauses again once a step that paused with no updated node has one (G3)', () => {
+  it('waits at a step whose nodes are all NotReady, and pauses for its whole time once one of them is updated (G3)', () => {
     const fake = healthy({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] })
     const nodes = [...fake.nodes.keys()]
     for (const node of nodes) fake.nodes.set(node, { ready: false, bad: false })
     fake.setImage('v2')
-    for (let round = 0; round < 20; round++) act(fake)
-    expect(canaryIn(fake)).toMatchObject({ currentStepState: 'StepPaused', canaryReplicas: 0 })
-    fake.nowMs += 299_000
+    for (const endMs = fake.nowMs + 400_000; fake.nowMs < endMs; fake.nowMs += 200) act(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepUpgrade', canaryReplicas: 0 })
+    expect(fake.rollout?.status?.waitingFor).toMatchObject({ reason: 'NoNodeInReach', nodes, since: expect.any(String) })
     for (const node of nodes) fake.nodes.set(node, { ready: true, bad: false })
     for (const endMs = fake.nowMs + 100_000; fake.nowMs < endMs; fake.nowMs += 200) act(fake)
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', canaryReplicas: 1 })
     for (const endMs = fake.nowMs + 400_000; fake.nowMs < endMs; fake.nowMs += 200) act(fake)
     expect(fake.oldPods()).toEqual([])
+  })
+
+  it('pauses again once a step whose only updated node was removed has another one (G3)', () => {
+    const fake = healthy({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] })
+    fake.setImage('v2')
+    for (let round = 0; round < 40; round++) act(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepState: 'StepPaused', canaryReplicas: 1 })
+    fake.nodes.delete(fake.pods.find(({ hash }) => hash === 'hash-v2')!.node)
+    fake.nowMs += 290_000
+    for (let round = 0; round < 20; round++) act(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepState: 'StepPaused', canaryReplicas: 1 })
+    fake.nowMs += 290_000
+    for (let round = 0; round < 20; round++) act(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', canaryReplicas: 1 })
   })
 
   it('pauses at a last step below 100%, and then updates the rest as a separate batch', () => {

@@ -1,5 +1,6 @@
 import {
   type ConfigCopy,
+  type ConfigHoldReason,
   type ExistingCopy,
   isPinned,
   kindOfPin,
@@ -72,9 +73,28 @@ export async function attemptPins(port: PinPort, on: Attempt, signal: AbortSigna
       return { kind: 'wrote', againInMs: LOST_RECHECK_MS, isLost: true }
     log.warn({ err: error, rollout }, 'could not pin config')
     // Its copies are immutable, so a release of this template continues.
-    const continues = view === undefined ? on.wasPinned : isPinned(view) && isTransient(error)
+    const cause = error instanceof CopyFailed ? error.cause : error
+    const continues = view === undefined ? on.wasPinned : isPinned(view) && isTransient(cause)
     if (continues) return { kind: 'pinned', rolledBack: [], isSettled: false }
-    return { kind: 'held', why: `config: Pin: ${error instanceof Error ? error.message : String(error)}; it is tried again` }
+    if (error instanceof CopyFailed) return heldFor('CopyFailed', `${error.message}; it is tried again`)
+    return heldFor(view === undefined ? 'ConfigUnread' : 'PinFailed', `${messageOf(error)}; it is tried again`)
+  }
+}
+
+function heldFor(reason: ConfigHoldReason, why: string): Attempted & { readonly kind: 'held' } {
+  return { kind: 'held', reason, why: `config: Pin: ${why}` }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** A copy cannot be created; its cause says why, and the fix. */
+class CopyFailed extends Error {
+  constructor({ kind, metadata }: ConfigCopy, cause: unknown) {
+    super(`the copy ${metadata.name} of ${kind} ${metadata.annotations[SOURCE_ANNOTATION] ?? ''} cannot be created: ${messageOf(cause)}`, {
+      cause,
+    })
   }
 }
 
@@ -120,11 +140,20 @@ async function writeOnce(port: PinPort, on: Found, signal: AbortSignal, log: Log
   for (; plan.kind === 'createCopy'; plan = planPins(view)) {
     const waiting = isNamed(view, plan.copy) ? null : whileWaiting(on, log)
     if (waiting !== null) return waiting
-    await port.createCopy(plan.copy, signal)
+    await createCopy(port, plan.copy, signal)
     view = { ...view, copies: [...view.copies, existingCopy(plan.copy)] }
   }
   if (plan.kind !== 'pin' && view !== on.found) return { kind: 'wrote', againInMs: 0 }
   return carryOut(port, { ...on, found: view, plan }, signal, log)
+}
+
+async function createCopy(port: PinPort, copy: ConfigCopy, signal: AbortSignal): Promise<void> {
+  try {
+    await port.createCopy(copy, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw isAppError(error) && error.code === 'WRITE_CONFLICT' ? error : new CopyFailed(copy, error)
+  }
 }
 
 /** Whether the template or the last offer names the copy, which is gone then. */
@@ -143,16 +172,32 @@ function existingCopy({ kind, metadata: { name, annotations } }: ConfigCopy): Ex
 function whileWaiting({ daemonSet, timing, found: view, waitMs }: Found, log: Logger): Attempted | null {
   if (waitMs > 0) {
     log.warn({ daemonSet: keyText(keyOf(daemonSet)), recheckAfterMs: waitMs }, 'delayed pinning of config')
-    return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs } : { kind: 'held', why: TOO_OFTEN, waitMs }
+    return isPinned(view)
+      ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs }
+      : { ...heldFor('TooManyChanges', TOO_OFTEN), waitMs }
   }
   if (timing.kind === 'now') return null
-  return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false } : { kind: 'held', why: NOT_NOW }
+  if (isPinned(view)) return { kind: 'pinned', rolledBack: [], isSettled: false }
+  return timing.kind === 'later' && timing.until === 'rollback'
+    ? heldFor('RollbackInProgress', rollbackText(view))
+    : heldFor('StrategyNotOnDelete', NOT_NOW)
 }
 
-const TOO_OFTEN = `config: Pin: config has changed the template ${MOST_CHANGES} times in a row; the next change follows within ${CHANGES_APART_MS / 1_000} seconds, without an action of a user`
+const TOO_OFTEN = `config has changed the template ${MOST_CHANGES} times in a row; the next change follows within ${CHANGES_APART_MS / 1_000} seconds, without an action of a user`
 
 const NOT_NOW =
-  'config: Pin: the template may change only under the update strategy OnDelete, and while no node has two pods: set updateStrategy.type to OnDelete'
+  'the template may change only under the update strategy OnDelete, and while no node has two pods: set updateStrategy.type to OnDelete'
+
+/** Copies that the template names and that are gone come back only with the content that they had. */
+function rollbackText(view: PinView): string {
+  const gone = [...pinsOf(view.template)].filter(
+    ([key, name]) => !view.copies.some((copy) => copy.kind === kindOfPin(key) && copy.name === name),
+  )
+  const text = 'the template keeps its config as it is until the rollback is over'
+  if (gone.length === 0) return text
+  const names = gone.map(([key, name]) => `${kindOfPin(key)} ${name}`).join(', ')
+  return `${text}; pods cannot start with copies that are gone: ${names}. Create them again from a backup, or apply another template`
+}
 
 interface Planned extends Found {
   readonly plan: Exclude<PinPlan, { readonly kind: 'createCopy' }>
@@ -164,7 +209,7 @@ async function carryOut(port: PinPort, on: Planned, signal: AbortSignal, log: Lo
     case 'none':
       return { kind: 'pinned', ...inPlace(plan), isSettled: true }
     case 'wait':
-      return { kind: 'held', why: `config: Pin: ${plan.message}` }
+      return heldFor(plan.reason, plan.message)
     case 'collect':
       return collect(port, { ...on, plan }, signal, log)
     case 'keepCopy':

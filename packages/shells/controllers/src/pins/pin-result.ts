@@ -1,11 +1,11 @@
-import type { PinsInPlace } from '@tranche/config'
+import type { ConfigHoldReason, PinsInPlace } from '@tranche/config'
 
 /** What a pass did for the config of its DaemonSet. */
 export type PinResult =
   /** It wrote something, or lost a race: the template may change next, so no release may begin before it is read again, after this delay. */
   | { readonly kind: 'wrote'; readonly againInMs: number }
   /** Config cannot be pinned: the release holds. */
-  | { readonly kind: 'held'; readonly why: string }
+  | { readonly kind: 'held'; readonly reason: ConfigHoldReason; readonly why: string }
   /** The template names copies of all its config, or a rollback took them away, or there is no release to pin it for. */
   | (PinsInPlace & { readonly kind: 'pinned' })
   /** The API server has not answered yet. The attempt continues, and another call after this delay learns its result. */

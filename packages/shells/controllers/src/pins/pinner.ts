@@ -1,7 +1,7 @@
 import { OFFERED_CONFIG_ANNOTATION } from '@tranche/config'
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
-import { type RolloutView, takeOverForPins } from '@tranche/planner'
+import { type PinTiming, type RolloutView, takeOverForPins } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import { type Attempt, type Attempted, attemptPins, CHANGES_APART_MS, MOST_CHANGES } from './attempt-pins.ts'
 import { PinPace } from './pin-pace.ts'
@@ -93,7 +93,7 @@ class PortPinner implements Pinner {
     const timing = takeOverForPins(view)
     const { rollout, daemonSet, monotonicMs } = view
     if (timing.kind === 'none' || daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
-    if (this.#port === undefined) return { kind: 'held', why: NOT_ALLOWED }
+    if (this.#port === undefined) return NOT_ALLOWED
     const unenforced = this.#unenforced(daemonSet, monotonicMs)
     if (unenforced !== null) return unenforced
     const key = keyText(keyOf(rollout))
@@ -103,7 +103,7 @@ class PortPinner implements Pinner {
     if (last === undefined || (last.untilMs !== null && last.untilMs <= monotonicMs)) return null
     // Until the template may change, no change of an object needs an attempt.
     const versions = last.result.waitMs === undefined ? this.#port.versions(daemonSet) : null
-    if (last.basis !== basisOf(view, daemonSet, [versions, timing.kind])) return this.#between(view, daemonSet, last)
+    if (last.basis !== basisOf(view, daemonSet, [versions, timingText(timing)])) return this.#between(view, daemonSet, last)
     return { ...last.result, recheckAfterMs: last.untilMs === null ? undefined : last.untilMs - monotonicMs }
   }
 
@@ -112,10 +112,10 @@ class PortPinner implements Pinner {
     const fault = this.#podPolicy === undefined ? null : this.#podPolicy.fault(namespace)
     if (fault !== undefined) this.#unansweredMs = null
     if (fault === null) return null
-    if (fault !== undefined) return { kind: 'held', why: unenforcedText(fault) }
+    if (fault !== undefined) return { kind: 'held', reason: 'PodPolicyMissing', why: unenforcedText(fault) }
     this.#unansweredMs ??= nowMs
     if (nowMs - this.#unansweredMs < OVERDUE_MS) return PENDING
-    return { kind: 'held', why: NO_ANSWER, recheckAfterMs: PENDING_RECHECK_MS }
+    return { ...NO_ANSWER, recheckAfterMs: PENDING_RECHECK_MS }
   }
 
   /** A template that was found pinned stays so until another attempt is allowed. */
@@ -133,7 +133,7 @@ class PortPinner implements Pinner {
     if (this.#running.has(key)) return PENDING
     const timing = takeOverForPins(view)
     if (view.daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
-    if (this.#port === undefined) return { kind: 'held', why: NOT_ALLOWED }
+    if (this.#port === undefined) return NOT_ALLOWED
     const restMs = this.#attempts.waitMs(key, view.monotonicMs)
     if (restMs > 0) return { kind: 'pending', againInMs: restMs }
     this.#attempts.count(key, view.monotonicMs)
@@ -171,7 +171,7 @@ class PortPinner implements Pinner {
       if (result.hasPinned === true) this.#changes.count(key, view.monotonicMs)
       return
     }
-    const basis = basisOf(view, daemonSet, [result.waitMs === undefined ? versions : null, timing.kind])
+    const basis = basisOf(view, daemonSet, [result.waitMs === undefined ? versions : null, timingText(timing)])
     const untilMs = isSettled(result, versions) ? null : view.monotonicMs + (result.waitMs ?? PIN_RECHECK_MS)
     this.#known.set(key, { basis, generation: daemonSet.metadata.generation, result, untilMs })
   }
@@ -180,7 +180,7 @@ class PortPinner implements Pinner {
 /** A template that was found pinned names immutable copies, so its release continues. */
 function overdue(last: Known | undefined, daemonSet: DaemonSet): TimedPinResult {
   const isPinned = last !== undefined && wasPinned(last, daemonSet)
-  const result: PinResult = isPinned ? last.result : { kind: 'held', why: NO_ANSWER }
+  const result: PinResult = isPinned ? last.result : NO_ANSWER
   return { ...result, recheckAfterMs: PENDING_RECHECK_MS }
 }
 
@@ -188,7 +188,11 @@ function wasPinned(last: Known | undefined, { metadata }: DaemonSet): boolean {
   return last?.generation === metadata.generation && last?.result.kind === 'pinned'
 }
 
-const NO_ANSWER = `config: Pin: the API server has not answered requests for config for ${OVERDUE_MS / 1_000} seconds`
+const NO_ANSWER: PinResult = {
+  kind: 'held',
+  reason: 'NoAnswer',
+  why: `config: Pin: the API server has not answered requests for config for ${OVERDUE_MS / 1_000} seconds`,
+}
 
 function unenforcedText(fault: string): string {
   return `config: Pin: new pods would read config itself and no copy, because ${fault}. Install the policy for pods (rbac.configPin: true in the chart, and helm upgrade), or remove config from the ReleasePolicy`
@@ -227,8 +231,15 @@ async function within(clock: Clock, ms: number, work: Promise<void>): Promise<vo
   timer.cancel()
 }
 
-const NOT_ALLOWED =
-  'config: Pin: this installation does not allow it; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy'
+const NOT_ALLOWED: PinResult = {
+  kind: 'held',
+  reason: 'PinNotAllowed',
+  why: 'config: Pin: this installation does not allow it; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy',
+}
+
+function timingText(timing: PinTiming): string {
+  return timing.kind === 'later' ? timing.until : timing.kind
+}
 
 /** Everything that a decision rests on, but for the content of the objects, which `versions` stands for. */
 function basisOf({ revisions, release, rollout }: RolloutView, { metadata, status }: DaemonSet, more: readonly (string | null)[]): string {

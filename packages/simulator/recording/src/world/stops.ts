@@ -24,6 +24,7 @@ export interface RecordedRollout {
     readonly phase?: string
     readonly message?: string
     readonly observedGeneration?: number
+    readonly stableRevision?: string
     readonly currentStepIndex?: number
     readonly currentStepState?: string
     readonly conditions?: readonly { readonly type: string; readonly status?: string; readonly reason: string }[]

@@ -13,6 +13,7 @@ import {
   hasOldPod,
   idleNodes,
   isInReach,
+  isInScope,
   nodesInFlight,
   updatedPod,
 } from '@tranche/fence'
@@ -54,6 +55,11 @@ export interface BatchProgress {
   readonly unavailable: readonly string[]
   /** Dead nodes, and whether the policy exempts them from the budget. */
   readonly exemption: Exemption
+  /**
+   * Nodes of a batch that reaches none. Each is skipped, exempt without an old pod, or not desired because it is dead. Empty where the policy
+   * excludes all of them. Absent where the batch reaches a node or takes none, and in a rollback.
+   */
+  readonly outOfReach?: readonly string[]
   /** True if our view is older than what executors have recorded, so that nodes may seem updated that are not. */
   readonly isBehind?: true
   readonly state: BatchState
@@ -77,12 +83,15 @@ export interface BatchQuestion extends CountQuestion {
   readonly excused?: readonly string[] | undefined
 }
 
-/** Counts a batch. It is ready when `effectiveSize` nodes, minus the tolerated ones, are updated and available. */
+/**
+ * Counts a batch. It is ready when `effectiveSize` nodes, minus the tolerated ones, are updated and available. A batch that reaches no node is
+ * not ready, while no desired node runs the revision: it would become stable without having run.
+ */
 export function batchProgress(question: BatchQuestion): BatchProgress {
   const { fleet, revision, stable, former = NONE, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
   const scope = batchScope(question.nodes, batch)
-  const { inStep, outside, outsideUpdated, mayBeDead, ...counts } = sumOf(
+  const { inStep, outside, outsideUpdated, mayBeDead, gone, ...counts } = sumOf(
     countPerBlock(fleet, { revision, stable, former, minReadyMs, monotonicMs, scope }),
   )
   const size = Math.min(
@@ -101,6 +110,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const away = counts.away.filter(isCounted)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, { ...counts, away }))
   const onTheWay = counts.updated + counts.between.length - idle.length
+  const isOutOfReach = revision !== stable && (size > leaked || gone.length > 0) && reachable === 0
   return {
     ...counts,
     desired,
@@ -113,7 +123,8 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     away,
     unavailable: counts.unavailable.filter(isCounted),
     exemption,
-    state: stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + away.length),
+    ...(isOutOfReach && { outOfReach: [...counts.skipped, ...idle.map(({ name }) => name), ...gone] }),
+    state: isOutOfReach ? 'Upgrading' : stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + away.length),
   }
 }
 
@@ -125,7 +136,8 @@ function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pic
 }
 
 /** Counts made node by node. */
-interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'exemption' | 'isBehind' | 'state'> {
+interface NodeCounts
+  extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'exemption' | 'outOfReach' | 'isBehind' | 'state'> {
   /** Desired nodes by the first step that takes them, from 0; the array is sparse. */
   readonly inStep: readonly number[]
   /** Desired nodes with an old pod that are not in the steps so far. */
@@ -134,6 +146,8 @@ interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition
   readonly outsideUpdated: number
   /** Nodes without an available pod that are NotReady or in maintenance. */
   readonly mayBeDead: readonly NodeView[]
+  /** Nodes in the steps so far that a taint for their own failure keeps from being desired, with an old pod; without excluded ones. */
+  readonly gone: readonly string[]
 }
 
 interface ScopedQuestion extends CountQuestion {
@@ -181,6 +195,7 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
     updatedAvailable: updated.length - unwell.length,
     ...countInScope(nodes, old, question),
     mayBeDead: unavailable.filter(({ ready, maintenance }) => !ready || maintenance !== undefined),
+    gone: goneNodes(block, question),
     old: old.map(({ name }) => name),
     unwell,
     between: between.map(({ name }) => name),
@@ -188,6 +203,10 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
     unavailable: unavailable.map(({ name }) => name),
     changesAtMs: Math.min(...comingUp.map((pod) => availableFromMs(pod, minReadyMs) ?? Number.POSITIVE_INFINITY)),
   }
+}
+
+function goneNodes(block: NodeBlock, { scope, revision }: ScopedQuestion): readonly string[] {
+  return block.filter((node) => !node.desired && !node.ready && hasOldPod(node, revision) && isInScope(scope, node)).map(({ name }) => name)
 }
 
 type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>
@@ -230,6 +249,7 @@ function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
     outside: blocks.reduce((sum, { outside }) => sum + outside, 0),
     outsideUpdated: blocks.reduce((sum, { outsideUpdated }) => sum + outsideUpdated, 0),
     mayBeDead: blocks.flatMap(({ mayBeDead }) => mayBeDead),
+    gone: blocks.flatMap(({ gone }) => gone),
     old: blocks.flatMap(({ old }) => old),
     unwell: blocks.flatMap(({ unwell }) => unwell),
     between: blocks.flatMap(({ between }) => between),

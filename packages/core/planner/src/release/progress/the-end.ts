@@ -8,6 +8,7 @@ import type { ReleaseView } from '../view/release-view.ts'
 /** How long (ms) the last batch must still stay ready, in which a crash still counts; Infinity while it is not ready. */
 export function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchProgress): number {
   const canary = release.status?.canaryStatus
+  if (progress.outOfReach !== undefined) return Number.POSITIVE_INFINITY
   if (progress.desired === 0) return 0
   if (progress.state !== 'Ready' || canary?.batchState !== 'Ready') return Number.POSITIVE_INFINITY
   // A start that is no time never ends the settling early: the next status has one.

@@ -141,10 +141,11 @@ function mismatchEvents(before: RolloutStatus | undefined, { stableMismatch, sta
   return [{ type: 'Warning', reason: 'StableRevisionChanged', message }]
 }
 
-/** A change of the objects is reported too; the end of the condition has no event. */
+/** A change of the objects is reported too; the end of the condition has no event. A stall because of config has its own event. */
 function configEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [conditionOf(before, 'ConfigUnversioned'), conditionOf(after, 'ConfigUnversioned')]
   if (is === undefined || (was?.status === is.status && was.message === is.message)) return []
+  if (conditionOf(after, 'Stalled')?.reason === 'ConfigUnpinned') return []
   return [{ type: is.status === 'True' ? 'Warning' : 'Normal', reason: 'ConfigUnversioned', message: is.message }]
 }
 

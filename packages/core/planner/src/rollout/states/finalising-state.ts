@@ -2,6 +2,7 @@ import type { CanaryStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { currentText } from './current-text.ts'
+import { isReturn } from '../release/release-spec.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import { returnTitle } from '../release/release-title.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -10,7 +11,9 @@ import { rolledBackText } from './rolled-back-text.ts'
 /** The steps are done: the release is over once the DaemonSet was given back, or stays under control for nodes left behind. */
 export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): RolloutState {
   const { completed, nodesLeft, message, stalled, waiting } = summarizeBatchRelease(view)
-  if (!completed && nodesLeft === null) return { ...before, message: endingText(before, message), waitingFor: waiting, stalled }
+  const isOverButForNodesLeft = nodesLeft !== null && hasRun(before)
+  if (!completed && !isOverButForNodesLeft)
+    return { ...before, message: `${endingText(before, message)}${unpinnedText(view)}`, waitingFor: waiting, stalled }
   const canary: CanaryStatus = {
     ...before.canary,
     finalisingStep: 'END',
@@ -29,6 +32,16 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
     failure: before.rollbackFrom === undefined ? undefined : before.failure,
     message: `${nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text}${rolledBackText(before)}`,
   }
+}
+
+/** Whether a desired node runs the revision: without one, the revision does not become stable. The way back is to one that has run. */
+function hasRun({ canary }: RolloutState): boolean {
+  return isReturn(canary) || canary.canaryReplicas > 0
+}
+
+/** Config that cannot be pinned does not hold a rollback. */
+function unpinnedText({ configHold }: RolloutView): string {
+  return configHold === undefined ? '' : `; ${configHold.message}`
 }
 
 /** A rollback is named in every message: counts alone would read as progress of the version that is rolled back. */

@@ -1,14 +1,16 @@
 import type { ProgressingReason, RolloutStatus } from '@tranche/api-schema'
 import { type DaemonSet, parseTime, timeText } from '@tranche/kube-types'
-import { discoverRevisions } from '../../release/view/discover-revisions.ts'
+import { type Discovery, discoverRevisions } from '../../release/view/discover-revisions.ts'
 import { acceptedActionsOf } from '../view/accepted-actions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
+import { failedState } from './failed-state.ts'
 import { frozenStable } from './frozen-text.ts'
 import { teardownState } from './teardown-state.ts'
 import { readStatusActions } from '../actions/read-status-actions.ts'
 import { obstacleOf, stalledState } from './obstacle-of.ts'
 import { isDeletedOrDisabled } from '../held/on-delete.ts'
 import { progressingState } from './progressing-state.ts'
+import { standingFailure } from '../release/release-failure.ts'
 import { isReturn, isUnderWay } from '../release/release-spec.ts'
 import { restingState } from './resting-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -19,20 +21,40 @@ import { takenOver } from '../view/taken-over.ts'
 export function nextState(view: RolloutView, before: RolloutState): RolloutState {
   if (isDeletedOrDisabled(view.rollout)) return teardownState(view, before)
   const obstacle = obstacleOf(view)
-  if (obstacle !== null) return stalledState(before, obstacle)
+  if (obstacle !== null) return stalledState(obstacle.reason === 'ConfigUnpinned' ? rolledBackByPolicy(view, before) : before, obstacle)
   return unblockedState(view, before)
+}
+
+/** Config that cannot be pinned does not keep a version that fails: it is rolled back where the policy says so, as without the obstacle. */
+function rolledBackByPolicy(view: RolloutView, before: RolloutState): RolloutState {
+  const { daemonSet } = view
+  const failure = before.phase === 'Progressing' ? standingFailure(view, before) : null
+  if (daemonSet === undefined || failure === null || !isReleased(discover(view, daemonSet, before), before)) return before
+  const { failure: seen, heldRevisions } = failedState(view, daemonSet, before, failure)
+  return { ...before, failure: seen, heldRevisions }
 }
 
 /** Without an obstacle: looks up the revisions, then continues, starts or skips a release. */
 function unblockedState(view: RolloutView, before: RolloutState): RolloutState {
-  const { rollout, daemonSet, revisions, fleet } = view
+  const { daemonSet } = view
   if (daemonSet === undefined) throw new Error('a Rollout without a DaemonSet is stalled')
-  const rolloutCreatedAt = rollout.metadata.creationTimestamp
-  const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision, rolloutCreatedAt })
+  const discovery = discover(view, daemonSet, before)
   if (discovery.kind === 'pending') return { ...before, message: pendingText(daemonSet, discovery.why) }
   if (before.phase === 'Progressing') return progressingState(view, daemonSet, before, discovery)
   if (isRollbackOfGoing(before)) return progressingState(view, daemonSet, { ...before, phase: 'Progressing' }, discovery)
   return restingState(view, daemonSet, before, discovery)
+}
+
+function discover(
+  { rollout, revisions, fleet }: RolloutView,
+  daemonSet: DaemonSet,
+  { stableRevision: lastStable }: RolloutState,
+): Discovery {
+  return discoverRevisions({ daemonSet, revisions, fleet, lastStable, rolloutCreatedAt: rollout.metadata.creationTimestamp })
+}
+
+function isReleased(discovery: Discovery, { canary }: RolloutState): boolean {
+  return discovery.kind === 'found' && discovery.canary === canary.canaryRevision
 }
 
 function pendingText({ metadata }: DaemonSet, why: 'generation' | 'revision'): string {

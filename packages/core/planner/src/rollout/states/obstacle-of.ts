@@ -3,6 +3,7 @@ import { problemsText, validateBinding, validateSettings, validateSpec } from '@
 import { kruiseActiveText } from '../../release/view/kruise-activity.ts'
 import type { RolloutState, Obstacle } from '../view/rollout-state.ts'
 import { policyObstacle } from '../view/release-policy.ts'
+import { isBackButForNodesLeft, isOnTheWayBack } from '../way-back.ts'
 import { isForeign } from '../release/batch-release-summary.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -48,9 +49,15 @@ function stalledText(
   return `revision ${canaryRevision} was rolled back; no pod is deleted until the policy can be used: ${message}`
 }
 
-/** A release whose pods would read config that may change under them holds, like one without its policy. */
-function unpinnedConfig({ configHold }: RolloutView): Obstacle | null {
-  return configHold === undefined ? null : { reason: 'ConfigUnpinned', message: configHold, binds: true, takesAborts: true }
+/**
+ * A release whose pods would read config that may change under them holds, like one without its policy. A rollback does not: its condition
+ * says what could not be pinned.
+ */
+function unpinnedConfig(view: RolloutView): Obstacle | null {
+  const { configHold } = view
+  if (configHold === undefined || isOnTheWayBack(view)) return null
+  const { message } = configHold
+  return { reason: 'ConfigUnpinned', message, binds: true, takesAborts: true, ...(isBackButForNodesLeft(view) && { holds: false }) }
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {

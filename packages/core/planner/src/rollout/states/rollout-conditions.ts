@@ -104,8 +104,9 @@ function isBoundStill(view: RolloutView): boolean {
 
 /** Absent where every ConfigMap and Secret of the template is part of its version, and where Tranche does not release it. */
 function config(view: RolloutView): Said[] {
-  const { rollout, daemonSet, immutableConfigMaps } = view
+  const { rollout, daemonSet, immutableConfigMaps, configHold } = view
   if (daemonSet === undefined || rollout.spec.disabled === true) return []
+  if (configHold !== undefined) return [{ type: 'ConfigUnversioned', status: 'True', ...configHold }]
   const pins = pinsOf(daemonSet.spec.template)
   const isImmutable = (object: ConfigObject): boolean =>
     pins.has(pinKey(object)) || (object.kind === 'ConfigMap' && immutableConfigMaps?.has(object.name) === true)

@@ -24,6 +24,8 @@ export interface Obstacle {
    * @default false
    */
   readonly takesAborts?: boolean
+  /** Whether it stops the release. @default true */
+  readonly holds?: boolean
 }
 
 /** The next status of a Rollout. */

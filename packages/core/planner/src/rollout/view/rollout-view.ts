@@ -1,5 +1,5 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
-import type { ConfigObject } from '@tranche/config'
+import type { ConfigHold, ConfigObject } from '@tranche/config'
 import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import type { KruiseActivity } from '../../release/view/kruise-activity.ts'
@@ -33,7 +33,7 @@ export interface RolloutView {
   /** Names of the ConfigMaps of the template that are immutable. @default none: the installation reads no ConfigMap */
   readonly immutableConfigMaps?: ReadonlySet<string>
   /** Why config cannot be pinned as the policy asks. @default it is pinned, or the policy does not ask */
-  readonly configHold?: string | undefined
+  readonly configHold?: ConfigHold | undefined
   /** Config of which pods read an earlier content than the present one, because of a rollback. @default none */
   readonly rolledBackConfig?: readonly ConfigObject[]
   /** Config that the policy pins once it exists. @default none */

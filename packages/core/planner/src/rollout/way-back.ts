@@ -1,0 +1,37 @@
+import { heldTemplate, templateDigest } from './held/held-revisions.ts'
+import { templateToPutBack } from './held/plan-revert.ts'
+import type { RolloutView } from './view/rollout-view.ts'
+
+/**
+ * Whether a rollback is in progress: the stable template is there again, put back by the controller or applied by a user. Config that cannot
+ * be pinned does not hold a rollback, and no change of config begins another release meanwhile: the version that is rolled back is worse.
+ */
+export function isOnTheWayBack(view: RolloutView): boolean {
+  const { daemonSet, rollout } = view
+  const { phase, canaryStatus, rollbackFrom, stableDigest } = rollout.status ?? {}
+  if (daemonSet === undefined || canaryStatus?.stableRevision === undefined || phase !== 'Progressing') return false
+  if (rollbackFrom === undefined && canaryStatus.canaryRevision === canaryStatus.stableRevision) return false
+  const present = templateDigest(daemonSet.spec.template)
+  if (stableDigest === present) return true
+  const stable = templateToPutBack(view, canaryStatus.stableRevision)
+  return stable !== null && templateDigest(stable) === present
+}
+
+/** Whether a rollback is in progress, or is about to put the stable template back: the present one is blocked, or its BatchRelease is held for that. */
+export function isRollingBack(view: RolloutView): boolean {
+  const { daemonSet, rollout, release } = view
+  const { heldRevisions = [], canaryStatus, canaryDigest } = rollout.status ?? {}
+  if (daemonSet === undefined || isOnTheWayBack(view)) return daemonSet !== undefined
+  if (heldTemplate(heldRevisions, daemonSet) !== undefined) return true
+  const { hold } = release?.spec.tranche ?? {}
+  const isHeld = hold?.reason === 'RevisionHeld' && hold.id === canaryStatus?.canaryRevision
+  return isHeld && canaryDigest === templateDigest(daemonSet.spec.template)
+}
+
+/** Whether a rollback is over but for nodes left behind, which still run the version that was rolled back. */
+export function isBackButForNodesLeft({ rollout: { status }, release }: RolloutView): boolean {
+  const { canaryRevision, stableRevision } = release?.spec.tranche ?? {}
+  return (
+    status?.phase === 'Healthy' && status.rollbackFrom !== undefined && canaryRevision !== undefined && canaryRevision === stableRevision
+  )
+}

@@ -1,0 +1,93 @@
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { describe, expect, it } from 'vitest'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
+import { act, settle } from '../../../../../test/fakes/settle.ts'
+
+describe('a version that no node runs', () => {
+  it.each([
+    ['in one step', [{ replicas: '100%' }]],
+    [
+      'in steps without pauses',
+      [
+        { replicas: '20%', pause: { duration: 0 } },
+        { replicas: '60%', pause: { duration: 0 } },
+      ],
+    ],
+  ])('never becomes stable while all nodes are out of reach, %s (G6, G12)', (_how, steps) => {
+    const fake = outOfReach(steps)
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      stableRevision: 'hash-v1',
+      message: expect.stringContaining('no node of the batch is in reach, and no desired node runs the revision'),
+      waitingFor: { reason: 'NoNodeInReach' },
+    })
+    expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Succeeded')).toBeUndefined()
+    setReady(fake, ['node-3'])
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+    expect(fake.oldPods()).toHaveLength(4)
+  })
+
+  it('is rolled back by an abort to the version that did run', () => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    fake.setImage('v2')
+    settle(fake)
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    expect([fake.image(), fake.rollout?.status?.stableRevision, fake.rollout?.status?.canaryStatus?.canaryRevision]).toEqual([
+      'v1',
+      'hash-v1',
+      'hash-v1',
+    ])
+    setReady(fake, [...fake.nodes.keys()])
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1', rollbackFrom: 'hash-v2' })
+  })
+
+  it('is not what the next template is compared with', () => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    fake.setImage('v2')
+    settle(fake)
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.release?.spec.tranche).toMatchObject({ canaryRevision: 'hash-v3', stableRevision: 'hash-v1' })
+  })
+
+  it('becomes stable with zero desired nodes: there is nothing to release', () => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    fake.nodes.clear()
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+  })
+
+  it('does not become stable either where its BatchRelease counts as over, because another client removed in-progressing (G12)', () => {
+    const fake = outOfReach([{ replicas: '20%', pause: { duration: 0 } }])
+    setReady(fake, ['node-0'])
+    fake.setImage('v2')
+    for (let round = 0; round < 60 && fake.release?.status?.phase !== 'Finalizing'; round++) act(fake)
+    fake.nodes.delete('node-0')
+    const { [daemonSetAnnotations.inProgressing]: _gone, ...annotations } = fake.daemonSet.metadata.annotations ?? {}
+    fake.editDaemonSet({ metadata: { ...fake.daemonSet.metadata, annotations } })
+    settle(fake)
+    expect(fake.release?.status?.waiting?.reason).toBe('NodesLeft')
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Progressing', stableRevision: 'hash-v1' })
+    setReady(fake, ['node-3'])
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+  })
+})
+
+/** Five nodes, none of them Ready, on the first version. */
+function outOfReach(steps: NonNullable<ConstructorParameters<typeof FakeCluster>[0]>['steps'] & object): FakeCluster {
+  const fake = new FakeCluster({ steps, maxUnavailable: 5 })
+  settle(fake)
+  for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: false, bad: true })
+  return fake
+}
+
+function setReady(fake: FakeCluster, names: readonly string[]): void {
+  for (const name of names) fake.nodes.set(name, { ready: true, bad: false })
+}

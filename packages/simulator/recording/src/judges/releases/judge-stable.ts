@@ -1,0 +1,103 @@
+import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from '../../record/recorded-write.ts'
+import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
+import type { PodStory } from '../../world/node-story.ts'
+import type { Cause, Decision } from '../../world/observations.ts'
+import type { RecordedRollout } from '../../world/stops.ts'
+import type { Judge, JudgeParts } from '../judge-parts.ts'
+
+/**
+ * G3: a Rollout reports that a release is complete, and its revision stable, only if a pod of that template has been Ready on a wanted node.
+ * Without a wanted node there is nothing to release, but for NotReady nodes with a pod of another template: a taint for their failure keeps
+ * them from being wanted. Nodes count as they are as soon as the watches of the writer had reported them.
+ */
+export function createStableJudge(parts: JudgeParts): Judge {
+  return new StableJudge(parts)
+}
+
+class StableJudge implements Judge {
+  readonly #parts: JudgeParts
+  /** Hashes of pods that were Ready on a wanted node, and the templates of these. */
+  readonly #ran = new Map<DaemonSetStory, Set<string>>()
+  /** Last write before which the DaemonSet had no wanted node. */
+  readonly #empty = new Map<DaemonSetStory, Cause>()
+  /** Last write of each node. */
+  readonly #written = new Map<string, Cause>()
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
+  }
+
+  onWrite(write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined): void {
+    if (write.kind === 'Pod') this.#followPod(write)
+    else if (write.kind === 'Node') this.#followNode(write)
+    else if (write.kind === 'DaemonSet') this.#followEmpty(write, 'daemonsets')
+    else if (write.kind === 'Rollout' && write.type !== 'DELETED') this.#judge(write, before as unknown as RecordedRollout | undefined)
+  }
+
+  #followPod({ namespace, o }: RecordedWrite): void {
+    const { owner = '', ready, node = '', hash } = o as unknown as RecordedPod
+    const story = this.#parts.world.story(namespace, owner)
+    if (story === undefined || !ready || hash === undefined || story.node(node)?.wanted !== true) return
+    for (const known of this.#namesOf(hash)) this.#ranOn(story).add(known)
+  }
+
+  #followNode(write: RecordedWrite): void {
+    this.#written.set((write.o as unknown as RecordedNode).name, { t: write.t, rv: write.rv, of: 'nodes' })
+    this.#followEmpty(write, 'nodes')
+  }
+
+  #followEmpty({ t, rv, o, namespace }: RecordedWrite, of: Cause['of']): void {
+    for (const story of this.#parts.world.stories()) {
+      const isItself = of === 'nodes' || (story.namespace === namespace && story.name === (o as unknown as RecordedDaemonSet).name)
+      if (isItself && story.wanted === 0) this.#empty.set(story, { t, rv, of })
+    }
+  }
+
+  #judge(write: RecordedWrite, before: RecordedRollout | undefined): void {
+    const { world, observations, query, breach } = this.#parts
+    const { spec, status } = write.o as unknown as RecordedRollout
+    const { stableRevision: stable, phase } = status ?? {}
+    const was = before?.status?.stableRevision
+    const story = world.story(write.namespace, spec.workloadRef?.name ?? '')
+    if (story === undefined || !query.isOurs(write.actor ?? '') || phase !== 'Healthy') return
+    if (stable === undefined || was === undefined || was === stable) return
+    const nodes = this.#left(story, stable, observations.decisionOf(write))
+    if (nodes === 0 || this.#namesOf(stable).some((name) => this.#ranOn(story).has(name) || this.#runsNow(story, name))) return
+    const text = `revision ${stable} is reported as stable instead of ${was}, and no pod of it was ever Ready on any of the ${nodes} nodes`
+    breach({ guarantee: 'G3', atMs: write.t, text })
+  }
+
+  /** Number of nodes to release to, as far as the writer knew them. */
+  #left(story: DaemonSetStory, stable: string, decision: Decision): number {
+    const { observations } = this.#parts
+    const hasSeen = (cause: Cause | undefined): boolean => cause === undefined || observations.hasSeen(decision, cause)
+    if (story.wanted > 0) return hasSeen(this.#empty.get(story)) ? story.wanted : 0
+    const names = this.#namesOf(stable)
+    const isOther = ({ ended, last: { hash = '' } }: PodStory): boolean =>
+      ended === null && !this.#namesOf(hash).some((one) => names.includes(one))
+    const gone = [...story.nodes()].filter(
+      ({ node, pods }) => node !== undefined && node.ready !== 'True' && [...pods.values()].some(isOther),
+    )
+    return gone.filter(({ name }) => hasSeen(this.#written.get(name))).length
+  }
+
+  /** A pod may have been Ready before its node was wanted. */
+  #runsNow(story: DaemonSetStory, name: string): boolean {
+    return [...story.nodes()].some(
+      ({ wanted, pods }) =>
+        wanted && [...pods.values()].some(({ last: { ready, hash = '' } }) => ready && this.#namesOf(hash).includes(name)),
+    )
+  }
+
+  /** A revision that is deleted and recreated has another hash and the same template. */
+  #namesOf(hash: string): readonly string[] {
+    const template = this.#parts.world.templateOf(hash)
+    return template === undefined ? [`hash ${hash}`] : [`hash ${hash}`, `template ${template}`]
+  }
+
+  #ranOn(story: DaemonSetStory): Set<string> {
+    const known = this.#ran.get(story) ?? new Set()
+    this.#ran.set(story, known)
+    return known
+  }
+}
