@@ -42,7 +42,8 @@ function verdictOf(outline: Outline): Decided {
   const outcome = outcomeIn(outline)
   const message = presentMessage(outline) ?? ''
   const need = needOf(outline, outcome)
-  if (need !== undefined) return { rule: need.reason === 'StepPaused' ? 'Step' : ruleOf(need.reason), answer: need.message }
+  if (need !== undefined)
+    return { rule: need.reason === 'StepPaused' ? 'Step' : (blockedRules[need.reason] ?? ruleOf(need.reason)), answer: need.message }
   if (outcome === 'RolledBack')
     return { rule: 'RolledBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was rolled back'}; ${message}` }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
