@@ -1,3 +1,4 @@
+import { presentTemplateText } from '../held/revision-text.ts'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
 import { kruiseActiveText } from '../../release/view/kruise-activity.ts'
@@ -49,8 +50,10 @@ function stalledText(
 }
 
 /** A release whose pods would read config that may change under them holds, like one without its policy. */
-function unpinnedConfig({ configHold }: RolloutView): Obstacle | null {
-  return configHold === undefined ? null : { reason: 'ConfigUnpinned', message: configHold, binds: true, takesAborts: true }
+function unpinnedConfig(view: RolloutView): Obstacle | null {
+  const { configHold } = view
+  if (configHold === undefined) return null
+  return { reason: 'ConfigUnpinned', message: `${presentTemplateText(view)} is held: ${configHold}`, binds: true, takesAborts: true }
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {
