@@ -23,22 +23,22 @@ describe('the check of ReleasePolicies in use', () => {
     [
       'reports a missing one, and the Rollout that names it',
       [policySign({ exists: false })],
-      'problem: ReleasePolicy demo/careful does not exist, so releases hold: Rollout demo/node-agent; Create it, or name another one in the annotation tranche.dev/release-policy.',
+      'problem: ReleasePolicy demo/careful does not exist, so releases hold: Rollout demo/node-agent. Create it, or name another one in the annotation tranche.dev/release-policy.',
     ],
     [
       'reports a broken rule, with field and fix',
       [policySign({ problems: 'spec.soak.step is "x": it is no duration; use 5m' })],
-      'problem: ReleasePolicy demo/careful is not valid, so releases hold (Rollout demo/node-agent): spec.soak.step is "x": it is no duration; use 5m; Correct these fields:',
+      'problem: ReleasePolicy demo/careful is not valid, so releases hold (Rollout demo/node-agent): spec.soak.step is "x": it is no duration; use 5m. Correct these fields:',
     ],
     [
       'reports what the installation does not allow',
-      [policySign({ unusable: 'spec.drain is {}: not allowed; list the namespace' })],
-      'problem: ReleasePolicy demo/careful asks for what cannot be used here (Rollout demo/node-agent): spec.drain is {}: not allowed; list the namespace; Change the values of the chart as the message says, as an administrator of the cluster; or change the policy:',
+      [policySign({ unusable: 'spec.drain is {}: not allowed' })],
+      'problem: ReleasePolicy demo/careful asks for what cannot be used here (Rollout demo/node-agent): spec.drain is {}: not allowed. Let an administrator change the values of the chart, or change the policy:',
     ],
   ])('%s', (_name, policies, text) => {
     expect(
       found(policies)
-        .map(({ state, message, fix }) => [`${state}: ${message}`, fix].filter(Boolean).join('; '))
+        .map(({ state, message, fix }) => [`${state}: ${message}`, fix].filter(Boolean).join('. '))
         .join('\n'),
     ).toBe(text)
   })

@@ -8,7 +8,7 @@ import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import { pauseText } from './pause-text.ts'
-import { pinnedConfigOf, pinnedConfigText } from './pinned-config.ts'
+import { pinnedConfigOf, pinnedConfigText } from './policy/pinned-config.ts'
 import { policyStateOf } from './policy/policy-state.ts'
 import { keptNodesOf, presentMessage, presentWait, waitText } from './present-message.ts'
 import { reportBudget } from './report-budget.ts'
@@ -124,7 +124,7 @@ function factsOf(outline: Outline, answer: string, isWaitSaid: boolean): readonl
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
     ['policy', policyText === answer ? undefined : policyText],
     ['config', conditionIn(outline, 'ConfigUnversioned')?.message],
-    ['pinned', pinnedConfigText(pinnedConfigOf(facts))],
+    ['pinned', pinnedConfigText(pinnedConfigOf(facts.daemonSet))],
     ['paused', pauseText(facts.rollout)],
     ['last action', lastActionText(outline)],
   ]

@@ -4,7 +4,7 @@ import { parseTime, timeText } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
 import type { Outline } from './outline.ts'
-import { personWaitOf } from './person-wait.ts'
+import { personWaitOf } from './policy/person-wait.ts'
 import { pauseText } from './pause-text.ts'
 import { presentMessage } from './present-message.ts'
 
@@ -43,7 +43,7 @@ function needReason(outline: Outline): string | null {
   if (status?.phase === 'Disabled') return 'Disabled'
   if (status?.phase !== 'Progressing') return null
   if (conditionIn(outline, 'Progressing')?.reason === 'Paused') return 'Paused'
-  return personWaitOf(outline) ?? 'StepPaused'
+  return personWaitOf(outline.facts.rollout, outline.release) ?? 'StepPaused'
 }
 
 function sinceOf({ facts }: Outline): number | undefined {

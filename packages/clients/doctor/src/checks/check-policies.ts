@@ -57,7 +57,7 @@ function findingOf({ namespace, name, rollouts, exists, problems, unusable }: Po
   return {
     ...problem(
       `${policy} asks for what cannot be used here (${users}): ${unusable}`,
-      'Change the values of the chart as the message says, as an administrator of the cluster; or change the policy:',
+      'Let an administrator change the values of the chart, or change the policy:',
     ),
     command: `kubectl edit releasepolicies.tranche.dev ${name} -n ${namespace}`,
   }

@@ -22,7 +22,7 @@ export interface PinProspectOf extends Pick<ConfigReference, 'kind' | 'name' | '
 }
 
 /**
- * Tells what pinning does with each object that a template reads, without those whose names carry a hash: they are versioned already.
+ * Reports what pinning does with each object that a template reads, without those whose names carry a hash: they are versioned already.
  *
  * @param template a PodTemplateSpec; parts of a wrong type are ignored
  * @param exists whether an object is known to exist, or to be applied with the template

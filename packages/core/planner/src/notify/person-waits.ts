@@ -1,8 +1,8 @@
 import type { BlockedReason, GroupWaitReason, RolloutStatus } from '@tranche/api-schema'
 
 /**
- * Whether only a person ends a wait, by its reason. Not among them is what may heal by itself, although a person can end it too: images may be
- * pushed, other pods leave, and a request that failed is sent again.
+ * Whether only a person ends a wait, by its reason. False where it may also end by itself: images may be pushed, other pods leave, and a
+ * request that failed is sent again.
  */
 export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason, boolean>> = {
   NoRoom: false,

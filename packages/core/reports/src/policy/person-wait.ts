@@ -1,6 +1,5 @@
-import { blockedReasons } from '@tranche/api-schema'
+import { type BatchRelease, blockedReasons, type Rollout } from '@tranche/api-schema'
 import { isUnpaused, needsPerson } from '@tranche/planner'
-import type { Outline } from './outline.ts'
 
 /**
  * Reason of a wait that only a person ends: most often a right that the policy asks for and the installation does not give. Null for a release
@@ -9,8 +8,7 @@ import type { Outline } from './outline.ts'
  * Such a right is missing on every node alike. So it decides too where nodes wait for other checks first, or where broken pods that
  * stay for it use up the budget.
  */
-export function personWaitOf({ facts, release }: Outline): string | null {
-  const { status } = facts.rollout
+export function personWaitOf({ status }: Rollout, release: BatchRelease | undefined): string | null {
   if (status?.waitingFor === undefined || !isUnpaused(status)) return null
   const { reason } = status.waitingFor
   if (needsPerson(reason)) return reason

@@ -1,9 +1,9 @@
 import { PINNED_CONFIG_MAX, type PinnedConfig } from '@tranche/api-schema'
 import { kindOfPin, pinsOf } from '@tranche/config'
-import type { ReleaseFacts } from './release-facts.ts'
+import type { DaemonSet } from '@tranche/kube-types'
 
 /** ConfigMaps and Secrets of the present template that are pinned, with the copies that its pods read, also before any release of them. */
-export function pinnedConfigOf({ daemonSet }: Pick<ReleaseFacts, 'daemonSet'>): readonly PinnedConfig[] {
+export function pinnedConfigOf(daemonSet: DaemonSet | undefined): readonly PinnedConfig[] {
   return [...pinsOf(daemonSet?.spec.template)]
     .slice(0, PINNED_CONFIG_MAX)
     .map(([key, copy]) => ({ kind: kindOfPin(key), name: key.slice(key.indexOf('/') + 1), copy }))
