@@ -37,6 +37,28 @@ describe('tranche lint', () => {
     })
   })
 
+  it('names the config that a policy among the documents pins, without a finding', async () => {
+    const pinning = rollout.replace('namespace: demo}', 'namespace: demo, annotations: {tranche.dev/release-policy: careful}}')
+    const policy = `
+apiVersion: tranche.dev/v1alpha1
+kind: ReleasePolicy
+metadata: {name: careful, namespace: demo}
+spec: {config: Pin}
+`
+    const reading = daemonSet.replace(
+      '{updateStrategy',
+      '{template: {spec: {volumes: [{name: v, configMap: {name: agent}}]}}, updateStrategy',
+    )
+    await expect(lint(['-f', '-'], [pinning, reading, policy].join('---'))).resolves.toEqual({
+      code: 0,
+      out: `DaemonSet demo/node-agent: pinned by copies (config: Pin of ReleasePolicy careful): ConfigMap agent
+
+3 objects checked in 3 documents: no problems
+`,
+      err: '',
+    })
+  })
+
   it('fails for an endless device', async () => {
     const { code, err } = await lint(['-f', '/dev/zero'], '')
     expect(code).toBe(1)

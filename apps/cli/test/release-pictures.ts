@@ -279,7 +279,16 @@ export const ofUnusablePolicy: ReleasePicture = {
 /** The first step of a release whose only change is in the config that it pins. */
 export const ofConfig: ReleasePicture = {
   ...waitsForApproval,
-  report: { ...waitsForApproval.report, images: stable.images },
+  report: {
+    ...waitsForApproval.report,
+    images: stable.images,
+    pinnedConfig: [
+      { kind: 'ConfigMap', name: 'agent', copy: 'agent-9f86d081884c7d65' },
+      { kind: 'ConfigMap', name: 'agent-rules', copy: 'agent-rules-60303ae22b998861' },
+      { kind: 'Secret', name: 'agent-token', copy: 'agent-token-fd61a03af4f77d87' },
+      { kind: 'Secret', name: 'agent-keys', copy: 'agent-keys-a4e624d686e03ed2' },
+    ],
+  },
   revisions: waitsForApproval.revisions.map((revision) =>
     revision.role === 'canary'
       ? { ...revision, images: stable.images, changedConfig: ['ConfigMap agent', 'Secret agent-token'] }

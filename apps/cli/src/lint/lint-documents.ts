@@ -33,6 +33,17 @@ export interface LintResult {
   /** Number of documents, and of those whose kind has rules. */
   readonly documents: number
   readonly judged: number
+  /** Config that policies among the documents pin, which needs no finding. */
+  readonly pinned: readonly PinnedIn[]
+}
+
+/** Config of one document that a policy pins. */
+export interface PinnedIn {
+  readonly document: DocumentIdentity
+  /** Name of the ReleasePolicy. */
+  readonly policy: string
+  /** `ConfigMap agent`. */
+  readonly objects: readonly string[]
 }
 
 /** Finding for a file without documents: without it, an empty file would look valid. */
@@ -55,7 +66,12 @@ export function lintDocuments(documents: readonly SourceDocument[], surroundings
       ...advice.map((one) => toFinding(identity, 'advice', one)),
     ]
   })
-  return { findings, documents: documents.length, judged: checked.filter(({ judged }) => judged).length }
+  const pinned = documents.flatMap((document, at): readonly PinnedIn[] => {
+    const found = checked[at]?.pinned
+    if (found === undefined) return []
+    return [{ document: identityOf(document), policy: found.policy, objects: found.pinned.map(({ kind, name }) => `${kind} ${name}`) }]
+  })
+  return { findings, pinned, documents: documents.length, judged: checked.filter(({ judged }) => judged).length }
 }
 
 function unreadable({ content }: SourceDocument, document: DocumentIdentity): readonly LintFinding[] {

@@ -1,17 +1,18 @@
 import { shownValue } from '@tranche/validation'
 import { createColors } from 'picocolors'
 import { printable } from '../view/printable.ts'
-import type { DocumentIdentity, LintFinding, LintResult } from './lint-documents.ts'
+import type { DocumentIdentity, LintFinding, LintResult, PinnedIn } from './lint-documents.ts'
 
 /** Formats the findings by document, each with its fix, and a summary. */
-export function lintReport({ findings, documents, judged }: LintResult, colors: boolean): string {
+export function lintReport({ findings, documents, judged, pinned }: LintResult, colors: boolean): string {
   const paint = createColors(colors)
   const groups = Map.groupBy(findings, ({ document }) => document)
   const blocks = [...groups].map(([document, ofDocument]) => {
     const lines = ofDocument.flatMap((finding) => findingLines(finding, paint))
     return [paint.bold(printable(titleOf(document))), ...lines, ''].join('\n')
   })
-  return `${[...blocks, summaryOf(findings, documents, judged)].join('\n')}\n`
+  const pins = pinned.length === 0 ? [] : [...pinned.map(pinnedLine), '']
+  return `${[...blocks, ...pins, summaryOf(findings, documents, judged)].join('\n')}\n`
 }
 
 type Paint = ReturnType<typeof createColors>
@@ -24,6 +25,17 @@ function findingLines({ level, path, value, message, fix, rule }: LintFinding, p
     `           ${printable(message)} ${paint.dim(`(${rule})`)}`,
     `           ${paint.green('fix:')} ${printable(fix)}`,
   ]
+}
+
+/** Most objects that a line names. */
+const MOST_NAMED = 10
+
+function pinnedLine({ document: { namespace, name }, policy, objects }: PinnedIn): string {
+  const more = objects.length > MOST_NAMED ? ` and ${objects.length - MOST_NAMED} more` : ''
+  const daemonSet = `${namespace === undefined ? '' : `${namespace}/`}${name ?? 'without a name'}`
+  return printable(
+    `DaemonSet ${daemonSet}: pinned by copies (config: Pin of ReleasePolicy ${policy}): ${objects.slice(0, MOST_NAMED).join(', ')}${more}`,
+  )
 }
 
 function titleOf({ source, index, line, kind, namespace, name }: DocumentIdentity): string {

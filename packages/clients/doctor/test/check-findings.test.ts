@@ -327,6 +327,7 @@ const readSigns = [
   'rights',
   'leader',
   'rollouts',
+  'policies',
   'daemonSets',
   'kruise',
   'admission',

@@ -3,6 +3,7 @@ import type { AccountSign } from '../src/signs/account-signs.ts'
 import type { ClusterSigns, Right } from '../src/signs/cluster-signs.ts'
 import type { Denied } from '../src/signs/guarded-reads.ts'
 import type { InstalledPod } from '../src/signs/installed-signs.ts'
+import type { PolicySign } from '../src/signs/policy-signs.ts'
 import type { RolloutSign } from '../src/signs/rollout-signs.ts'
 
 /** Time of all signs. */
@@ -23,6 +24,7 @@ export const well: ClusterSigns = {
   leaseNamespace: 'kube-system',
   leader: { holder: 'tranche-7d9_controller', renewedMs: NOW_MS - 2_000, lengthMs: 15_000 },
   rollouts: [rolloutSign()],
+  policies: { policies: [policySign()], left: 0 },
   rolloutNamespaces: null,
   daemonSets: [],
   leftWork: null,
@@ -47,7 +49,13 @@ export function pod(component: InstalledPod['component'], more: Partial<Installe
 /** A Rollout that our controller has answered. */
 export function rolloutSign(more: Partial<RolloutSign> = {}): RolloutSign {
   const good = { lacksSpec: false, isAnswered: true, isLeaving: false, hasUnversionedConfig: false, isUnpinned: false }
-  return { namespace: 'demo', name: 'node-agent', workload: 'node-agent', ...good, ...more }
+  return { namespace: 'demo', name: 'node-agent', workload: 'node-agent', policy: '', ...good, ...more }
+}
+
+/** A ReleasePolicy that a Rollout names, and that can be used. */
+export function policySign(more: Partial<PolicySign> = {}): PolicySign {
+  const good = { denied: null, exists: true, problems: '', unusable: '' }
+  return { namespace: 'demo', name: 'careful', rollouts: [{ namespace: 'demo', name: 'node-agent' }], ...good, ...more }
 }
 
 function rights(allowed: boolean): readonly Right[] {

@@ -3,6 +3,7 @@ import { nodeInView, type NodeView } from '@tranche/fleet'
 import { firstNodes, stepsOf, toPublishedTarget } from '@tranche/planner'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { outOfReachText, stateQuestion } from './node-state.ts'
+import { personWaitOf } from './policy/person-wait.ts'
 import { outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
@@ -215,7 +216,7 @@ function laterBatch(outline: Outline, name: string, { ahead, size }: NodeOutlook
   const when = at === -1 ? 'it follows after the last step' : `step ${at + 1} of ${sizes.length} updates it`
   const index = outline.facts.rollout.status?.canaryStatus?.currentStepIndex ?? 0
   const answer = `${name} is not updated yet: step ${index} ends at ${sizes[index - 1] ?? 0} nodes, and ${when} at the current number of nodes`
-  const isWaiting = outcomeIn(outline) === 'Waiting'
+  const isWaiting = outcomeIn(outline) === 'Waiting' || personWaitOf(outline.facts.rollout, outline.release) !== null
   const next = isWaiting ? nextText(outline) : at === -1 ? 'the last step ends' : `step ${at + 1} begins`
   return { rule: 'Partition', answer, next, facts: [aheadFact(ahead)] }
 }

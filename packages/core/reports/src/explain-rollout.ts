@@ -8,6 +8,7 @@ import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import { pauseText } from './pause-text.ts'
+import { pinnedConfigOf, pinnedConfigText } from './policy/pinned-config.ts'
 import { policyStateOf } from './policy/policy-state.ts'
 import { keptNodesOf, presentMessage, presentWait, waitText } from './present-message.ts'
 import { reportBudget } from './report-budget.ts'
@@ -42,7 +43,8 @@ function verdictOf(outline: Outline): Decided {
   const outcome = outcomeIn(outline)
   const message = presentMessage(outline) ?? ''
   const need = needOf(outline, outcome)
-  if (need !== undefined) return { rule: need.reason === 'StepPaused' ? 'Step' : ruleOf(need.reason), answer: need.message }
+  if (need !== undefined)
+    return { rule: need.reason === 'StepPaused' ? 'Step' : (blockedRules[need.reason] ?? ruleOf(need.reason)), answer: need.message }
   if (outcome === 'RolledBack')
     return { rule: 'RolledBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was rolled back'}; ${message}` }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
@@ -123,6 +125,7 @@ function factsOf(outline: Outline, answer: string, isWaitSaid: boolean): readonl
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
     ['policy', policyText === answer ? undefined : policyText],
     ['config', conditionIn(outline, 'ConfigUnversioned')?.message],
+    ['pinned', pinnedConfigText(pinnedConfigOf(facts.daemonSet))],
     ['paused', pauseText(facts.rollout)],
     ['last action', lastActionText(outline)],
   ]

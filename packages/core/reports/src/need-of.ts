@@ -4,6 +4,7 @@ import { parseTime, timeText } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
 import type { Outline } from './outline.ts'
+import { personWaitOf } from './policy/person-wait.ts'
 import { pauseText } from './pause-text.ts'
 import { presentMessage } from './present-message.ts'
 
@@ -41,7 +42,8 @@ function needReason(outline: Outline): string | null {
   const { status } = outline.facts.rollout
   if (status?.phase === 'Disabled') return 'Disabled'
   if (status?.phase !== 'Progressing') return null
-  return conditionIn(outline, 'Progressing')?.reason === 'Paused' ? 'Paused' : 'StepPaused'
+  if (conditionIn(outline, 'Progressing')?.reason === 'Paused') return 'Paused'
+  return personWaitOf(outline.facts.rollout, outline.release) ?? 'StepPaused'
 }
 
 function sinceOf({ facts }: Outline): number | undefined {
@@ -51,7 +53,7 @@ function sinceOf({ facts }: Outline): number | undefined {
   const stalled = rollout.status.conditions?.find(({ type }) => type === 'Stalled')
   // The wait of the BatchRelease has its own start, which earlier stalls do not change.
   if (stalled?.status === 'True' && waiting?.reason === stalled.reason) return parseTime(waiting.since) ?? undefined
-  return waitOf(rollout, rollout.status)?.sinceMs
+  return waitOf(rollout, rollout.status)?.sinceMs ?? parseTime(rollout.status.waitingFor?.since) ?? undefined
 }
 
 /** Includes a pause beside a stall: the action that ends the pause may also accept the failures. */

@@ -1,5 +1,6 @@
 import { type Outcome, presentReason, type RolloutCondition, type StalledReason } from '@tranche/api-schema'
 import { waitOf } from '@tranche/planner'
+import { personWaitOf } from './policy/person-wait.ts'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
@@ -21,6 +22,7 @@ export function outcomeIn(outline: Outline): Outcome {
   if (reason !== null) return stalledOutcome(reason)
   if (status.phase === 'Healthy') return restingOutcome(outline)
   if (status.phase === 'Disabled') return isSettled(outline) ? 'Done' : 'Waiting'
+  if (personWaitOf(outline.facts.rollout, outline.release) !== null) return 'Blocked'
   return waitOf(rollout, status) === null ? 'Running' : 'Waiting'
 }
 

@@ -7,6 +7,7 @@ import { conditionIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { keptNodesOf } from './present-message.ts'
+import { pinnedConfigOf } from './policy/pinned-config.ts'
 import { policyStateOf } from './policy/policy-state.ts'
 import { reportAnalyses } from './report-analyses.ts'
 import { reportBudget } from './report-budget.ts'
@@ -22,6 +23,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const summary = summaryOf(outline)
   const analyses = reportAnalyses(outline)
   const kept = keptNodesOf(outline)
+  const pinned = pinnedConfigOf(facts.daemonSet)
   const sizes = stepSizes(outline)
   const steps = stepsOf(facts.rollout)
   return {
@@ -42,6 +44,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     ...(analyses.length > 0 && { analyses }),
     ...(summary.maxUnavailable !== undefined && { budget: reportBudget(outline, summary.maxUnavailable) }),
     ...(kept.length > 0 && { keptNodes: kept }),
+    ...(pinned.length > 0 && { pinnedConfig: pinned }),
     zones: countZones(outline.fleet, stateQuestion(outline)),
     skippedNodes: status?.skippedNodes ?? [],
     conditions: [

@@ -80,7 +80,9 @@ export function nextText(outline: Outline): string | undefined {
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
   if (need !== undefined)
-    return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => actionTexts[action]).join('; ')
+    return need.actions.length === 0
+      ? (waitingTexts[need.reason]?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? remedies[need.reason])
+      : need.actions.map((action) => actionTexts[action]).join('; ')
   if (outcome === 'RolledBack') return remedies.RolledBack
   if (ofVersionBefore(outline, outcome) !== null) return 'the controller observes the template'
   return outcome === 'Running' ? nextByItself(outline) : undefined

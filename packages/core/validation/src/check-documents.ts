@@ -1,6 +1,14 @@
 import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
-import { adviseConfig, type ImmutableConfig, toImmutableConfig } from './advise-config.ts'
+import {
+  adviseConfig,
+  advisePinnedConfig,
+  type ImmutableConfig,
+  type PinAdvice,
+  toImmutableConfig,
+  toWrittenConfig,
+  type WrittenConfig,
+} from './advise-config.ts'
 import { adviseDaemonSet } from './advise-others.ts'
 import { checkBatchRelease, type Checked, checkPolicy, checkRollout } from './check-object.ts'
 import { adviseNearMiss } from './fields/near-misses.ts'
@@ -17,6 +25,14 @@ export interface Findings {
   readonly advice: readonly Advice[]
   /** Whether its kind is checked: Rollout, BatchRelease, ReleasePolicy, DaemonSet. */
   readonly judged: boolean
+  /** What a policy among the documents pins by copies; absent without `config: Pin`. */
+  readonly pinned?: PinnedByPolicy
+}
+
+/** Config that a policy among the documents pins. */
+export interface PinnedByPolicy extends Pick<PinAdvice, 'pinned'> {
+  /** Name of the ReleasePolicy. */
+  readonly policy: string
 }
 
 /** Facts about a cluster that need no request to it. */
@@ -42,6 +58,7 @@ export function checkDocuments(documents: readonly unknown[], { isAllowed }: Sur
     rollouts: parts.flatMap((part) => (part.kind === 'Rollout' && part.rollout !== null ? [part.rollout] : [])),
     daemonSets: parts.flatMap((part) => (part.kind === 'DaemonSet' ? [part.daemonSet] : [])),
     policies: parts.flatMap((part) => (part.kind === 'ReleasePolicy' && part.checked.object !== null ? [part.checked.object] : [])),
+    written: documents.flatMap((document) => toWrittenConfig(document) ?? []),
     immutable: documents.flatMap((document) => toImmutableConfig(document) ?? []),
     secrets: parts.flatMap((part) => (part.kind === 'Secret' ? [part.secret] : [])),
     isAllowed: isAllowed ?? (() => true),
@@ -80,6 +97,8 @@ interface Together {
   readonly rollouts: readonly Rollout[]
   readonly daemonSets: readonly DaemonSet[]
   readonly policies: readonly ReleasePolicy[]
+  /** ConfigMaps and Secrets. */
+  readonly written: readonly WrittenConfig[]
   /** ConfigMaps and Secrets with `immutable: true`. */
   readonly immutable: readonly ImmutableConfig[]
   readonly secrets: readonly WrittenSecret[]
@@ -184,14 +203,19 @@ function usesPolicy(rollout: Rollout, { metadata }: ReleasePolicy): boolean {
 }
 
 /** The number of nodes is unknown; a budget of zero is found with one node. */
-function daemonSetFindings(daemonSet: DaemonSet, { rollouts, policies, immutable }: Together): Findings {
+function daemonSetFindings(daemonSet: DaemonSet, { rollouts, policies, immutable, written }: Together): Findings {
   const keys = validateKeys(daemonSet.metadata)
   const rollout = rollouts.find((one) => one.spec.disabled !== true && isNamedBy(one, daemonSet))
   if (rollout === undefined) return { problems: keys, advice: [], judged: true }
   // The findings of the policy itself report an invalid policy.
-  const override = policies.find((policy) => usesPolicy(rollout, policy))?.spec.maxUnavailable
-  const budget = validateDaemonSetBudget(daemonSet, 1, override).filter(({ rule }) => rule !== 'TrancheBudget')
-  return { problems: [...budget, ...keys], advice: [...adviseDaemonSet(daemonSet), ...adviseConfig(daemonSet, immutable)], judged: true }
+  const policy = policies.find((one) => usesPolicy(rollout, one))
+  const budget = validateDaemonSetBudget(daemonSet, 1, policy?.spec.maxUnavailable).filter(({ rule }) => rule !== 'TrancheBudget')
+  const problems = [...budget, ...keys]
+  if (policy?.spec.config !== 'Pin')
+    return { problems, advice: [...adviseDaemonSet(daemonSet), ...adviseConfig(daemonSet, immutable)], judged: true }
+  const { advice, pinned } = advisePinnedConfig(daemonSet, { written, immutable })
+  const pins = pinned.length === 0 ? {} : { pinned: { policy: policy.metadata.name, pinned } }
+  return { problems, advice: [...adviseDaemonSet(daemonSet), ...advice], judged: true, ...pins }
 }
 
 function isNamedBy({ metadata, spec }: Rollout, daemonSet: DaemonSet): boolean {

@@ -1,5 +1,5 @@
 export { adviceRules } from './problems/advice-rules.ts'
-export { adviseConfig, type ImmutableConfig, toImmutableConfig } from './advise-config.ts'
+export { adviseConfig, advisePinnedConfig, type ImmutableConfig, toImmutableConfig } from './advise-config.ts'
 export { adviseBatchRelease, adviseDaemonSet } from './advise-others.ts'
 export { type AdviceSurroundings, adviseRollout } from './advise-rollout.ts'
 export { checkBatchRelease, checkPolicy, checkRollout, type Checked, validatePolicy } from './check-object.ts'

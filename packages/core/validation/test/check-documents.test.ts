@@ -12,6 +12,8 @@ const readingConfig = {
   spec: { containers: [{ name: 'agent', envFrom: [{ configMapRef: { name: 'agent' } }, { secretRef: { name: 'token' } }] }] },
 }
 
+const readingMap = { spec: { containers: [{ name: 'agent', envFrom: [{ configMapRef: { name: 'agent' } }] }] } }
+
 function config(name: string, more: object = {}): object {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'demo' }, ...more }
 }
@@ -103,6 +105,80 @@ describe('documents applied together', () => {
 
   it('state which of them were checked', () => {
     expect(checkDocuments([rollout, { kind: 'Service' }, daemonSet({})]).map(({ judged }) => judged)).toEqual([true, false, true])
+  })
+})
+
+describe('config that a policy among the documents pins', () => {
+  const policy = { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: named('careful'), spec: { config: 'Pin' } }
+  const pinning = { ...rollout, metadata: { ...rollout.metadata, annotations: { 'tranche.dev/release-policy': 'careful' } } }
+  const reading = (...volumes: readonly object[]): object =>
+    daemonSet({ template: { spec: { containers: [], volumes: volumes.map((volume, at) => ({ name: `v${at}`, ...volume })) } } })
+  const optional = { configMap: { name: 'agent', optional: true } }
+  const agent = { kind: 'ConfigMap', name: 'agent' }
+
+  it.each<[string, readonly unknown[], readonly string[], readonly object[]]>([
+    ['needs no advice', [pinning, reading({ configMap: { name: 'agent' } }), policy], [], [agent]],
+    [
+      'needs none in spite of a checksum',
+      [pinning, daemonSet({ template: { ...readingMap, metadata: { annotations: { 'checksum/config': '9f86d081' } } } }), policy],
+      [],
+      [agent],
+    ],
+    [
+      'is not pinned by a policy that the Rollout does not name',
+      [rollout, reading({ configMap: { name: 'agent' } }), policy],
+      ['ConfigUnversioned'],
+      [],
+    ],
+    [
+      'is not pinned by one of another namespace',
+      [pinning, reading({ configMap: { name: 'agent' } }), { ...policy, metadata: named('careful', 'other') }],
+      ['ConfigUnversioned'],
+      [],
+    ],
+    [
+      'is not pinned by one that only reports',
+      [pinning, reading({ configMap: { name: 'agent' } }), { ...policy, spec: { config: 'Report' } }],
+      ['ConfigUnversioned'],
+      [],
+    ],
+    ['is versioned by its name already', [pinning, reading({ configMap: { name: 'agent-7g2kc9hb4m' } }), policy], [], []],
+    ['is pinned once it exists, where it is optional', [pinning, reading(optional), policy], ['PinAfterCreation'], []],
+    ['is pinned at once, where it is optional and among the documents', [pinning, reading(optional), policy, config('agent')], [], [agent]],
+    [
+      'is not among the documents in another namespace',
+      [pinning, reading(optional), policy, config('agent', { metadata: { name: 'agent', namespace: 'other' } })],
+      ['PinAfterCreation'],
+      [],
+    ],
+    [
+      'must exist, where one of its fields is not optional',
+      [pinning, reading(optional, { configMap: { name: 'agent' } }), policy],
+      [],
+      [agent],
+    ],
+    ['depends on the installation for Secrets', [pinning, reading({ secret: { secretName: 'token' } }), policy], ['PinSecretUnknown'], []],
+    [
+      'never changes, where it is an immutable Secret',
+      [pinning, reading({ secret: { secretName: 'token' } }), policy, config('token', { kind: 'Secret', immutable: true })],
+      [],
+      [],
+    ],
+    [
+      'is not the Secret of a CSI driver',
+      [pinning, reading({ csi: { driver: 'a.example', nodePublishSecretRef: { name: 'token' } } }), policy],
+      ['PinNotForDriver'],
+      [],
+    ],
+    [
+      'holds the release beyond the limits',
+      [pinning, reading(...Array.from({ length: 40 }, () => ({ emptyDir: {} })), { configMap: { name: 'agent' } }), policy],
+      ['PinOutOfReach'],
+      [],
+    ],
+  ])('%s', (_name, documents, rules, pinned) => {
+    const found = checkDocuments(documents)[1]
+    expect([found?.problems, found?.advice.map(({ rule }) => rule), found?.pinned?.pinned ?? []]).toEqual([[], rules, pinned])
   })
 })
 

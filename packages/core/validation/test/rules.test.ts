@@ -4,6 +4,7 @@ import {
   adviseBatchRelease,
   adviseConfig,
   adviseDaemonSet,
+  advisePinnedConfig,
   adviseRollout,
   type AdviceRule,
   adviceRules,
@@ -243,6 +244,19 @@ const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: str
   HistoryGone: () => adviseDaemonSet(daemonSet({ updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 })),
   ConfigUnversioned: () => adviseConfig(readingConfig({}), []),
   ConfigChecksumOnly: () => adviseConfig(readingConfig({ 'checksum/config': '9f86d081' }), []),
+  PinSecretUnknown: () => pinAdviceAbout({ secret: { secretName: 'token' } }),
+  PinNotForDriver: () => pinAdviceAbout({ csi: { driver: 'a.example', nodePublishSecretRef: { name: 'token' } } }),
+  PinAfterCreation: () => pinAdviceAbout({ configMap: { name: 'agent', optional: true } }),
+  PinOutOfReach: () =>
+    pinAdviceAbout(
+      {},
+      Array.from({ length: 40 }, () => ({ configMap: { name: 'agent' } })),
+    ),
+}
+
+function pinAdviceAbout(volume: object, more: readonly object[] = []): ReturnType<typeof adviseConfig> {
+  const template = { spec: { containers: [], volumes: [volume, ...more].map((one, at) => ({ name: `v${at}`, ...one })) } }
+  return advisePinnedConfig(daemonSet({ template }), { written: [], immutable: [] }).advice
 }
 
 function readingConfig(annotations: Readonly<Record<string, string>>): DaemonSet {

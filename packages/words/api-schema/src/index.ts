@@ -233,6 +233,8 @@ export {
   type RecordedAction,
   recordedActionSchema,
   type ObservedChange,
+  PINNED_CONFIG_MAX,
+  type PinnedConfig,
   OBSERVED_REASON_MAX,
   observedChangeSchema,
   type ObservedChangeType,

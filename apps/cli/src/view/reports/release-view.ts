@@ -40,6 +40,7 @@ export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boo
     ...waitLines(report, drawing),
     ...keptLines(report, drawing),
     ...policyLines(report, drawing),
+    ...pinnedLines(report, drawing),
     ...needLines(report, drawing),
     ...etaLines(picture, drawing),
     ...treeLines(releaseTree(picture, { nowMs: drawing.nowMs, wide }), drawing),
@@ -119,6 +120,15 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
 function policyLines({ policyState, need, message }: RolloutReport, drawing: Drawing): readonly string[] {
   const text = policyState?.message
   return text === undefined || text === need?.message || text === message ? [] : labelled('policy', text, drawing, 'yellow')
+}
+
+const MOST_PINNED = 3
+
+/** Copies that pods of the present template read. */
+function pinnedLines({ pinnedConfig = [] }: RolloutReport, drawing: Drawing): readonly string[] {
+  const named = pinnedConfig.slice(0, MOST_PINNED).map(({ kind, name, copy }) => `${kind} ${name} as ${copy}`)
+  const more = pinnedConfig.length > MOST_PINNED ? ` and ${pinnedConfig.length - MOST_PINNED} more; tranche explain shows them` : ''
+  return named.length === 0 ? [] : labelled('pinned', `${named.join(', ')}${more}`, drawing)
 }
 
 const MOST_KEPT_NODES = 3

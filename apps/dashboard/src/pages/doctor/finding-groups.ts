@@ -26,6 +26,7 @@ export const checkTitles: Readonly<Record<DoctorCheck, string>> = {
   accounts: 'Service accounts',
   controller: 'Controller',
   left: 'Left behind',
+  policies: 'Release policies',
   config: 'Config',
   clock: 'Clocks',
   openkruise: 'OpenKruise',

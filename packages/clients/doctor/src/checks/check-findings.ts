@@ -8,6 +8,7 @@ import { executorFinding, redisFinding, versionsFinding } from './check-installe
 import { configFindings, podPolicyFindings } from './check-config.ts'
 import { leftFindings } from './check-left.ts'
 import { leftWorkFindings } from './check-left-work.ts'
+import { policyFindings } from './check-policies.ts'
 import { webhookFindings } from './check-webhooks.ts'
 import type { Examiner } from './examiner.ts'
 import { notLookedAt } from './not-looked-at.ts'
@@ -30,6 +31,7 @@ export function checkFindings(signs: ClusterSigns, examiner: Examiner): readonly
     leader,
     ...leftFindings(signs, leader.state !== 'problem'),
     ...leftWorkFindings(signs),
+    ...policyFindings(signs),
     ...configFindings(signs),
     ...podPolicyFindings(signs),
     clockFinding(signs, examiner),

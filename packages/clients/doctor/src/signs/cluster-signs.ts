@@ -4,6 +4,7 @@ import type { Denied } from './guarded-reads.ts'
 import type { InstalledPod } from './installed-signs.ts'
 import type { LeftWork } from './left-work-signs.ts'
 import type { PodPolicySign } from './pod-policy-signs.ts'
+import type { PolicySigns } from './policy-signs.ts'
 import type { ReleaseSign } from './release-signs.ts'
 import type { RolloutSign } from './rollout-signs.ts'
 import type { WebhookSign } from './webhook-signs.ts'
@@ -26,6 +27,8 @@ export interface ClusterSigns {
   readonly leaseNamespace: string
   /** Rollouts of DaemonSets. */
   readonly rollouts: readonly RolloutSign[] | Denied
+  /** ReleasePolicies that these Rollouts name. */
+  readonly policies: PolicySigns | Denied
   /** Namespaces whose Rollouts were read; null: all. */
   readonly rolloutNamespaces: readonly string[] | null
   /** DaemonSets on `OnDelete` whose pods only Tranche replaces. */

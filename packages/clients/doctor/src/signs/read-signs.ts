@@ -11,6 +11,7 @@ import { toHeldDaemonSet } from './left-signs.ts'
 import { readLeftWork } from './left-work-signs.ts'
 import { listWide } from './list-wide.ts'
 import { readPodPolicies } from './pod-policy-signs.ts'
+import { readPolicySigns } from './policy-signs.ts'
 import { readRedisSign } from './read-redis-sign.ts'
 import type { PrepareRedisCheck, RedisCheck } from './redis-check.ts'
 import { toReleaseSign } from './release-signs.ts'
@@ -97,8 +98,11 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
     ])
   const looked = { served, schemaGap, rights, leader, kruise, admission, webhooks, redis, accounts, podPolicies, installed, ...listed }
   const nowMs = clock.nowMs()
-  const leftWork = await readLeftWork(reader, { leader, installed, rollouts: listed.rollouts, serverMs: nowMs + (skewMs ?? 0) })
-  return { server, version, rightsNamespace, leaseNamespace, ...looked, leftWork, skewMs, nowMs }
+  const [policies, leftWork] = await Promise.all([
+    readPolicySigns(reads, listed.rollouts),
+    readLeftWork(reader, { leader, installed, rollouts: listed.rollouts, serverMs: nowMs + (skewMs ?? 0) }),
+  ])
+  return { server, version, rightsNamespace, leaseNamespace, ...looked, policies, leftWork, skewMs, nowMs }
 }
 
 /** The Date header is truncated to seconds: add half a second on average. */

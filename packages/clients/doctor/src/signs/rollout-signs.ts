@@ -1,5 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
-import type { KubeObject } from '@tranche/kube-types'
+import { type KubeObject, rolloutAnnotations } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 
 /** Facts about a Rollout of a DaemonSet. */
@@ -8,6 +8,8 @@ export interface RolloutSign {
   readonly name: string
   /** Name of the DaemonSet; empty without a spec. */
   readonly workload: string
+  /** Name of its ReleasePolicy; empty without one. */
+  readonly policy: string
   /** Whether it has no spec, which OpenKruise's definitions allow: Tranche leaves such a Rollout out. */
   readonly lacksSpec: boolean
   /** Whether its status is for the current spec, if it has one. */
@@ -27,6 +29,7 @@ export function toRolloutSign(object: KubeObject): RolloutSign | null {
   if (workloadRef !== undefined && !isDaemonSetRef(workloadRef)) return null
   return {
     ...{ namespace: metadata.namespace ?? '', name: metadata.name, workload: workloadRef?.name ?? '' },
+    policy: metadata.annotations?.[rolloutAnnotations.releasePolicy] ?? '',
     lacksSpec: workloadRef === undefined,
     isAnswered: workloadRef === undefined || status?.observedGeneration === metadata.generation,
     isLeaving: metadata.deletionTimestamp !== undefined,

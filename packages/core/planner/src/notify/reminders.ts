@@ -1,5 +1,6 @@
 import { durationMs, type Receiver, type Rollout, type RolloutStatus } from '@tranche/api-schema'
 import { parseTime } from '@tranche/kube-types'
+import { isUnpaused, needsPerson } from './person-waits.ts'
 import { stepsOf } from '../rollout/release/release-spec.ts'
 
 /** A wait for a person. */
@@ -11,13 +12,14 @@ export interface Wait {
 /** Shortest interval between two reminders, in milliseconds; a shorter `remindAfter` counts as this. */
 export const SHORTEST_REMINDER_MS = 60_000
 
-/** The wait that the next status describes: a stall, a requested pause, or a step without a duration. */
+/** The wait that the next status describes: a stall, a requested pause, a step without a duration, or a hold that only a person ends. */
 export function waitOf(rollout: Rollout, next: RolloutStatus): Wait | null {
   const stalled = next.conditions?.find(({ type }) => type === 'Stalled')
   if (stalled?.status === 'True') return waitSince(stalled.lastTransitionTime)
   if (next.phase !== 'Progressing') return null
   const progressing = next.conditions?.find(({ type }) => type === 'Progressing')
   if (progressing?.reason === 'Paused') return waitSince(progressing.lastUpdateTime)
+  if (next.waitingFor !== undefined && isUnpaused(next) && needsPerson(next.waitingFor.reason)) return waitSince(next.waitingFor.since)
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = next.canaryStatus ?? {}
   if (currentStepState !== 'StepPaused' || stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration !== undefined) return null
   return waitSince(lastUpdateTime)

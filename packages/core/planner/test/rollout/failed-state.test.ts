@@ -321,7 +321,7 @@ describe('the rollback by a verdict', () => {
         expect(plan.event).toMatchObject({
           type: 'Warning',
           reason: 'TemplateReverted',
-          message: `revision hash-v2 failed: ${SEEN}; by failure.action Rollback of ReleasePolicy strict: the template of revision hash-v1 (v1) was put back`,
+          message: `revision hash-v2 (v2) failed: ${SEEN}; by failure.action Rollback of ReleasePolicy strict: the template of revision hash-v1 (v1) was put back`,
         })
       if (plan.kind === 'writeStatus') said.push(plan.status.message ?? '')
       act(fake)
@@ -401,7 +401,7 @@ describe('the rollback by a verdict', () => {
     settle(fake)
     expect([fake.image(), stalled(fake)]).toEqual(['v2', 'RevisionHeld'])
     expect(condition(fake, 'Stalled')?.message).toMatch(
-      /^revision hash-v2 failed at \S+; it is rolled back once the Rollout is resumed \(tranche resume agent -n demo\)$/,
+      /^revision hash-v2 \(v2\) failed at \S+; it is rolled back once the Rollout is resumed \(tranche resume agent -n demo\)$/,
     )
     fake.pause(false)
     settle(fake)
@@ -463,7 +463,7 @@ describe('the rollback by a verdict', () => {
     fake.setImage('v2')
     settle(fake)
     expect([stalled(fake), fake.rollout?.status?.failure?.message]).toEqual(['RevisionHeld', SEEN])
-    expect(condition(fake, 'Stalled')?.message).toContain('revision hash-v2 failed at')
+    expect(condition(fake, 'Stalled')?.message).toContain('revision hash-v2 (v2) failed at')
     fake.act({ id: 'r', type: 'retry' })
     settle(fake)
     expect(fake.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', canaryStatus: { canaryRevision: 'hash-v2' } })

@@ -50,7 +50,7 @@ describe('a template that failed and is applied again', () => {
     expect(held).toMatchObject({ reverted: false, reverts: 1, revertAt: expect.any(String) })
     expect(condition(fake, 'Stalled')).toMatchObject({ status: 'True', reason: 'RevisionHeld' })
     expect(fake.rollout?.status?.message).toBe(
-      `revision hash-v2 failed at ${held?.at}, and its template was applied again: nothing is deleted for it, and at ${held?.revertAt} the template ` +
+      `revision hash-v2 (v2) failed at ${held?.at}, and its template was applied again: nothing is deleted for it, and at ${held?.revertAt} the template ` +
         'of revision hash-v1 (v1) is put back (1 times so far), because failure.onReapply is Revert; to release it after all run tranche retry agent -n demo; 0 of 5 nodes run it',
     )
     const plan = planRollout(fake.rolloutView()!)
@@ -82,7 +82,7 @@ describe('a template that failed and is applied again', () => {
         type: 'Warning',
         reason: 'TemplateReverted',
         message: expect.stringMatching(
-          /^revision hash-v2 failed at \S+ and its template was applied again \(1 times\); by failure.onReapply Revert.*: the template of revision hash-v1 \(v1\) was put back$/,
+          /^revision hash-v2 \(v2\) failed at \S+ and its template was applied again \(1 times\); by failure.onReapply Revert.*: the template of revision hash-v1 \(v1\) was put back$/,
         ),
       },
     ])

@@ -1,6 +1,8 @@
 import type { ControllerRevision } from '@tranche/kube-types'
-import { imagesText } from '@tranche/planner'
+import { imagesText, planRollout } from '@tranche/planner'
 import { expect, it } from 'vitest'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
 
 const holding = (...images: readonly string[]): ControllerRevision =>
   ({
@@ -17,3 +19,16 @@ it.each([[['x'.repeat(400_000)]], [Array.from({ length: 10_000 }, () => 'agent:v
     expect(imagesText(holding(...images)).length).toBeLessThan(300)
   },
 )
+
+it.each<[string, boolean, string]>([
+  ['by its revision and images', true, 'revision hash-v2 (v2) is held: config: Pin: why'],
+  ['by its images, before it is a revision', false, 'the template with v2 is held: config: Pin: why'],
+])('names the template that config holds %s', (_name, isObserved, message) => {
+  const fake = new FakeCluster({ steps: [{ replicas: '100%' }] })
+  settle(fake)
+  fake.setImage('v2')
+  if (isObserved) fake.actNatively()
+  const view = fake.rolloutView()
+  const plan = view && planRollout({ ...view, configHold: { reason: 'CopyFailed', message: 'config: Pin: why' } })
+  expect(plan).toMatchObject({ kind: 'writeStatus', status: { message } })
+})

@@ -170,6 +170,30 @@ export const adviceRules = {
     says: 'the checksum annotation of the template makes a change of this object a release, but old pods take the new content as well',
     fix: 'name it by the hash of its content, as kustomize does, so that old pods keep the old content',
   },
+  PinSecretUnknown: {
+    of: 'DaemonSet',
+    path: 'spec.template.spec…',
+    says: 'config: Pin of the policy copies this Secret only where the installation allows it; elsewhere, a change of it reaches pods of every revision',
+    fix: 'list the namespace in rbac.pinSecretNamespaces of the chart, or name it by the hash of its content',
+  },
+  PinNotForDriver: {
+    of: 'DaemonSet',
+    path: 'spec.template.spec…',
+    says: 'config: Pin of the policy copies no Secret that a CSI driver gets, so a change of it reaches pods of every revision',
+    fix: 'name it by the hash of its content, or make it immutable under a new name',
+  },
+  PinAfterCreation: {
+    of: 'DaemonSet',
+    path: 'spec.template.spec…',
+    says: 'this optional object is not among the documents: config: Pin of the policy pins it only once it exists, and its creation is a release',
+    fix: 'create it before the release, or name it by the hash of its content',
+  },
+  PinOutOfReach: {
+    of: 'DaemonSet',
+    path: 'spec.template.spec…',
+    says: 'config: Pin of the policy can name no copy at this place of its list, so the release holds',
+    fix: 'move it to the front of its list, or name the object by the hash of its content',
+  },
 } as const satisfies Record<string, Rule>
 
 function noEffect(of: 'Rollout' | 'BatchRelease', path: string) {

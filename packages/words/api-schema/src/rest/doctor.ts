@@ -10,6 +10,7 @@ export const doctorChecks = [
   'accounts',
   'controller',
   'left',
+  'policies',
   'config',
   'clock',
   'openkruise',

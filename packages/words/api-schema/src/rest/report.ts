@@ -97,6 +97,17 @@ const budgetSchema = z.object({
   exempt: count('Dead nodes that do not count: all of them, or none if more are dead than `nodes.notReady.exempt` of the policy.'),
 })
 
+/** Maximum number of pinned objects in a report. */
+export const PINNED_CONFIG_MAX = 50
+
+const pinnedConfigSchema = z.object({
+  kind: z.enum(['ConfigMap', 'Secret']),
+  name: z.string().meta({ description: 'Name of the object as the template has it.' }),
+  copy: z.string().meta({ description: 'Name of the immutable copy that pods read.' }),
+})
+/** A ConfigMap or Secret that is pinned by a copy. */
+export type PinnedConfig = Frozen<z.infer<typeof pinnedConfigSchema>>
+
 /** Full report of a Rollout. */
 export const rolloutReportSchema = rolloutSummarySchema
   .extend({
@@ -128,6 +139,12 @@ export const rolloutReportSchema = rolloutSummarySchema
       .meta({
         description:
           'Nodes that keep their old pod while others proceed, at most 10, because of a check or because executors prepare them. Absent without any, and if `message` is about them.',
+      }),
+    pinnedConfig: z
+      .array(pinnedConfigSchema)
+      .optional()
+      .meta({
+        description: `ConfigMaps and Secrets of which pods of the present template read copies, because of \`config: Pin\`, at most ${PINNED_CONFIG_MAX}. Absent without any, and if the DaemonSet does not exist, or is hidden.`,
       }),
     zones: z.array(z.object({ zone: z.string(), states: z.partialRecord(z.enum(nodeStates), z.int()) })),
     skippedNodes: z.array(z.string()),

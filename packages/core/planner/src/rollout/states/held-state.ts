@@ -22,7 +22,7 @@ export function heldState(view: RolloutView, daemonSet: DaemonSet, state: Rollou
   if (now.reverted !== false || whyNot !== null) return waitingState(view, standing, heldText(view, now, whyNot))
   const isPaused = waitsForResume(view.rollout)
   if (!isRevertAgain(now)) {
-    if (isPaused && now.reason === 'Failed') return waitingState(view, standing, `${pastText(now)}; ${afterPause(view)}`)
+    if (isPaused && now.reason === 'Failed') return waitingState(view, standing, `${pastText(view, now)}; ${afterPause(view)}`)
     return { ...standing, message: rollingBackText(view, state, now) }
   }
   const leftMs = untilRevertMs(now, view.nowMs)
@@ -58,20 +58,21 @@ function rollingBackText({ revisions }: RolloutView, { canary, failure }: Rollou
 }
 
 /** Says why nothing is released, and what lifts the hold. */
-function heldText({ rollout }: RolloutView, held: HeldRevision, whyNot: string | null): string {
+function heldText(view: RolloutView, held: HeldRevision, whyNot: string | null): string {
   const why = held.reverted === false && whyNot !== null ? whyNot : 'its template was applied again'
-  return `${pastText(held)}, and ${why}: nothing is deleted for it; to release it after all run ${commandText(rollout, 'retry')}, else apply another template`
+  return `${pastText(view, held)}, and ${why}: nothing is deleted for it; to release it after all run ${commandText(view.rollout, 'retry')}, else apply another template`
 }
 
 /** Says when the stable template is restored again. */
-function revertText({ rollout, revisions }: RolloutView, { canary }: RolloutState, held: HeldRevision): string {
+function revertText(view: RolloutView, { canary }: RolloutState, held: HeldRevision): string {
+  const { rollout, revisions } = view
   const times = held.reverts === undefined ? '' : ` (${held.reverts} times so far)`
   return (
-    `${pastText(held)}, and its template was applied again: nothing is deleted for it, and at ${held.revertAt} the template of revision ` +
+    `${pastText(view, held)}, and its template was applied again: nothing is deleted for it, and at ${held.revertAt} the template of revision ` +
     `${revisionText(revisions, canary.stableRevision ?? '')} is put back${times}, because failure.onReapply is Revert; to release it after all run ${commandText(rollout, 'retry')}`
   )
 }
 
-function pastText({ revision, reason, at }: HeldRevision): string {
-  return `revision ${revision} ${reason === 'Failed' ? 'failed' : 'was rolled back'} at ${at}`
+function pastText({ revisions }: RolloutView, { revision, reason, at }: HeldRevision): string {
+  return `revision ${revisionText(revisions, revision ?? '')} ${reason === 'Failed' ? 'failed' : 'was rolled back'} at ${at}`
 }

@@ -1,3 +1,4 @@
+import { presentTemplateText } from '../held/revision-text.ts'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
 import { kruiseActiveText } from '../../release/view/kruise-activity.ts'
@@ -56,8 +57,9 @@ function stalledText(
 function unpinnedConfig(view: RolloutView): Obstacle | null {
   const { configHold } = view
   if (configHold === undefined || isOnTheWayBack(view)) return null
-  const { message } = configHold
-  return { reason: 'ConfigUnpinned', message, binds: true, takesAborts: true, ...(isBackButForNodesLeft(view) && { holds: false }) }
+  const obstacle = { reason: 'ConfigUnpinned', binds: true, takesAborts: true } as const
+  if (isBackButForNodesLeft(view)) return { ...obstacle, message: configHold.message, holds: false }
+  return { ...obstacle, message: `${presentTemplateText(view)} is held: ${configHold.message}` }
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {

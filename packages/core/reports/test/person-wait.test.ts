@@ -1,0 +1,82 @@
+import { blockedReasons, type BlockedNode, groupWaitReasons, type WaitingFor } from '@tranche/api-schema'
+import { personWaits } from '@tranche/planner'
+import { explainNode, explainRollout, summarizeRollout } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { aReading, type FactsFields } from './build-facts.ts'
+
+const since = '2023-11-14T22:13:00Z'
+
+function waitsFor(reason: string, more: FactsFields = {}): FactsFields {
+  const waiting: WaitingFor = { reason, message: `held by ${reason}; the fix`, nodes: ['c'], since }
+  return { nodes: 'a:new b:new c:old d:old e:old', status: { waiting: { ...waiting, since } }, ...more }
+}
+
+function blocked(...reasons: readonly string[]): FactsFields {
+  const nodes: readonly BlockedNode[] = reasons.map((reason, at) => ({ node: 'cde'.charAt(at), reason, message: 'not now' }))
+  return { record: { blocked: nodes } }
+}
+
+describe('a release that waits for a check or its group', () => {
+  it('has a decision for each reason', () => {
+    expect(Object.keys(personWaits).toSorted()).toEqual([...blockedReasons, ...groupWaitReasons].toSorted())
+  })
+
+  it.each([...blockedReasons, ...groupWaitReasons])('is Blocked exactly if only a person ends the wait: %s', (reason) => {
+    const facts = aReading(waitsFor(reason))
+    const { outcome, need } = summarizeRollout(facts)
+    const { answer, rule, next } = explainRollout(facts)
+    const isForPerson = reason.endsWith('NotAllowed') || reason === 'GroupFailed'
+    expect(outcome).toBe(isForPerson ? 'Blocked' : 'Running')
+    expect(need).toEqual(
+      isForPerson
+        ? { reason, message: expect.stringContaining('the fix') as string, since: '2023-11-14T22:13:00.000Z', actions: [] }
+        : undefined,
+    )
+    expect([answer, rule]).toEqual([
+      expect.stringContaining(`held by ${reason}`),
+      expect.not.stringContaining(reason.replace('CheckFailed', '?')),
+    ])
+    if (isForPerson) expect(next).toMatch(/rbac\./)
+  })
+
+  it.each<[string, FactsFields, string, string | undefined]>([
+    ['a newer reason', waitsFor('NewNotAllowed'), 'Running', undefined],
+    [
+      'a right among nodes that wait for other checks',
+      waitsFor('NoRoom', blocked('NoRoom', 'DrainNotAllowed')),
+      'Blocked',
+      'DrainNotAllowed',
+    ],
+    ['other checks only', waitsFor('NoRoom', blocked('NoRoom', 'DrainBlocked')), 'Running', undefined],
+    ['a right while other nodes proceed', waitsFor('Upgrading', blocked('DrainNotAllowed')), 'Running', undefined],
+    [
+      'a right that keeps broken pods, which use up the budget',
+      waitsFor('BudgetUsedUp', blocked('RoomNotAllowed')),
+      'Blocked',
+      'RoomNotAllowed',
+    ],
+    ['a budget that other nodes use up', waitsFor('BudgetUsedUp', blocked('NoRoom')), 'Running', undefined],
+    [
+      'a right in a record that is stopped',
+      waitsFor('NoRoom', { record: { ...blocked('DrainNotAllowed').record, state: 'stopped' } }),
+      'Running',
+      undefined,
+    ],
+    ['a right in a step that is paused', waitsFor('DrainNotAllowed', { rolloutStatus: pausedStep() }), 'Waiting', 'StepPaused'],
+    ['a right, in a release that is over', waitsFor('DrainNotAllowed', { rolloutStatus: { phase: 'Healthy' } }), 'Running', undefined],
+  ])('is judged by what it waits for: %s', (_name, fields, outcome, reason) => {
+    const summary = summarizeRollout(aReading(fields))
+    expect([summary.outcome, summary.need?.reason]).toEqual([outcome, reason])
+  })
+
+  it('names the missing right as the next event of a node of a later batch', () => {
+    const facts = aReading(waitsFor('DrainNotAllowed', blocked('DrainNotAllowed')))
+    expect(explainNode(facts, 'e')?.next).toBe('the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain')
+  })
+})
+
+function pausedStep(): NonNullable<FactsFields['rolloutStatus']> {
+  const { canaryStatus } = aReading().rollout.status ?? {}
+  const waitingFor: WaitingFor = { reason: 'DrainNotAllowed', message: 'no right', nodes: [], since }
+  return { waitingFor, ...(canaryStatus !== undefined && { canaryStatus: { ...canaryStatus, currentStepState: 'StepPaused' } }) }
+}
