@@ -1,4 +1,4 @@
-import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
 import { BY_STAMPS, FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { resourcePaths } from '@tranche/kube-client'
 import { revisionsOf, type ControllerRevision, type DaemonSet, type Node, type Pod } from '@tranche/kube-types'
@@ -17,7 +17,7 @@ import { afterEach, expect, it } from 'vitest'
 import { killNodes } from './kill-nodes.ts'
 import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { policyKey, stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -170,4 +170,37 @@ async function agreesWithCluster(): Promise<ReleaseFacts> {
     if (state !== 'failing') expect({ name, isUp }).toEqual({ name, isUp: upNodes.has(name) })
   }
   return facts
+}
+
+it.each<[string, ReleasePolicySpec, Partial<Parameters<typeof setStage>[0]>, RegExp]>([
+  ['RoomNotAllowed', { nodes: { room: 'Check' } }, { room: false }, /rbac\.room: true in the chart/],
+  ['PrePullNotAllowed', { prePull: {} }, { prePull: false }, /rbac\.prePull: true in the chart/],
+  ['DrainNotAllowed', { drain: {} }, { drainNamespaces: ['other'] }, /rbac\.drain\.namespaces of the chart/],
+  ['NodeLockNotAllowed', { downtime: { nodeLock: 'Take' } }, { lockNamespaces: ['other'] }, /rbac\.nodeLocks\.namespaces of the chart/],
+  ['DowntimeNotAllowed', { downtime: { perDay: '1h' } }, { downtimeNamespace: null }, /rbac\.downtime: true in the chart/],
+  ['GroupNotAllowed', { downtime: { group: 'agents' } }, {}, /rbac\.groups: true/],
+])(
+  'a release whose policy asks for a right that the installation does not give is Blocked, and says the fix: %s',
+  async (reason, policy, more, fix) => {
+    stage = await setStage({ nodes: 3, steps: [{ replicas: '100%' }], policy, ...more })
+    await stage.setImage('v2')
+    await stage.until('it is Blocked', async () => outcomeOf(await read()) === 'Blocked')
+    const facts = await read()
+    expect(reportRollout(facts).need).toMatchObject({ reason, message: expect.stringMatching(fix), actions: [] })
+    expect(explainRollout(facts)).toMatchObject({ answer: expect.stringMatching(fix), next: expect.stringContaining('rbac.') })
+    await stage.pass(60_000)
+    expect(outcomeOf(await read())).toBe('Blocked')
+    await drive(
+      stage.clock,
+      stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec: withoutMembers(policy) } }),
+    )
+    await untilReleased(stage, 'v2', 15 * 60_000)
+    await stage.pass(1_000)
+    expect(outcomeOf(await read())).toBe('Done')
+  },
+)
+
+/** A merge patch that removes every member. */
+function withoutMembers(policy: ReleasePolicySpec): object {
+  return Object.fromEntries(Object.keys(policy).map((member) => [member, null]))
 }

@@ -1,4 +1,4 @@
-import type { ControllerRevision, DaemonSet, PodTemplate } from '@tranche/kube-types'
+import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
 import { discoverRevisions, hashOf, templateOf } from '../../release/view/discover-revisions.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -28,7 +28,7 @@ export function imagesText(revision: ControllerRevision | undefined): string {
   return templateImages(revision === undefined ? undefined : (templateOf(revision) as PodTemplate | undefined))
 }
 
-function templateImages(template: PodTemplate | DaemonSet['spec']['template'] | undefined): string {
+function templateImages(template: PodTemplate | undefined): string {
   const images = (template?.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
   const text = images.map((image) => image.slice(image.lastIndexOf('/') + 1)).join(', ')
   return text.length <= LONGEST_IMAGES ? text : `${text.slice(0, LONGEST_IMAGES)}…`
