@@ -14,7 +14,7 @@ export {
   removalPatch,
 } from './notify/plan-notify.ts'
 export { receiverTrouble } from './notify/receiver-trouble.ts'
-export { isUnpaused, needsPerson, personWaits } from './notify/person-waits.ts'
+export { isUnpaused, needsPerson } from './notify/person-waits.ts'
 export { type Wait, waitOf } from './notify/reminders.ts'
 
 export { toPublishedTarget } from './release/view/to-published-target.ts'

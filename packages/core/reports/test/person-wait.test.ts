@@ -1,5 +1,4 @@
-import { blockedReasons, type BlockedNode, groupWaitReasons, type WaitingFor } from '@tranche/api-schema'
-import { personWaits } from '@tranche/planner'
+import { blockedReasons, type BlockedNode, groupWaitReasons, personWaits, type WaitingFor } from '@tranche/api-schema'
 import { explainNode, explainRollout, summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { aReading, type FactsFields } from './build-facts.ts'
