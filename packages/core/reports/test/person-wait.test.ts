@@ -62,6 +62,12 @@ describe('a release that waits for a check or its group', () => {
       undefined,
     ],
     ['a right in a step that is paused', waitsFor('DrainNotAllowed', { rolloutStatus: pausedStep() }), 'Waiting', 'StepPaused'],
+    [
+      'a right, in a Rollout that is being deleted',
+      waitsFor('DrainNotAllowed', { rolloutStatus: { phase: 'Terminating' } }),
+      'Running',
+      undefined,
+    ],
     ['a right, in a release that is over', waitsFor('DrainNotAllowed', { rolloutStatus: { phase: 'Healthy' } }), 'Running', undefined],
   ])('is judged by what it waits for: %s', (_name, fields, outcome, reason) => {
     const summary = summarizeRollout(aReading(fields))
