@@ -276,6 +276,23 @@ export const ofUnusablePolicy: ReleasePicture = {
   ),
 }
 
+/** A release whose policy asks for a right that the installation does not give. */
+export const ofMissingRight: ReleasePicture = {
+  ...inStepTwo,
+  report: {
+    ...inStepTwo.report,
+    remaining: undefined,
+    outcome: 'Blocked',
+    need: {
+      reason: 'DrainNotAllowed',
+      message:
+        'step 2 of 3 (50%): 9 more nodes are to be updated, and drain of the policy keeps the old pods because the installation does not allow it: node-b-8 (policies of namespace demo may not drain nodes); list the namespace in rbac.drain.namespaces of the chart, or remove drain from the policy (since 2026-11-27T20:45:40Z)',
+      since: '2026-11-27T20:45:40Z',
+      actions: [],
+    },
+  },
+}
+
 /** The first step of a release whose only change is in the config that it pins. */
 export const ofConfig: ReleasePicture = {
   ...waitsForApproval,
