@@ -286,7 +286,7 @@ export const ofMissingRight: ReleasePicture = {
     need: {
       reason: 'DrainNotAllowed',
       message:
-        'step 2 of 3 (50%): 9 more nodes are to be updated, and drain of the policy keeps the old pods because the installation does not allow it: node-b-8 (policies of namespace demo may not drain nodes); list the namespace in rbac.drain.namespaces of the chart, or remove drain from the policy (since 2026-11-27T20:45:40Z)',
+        'drain of the policy keeps the old pods because the installation does not allow it: node-b-8; list the namespace in rbac.drain.namespaces of the chart',
       since: '2026-11-27T20:45:40Z',
       actions: [],
     },
