@@ -13,6 +13,7 @@ import { mutantsOfPodPolicy } from './pod-policy.ts'
 import { mutantsOfPrePull } from './pre-pull.ts'
 import { mutantsOfPrograms } from './programs.ts'
 import { mutantsOfRelease } from './release.ts'
+import { mutantsOfReports } from './reports.ts'
 import { mutantsOfRollout } from './rollout.ts'
 import { mutantsOfSizes } from './sizes.ts'
 import { mutantsOfShares } from './shares.ts'
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfGroups,
   ...mutantsOfRollout,
   ...mutantsOfNotify,
+  ...mutantsOfReports,
   ...mutantsOfPrePull,
   ...mutantsOfPrograms,
   ...mutantsOfShares,

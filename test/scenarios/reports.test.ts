@@ -16,6 +16,7 @@ import {
 import { afterEach, expect, it } from 'vitest'
 import { killNodes } from './kill-nodes.ts'
 import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { copies, setPinnedStage, write } from './pinned-stage.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { policyKey, stageKey } from './stage-objects.ts'
 
@@ -199,6 +200,16 @@ it.each<[string, ReleasePolicySpec, Partial<Parameters<typeof setStage>[0]>, Reg
     expect(outcomeOf(await read())).toBe('Done')
   },
 )
+
+it('the copies that pods read are reported with the first pins, before a release of them has ended', async () => {
+  stage = await setPinnedStage()
+  await write(stage, '1')
+  await untilPausedAt(stage, 1)
+  const [copy] = await copies(stage)
+  const facts = await read()
+  expect(reportRollout(facts).pinnedConfig).toEqual([{ kind: 'ConfigMap', name: 'agent', copy: copy?.metadata.name }])
+  expect(explainRollout(facts).facts).toContainEqual({ name: 'pinned', value: `ConfigMap agent as ${copy?.metadata.name}` })
+})
 
 /** A merge patch that removes every member. */
 function withoutMembers(policy: ReleasePolicySpec): object {

@@ -276,6 +276,23 @@ export const ofUnusablePolicy: ReleasePicture = {
   ),
 }
 
+/** A release whose policy asks for a right that the installation does not give. */
+export const ofMissingRight: ReleasePicture = {
+  ...inStepTwo,
+  report: {
+    ...inStepTwo.report,
+    remaining: undefined,
+    outcome: 'Blocked',
+    need: {
+      reason: 'DrainNotAllowed',
+      message:
+        'drain of the policy keeps the old pods because the installation does not allow it: node-b-8; list the namespace in rbac.drain.namespaces of the chart',
+      since: '2026-11-27T20:45:40Z',
+      actions: [],
+    },
+  },
+}
+
 /** The first step of a release whose only change is in the config that it pins. */
 export const ofConfig: ReleasePicture = {
   ...waitsForApproval,

@@ -5,6 +5,7 @@ import {
   failureActions,
   nodeStates,
   rolloutPhases,
+  personWaitReasons,
   stalledReasons,
   stepStates,
 } from '@tranche/api-schema'
@@ -100,7 +101,7 @@ export const metricCatalog = {
   tranche_release_need_seconds: {
     type: 'gauge',
     help: 'Seconds for which a Rollout has waited for a person, by reason. Exported by the leader.',
-    labels: { ...release, reason: ['StepPaused', 'Paused', ...stalledReasons] },
+    labels: { ...release, reason: ['StepPaused', 'Paused', ...stalledReasons, ...personWaitReasons] },
   },
   tranche_step_seconds: {
     type: 'histogram',

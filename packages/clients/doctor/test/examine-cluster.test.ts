@@ -1,5 +1,5 @@
 import { podPolicy } from '@tranche/admission'
-import type { DoctorFinding } from '@tranche/api-schema'
+import { customResourceDefinitions, type DoctorFinding } from '@tranche/api-schema'
 import { FakeClock, systemClock } from '@tranche/clock'
 import { createKubeClient, isAlreadyExists, resourcePaths } from '@tranche/kube-client'
 import { createSimulator, type Simulator } from '@tranche/sim'
@@ -64,6 +64,29 @@ describe('an examination of a cluster', () => {
     const mayUser = async (right: object): Promise<boolean> =>
       !('resource' in right) || right.resource !== 'mutatingadmissionpolicybindings'
     expect((await examined({ behalf: { mayUser, account: 'the account' } }))['config']).toMatchObject({ state: 'unknown' })
+  })
+
+  it('reads the policies that Rollouts name, each with the right of the user', async () => {
+    for (const definition of customResourceDefinitions)
+      await clientOf().create(resourcePaths.customResourceDefinitions, definition as never)
+    await clientOf().create(resourcePaths.namespaces, { metadata: { name: 'demo' } } as never)
+    const strategy = { canary: { steps: [{ replicas: '100%' }] } }
+    const metadata = { name: 'agent', namespace: 'demo', annotations: { 'tranche.dev/release-policy': 'careful' } }
+    const spec = { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' }, strategy }
+    await clientOf().create(resourcePaths.rollouts, { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', metadata, spec } as never)
+    expect((await examined())['policies']).toMatchObject({
+      state: 'problem',
+      message: expect.stringContaining('demo/careful does not exist'),
+    })
+    const policy = { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { name: 'careful', namespace: 'demo' }, spec: {} }
+    await clientOf().create(resourcePaths.releasePolicies, policy as never)
+    expect((await examined())['policies']).toMatchObject({ state: 'ok' })
+    const mayUser = async (right: object): Promise<boolean> => !('resource' in right) || right.resource !== 'releasepolicies'
+    expect((await examined({ behalf: { mayUser, account: 'the account' } }))['policies']).toEqual({
+      check: 'policies',
+      state: 'unknown',
+      message: expect.stringContaining('you may not get releasepolicies.tranche.dev'),
+    })
   })
 
   it('asks for no more permissions of service accounts than an installation needs', async () => {

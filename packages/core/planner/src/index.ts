@@ -14,7 +14,7 @@ export {
   removalPatch,
 } from './notify/plan-notify.ts'
 export { receiverTrouble } from './notify/receiver-trouble.ts'
-export { isUnpaused, needsPerson, personWaits } from './notify/person-waits.ts'
+export { isUnpaused, needsPerson } from './notify/person-waits.ts'
 export { type Wait, waitOf } from './notify/reminders.ts'
 
 export { toPublishedTarget } from './release/view/to-published-target.ts'
@@ -72,7 +72,7 @@ export { isForeign } from './rollout/release/batch-release-summary.ts'
 export { releaseTitle } from './rollout/release/release-title.ts'
 export { heldTemplate, templateDigest } from './rollout/held/held-revisions.ts'
 export { endsRelease, isStopAsked, onDeletePolicy } from './rollout/held/on-delete.ts'
-export { imagesText } from './rollout/held/revision-text.ts'
+export { imagesText, revisionText } from './rollout/held/revision-text.ts'
 export { hasReadableFields, planPolicyStatus, type PolicyView } from './policy/plan-policy-status.ts'
 export { QUEUE_UNAVAILABLE } from './release/waiting-for.ts'
 export { isReleaseRevisionMissing } from './release/missing-revision.ts'

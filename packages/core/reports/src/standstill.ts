@@ -1,5 +1,5 @@
 import type { ActionType, BlockedReason, GroupWaitReason, Outcome } from '@tranche/api-schema'
-import { firstNodes, stepsOf } from '@tranche/planner'
+import { firstNodes, revisionText, stepsOf } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -83,7 +83,7 @@ export function nextText(outline: Outline): string | undefined {
     return need.actions.length === 0
       ? (waitingTexts[need.reason]?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? remedies[need.reason])
       : need.actions.map((action) => actionTexts[action]).join('; ')
-  if (outcome === 'RolledBack') return remedies.RolledBack
+  if (outcome === 'RolledBack') return afterRollback(outline)
   if (ofVersionBefore(outline, outcome) !== null) return 'the controller observes the template'
   return outcome === 'Running' ? nextByItself(outline) : undefined
 }
@@ -180,8 +180,13 @@ const actionTexts: Readonly<Record<ActionType, string>> = {
   restart: 'restart: release the same version again',
 }
 
+function afterRollback({ facts: { rollout, revisions } }: Outline): string {
+  const { rollbackFrom } = rollout.status ?? {}
+  const revision = rollbackFrom === undefined ? 'the revision that was rolled back' : `revision ${revisionText(revisions, rollbackFrom)}`
+  return `apply another template; or run retry with ${revision}, and apply its template again`
+}
+
 /** Remedies for reasons that no action lifts and whose message does not state them. */
 const remedies: Readonly<Record<string, string>> = {
-  RolledBack: 'apply another template; or run retry with the revision that was rolled back, and apply its template again',
   Disabled: 'set spec.disabled to false, or set updateStrategy RollingUpdate so that Kubernetes updates the remaining nodes',
 }

@@ -52,6 +52,18 @@ describe('a template that no controller has observed', () => {
   })
 })
 
+it('a version that was rolled back is named with its images in the next event', () => {
+  const fake = new FakeCluster({ steps })
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+  fake.act({ id: '1', type: 'abort' })
+  settle(fake)
+  expect(explainRollout(readFakeCluster(fake)).next).toBe(
+    'apply another template; or run retry with revision hash-v2 (v2), and apply its template again',
+  )
+})
+
 describe('the outcome of a Rollout', () => {
   it.each<[string, (fake: FakeCluster) => void, object]>([
     ['is Done before anything was released', () => {}, { outcome: 'Done', phase: 'Healthy' }],

@@ -1,5 +1,4 @@
-import { blockedReasons, type BlockedNode, groupWaitReasons, type WaitingFor } from '@tranche/api-schema'
-import { personWaits } from '@tranche/planner'
+import { blockedReasons, type BlockedNode, groupWaitReasons, personWaits, type WaitingFor } from '@tranche/api-schema'
 import { explainNode, explainRollout, summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { aReading, type FactsFields } from './build-facts.ts'
@@ -63,6 +62,12 @@ describe('a release that waits for a check or its group', () => {
       undefined,
     ],
     ['a right in a step that is paused', waitsFor('DrainNotAllowed', { rolloutStatus: pausedStep() }), 'Waiting', 'StepPaused'],
+    [
+      'a right, in a Rollout that is being deleted',
+      waitsFor('DrainNotAllowed', { rolloutStatus: { phase: 'Terminating' } }),
+      'Running',
+      undefined,
+    ],
     ['a right, in a release that is over', waitsFor('DrainNotAllowed', { rolloutStatus: { phase: 'Healthy' } }), 'Running', undefined],
   ])('is judged by what it waits for: %s', (_name, fields, outcome, reason) => {
     const summary = summarizeRollout(aReading(fields))

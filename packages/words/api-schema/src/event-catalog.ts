@@ -98,10 +98,18 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
   NodesLeft: { types: ['Warning'], on: ['Rollout'], when: 'the release completed, except for nodes that could not be updated' },
   ForeignControl: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a BatchRelease of another controller controls the DaemonSet' },
   PodsStuck: { types: ['Warning'], on: ['Rollout'], when: 'stalled: pods that do not terminate use up the budget' },
-  RevisionHeld: { types: ['Warning'], on: ['Rollout'], when: 'a template that was rolled back was applied again' },
+  RevisionHeld: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'a template that was rolled back was applied again; the message names its revision and images',
+  },
   PolicyNotFound: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the ReleasePolicy does not exist' },
   PolicyInvalid: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the ReleasePolicy is invalid' },
-  ConfigUnpinned: { types: ['Warning'], on: ['Rollout'], when: 'stalled: config cannot be pinned as the ReleasePolicy asks' },
+  ConfigUnpinned: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'stalled: config cannot be pinned as the ReleasePolicy asks; the message names the template that is held',
+  },
   ReleaseFailed: { types: ['Warning'], on: ['Rollout'], when: 'the new version is bad; the message says which failure action follows' },
   AnalysisInconclusive: { types: ['Warning'], on: ['Rollout'], when: 'stalled: an analysis is inconclusive; Normal for a dry run' },
 }

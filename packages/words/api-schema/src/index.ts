@@ -148,6 +148,8 @@ export {
   type StalledReason,
   type StepState,
   presentReason,
+  personWaitReasons,
+  personWaits,
   stalledReasons,
   stepStates,
   type TerminatingReason,

@@ -308,3 +308,38 @@ export type GroupWaitReason = (typeof groupWaitReasons)[number]
 export function isGroupWait(reason: string | undefined): boolean {
   return groupWaitReasons.some((one) => one === reason)
 }
+
+/**
+ * Whether only a person ends a wait, by its reason. False where it may also end by itself: images may be pushed, other pods leave, and a
+ * request that failed is sent again.
+ */
+export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason, boolean>> = {
+  NoRoom: false,
+  RoomUnread: false,
+  RoomNotAllowed: true,
+  ImagePull: false,
+  PrePullNotAllowed: true,
+  DrainBlocked: false,
+  DrainTaken: false,
+  DrainNotAllowed: true,
+  NodeLocked: false,
+  NodeLockFailed: false,
+  NodeLockNotAllowed: true,
+  DeletionRefused: false,
+  DowntimeSpent: false,
+  DowntimeFailed: false,
+  DowntimeNotAllowed: true,
+  CheckFailed: false,
+  Pulling: false,
+  Draining: false,
+  GroupBusy: false,
+  GroupLocked: false,
+  // Only a request that is forbidden.
+  GroupFailed: true,
+  GroupNotAllowed: true,
+}
+
+/** The reasons of waits that only a person ends. */
+export const personWaitReasons: readonly string[] = Object.entries(personWaits).flatMap(([reason, isForPerson]) =>
+  isForPerson ? [reason] : [],
+)

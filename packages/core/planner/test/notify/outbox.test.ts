@@ -127,6 +127,24 @@ describe('reminders', () => {
       want: ['a'],
       nextMs: 29 * minutes,
     },
+    'are sent while it waits for a right that a person must give': {
+      status: { ...aStatus('StepUpgrade'), waitingFor: waits('DrainNotAllowed') },
+      afterMs: 30 * minutes,
+      want: ['a'],
+      nextMs: 30 * minutes,
+    },
+    'are not sent while it waits for what may end by itself': {
+      status: { ...aStatus('StepUpgrade'), waitingFor: waits('NoRoom') },
+      afterMs: 30 * minutes,
+      want: [],
+      nextMs: null,
+    },
+    'are not sent for a right after the release': {
+      status: { ...aStatus('Completed', { reason: 'Completed' }), waitingFor: waits('DrainNotAllowed') },
+      afterMs: 30 * minutes,
+      want: [],
+      nextMs: null,
+    },
     'are sent once for the hours in which no controller ran': {
       status: aStatus('StepPaused'),
       afterMs: 200 * minutes,
@@ -220,4 +238,8 @@ function report(
 
 function at(ms: number): string {
   return new Date(T0 + ms).toISOString()
+}
+
+function waits(reason: string): NonNullable<RolloutStatus['waitingFor']> {
+  return { reason, message: 'held', nodes: ['node-1'], since: new Date(T0).toISOString() }
 }
