@@ -20,7 +20,7 @@ describe('a release without a node in reach', () => {
       'a:old? b:old?',
       undefined,
       ['a', 'b'],
-      '(NotReady or in maintenance: a, b); the release continues once one of these nodes is back, or ends with an abort',
+      '(NotReady or in maintenance: a, b); the release continues once one of them is back, or ends with an abort',
     ],
     [
       'that the policy excludes',
@@ -34,7 +34,7 @@ describe('a release without a node in reach', () => {
       'a:old? b:old',
       { exclude: [exclude('b')] },
       ['a', 'b'],
-      '(NotReady or in maintenance: a; excluded by the policy: b); the release continues once one of these nodes is back, or the policy excludes fewer nodes, or ends with an abort',
+      '(NotReady or in maintenance: a; excluded by the policy: b); the release continues once one of them is back, or the policy excludes fewer nodes, or ends with an abort',
     ],
   ])('names the nodes %s, and says what ends the wait (G6)', (_why, nodes, rules, names, text) => {
     const view = aView({ nodes, record: { state: 'open' }, ...(rules !== undefined && { tranche: { nodes: rules } }) })

@@ -3,7 +3,7 @@ import { problemsText, validateBinding, validateSettings, validateSpec } from '@
 import { kruiseActiveText } from '../../release/view/kruise-activity.ts'
 import type { RolloutState, Obstacle } from '../view/rollout-state.ts'
 import { policyObstacle } from '../view/release-policy.ts'
-import { isBackButForNodesLeft, isOnTheWayBack } from '../way-back.ts'
+import { isBackButForNodesLeft, isOnTheWayBack } from '../held/way-back.ts'
 import { isForeign } from '../release/batch-release-summary.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
