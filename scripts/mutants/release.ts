@@ -302,7 +302,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/progress/the-end.ts',
     find: 'if (progress.outOfReach !== undefined) return Number.POSITIVE_INFINITY',
     replace: '',
-    tests: ['test/scenarios/unreached.test.ts'],
+    tests: ['packages/core/planner/test/release/waiting-for.test.ts'],
   },
   {
     rule: 'G6',

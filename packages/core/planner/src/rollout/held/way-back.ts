@@ -28,10 +28,7 @@ export function isRollingBack(view: RolloutView): boolean {
   return isHeld && canaryDigest === templateDigest(daemonSet.spec.template)
 }
 
-/** Whether a rollback is over but for nodes left behind, which still run the version that was rolled back. */
-export function isBackButForNodesLeft({ rollout: { status }, release }: RolloutView): boolean {
-  const { canaryRevision, stableRevision } = release?.spec.tranche ?? {}
-  return (
-    status?.phase === 'Healthy' && status.rollbackFrom !== undefined && canaryRevision !== undefined && canaryRevision === stableRevision
-  )
+/** Whether a rollback is over. Nodes that it left behind still run the version that was rolled back. */
+export function isRolledBack({ rollout: { status } }: RolloutView): boolean {
+  return status?.phase === 'Healthy' && status.rollbackFrom !== undefined
 }

@@ -3,7 +3,7 @@ import { problemsText, validateBinding, validateSettings, validateSpec } from '@
 import { kruiseActiveText } from '../../release/view/kruise-activity.ts'
 import type { RolloutState, Obstacle } from '../view/rollout-state.ts'
 import { policyObstacle } from '../view/release-policy.ts'
-import { isBackButForNodesLeft, isOnTheWayBack } from '../held/way-back.ts'
+import { isOnTheWayBack, isRolledBack } from '../held/way-back.ts'
 import { isForeign } from '../release/batch-release-summary.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -57,7 +57,7 @@ function unpinnedConfig(view: RolloutView): Obstacle | null {
   const { configHold } = view
   if (configHold === undefined || isOnTheWayBack(view)) return null
   const { message } = configHold
-  return { reason: 'ConfigUnpinned', message, binds: true, takesAborts: true, ...(isBackButForNodesLeft(view) && { holds: false }) }
+  return { reason: 'ConfigUnpinned', message, binds: true, takesAborts: true, ...(isRolledBack(view) && { holds: false }) }
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {
