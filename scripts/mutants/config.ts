@@ -32,6 +32,8 @@ const pinnedSecrets = 'test/scenarios/pinned-secrets.test.ts'
 const listCopiesTests = 'apps/controller/test/list-copies.test.ts'
 const takeOver = 'packages/core/planner/src/rollout/take-over-for-pins.ts'
 const takeOverTests = 'packages/core/planner/test/rollout/take-over-for-pins.test.ts'
+const wayBack = 'packages/core/planner/src/rollout/held/way-back.ts'
+const wayBackTests = 'packages/core/planner/test/rollout/way-back.test.ts'
 const undonePins = 'packages/core/planner/src/rollout/undone-pins.ts'
 const wake = 'apps/controller/src/wake.ts'
 
@@ -45,6 +47,70 @@ const scenarios = 'test/scenarios/config.test.ts'
 
 /** Faults in finding config that is not part of the version. */
 export const mutantsOfConfig: readonly Mutant[] = [
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'config that cannot be pinned holds a rollback',
+    file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
+    find: 'configHold === undefined || isOnTheWayBack(view)',
+    replace: 'configHold === undefined',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'config that cannot be pinned holds nodes that a rollback left behind',
+    file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
+    find: '...(isRolledBack(view) && { holds: false })',
+    replace: '',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'config that cannot be pinned holds no node that a release left behind',
+    file: wayBack,
+    find: ' && status.rollbackFrom !== undefined\n}',
+    replace: '\n}',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'config that cannot be pinned keeps a version that failed',
+    file: 'packages/core/planner/src/rollout/states/next-state.ts',
+    find: "obstacle.reason === 'ConfigUnpinned' ? rolledBackByPolicy(view, before) : before",
+    replace: 'before',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'a change of config replaces the template in mid-rollback',
+    file: takeOver,
+    find: "if (isRollingBack(view)) return { kind: 'later', until: 'rollback' }",
+    replace: '',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'the condition does not say why config is not pinned',
+    file: 'packages/core/planner/src/rollout/states/rollout-conditions.ts',
+    find: "if (configHold !== undefined) return [{ type: 'ConfigUnversioned', status: 'True', ...configHold }]",
+    replace: '',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'an abort waits for copies between its hold and its template',
+    file: wayBack,
+    find: 'return isHeld && canaryDigest',
+    replace: 'return !isHeld && canaryDigest',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'a copy that cannot be created has no reason of its own',
+    file: 'packages/shells/controllers/src/pins/attempt-pins.ts',
+    find: "return heldFor('CopyFailed',",
+    replace: "return heldFor('PinFailed',",
+    tests: ['test/scenarios/pinned-rollbacks.test.ts'],
+  },
   {
     rule: 'ConfigUnversioned',
     fault: 'init containers read no config',
@@ -530,23 +596,23 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a stop that a retry lifts is hidden by config that changed meanwhile',
     file: attemptPins,
-    find: "return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false } :",
-    replace: 'return',
+    find: "if (isPinned(view)) return { kind: 'pinned', rolledBack: [], isSettled: false }",
+    replace: '',
     tests: [pinnedStrategy],
   },
   {
     rule: 'Pin',
     fault: 'a release of a pinned template stops while its objects cannot be read',
     file: attemptPins,
-    find: 'view === undefined ? on.wasPinned : isPinned(view) && isTransient(error)',
-    replace: 'view !== undefined && isPinned(view) && isTransient(error)',
+    find: 'view === undefined ? on.wasPinned : isPinned(view) && isTransient(cause)',
+    replace: 'view !== undefined && isPinned(view) && isTransient(cause)',
     tests: [pinnedChanges],
   },
   {
     rule: 'Pin',
     fault: 'a release of a pinned template stops while later copies cannot be created',
     file: attemptPins,
-    find: 'view === undefined ? on.wasPinned : isPinned(view) && isTransient(error)',
+    find: 'view === undefined ? on.wasPinned : isPinned(view) && isTransient(cause)',
     replace: 'view === undefined && on.wasPinned',
     tests: [pinnedChanges],
   },
@@ -554,7 +620,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a quota that refuses a copy is not reported',
     file: attemptPins,
-    find: 'view === undefined ? on.wasPinned : isPinned(view) && isTransient(error)',
+    find: 'view === undefined ? on.wasPinned : isPinned(view) && isTransient(cause)',
     replace: 'view === undefined ? on.wasPinned : isPinned(view)',
     tests: [pinnedChanges],
   },
@@ -634,8 +700,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a release of copies does not continue while a later content waits',
     file: attemptPins,
-    find: "return isPinned(view) ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs }",
-    replace: "return view.copies.length === 0 ? { kind: 'pinned', rolledBack: [], isSettled: false, waitMs }",
+    find: 'return isPinned(view)\n',
+    replace: 'return view.copies.length === 0\n',
     tests: [pinnedChanges],
   },
   {

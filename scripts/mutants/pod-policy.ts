@@ -27,7 +27,7 @@ export const mutantsOfPodPolicy: readonly Mutant[] = [
     rule: 'PodPolicy',
     fault: 'a release continues without the policy for pods',
     file: pinner,
-    find: "if (fault !== undefined) return { kind: 'held', why: unenforcedText(fault) }",
+    find: "if (fault !== undefined) return { kind: 'held', reason: 'PodPolicyMissing', why: unenforcedText(fault) }",
     replace: 'if (fault !== undefined) return null',
     tests: [podPolicyStory],
   },

@@ -28,6 +28,22 @@ const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 /** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
+    rule: 'G12',
+    fault: 'a version that no node runs becomes stable where its BatchRelease counts as over',
+    file: 'packages/core/planner/src/rollout/states/finalising-state.ts',
+    find: 'return isReturn(canary) || canary.canaryReplicas > 0',
+    replace: 'return isReturn(canary) || canary.canaryReplicas >= 0',
+    tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
+  },
+  {
+    rule: 'G1',
+    fault: 'nodes that are not desired any more keep a revision former',
+    file: formerRevisions,
+    find: 'new Set(desired ? pods.map((pod) => pod.hash) : [])',
+    replace: 'new Set(desired === null ? [] : pods.map((pod) => pod.hash))',
+    tests: [formerRevisionsTests],
+  },
+  {
     rule: 'G1',
     fault: 'a revision is former once another template replaces it, though it was never stable',
     file: formerRevisions,
@@ -321,7 +337,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G9',
     fault: 'an invalid spec is observed before its release has stopped',
     file: 'packages/core/planner/src/rollout/rollout-status.ts',
-    find: 'if (state.obstacle !== null) return paused || !present ? generation : before',
+    find: 'if (state.obstacle !== null && state.obstacle.holds !== false) return paused || !present ? generation : before',
     replace: 'if (state.obstacle !== null) return generation',
     tests: [planRolloutTests],
   },

@@ -64,6 +64,11 @@ describe('what a Rollout waits for', () => {
       { rule: 'Group', next: 'the installation allows groups (rbac.groups: true in the chart), or the policy names none' },
     ],
     ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
+    [
+      'a node in reach',
+      { nodes: 'a:old? b:old?', status: waiting('NoNodeInReach', 'no node of the batch is in reach') },
+      { rule: 'NotReady', next: 'one of a, b becomes Ready and leaves maintenance, or the policy no longer excludes it' },
+    ],
     ['a soak', { rolloutStatus: inState('StepMetricsAnalysis'), status: {} }, { rule: 'Soak' }],
     [
       'the clock, in a pause',

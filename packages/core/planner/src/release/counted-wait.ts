@@ -26,7 +26,7 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
 function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[]): Omit<Waiting, 'since'> {
   const away = outOfReach.length === 0 ? [] : [`NotReady or in maintenance: ${firstNodes(outOfReach)}`]
   const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
-  const ends = [...away.map(() => 'one of these nodes is back'), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
+  const ends = [...away.map(() => 'one of them is back'), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
   const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); the release continues once ${ends}, or ends with an abort`
   return { reason: 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
 }

@@ -5,7 +5,7 @@ import { controlledBy } from '../release/view/release-view.ts'
 import { daemonSetPatch, strategyOf, takeOverStrategy } from '../release/view/daemon-set-patch.ts'
 import { isMidSurge } from '../release/progress/strategy-drift.ts'
 import { obstacleOf } from './states/obstacle-of.ts'
-import { isRollingBack } from './way-back.ts'
+import { isRollingBack } from './held/way-back.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 
 /** When a Rollout may change the template of its DaemonSet to pin config. */

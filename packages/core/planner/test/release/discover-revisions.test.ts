@@ -48,6 +48,14 @@ describe('discoverRevisions', () => {
       view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
+    'drops the revision of the last release when only nodes run it that are not desired any more': {
+      view: {
+        revisions: three(),
+        fleet: toFleetView([...nodes('a:old b:old').nodes.map((node) => ({ ...node, desired: false })), ...nodes('c:bad').nodes]),
+        lastStable: 'old',
+      },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
     'never takes a canary as stable that as many nodes run, where none runs the revision of the last release (G3)': {
       view: { revisions: three(), fleet: nodes('a:bad b:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },

@@ -1,4 +1,5 @@
 import { FORMER_REVISIONS_MAX, type Rollout, type RolloutStatus } from '@tranche/api-schema'
+import { type NodeView, toFleetView } from '@tranche/fleet'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -24,6 +25,29 @@ describe('the former revisions of a status', () => {
     settle(fake)
     release(fake, 'v4')
     expect(formerOf(fake)).toEqual([])
+  })
+
+  it('do not include one that only nodes run that are not desired any more, nor is it the stable one of the next release (G1)', () => {
+    const fake = atRest()
+    setReady(fake, 'node-0', false)
+    release(fake, 'v2')
+    expect(formerOf(fake)).toEqual(['hash-v1'])
+    const undesire = (node: NodeView): NodeView => (node.name === 'node-0' ? { ...node, desired: false } : node)
+    fake.readsAs = (view) => ({ ...view, fleet: toFleetView(view.fleet.nodes.map(undesire)) })
+    release(fake, 'v3')
+    expect([fake.rollout?.status?.stableRevision, formerOf(fake)]).toEqual(['hash-v3', []])
+    fake.setImage('v4')
+    settle(fake)
+    expect(fake.release?.spec.tranche).toMatchObject({ stableRevision: 'hash-v3', canaryRevision: 'hash-v4' })
+    expect(fake.release?.spec.tranche?.formerRevisions).toBeUndefined()
+  })
+
+  it('do not include one that runs only on nodes that are not desired when the Rollout is created (G1)', () => {
+    const fake = withOldNodes(1)
+    const undesire = (node: NodeView): NodeView => (node.name === 'node-0' ? { ...node, desired: false } : node)
+    fake.readsAs = (view) => ({ ...view, fleet: toFleetView(view.fleet.nodes.map(undesire)) })
+    settle(fake)
+    expect([fake.rollout?.status?.stableRevision, formerOf(fake)]).toEqual(['hash-v1', []])
   })
 
   it('do not include one that was rolled back, which may have taken its nodes down (G1)', () => {

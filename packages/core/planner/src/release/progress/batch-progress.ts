@@ -85,7 +85,7 @@ export interface BatchQuestion extends CountQuestion {
 
 /**
  * Counts a batch. It is ready when `effectiveSize` nodes, minus the tolerated ones, are updated and available. A batch that reaches no node is
- * not ready, while no desired node runs the revision: it would become stable without having run.
+ * not ready, while no desired node runs the revision: it would open the next step, and become stable, without having run (G3).
  */
 export function batchProgress(question: BatchQuestion): BatchProgress {
   const { fleet, revision, stable, former = NONE, minReadyMs, monotonicMs, plan, batch } = question

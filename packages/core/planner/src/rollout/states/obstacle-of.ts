@@ -4,7 +4,7 @@ import { problemsText, validateBinding, validateSettings, validateSpec } from '@
 import { kruiseActiveText } from '../../release/view/kruise-activity.ts'
 import type { RolloutState, Obstacle } from '../view/rollout-state.ts'
 import { policyObstacle } from '../view/release-policy.ts'
-import { isBackButForNodesLeft, isOnTheWayBack } from '../way-back.ts'
+import { isOnTheWayBack, isRolledBack } from '../held/way-back.ts'
 import { isForeign } from '../release/batch-release-summary.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -58,7 +58,7 @@ function unpinnedConfig(view: RolloutView): Obstacle | null {
   const { configHold } = view
   if (configHold === undefined || isOnTheWayBack(view)) return null
   const obstacle = { reason: 'ConfigUnpinned', binds: true, takesAborts: true } as const
-  if (isBackButForNodesLeft(view)) return { ...obstacle, message: configHold.message, holds: false }
+  if (isRolledBack(view)) return { ...obstacle, message: configHold.message, holds: false }
   return { ...obstacle, message: `${presentTemplateText(view)} is held: ${configHold.message}` }
 }
 

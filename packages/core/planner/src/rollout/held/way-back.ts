@@ -1,10 +1,10 @@
-import { heldTemplate, templateDigest } from './held/held-revisions.ts'
-import { templateToPutBack } from './held/plan-revert.ts'
-import type { RolloutView } from './view/rollout-view.ts'
+import { heldTemplate, templateDigest } from './held-revisions.ts'
+import { templateToPutBack } from './plan-revert.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * Whether a rollback is in progress: the stable template is there again, put back by the controller or applied by a user. Config that cannot
- * be pinned does not hold a rollback, and no change of config begins another release meanwhile: the version that is rolled back is worse.
+ * be pinned does not hold a rollback, and no change of config begins another release meanwhile: the version that is rolled back is worse (G9).
  */
 export function isOnTheWayBack(view: RolloutView): boolean {
   const { daemonSet, rollout } = view
@@ -28,10 +28,7 @@ export function isRollingBack(view: RolloutView): boolean {
   return isHeld && canaryDigest === templateDigest(daemonSet.spec.template)
 }
 
-/** Whether a rollback is over but for nodes left behind, which still run the version that was rolled back. */
-export function isBackButForNodesLeft({ rollout: { status }, release }: RolloutView): boolean {
-  const { canaryRevision, stableRevision } = release?.spec.tranche ?? {}
-  return (
-    status?.phase === 'Healthy' && status.rollbackFrom !== undefined && canaryRevision !== undefined && canaryRevision === stableRevision
-  )
+/** Whether a rollback is over. Nodes that it left behind still run the version that was rolled back. */
+export function isRolledBack({ rollout: { status } }: RolloutView): boolean {
+  return status?.phase === 'Healthy' && status.rollbackFrom !== undefined
 }

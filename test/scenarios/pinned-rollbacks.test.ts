@@ -1,0 +1,106 @@
+import { resourcePaths } from '@tranche/kube-client'
+import { ApiStatusError } from '@tranche/sim-api'
+import { afterEach, describe, expect, it } from 'vitest'
+import { expectKept } from './expect-kept.ts'
+import { condition, nodesOn, untilPausedAt } from './looks.ts'
+import { contents, copies, setPinnedStage, untilContents, write } from './pinned-stage.ts'
+import type { Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const ones = ['1', '1', '1', '1', '1']
+
+describe('an abort while config cannot be pinned', () => {
+  it.each<[sentence: string, reason: string, text: string, disturb: () => Promise<unknown>]>([
+    [
+      'a quota refuses copies',
+      'CopyFailed',
+      'raise the ResourceQuota for configmaps of namespace demo',
+      async () => refuse(['create'], new ApiStatusError(403, 'Forbidden', 'exceeded quota: objects, limited: count/configmaps=2')),
+    ],
+    [
+      'a right is missing',
+      'ConfigUnread',
+      'grant it the permissions of rbac.configPin',
+      async () => refuse(['get', 'list'], new ApiStatusError(403, 'Forbidden', 'no')),
+    ],
+    ['the API server does not answer', 'NoAnswer', 'has not answered', async () => ignoreConfig()],
+  ])('is carried out: %s, and the condition says so', async (_sentence, reason, text, disturb) => {
+    await inRelease()
+    await disturb()
+    // The next leader knows nothing of the copies.
+    stage.program('controller-1').kill()
+    await stage.startController('controller-3')
+    await write(stage, '2')
+    await stage.until('it is held', async () => (await condition(stage, 'ConfigUnversioned'))?.reason === reason, 60_000)
+    expect((await condition(stage, 'ConfigUnversioned'))?.message).toContain(text)
+    await abort()
+    await stage.until('all nodes run the stable version', async () => (await nodesOn(stage, 'v1')).length === 5, 60_000)
+    expect(await contents(stage)).toEqual(ones)
+    await stage.until('the rollback is over', async () => (await stage.rollout()).status?.phase === 'Healthy', 60_000)
+    expectKept(stage)
+  })
+
+  it('is carried out while config keeps changing, and the last content is released after the rollback', async () => {
+    await inRelease()
+    await abort()
+    await stage.until('it is accepted', async () => (await stage.rollout()).status?.lastAction?.result === 'Accepted', 10_000)
+    expect((await stage.rollout()).status?.phase).toBe('Progressing')
+    const seen = new Set<string>()
+    for (let content = 2; content < 42; content++) {
+      await write(stage, String(content))
+      await stage.pass(500)
+      const { phase, rollbackFrom } = (await stage.rollout()).status ?? {}
+      if (phase === 'Progressing' && rollbackFrom !== undefined) for (const one of await contents(stage)) seen.add(one)
+    }
+    expect([await nodesOn(stage, 'v2'), [...seen]]).toEqual([[], ['1']])
+    expect((await stage.rollout()).status?.releases?.some(({ result }) => result === 'RolledBack')).toBe(true)
+    await untilPausedAt(stage, 1)
+    expect((await contents(stage)).filter((content) => content !== '1')).toHaveLength(1)
+    expectKept(stage)
+  })
+
+  it('is carried out though a copy that the stable template names is gone, and the copy is made again', async () => {
+    await inRelease()
+    await abort()
+    for (const { metadata } of await copies(stage))
+      await stage.client.delete(resourcePaths.configMaps, { namespace: stageKey.namespace, name: metadata.name })
+    await untilContents(stage, ones)
+    expect(await nodesOn(stage, 'v1')).toHaveLength(5)
+    expectKept(stage)
+  })
+})
+
+/** Two of five nodes run v2 with the config of v1, and the release waits for an approval. */
+async function inRelease(): Promise<void> {
+  stage = await setPinnedStage({ config: '1' })
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilContents(stage, ones)
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+}
+
+async function abort(): Promise<void> {
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'a', type: 'abort' }) } } })
+}
+
+/** Requests of controllers for ConfigMaps fail. */
+function refuse(verbs: readonly string[], error: ApiStatusError): void {
+  stage.disturb({
+    onRequest: ({ actor, verb, resource }) =>
+      actor.startsWith('controller') && verbs.includes(verb) && resource.resource === 'configmaps' ? { kind: 'error', error } : undefined,
+  })
+}
+
+/** Every answer to a controller's request for a ConfigMap takes an hour. */
+function ignoreConfig(): void {
+  stage.disturb({
+    onRequest: ({ actor, verb, resource }) =>
+      actor.startsWith('controller') && ['get', 'list', 'create'].includes(verb) && resource.resource === 'configmaps'
+        ? { kind: 'delay', ms: 3_600_000, when: 'before' }
+        : undefined,
+  })
+}
