@@ -172,6 +172,17 @@ export {
   simFaultsSchema,
 } from './sim-faults.ts'
 export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
+export {
+  type BudgetUse,
+  type BudgetUser,
+  budgetUses,
+  budgetUserSchema,
+  GROUPED_NODES_MAX,
+  type LeftCause,
+  leftCauses,
+  type LeftNodes,
+  leftNodesSchema,
+} from './rest/left-nodes.ts'
 export { type HookBody, hookBodySchema, hookHeadersSchema, hookParamsSchema } from './rest/hook.ts'
 export {
   namespaceParamsSchema,

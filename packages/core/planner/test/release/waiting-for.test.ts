@@ -11,3 +11,22 @@ it('a release that waits for a dead node in flight names it, though the node run
   })
   expect(waitingFor(view, wantedAllowance(view))).toMatchObject({ reason: 'BudgetUsedUp', nodes: ['a'] })
 })
+
+it('a release that waits for new pods names no node twice if those nodes use the whole budget', () => {
+  const view = aView({ nodes: 'a:- b:- c:old d:old e:old', spec: { batches: [{ canaryReplicas: 3 }] } })
+  expect(waitingFor(view, wantedAllowance(view))).toMatchObject({ reason: 'Upgrading', message: 'waiting for new pods on a, b' })
+})
+
+it('a release that waits for new pods names no node that uses the budget while there is some left', () => {
+  const view = aView({ nodes: 'a:- b:old! c:old d:old e:old', record: { limit: 3 }, daemonSet: limitOf(3) })
+  expect(waitingFor(view, wantedAllowance(view))?.message).toBe('waiting for new pods on a')
+})
+
+it('a release that waits for the last new pods of its batch names no node that uses the budget, because it takes none down', () => {
+  const view = aView({ nodes: 'a:- b:new c:old! d:old e:old', daemonSet: limitOf(2) })
+  expect(waitingFor(view, wantedAllowance(view))?.message).toBe('waiting for new pods on a')
+})
+
+function limitOf(maxUnavailable: number) {
+  return { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } } as const
+}

@@ -6,6 +6,7 @@ import { releaseResults } from '../values.ts'
 import { actionTypes } from './action.ts'
 import { analysisReportSchema } from './analysis.ts'
 import { count, moment } from './fields.ts'
+import { budgetUserSchema, leftNodesSchema } from './left-nodes.ts'
 import { nodeStates, revisionRoles } from './node-report.ts'
 import { policyStateSchema } from './policy.ts'
 import { outcomes, rolloutSummarySchema } from './summary.ts'
@@ -94,7 +95,11 @@ const budgetSchema = z.object({
   others: count('Ready nodes whose pod of another revision is not available; without a running release, every unavailable pod.'),
   unreachable: count('Nodes without an available pod that are NotReady or in maintenance.'),
   dead: count('Dead nodes: the part of `unreachable` that was lost before the release reached it.'),
-  exempt: count('Dead nodes that do not count: all of them, or none if more are dead than `nodes.notReady.exempt` of the policy.'),
+  exempt: count('Dead nodes that do not count: all of them, or none if more are dead than `exemptLimit`.'),
+  exemptLimit: count('Maximum number of dead nodes that do not count: `nodes.notReady.exempt` of the policy, in nodes.').optional(),
+  users: z.array(budgetUserSchema).optional().meta({
+    description: 'The nodes that count, by how they use the budget. Absent while no release runs.',
+  }),
 })
 
 /** Full report of a Rollout. */
@@ -129,6 +134,10 @@ export const rolloutReportSchema = rolloutSummarySchema
         description:
           'Nodes that keep their old pod while others proceed, at most 10, because of a check or because executors prepare them. Absent without any, and if `message` is about them.',
       }),
+    leftNodes: z.array(leftNodesSchema).optional().meta({
+      description:
+        'Nodes that the release leaves for now, by cause: those that it skips while it runs, and those that it left behind once it is over. Absent without any.',
+    }),
     zones: z.array(z.object({ zone: z.string(), states: z.partialRecord(z.enum(nodeStates), z.int()) })),
     skippedNodes: z.array(z.string()),
     conditions: z.array(
