@@ -3,8 +3,8 @@ import { leftNodes, namesLeft, nodesNotDone } from '@tranche/planner'
 import { type Outline, progressOf, skippedNodes } from './outline.ts'
 
 /**
- * Nodes that the release leaves for now, by cause, with the nodes of now: those that it skips while it runs, and those that it left behind
- * once it is over.
+ * Nodes that the release leaves for now, by cause, as observed now. While it runs, they are those that it skips; once it is over, those
+ * that it left behind.
  */
 export function leftNodesIn(outline: Outline): readonly LeftNodes[] {
   const { fleet, release } = outline

@@ -118,7 +118,7 @@ const budgetUses: Readonly<Record<BudgetUse, string>> = {
   Dead: 'dead',
 }
 
-/** Who uses the budget, once it is used up by nodes other than those that are being updated. */
+/** Nodes that use up the budget, unless all of them are being updated. */
 function budgetLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const { budget, outcome } = report
   const { limit = 0, users = [] } = budget ?? {}

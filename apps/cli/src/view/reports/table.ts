@@ -9,7 +9,7 @@ export interface Column<Row> {
   readonly style?: (row: Row) => Style | null
   /** Minimum width in columns; columns with a minimum shrink from first to last if the terminal is narrow. @default the full width */
   readonly least?: number
-  /** Text of the last column in at most so many columns. @default the text, cut at the line end */
+  /** Text of the last column in at most `width` columns. @default the text, cut at the line end */
   readonly within?: (row: Row, width: number) => string
 }
 

@@ -184,7 +184,7 @@ function batchMessage(progress: BatchProgress, state: string, batch: number): st
   return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`
 }
 
-/** Dead nodes stand apart: nothing is awaited from them. */
+/** Counts dead nodes apart from others that are skipped. */
 function passedOverText({ skipped, exemption }: BatchProgress): string {
   const isDead = new Set(exemption.dead)
   const dead = skipped.filter((node) => isDead.has(node)).length

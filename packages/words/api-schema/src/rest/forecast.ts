@@ -31,12 +31,9 @@ export const forecastSchema = z
           batch: z.int().min(0).meta({ description: 'Batch, from 1; 0 if not updated.' }),
           order: z.int().min(0).meta({ description: 'Position in the whole release, from 1; 0 if not updated.' }),
           reason: z.string().meta({ description: 'Why the node has this position, or why it is not updated.' }),
-          cause: z
-            .enum(leftCauses)
-            .optional()
-            .meta({
-              description: 'Why the release leaves the node, in one word: Dead, NotReady, Maintenance or Excluded. Absent otherwise.',
-            }),
+          cause: z.enum(leftCauses).optional().meta({
+            description: 'Why the release leaves the node, in one word: Dead, NotReady, Maintenance or Excluded. Absent otherwise.',
+          }),
           atSeconds: z.number().optional().meta({ description: 'Seconds from now until its old pod would be deleted.' }),
         }),
       )

@@ -21,7 +21,7 @@ export const leftNodesSchema = z.object({
   count: count('Number of these nodes.'),
   nodes: z.array(z.string()).meta({ description: `Their names, at most ${GROUPED_NODES_MAX}.` }),
   message: z.string().meta({ description: 'Their number, why they are left, and since when, with the first names.' }),
-  next: z.string().meta({ description: 'What ends it.' }),
+  next: z.string().meta({ description: 'Event that ends it.' }),
 })
 /** @see leftNodesSchema */
 export type LeftNodes = Frozen<z.infer<typeof leftNodesSchema>>
