@@ -172,17 +172,8 @@ export {
   simFaultsSchema,
 } from './sim-faults.ts'
 export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
-export {
-  type BudgetUse,
-  type BudgetUser,
-  budgetUses,
-  budgetUserSchema,
-  GROUPED_NODES_MAX,
-  type LeftCause,
-  leftCauses,
-  type LeftNodes,
-  leftNodesSchema,
-} from './rest/left-nodes.ts'
+export { type BudgetUser, budgetUserSchema, type LeftNodes, leftNodesSchema } from './rest/left-nodes.ts'
+export { type BudgetUse, budgetUses, GROUPED_NODES_MAX, type LeftCause, leftCauses } from './rest/left-words.ts'
 export { type HookBody, hookBodySchema, hookHeadersSchema, hookParamsSchema } from './rest/hook.ts'
 export {
   namespaceParamsSchema,

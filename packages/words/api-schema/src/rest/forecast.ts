@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 import { count } from './fields.ts'
-import { leftCauses } from './left-nodes.ts'
+import { leftCauses } from './left-words.ts'
 
 /** Body of a forecast request. */
 export const forecastRequestSchema = z
