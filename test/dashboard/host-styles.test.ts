@@ -37,8 +37,9 @@ it('includes what a style sheet imports', () => {
 })
 
 it.each([
-  ['comments', '/* The page. */\na { margin: 0; } /* b { */\nc { top: 0; }', 'a { margin: 0; }\nc { top: 0; }'],
-  ['indents and empty lines', 'a {\n  margin: 0;\n\n}\n', 'a {\nmargin: 0;\n}'],
+  ['comments', '/* The page. */\na { margin: 0; } /* b { */\nc { top: 0; }', 'a { margin: 0; }c { top: 0; }'],
+  ['indents and ends of lines', 'a,\nb {\n  margin: 0;\n\n}\n', 'a,b {margin: 0;}'],
+  ['no end of a line within a value', 'a {\n  grid:\n    b\n    c;\n}', 'a {grid:\nb\nc;}'],
   ['no text in quotes', 'a::before { content: "/* \\" */"; }', 'a::before { content: "/* \\" */"; }'],
 ])('loses %s', (_what, text, rest) => {
   expect(compactStyles(text)).toBe(rest)
