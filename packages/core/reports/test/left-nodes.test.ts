@@ -95,6 +95,13 @@ describe('the counts of dead nodes in a summary', () => {
   })
 })
 
+it('a node that dies between releases is dead already then, as the next release will count it', () => {
+  const nodes = 'a:new b:new c:new!?'
+  const between = aReading({ nodes, rolloutStatus: { phase: 'Healthy', stableRevision: 'new' } })
+  expect(summarizeRollout({ ...between, release: undefined }).nodes).toMatchObject({ unavailable: 1, dead: 1, exempt: 1 })
+  expect(summarizeRollout(aReading({ nodes })).nodes).toMatchObject({ unavailable: 1, dead: 0, exempt: 0 })
+})
+
 describe('a step that matches no node', () => {
   const selecting = (pause: object): FactsFields => ({
     nodes: 'a:old b:old c:old',
