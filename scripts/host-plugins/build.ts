@@ -6,7 +6,9 @@ import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'vite'
 import { bundledLicenses } from '../bundle-licenses.ts'
 import { scopedStyles } from './scoped-styles.ts'
+import { compactStyles } from './compact-styles.ts'
 import { withoutDescriptions } from './without-descriptions.ts'
+import { withoutSummaries } from './without-summaries.ts'
 
 /** A plugin of a host. */
 interface HostPlugin {
@@ -80,7 +82,7 @@ async function buildOne({ file, entry, globals, budgetKb }: HostPlugin, outDir: 
       envDir: false,
       logLevel: 'error',
       define: { 'process.env.NODE_ENV': '"production"' },
-      plugins: [importAtOnce(), hostStyles(root), slimSchemas],
+      plugins: [importAtOnce(), hostStyles(root), slimSchemas, slimErrors],
       oxc: { jsx: { runtime: 'automatic' } },
       build: {
         outDir,
@@ -114,6 +116,13 @@ const slimSchemas: Plugin = {
   name: 'slim-schemas',
   enforce: 'pre',
   transform: (code, id) => (/\/packages\/words\/api-schema\/src\/.*\.ts$/.test(id) ? { code: withoutDescriptions(code), map: null } : null),
+}
+
+/** Errors without their summaries, which no page reads. */
+const slimErrors: Plugin = {
+  name: 'slim-errors',
+  enforce: 'pre',
+  transform: (code, id) => (id.endsWith('/packages/words/errors/src/catalog.ts') ? { code: withoutSummaries(code), map: null } : null),
 }
 
 /**
@@ -152,7 +161,11 @@ function hostStyles(root: string): Plugin {
     enforce: 'pre',
     resolveId: (id) => (id === VIRTUAL ? `\0${VIRTUAL}` : id.endsWith('.css') ? '\0no-styles' : null),
     load: (id) =>
-      id === `\0${VIRTUAL}` ? `export const text = ${JSON.stringify(scopedStyles(entries))}` : id === '\0no-styles' ? 'export {}' : null,
+      id === `\0${VIRTUAL}`
+        ? `export const text = ${JSON.stringify(compactStyles(scopedStyles(entries)))}`
+        : id === '\0no-styles'
+          ? 'export {}'
+          : null,
   }
 }
 

@@ -3,6 +3,7 @@ import { mutantsOfConfig } from './config.ts'
 import { mutantsOfDrain } from './drain.ts'
 import { mutantsOfFlight } from './flight.ts'
 import { mutantsOfGroups } from './groups.ts'
+import { mutantsOfLeftNodes } from './left.ts'
 import type { Mutant } from './mutant.ts'
 import { mutantsOfDrainConditions } from './drain-condition.ts'
 import { mutantsOfDowntime } from './downtime.ts'
@@ -37,6 +38,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOfVerdict,
   ...mutantsOfPass,
   ...mutantsOfRelease,
+  ...mutantsOfLeftNodes,
   ...mutantsOfGroups,
   ...mutantsOfRollout,
   ...mutantsOfNotify,

@@ -59,8 +59,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnpinned',
     fault: 'config that cannot be pinned holds nodes that a rollback left behind',
     file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
-    find: '...(isRolledBack(view) && { holds: false })',
-    replace: '',
+    find: 'if (isRolledBack(view)) return',
+    replace: 'if (view.nowMs < 0) return',
     tests: [wayBackTests],
   },
   {

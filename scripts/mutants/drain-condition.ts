@@ -58,8 +58,8 @@ export const mutantsOfDrainConditions: readonly Mutant[] = [
     rule: 'DrainCondition',
     fault: 'a node that a release drains counts as in maintenance',
     file: fleetView,
-    find: ' && !isOwn(one))',
-    replace: ')',
+    find: ' && !isOwn(one)',
+    replace: '',
     tests: [fleetTests],
   },
   {

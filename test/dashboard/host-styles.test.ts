@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { compactStyles } from '../../scripts/host-plugins/compact-styles.ts'
 import { scopedStyles } from '../../scripts/host-plugins/scoped-styles.ts'
 
 let folder: string
@@ -33,4 +34,13 @@ it('measures in pixels, and by the width of the frame', () => {
 it('includes what a style sheet imports', () => {
   writeFileSync(join(folder, 'part.css'), '.part { margin: 0; }')
   expect(styled('@import "./part.css";')).toContain('.part { margin: 0; }')
+})
+
+it.each([
+  ['comments', '/* The page. */\na { margin: 0; } /* b { */\nc { top: 0; }', 'a { margin: 0; }c { top: 0; }'],
+  ['indents and ends of lines', 'a,\nb {\n  margin: 0;\n\n}\n', 'a,b {margin: 0;}'],
+  ['no end of a line within a value', 'a {\n  grid:\n    b\n    c;\n}', 'a {grid:\nb\nc;}'],
+  ['no text in quotes', 'a::before { content: "/* \\" */"; }', 'a::before { content: "/* \\" */"; }'],
+])('loses %s', (_what, text, rest) => {
+  expect(compactStyles(text)).toBe(rest)
 })

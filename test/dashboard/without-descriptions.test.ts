@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { withoutDescriptions } from '../../scripts/host-plugins/without-descriptions.ts'
+import { withoutSummaries } from '../../scripts/host-plugins/without-summaries.ts'
 
 describe('a module of schemas without its descriptions', () => {
   it.each<[sentence: string, code: string, rest: string]>([
@@ -25,5 +26,26 @@ describe('a module of schemas without its descriptions', () => {
     const codes = files.map((file) => readFileSync(`${folder}/${file}`, 'utf8'))
     expect(codes.filter((code) => code.includes('.meta(')).length).toBeGreaterThan(5)
     expect(codes.map(withoutDescriptions).filter((code) => code.includes('.meta('))).toEqual([])
+  })
+})
+
+describe('the error catalog without its summaries', () => {
+  it.each([
+    ["{ httpStatus: 404, summary: 'The DaemonSet is gone.' }", "{ httpStatus: 404, summary: '' }"],
+    ["{\n  summary:\n    'A long one.',\n}", "{\n  summary: '',\n}"],
+    [`{ summary: "its ' quote" }`, "{ summary: '' }"],
+    ["{ summary: 'it\\'s gone', a: 1 }", "{ summary: '', a: 1 }"],
+    ['readonly summary: string', 'readonly summary: string'],
+  ])('%j becomes %j', (code, rest) => {
+    expect(withoutSummaries(code)).toBe(rest)
+  })
+
+  it('has every code of the catalog, and no summary', () => {
+    const catalog = readFileSync('packages/words/errors/src/catalog.ts', 'utf8')
+    const code = withoutSummaries(catalog)
+    const codesIn = (text: string): readonly string[] => text.match(/^ {2}[A-Z_]+: \{/gm) ?? []
+    expect(codesIn(catalog).length).toBeGreaterThan(40)
+    expect(codesIn(code)).toEqual(codesIn(catalog))
+    expect(code.match(/summary: '(?!')/g)).toBeNull()
   })
 })

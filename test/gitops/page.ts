@@ -10,6 +10,9 @@ Made by \`test/gitops\`. It plays releases on the simulator, gives every state t
 - *kstatus*: Flux and other tools with kstatus, without expressions.
 - *Flux*: with [the expressions](flux.md#the-health-of-a-release) of \`healthCheckExprs\` for Rollouts. With those for DaemonSets, a release that is *rolled back* is Failed.
 
+A machine that is lost in mid-release gives *Stalled by ReleaseFailed*, too: its node turned NotReady after the update, which by default counts as
+a failure and stops the release. [failure.maxFailedNodes or ignoreReasons](../reference/policy.md#failure) of a policy changes that.
+
 While the generation is not observed, all tools report progress; the table has one such line for each phase.
 
 | phase, reason of Progressing, step | Argo CD | its own script | kstatus | Flux | actions |

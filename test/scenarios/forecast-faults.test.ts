@@ -51,6 +51,34 @@ it('forecast rejects an image that an API server would reject, without the addre
   })
 })
 
+it('forecast counts dead nodes apart, and says of each node that is not updated why in one word', async () => {
+  const foretold = await plan({}, without(['node-003']))
+  expect(foretold).toMatchObject({ outcome: 'Completes', nodesHit: 9, dead: { count: 1, exempt: 1, exemptLimit: 1 } })
+  expect(foretold.nodes.at(-1)).toEqual({ name: 'node-003', batch: 0, order: 0, reason: 'dead: updated on return', cause: 'Dead' })
+  expect((await plan({}, without(['node-003', 'node-004']))).dead).toEqual({ count: 2, exempt: 0, exemptLimit: 1 })
+  expect((await plan({})).dead).toEqual({ count: 0, exempt: 0, exemptLimit: 1 })
+})
+
+/** The snapshot after these nodes died. */
+function without(dead: readonly string[]): ClusterSnapshot {
+  const ready = (status: string) => [{ type: 'Ready', status }]
+  return {
+    ...snapshot,
+    nodes: snapshot.nodes.map((node) =>
+      dead.includes(node.metadata.name)
+        ? {
+            ...node,
+            metadata: { ...node.metadata, annotations: { 'sim.tranche.dev/dead': 'true' } },
+            status: { ...node.status, conditions: ready('Unknown') },
+          }
+        : node,
+    ),
+    pods: snapshot.pods.map((pod) =>
+      dead.includes(pod.spec?.nodeName ?? '') ? { ...pod, status: { ...pod.status, conditions: ready('False') } } : pod,
+    ),
+  } as ClusterSnapshot
+}
+
 it('forecast predicts a release, including the time that a person takes', async () => {
   const [soon, late] = [await plan({}), await plan({ approveAfterSeconds: 600 })]
   expect(soon).toMatchObject({ outcome: 'Completes', nodesHit: 10, batches: [{ nodes: 2, pause: 'person' }, { nodes: 8 }] })

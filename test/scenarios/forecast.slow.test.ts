@@ -134,6 +134,7 @@ it('forecast leaves dead nodes that cost no budget out of the unavailable ones',
   expect(foretold).toMatchObject({
     maxUnavailable: 1,
     peakUnavailable: 1,
+    dead: { count: 1, exempt: 1, exemptLimit: 2 },
     unavailable: [{ atSeconds: 0, nodes: 0 }, { nodes: 1 }, { nodes: 0 }],
   })
 })

@@ -94,7 +94,9 @@ describe('a policy that excludes nodes', () => {
     await stage.until('it is Healthy', isHealthy)
     expect(await nodesOn(stage, 'v1')).toEqual(kept)
     expect(await condition(stage, 'StrategyRestored')).toMatchObject({ status: 'False', reason: 'NodesLeft' })
-    expect((await condition(stage, 'StrategyRestored'))?.message).toContain(`the policy excludes ${kept.join(', ')}`)
+    expect((await condition(stage, 'StrategyRestored'))?.message).toContain(
+      `2 excluded by nodes.exclude of the policy (${kept.join(', ')}), updated once the policy or their labels no longer exclude them`,
+    )
     expect((await stage.rollout()).status?.skippedNodes).toEqual(kept)
     await applyPolicy(stage, {})
     await untilReleased(stage, 'v2')
@@ -148,7 +150,9 @@ describe('a node that is NotReady when it is due', () => {
     await untilNodesOn(stage, 'v2', 6)
     await stage.until('it is Healthy', isHealthy)
     expect(await nodesOn(stage, 'v2')).toHaveLength(6)
-    expect((await condition(stage, 'StrategyRestored'))?.message).toContain('node-002, node-005')
+    expect((await condition(stage, 'StrategyRestored'))?.message).toMatch(
+      /2 dead \(node-002 since \S+, node-005 since \S+\), updated on return/,
+    )
     for (const node of ['node-002', 'node-005']) await drive(stage.clock, stage.simulator.nodes.revive(node))
     await untilReleased(stage, 'v2')
     expectKept(stage)

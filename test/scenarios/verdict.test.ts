@@ -113,7 +113,7 @@ it.each([
   expect(await failure()).toMatchObject({ stops: false, accepted: ['node-003'] })
   await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
   const left = (await stage.rollout()).status?.conditions?.find(({ type }) => type === 'StrategyRestored')
-  expect(left).toMatchObject({ reason: 'NodesLeft', message: expect.stringContaining('no pod is available on node-003') })
+  expect(left).toMatchObject({ reason: 'NodesLeft', message: expect.stringContaining('1 failed, which is tolerated (node-003') })
   expectKept(stage)
 })
 

@@ -200,3 +200,13 @@ it('count the same nodes as updated as every other view, and state how many are 
   const drawing = createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })
   expect(progressLine({ ...inStepTwo.report, nodes }, drawing)).toContain('  3/30 updated (0 available), 3 down')
 })
+
+it.each([
+  ['that cost no budget', { dead: 2, exempt: 2 }, '1 down, 2 dead'],
+  ['that count', { dead: 2, exempt: 0 }, '3 down, 2 of them dead'],
+])('status counts dead nodes %s apart', (_which, dead, text) => {
+  const nodes = { ...inStepTwo.report.nodes, unavailable: 3, ...dead }
+  expect(
+    progressLine({ ...inStepTwo.report, nodes }, createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })),
+  ).toContain(`, ${text}`)
+})

@@ -1,10 +1,11 @@
 import type { Forecast } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { foldNames } from '../src/plan/fold-names.ts'
+import { foldNames, foldNamesWithin } from '../src/plan/fold-names.ts'
 import { planManifests } from '../src/plan/plan-manifests.ts'
 import { readDocuments } from '../src/lint/read-documents.ts'
 import { createDrawing, type DrawingOptions } from '../src/view/reports/drawing.ts'
 import { planView } from '../src/view/reports/plan-view.ts'
+import { longName } from './release-pictures.ts'
 
 const plain: DrawingOptions = { width: 80, colors: false, unicode: true, nowMs: 0 }
 const forecast: Forecast = {
@@ -52,7 +53,7 @@ describe('tranche plan', () => {
     expect(narrow.slice(5, 9)).toEqual([
       'BATCH  NODES  BEGINS  READY  THEN         WHICH',
       '1      1      0s      10s    approval     node-003',
-      '2      2      1m10s   1m32s  waits 1m00s  node-[0…',
+      '2      2      1m10s   1m32s  waits 1m00s  2 nodes',
       '-o wide shows all nodes',
     ])
     expect(planView(forecast, createDrawing(plain), false).join('\n')).not.toContain('-o wide')
@@ -76,7 +77,59 @@ describe('tranche plan', () => {
   })
 })
 
+describe('dead nodes in a plan', () => {
+  const lines = (dead: Forecast['dead'], fields: Partial<Forecast> = {}): string =>
+    planView({ ...forecast, ...fields, dead }, createDrawing(plain), false).join('\n')
+
+  it('have a count of their own, below the duration, which does not depend on them', () => {
+    expect(lines({ count: 2, exempt: 2, exemptLimit: 4 })).toContain(
+      '\n  over in       1m35s to 1m44s\n  down at most  1 of 1 nodes\n  dead          2 nodes, updated on return (at most 4 cost no budget)\n',
+    )
+  })
+
+  it('count if there are more than the policy exempts, also where nothing is updated', () => {
+    const nothing = { outcome: 'Blocked', nodes: [], batches: [], etaSeconds: null } as const
+    expect(lines({ count: 5, exempt: 0, exemptLimit: 4 }, nothing)).toContain('5 nodes, updated on return (all count as down: more than 4)')
+  })
+
+  it('are not mentioned where there are none', () => {
+    expect(lines({ count: 0, exempt: 0, exemptLimit: 4 })).not.toContain('dead')
+  })
+})
+
+it('a plan says of a step that matches no node that it has no node, not that it is ready', () => {
+  const batches = [{ index: 1, nodes: 0, startSeconds: 0, endSeconds: 3, pause: 'person' }, ...forecast.batches.slice(1)]
+  expect(planView({ ...forecast, batches }, createDrawing(plain), false)[5]).toBe('1      0      0s      no node  approval     node-003')
+})
+
+it.each([40, 80, 120])('a plan of 5,000 nodes with long names marks each cut in %d columns', (width) => {
+  const names = Array.from({ length: 5000 }, (_, at) => longName(at * 3))
+  const nodes = names.map((name, at) => ({
+    name,
+    batch: at < 4000 ? 2 : 0,
+    order: at < 4000 ? at + 1 : 0,
+    reason: at < 4000 ? '' : 'dead',
+  }))
+  const lines = planView({ ...forecast, nodes }, createDrawing({ ...plain, width }), false)
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width)
+  const listed = lines.filter((line) => line.startsWith('2 ') || line.includes('- dead'))
+  expect(listed).toHaveLength(2)
+  for (const line of listed) expect(line).toMatch(width === 40 ? /…$| 1000 nodes$/ : / \+\d+ more$| 4000 nodes$/)
+})
+
 describe('names of many nodes', () => {
+  it.each([
+    [['node-003', 'node-001', 'node-002', 'node-009'], 19, 'node-[001-003,009]'],
+    [['node-003', 'node-001', 'node-002', 'node-009'], 22, 'node-[001-003,009]'],
+    [['node-003', 'node-001', 'node-002', 'node-009'], 17, 'node-001 +3 more'],
+    [['node-009', 'node-007', 'node-001', 'node-002', 'node-005'], 23, 'node-[001-002] +3 more'],
+    [['node-100', 'node-20', 'node-3'], 14, 'node-3 +2 more'],
+    [['a-very-long-name'], 5, 'a-very-long-name'],
+    [['a-very-long-name', 'another-one'], 10, '2 nodes'],
+  ])('%j are folded within %d columns', (names, width, text) => {
+    expect(foldNamesWithin(names, width)).toBe(text)
+  })
+
   it.each([
     [['node-003', 'node-001', 'node-002', 'node-009'], ['node-[001-003,009]']],
     [

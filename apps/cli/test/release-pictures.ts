@@ -319,6 +319,77 @@ export const overBudget: ReleasePicture = {
   report: { ...inStepTwo.report, remaining: undefined, nodes: { ...inStepTwo.report.nodes, unavailable: 5 } },
 }
 
+/** @returns a node name as clouds give them: 46 characters */
+export function longName(at: number): string {
+  return `ip-10-20-${at >> 8}-${String(at & 255).padStart(3, '0')}.eu-central-1.compute.internal`
+}
+
+const longNames = Array.from({ length: 10 }, (_, at) => longName(at + 250))
+
+/** A release of five thousand nodes with long names, which is over but for nodes that it left behind. */
+export const leftBehind: ReleasePicture = {
+  report: {
+    ...base,
+    message: '125 nodes are left behind',
+    nodes: { ...base.nodes, desired: 5000, updated: 4875, updatedAvailable: 4875, unavailable: 120, skipped: 125, dead: 120, exempt: 120 },
+    maxUnavailable: 50,
+    budget: { limit: 50, ours: 0, others: 0, unreachable: 120, dead: 120, exempt: 120, exemptLimit: 500 },
+    leftNodes: [
+      {
+        cause: 'Dead',
+        count: 120,
+        nodes: longNames,
+        message: `120 dead (${longNames[0]} since ${ago(86_400)}, ${longNames[1]} since ${ago(90_000)}, ${longNames[2]} since ${ago(90_001)} and 117 more)`,
+        next: 'updated on return',
+      },
+      {
+        cause: 'Excluded',
+        count: 5,
+        nodes: longNames.slice(5),
+        message: `5 excluded by nodes.exclude of the policy (${longNames.slice(5, 8).join(', ')} and 2 more)`,
+        next: 'updated once the policy or their labels no longer exclude them',
+      },
+    ],
+    conditions: [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: '125 nodes are left behind' }],
+  },
+  nodes: nodesOf('a', `${'1'.repeat(4875)}${'?'.repeat(120)}`).map((node, at) => ({ ...node, name: longName(at) })),
+  batches: [],
+  revisions: [
+    { ...canary, role: 'stable', nodes: 4875 },
+    { ...stable, role: 'superseded', nodes: 125 },
+  ],
+}
+
+/** A release that waits: more nodes are dead than the policy exempts, so all of them count. */
+export const tooManyDead: ReleasePicture = {
+  ...inStepTwo,
+  report: {
+    ...inStepTwo.report,
+    remaining: undefined,
+    message: 'step 2 of 3 (50%): 5 more nodes are to be updated',
+    nodes: { ...inStepTwo.report.nodes, unavailable: 6, skipped: 4, dead: 4, exempt: 0 },
+    budget: {
+      limit: 3,
+      ours: 2,
+      others: 0,
+      unreachable: 4,
+      dead: 4,
+      exempt: 0,
+      exemptLimit: 3,
+      users: [
+        { use: 'InFlight', count: 2, nodes: ['node-a-7', 'node-b-6'] },
+        { use: 'Dead', count: 4, nodes: longNames.slice(0, 4) },
+      ],
+    },
+  },
+}
+
+/** A release whose second step matches no node. */
+export const emptyStep: ReleasePicture = {
+  ...waitsForApproval,
+  batches: waitsForApproval.batches.map((batch) => (batch.index === 2 ? { ...batch, nodes: 3 } : batch)),
+}
+
 /** A DaemonSet without eligible nodes. */
 export const noNodes: ReleasePicture = {
   report: {

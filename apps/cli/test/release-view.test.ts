@@ -7,6 +7,7 @@ import { releaseView } from '../src/view/reports/release-view.ts'
 import { nodeCountsText } from '../src/view/reports/report-words.ts'
 import {
   done,
+  emptyStep,
   failing,
   fiveThousand,
   frozen,
@@ -14,6 +15,7 @@ import {
   holding,
   inStepTwo,
   jumpedBack,
+  leftBehind,
   noNodes,
   NOW_MS,
   ofConfig,
@@ -21,6 +23,7 @@ import {
   ofUnusablePolicy,
   overBudget,
   paused,
+  tooManyDead,
   unseen,
   waitsForApproval,
 } from './release-pictures.ts'
@@ -44,6 +47,9 @@ const pictures: Record<string, ReleasePicture> = {
   'a DaemonSet without nodes': noNodes,
   'a Rollout without a status': unseen,
   'five thousand nodes of which hundreds fail': fiveThousand,
+  'a release that left nodes with long names': leftBehind,
+  'a release that too many dead nodes hold up': tooManyDead,
+  'a step that matches no node': emptyStep,
 }
 
 describe('tranche get', () => {
@@ -78,38 +84,71 @@ describe('tranche get', () => {
   it.each<
     [
       string,
-      { unavailable: number; exempt?: number; dead?: number; skipped?: number; excluded?: number; outcome?: 'Running' | 'Failed' },
+      {
+        unavailable: number
+        exempt?: number
+        exemptLimit?: number | undefined
+        dead?: number
+        skipped?: number
+        excluded?: number
+        outcome?: 'Running' | 'Failed'
+      },
       string,
     ]
   >([
     ['nodes that are down within the budget', { unavailable: 2 }, '2 down (maxUnavailable 3)'],
     ['more nodes than may be down', { unavailable: 4 }, '4 down (maxUnavailable 3: no more nodes are taken down)'],
     ['more nodes than may be down, after a failure', { unavailable: 4, outcome: 'Failed' }, '4 down (maxUnavailable 3)'],
-    ['one dead node', { unavailable: 1, exempt: 1 }, '1 down (maxUnavailable 3; it is dead and does not count)'],
-    ['only dead nodes', { unavailable: 2, exempt: 2 }, '2 down (maxUnavailable 3; all are dead and do not count)'],
-    ['a dead node among others', { unavailable: 4, exempt: 1 }, '4 down (maxUnavailable 3; 1 of the 4 is dead and does not count)'],
+    ['one dead node', { unavailable: 1, exempt: 1 }, '0 down (maxUnavailable 3), 1 dead (at most 2 cost no budget)'],
+    ['a dead node among others', { unavailable: 4, exempt: 1 }, '3 down (maxUnavailable 3), 1 dead (at most 2 cost no budget)'],
     [
       'dead nodes, and more than may be down beside them',
       { unavailable: 6, exempt: 2 },
-      '6 down (maxUnavailable 3; 2 of the 6 are dead and do not count: no more nodes are taken down)',
+      '4 down (maxUnavailable 3: no more nodes are taken down), 2 dead (at most 2 cost no budget)',
     ],
     [
       'more dead nodes than may be exempt',
       { unavailable: 4, dead: 3 },
-      '4 down (maxUnavailable 3; 3 of the 4 are dead and do count: no more nodes are taken down)',
+      '4 down (maxUnavailable 3: no more nodes are taken down), 3 of them dead (more than 2, so all count)',
     ],
-    ['a dead node where the policy exempts none', { unavailable: 1, dead: 1 }, '1 down (maxUnavailable 3; it is dead and does count)'],
+    [
+      'dead nodes alone where they count',
+      { unavailable: 3, dead: 3 },
+      '3 down (maxUnavailable 3), all of them dead (more than 2, so all count)',
+    ],
+    [
+      'dead nodes of an older version, which does not say how many may be exempt',
+      { unavailable: 4, exempt: 1, exemptLimit: undefined },
+      '3 down (maxUnavailable 3), 1 dead (cost no budget)',
+    ],
     ['skipped nodes', { unavailable: 0, skipped: 2 }, '0 down (maxUnavailable 3), 2 skipped until they are back'],
     [
       'skipped and excluded nodes',
       { unavailable: 0, skipped: 3, excluded: 2 },
       '0 down (maxUnavailable 3), 1 skipped until it is back, 2 excluded by the policy',
     ],
-  ])('counts %s', (_what, { unavailable, exempt = 0, dead = exempt, skipped = 0, excluded = 0, outcome = 'Running' }, want) => {
+  ])('counts %s', (_what, given, want) => {
+    const { unavailable, exempt = 0, dead = exempt, skipped = 0, excluded = 0, outcome = 'Running' } = given
+    const exemptLimit = 'exemptLimit' in given ? given.exemptLimit : 2
     const nodes = { desired: 30, updated: 9, updatedAvailable: 9, unavailable, failed: 0, leaked: 0, skipped }
-    const budget = { limit: 3, ours: 0, others: unavailable - dead, unreachable: dead, dead, exempt }
+    const budget = { limit: 3, ours: 0, others: unavailable - dead, unreachable: dead, dead, exempt, exemptLimit }
     const zones = [{ zone: 'a', states: { excluded } }]
     expect(nodeCountsText({ ...inStepTwo.report, outcome, nodes, budget, zones })).toBe(`9 of 30 updated, ${want}`)
+  })
+
+  it('counts nodes that are left by cause, dead and failed ones once', () => {
+    const group = { nodes: [], message: '', next: '' }
+    const leftNodes = [
+      { ...group, cause: 'Dead', count: 2 },
+      { ...group, cause: 'Maintenance', count: 1 },
+      { ...group, cause: 'NotReady', count: 3 },
+      { ...group, cause: 'Failed', count: 4 },
+      { ...group, cause: 'Lost', count: 1 },
+      { ...group, cause: 'Excluded', count: 5 },
+    ] as const
+    expect(nodeCountsText({ ...inStepTwo.report, leftNodes })).toMatch(
+      /, 4 skipped until they are back, 1 in maintenance, 5 excluded by the policy$/,
+    )
   })
 
   it.each([20, 40, 80, 200])('draws no line wider than %d columns, with colours too', (width) => {
@@ -155,6 +194,16 @@ describe('tranche list', () => {
   it.each([60, 80, 200])('lists Rollouts in %d columns', async (width) => {
     const lines = listView(rollouts, { namespaces: true, wide: width === 200 }, createDrawing({ ...plain, width }))
     await expect(text(lines)).toMatchFileSnapshot(file('list', 'of two namespaces', width))
+  })
+
+  it('lists dead nodes in a column of their own, and none of them as down, unless they count', () => {
+    const dead = { ...inStepTwo.report, nodes: { ...inStepTwo.report.nodes, unavailable: 5, dead: 3, exempt: 3 } }
+    const many = { ...dead, nodes: { ...dead.nodes, exempt: 0 } }
+    const drawing = createDrawing({ ...plain, width: 200 })
+    const [heading, ...lines] = listView([dead, many], { namespaces: false, wide: false }, drawing)
+    expect(heading).toMatch(/ UPDATED +DEAD +DOWN /)
+    expect(lines).toEqual([expect.stringMatching(/ 13\/30 +3 +2\/3 /), expect.stringMatching(/ 13\/30 +3 +5\/3 /)])
+    expect(listView(rollouts, { namespaces: false, wide: false }, drawing)[0]).not.toContain('DEAD')
   })
 
   it('truncates no reason that requires a decision in 80 columns', () => {

@@ -6,6 +6,29 @@ export function foldNames(names: readonly string[]): readonly string[] {
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, alike]) => folded(alike))
 }
 
+/**
+ * Folds the first names that fit, and counts the others: `node-[001-006,009] +12 more`. Where none fits, it counts all: `13 nodes`.
+ *
+ * @param width maximum number of characters; a single name may be longer
+ */
+export function foldNamesWithin(names: readonly string[], width: number): string {
+  const all = foldNames(names).join(' ')
+  if (all.length <= width || names.length < 2) return all
+  const sorted = [...Map.groupBy(names, groupOf)].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, alike]) => alike.toSorted(byNumber))
+  const textOf = (count: number): string => `${foldNames(sorted.slice(0, count)).join(' ')} +${names.length - count} more`
+  let [fits, exceeds] = [1, names.length]
+  while (exceeds - fits > 1) {
+    const middle = (fits + exceeds) >> 1
+    if (textOf(middle).length <= width) fits = middle
+    else exceeds = middle
+  }
+  return textOf(fits).length <= width ? textOf(fits) : `${names.length} nodes`
+}
+
+function byNumber(a: string, b: string): number {
+  return Number(numbered.exec(a)?.[2] ?? 0) - Number(numbered.exec(b)?.[2] ?? 0)
+}
+
 /** Prefix, number and suffix of a name. */
 const numbered = /^(.*?)(\d{1,15})(\D*)$/
 

@@ -35,8 +35,8 @@ function momentRefusal(standing: Standing, { type, body }: Action): ActionReject
   const revision = type === 'undo' ? undefined : body.revision
   if (type === 'retry' && revision !== undefined && standing.heldRevisions.includes(revision)) return null
   if (expectedStep === undefined && revision === undefined) return null
-  // After the end of a release, a retry accepts failures on nodes that it had left.
-  const isAccepted = type === 'retry' && standing.hasFailed
+  // After the end of a release, a retry accepts failures on nodes that it had left. One that names a step was meant for the release.
+  const isAccepted = type === 'retry' && standing.hasFailed && expectedStep === undefined
   if (!standing.isReleasing && !isAccepted) return movedOn(standing, 'the action is meant for a running release')
   if (revision !== undefined && revision !== standing.canaryRevision)
     return { ...movedOn(standing, `the action is meant for revision ${revision}`), path: 'revision' }

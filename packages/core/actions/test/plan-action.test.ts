@@ -128,6 +128,10 @@ describe('after the end of a release, if its version failed on a node that it ha
     expect(planAction(anAction('retry', { body: revision === undefined ? {} : { revision } }), ended).kind).toBe('write')
   })
 
+  it('a retry that names a step is refused', () => {
+    expect(planAction(anAction('retry', { body: { expectedStep: 2 } }), ended)).toMatchObject({ code: 'MOVED_ON' })
+  })
+
   it('a retry of another revision is refused', () => {
     expect(planAction(anAction('retry', { body: { revision: 'v3' } }), ended)).toMatchObject({ code: 'MOVED_ON', path: 'revision' })
   })

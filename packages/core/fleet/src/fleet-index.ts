@@ -123,12 +123,16 @@ interface Slice {
   view: FleetView | undefined
 }
 
-function outageOf(node: FleetNode | undefined): Pick<NodeView, 'notReadySince' | 'notReadyFromMs' | 'maintenance'> {
-  const { notReadySince, notReadyFromMs, maintenance } = node ?? {}
+type OutageField = 'notReadySince' | 'notReadyFromMs' | 'silentSince' | 'maintenance' | 'maintenanceSince'
+
+function outageOf(node: FleetNode | undefined): Pick<NodeView, OutageField> {
+  const { notReadySince, notReadyFromMs, silentSince, maintenance, maintenanceSince } = node ?? {}
   return {
     ...(notReadySince !== undefined && { notReadySince }),
     ...(notReadyFromMs !== undefined && { notReadyFromMs }),
+    ...(silentSince !== undefined && { silentSince }),
     ...(maintenance !== undefined && { maintenance }),
+    ...(maintenanceSince !== undefined && { maintenanceSince }),
   }
 }
 

@@ -20,8 +20,12 @@ export interface FleetNode {
    * and its first observation. Absent unless the condition is False.
    */
   readonly notReadyFromMs?: number
+  /** Time since which the Ready condition has been Unknown, in RFC 3339 by the clock of the controller that set it; absent otherwise. */
+  readonly silentSince?: string
   /** Type of the first condition that takes the node out of service for maintenance; absent without one. */
   readonly maintenance?: string
+  /** Time since which that condition has been True, in RFC 3339; absent if it does not say. */
+  readonly maintenanceSince?: string
   /** Annotation `tranche.dev/cordon`; absent without it. */
   readonly cordonMark?: string
   /** Whether an executor set the condition `DrainInProgress`; absent otherwise. */
@@ -41,8 +45,12 @@ export interface NodeView {
   readonly notReadySince?: string
   /** @see FleetNode.notReadyFromMs */
   readonly notReadyFromMs?: number
+  /** @see FleetNode.silentSince */
+  readonly silentSince?: string
   /** @see FleetNode.maintenance */
   readonly maintenance?: string
+  /** @see FleetNode.maintenanceSince */
+  readonly maintenanceSince?: string
   /** Labels of the node; empty for a deleted node. */
   readonly labels: Labels
   /** All pods of the DaemonSet here, including terminating ones; oldest first, then by name. Usually none or one. */
@@ -118,8 +126,10 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
   const { status, lastTransitionTime } = conditions.find(({ type }) => type === 'Ready') ?? {}
   const isOwn = ({ type, reason }: Condition): boolean => type === DRAIN_CONDITION && reason === DRAIN_REASON
   // A node that a release drains, of this installation or another, is in service: its agent runs, and counts.
-  const isTrue = (wanted: string): boolean => conditions.some((one) => one.type === wanted && one.status === 'True' && !isOwn(one))
-  const maintenance = MAINTENANCE_CONDITIONS.find(isTrue)
+  const isTrue = (one: Condition, wanted: string): boolean => one.type === wanted && one.status === 'True' && !isOwn(one)
+  const maintenance = MAINTENANCE_CONDITIONS.find((wanted) => conditions.some((one) => isTrue(one, wanted)))
+  const maintenanceSince = conditions.find((one) => maintenance !== undefined && isTrue(one, maintenance))?.lastTransitionTime
+  const answers = status === 'True' || status === 'False'
   const cordonMark = node.metadata.annotations?.[CORDON_ANNOTATION]
   return {
     name: node.metadata.name,
@@ -127,10 +137,12 @@ export function toFleetNode(node: Node, previous: FleetNode | undefined, observe
     labels: node.metadata.labels ?? {},
     taints: node.spec?.taints ?? [],
     ready: status === 'True',
-    answers: status === 'True' || status === 'False',
+    answers,
     ...(status === 'False' && lastTransitionTime !== undefined && { notReadySince: lastTransitionTime }),
     ...(status === 'False' && { notReadyFromMs: notReadyFrom(uid, lastTransitionTime, previous, observedAt) }),
+    ...(!answers && lastTransitionTime !== undefined && { silentSince: lastTransitionTime }),
     ...(maintenance !== undefined && { maintenance }),
+    ...(maintenanceSince !== undefined && { maintenanceSince }),
     ...(cordonMark !== undefined && { cordonMark }),
     ...(conditions.some(isOwn) && { drainCondition: true as const }),
   }

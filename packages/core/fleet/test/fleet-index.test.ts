@@ -1,5 +1,5 @@
 import { BY_STAMPS, FleetIndex, type FleetNode, type FleetPod, nodeInView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import type { Condition, PodPlacement } from '@tranche/kube-types'
+import type { Condition, Node, PodPlacement } from '@tranche/kube-types'
 import { aNode, aPod, FLEET_OWNER, type NodeFields, type PodFields } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -65,6 +65,26 @@ describe('FleetIndex', () => {
     const [a, b] = indexOf([since, node('b')], []).view(FLEET_OWNER).nodes
     expect(a).toMatchObject({ notReadySince: '2026-01-01T00:00:00Z' })
     expect(b).not.toHaveProperty('notReadySince')
+  })
+
+  it('reports since when a kubelet has not responded, and a condition has kept a node out of service, if they say', () => {
+    const since = '2026-01-01T00:00:00Z'
+    const conditions = (...all: readonly object[]): Node => ({ ...aNode('a'), status: { conditions: all } }) as Node
+    const a = toFleetNode(
+      conditions(
+        { type: 'Ready', status: 'Unknown', lastTransitionTime: since },
+        { type: 'Drained', status: 'False', lastTransitionTime: 'x' },
+        { type: 'MaintenanceInProgress', status: 'True', lastTransitionTime: since },
+      ),
+      undefined,
+      BY_STAMPS,
+    )
+    expect(indexOf([a], []).view(FLEET_OWNER).nodes[0]).toMatchObject({ silentSince: since, maintenanceSince: since })
+    const b = toFleetNode(conditions({ type: 'Ready', status: 'True', lastTransitionTime: since }), undefined, BY_STAMPS)
+    expect(b).not.toHaveProperty('silentSince')
+    expect(b).not.toHaveProperty('maintenanceSince')
+    const c = toFleetNode(conditions({ type: 'Ready', status: 'False', lastTransitionTime: since }), undefined, BY_STAMPS)
+    expect(c).not.toHaveProperty('silentSince')
   })
 
   it('treats an unlisted node with a pod as not Ready and not responding', () => {

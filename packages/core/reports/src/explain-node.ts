@@ -1,11 +1,13 @@
 import type { BlockedNode, Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
-import { firstNodes, stepsOf, toPublishedTarget } from '@tranche/planner'
+import { budgetUsersText, firstNodes, outageStart, stepsOf, toPublishedTarget } from '@tranche/planner'
+import { isOverButForNodes, leftCauseOf } from './left-nodes.ts'
+import { budgetUsersIn } from './report-budget.ts'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { outOfReachText, stateQuestion } from './node-state.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { outcomeIn } from './outcome-of.ts'
-import { type Outline, outlineOf } from './outline.ts'
+import { type Outline, outlineOf, progressOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { nodeMemoryOf, nodeReport } from './report-nodes.ts'
 import { stepSizes } from './step-sizes.ts'
@@ -62,7 +64,8 @@ function afterUpdate(outline: Outline, node: NodeView, { name, state, since, bat
         answer: `${name} runs revision ${outline.canary}${batch === undefined ? '' : ` (batch ${batch})`} and is available${sinceText}`,
       }
     case 'failing': {
-      const counts = stateQuestion(outline).failed.has(name) ? ', which counts as a failure of the new version' : ''
+      const tolerated = isOverButForNodes(outline) ? ' and is tolerated' : ''
+      const counts = stateQuestion(outline).failed.has(name) ? `, which counts as a failure of the new version${tolerated}` : ''
       return {
         rule: 'Failed',
         answer: `${name} runs revision ${outline.canary} and is not available: ${why}${counts}`,
@@ -70,7 +73,11 @@ function afterUpdate(outline: Outline, node: NodeView, { name, state, since, bat
       }
     }
     case 'notReady':
-      return { rule: 'NotReady', answer: `${name} is on revision ${outline.canary}, and ${why}`, next: 'the node becomes Ready again' }
+      return {
+        rule: 'NotReady',
+        answer: `${name} is on revision ${outline.canary}, and ${why}${outageSince(node)}`,
+        next: 'the node becomes Ready again',
+      }
     default:
       return {
         rule: 'Availability',
@@ -123,9 +130,33 @@ function permittedNow({ release }: Outline, name: string): Answer {
   }
 }
 
-function permittedLater(name: string): Answer {
-  const answer = `${name} is next: the deletion of its pod is permitted and waits for the maxUnavailable budget`
+function permittedLater(outline: Outline, name: string): Answer {
+  const { unavailable } = progressOf(outline)
+  const limit = outline.release?.status?.flight?.limit ?? 0
+  const used = unavailable.length < limit ? '' : `, which is used up: ${usersText(outline, unavailable)}`
+  const answer = `${name} is next: the deletion of its pod is permitted and waits for the maxUnavailable budget (${limit})${used}`
   return { rule: 'Budget', answer, next: 'a down node has an available pod again' }
+}
+
+function usersText(outline: Outline, down: readonly string[]): string {
+  return budgetUsersText(budgetUsersIn(outline, down))
+}
+
+/** Skipped while the release runs; left behind once it is over but for such nodes. */
+function outOfReach(outline: Outline, node: NodeView): Answer {
+  const { name } = node
+  const left = isOverButForNodes(outline) ? 'left behind' : 'skipped'
+  const dead = leftCauseOf(outline, name) === 'Dead' ? ' because it is dead' : ''
+  return {
+    rule: 'NotReady',
+    answer: `${name} is ${left}${dead}: ${outOfReachText(node)}${outageSince(node)}`,
+    next: 'the node is Ready, and not in maintenance',
+  }
+}
+
+function outageSince(node: NodeView): string {
+  const since = outageStart(node)
+  return since === undefined ? '' : `, since ${since}`
 }
 
 /** Null while no executor has recorded which pods may be deleted. */
@@ -167,9 +198,9 @@ function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answ
     case 'laterStep':
       return laterStep(outline, name, outlook.step)
     case 'notReady':
-      return { rule: 'NotReady', answer: `${name} is skipped: ${outOfReachText(node)}`, next: 'the node is Ready, and not in maintenance' }
+      return outOfReach(outline, node)
     case 'permitted':
-      return outlook.isNext ? permittedNow(outline, name) : permittedLater(name)
+      return outlook.isNext ? permittedNow(outline, name) : permittedLater(outline, name)
     case 'laterBatch':
       return laterBatch(outline, name, outlook)
     case 'spread':
@@ -182,7 +213,7 @@ function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answ
     case 'budget':
       return {
         rule: 'Budget',
-        answer: `${name} is in this batch and waits: ${limitText(outlook)}`,
+        answer: `${name} is in this batch and waits: maxUnavailable (${outlook.limit}) is used up: ${usersText(outline, outlook.down)}`,
         next: 'one of them has an available pod again',
         facts: [aheadFact(outlook.ahead), downFact(outlook)],
       }

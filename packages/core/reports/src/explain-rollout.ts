@@ -1,8 +1,10 @@
-import { type Explanation, isGroupWait } from '@tranche/api-schema'
-import { firstNodes, hashOf } from '@tranche/planner'
-import { tallyNodes } from '@tranche/fence'
+import { type Explanation, isGroupWait, type LeftCause } from '@tranche/api-schema'
+import { nodeInView } from '@tranche/fleet'
+import { budgetUsersText, firstNodes, hashOf, outageStart } from '@tranche/planner'
+import type { Exemption } from '@tranche/fence'
 import { recordedActionsOf } from '@tranche/actions'
 import { parseTime } from '@tranche/kube-types'
+import { isOverButForNodes, leftNodesIn } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
@@ -11,7 +13,7 @@ import { pauseText } from './pause-text.ts'
 import { pinnedConfigOf, pinnedConfigText } from './policy/pinned-config.ts'
 import { policyStateOf } from './policy/policy-state.ts'
 import { keptNodesOf, presentMessage, presentWait, waitText } from './present-message.ts'
-import { reportBudget } from './report-budget.ts'
+import { budgetUsersIn } from './report-budget.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { reportRevisions } from './report-revisions.ts'
 import { blockedRules, groupRules, nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
@@ -87,13 +89,12 @@ const waitingRules: Readonly<Record<string, string>> = {
 type Fact = Explanation['facts'][number]
 
 function factsOf(outline: Outline, answer: string, isWaitSaid: boolean): readonly Fact[] {
-  const { facts, fleet, canary, replaced, minReadyMs, failure } = outline
+  const { facts, canary, replaced, failure } = outline
   const { status } = facts.rollout
   const { nodes, step, maxUnavailable, images, phase, reason, need, outcome } = summaryOf(outline)
-  const down = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs: facts.monotonicMs }).unavailable.map(({ name }) => name)
+  const { unavailable, exemption } = progressOf(outline)
   const waiting = presentWait(outline)
-  const { skipped, away: gone, excluded } = progressOf(outline)
-  const away = [...skipped, ...gone]
+  const others = leftNodesIn(outline).filter(({ cause }) => cause !== 'Dead')
   const policyText = policyStateOf(facts.rollout)?.message
   const said: readonly (readonly [string, string | undefined])[] = [
     ['phase', reason === '' ? phase : `${phase} (${reason})`],
@@ -107,21 +108,18 @@ function factsOf(outline: Outline, answer: string, isWaitSaid: boolean): readonl
     ['changed', changedText(facts, canary)],
     ['from', replaced === canary ? undefined : replaced],
     ['nodes', `${nodes.updated} of ${nodes.desired} updated, ${nodes.updatedAvailable} of them available`],
-    ['down', `${downCountText(outline, down.length, maxUnavailable)}${down.length === 0 ? '' : `: ${firstNodes(down)}`}`],
+    ['down', downText(outline, unavailable, maxUnavailable)],
+    ['dead', deadText(outline, exemption)],
     [
       'waits for',
-      isWaitSaid || waiting === undefined || ofVersionBefore(outline, outcome) !== null || need !== undefined
+      isWaitSaid || waiting === undefined || isOverButForNodes(outline) || ofVersionBefore(outline, outcome) !== null || need !== undefined
         ? undefined
         : waitText(waiting),
     ],
     ...keptNodesOf(outline).map(({ node, message }): readonly [string, string] => ['held', `${node}: ${message}`]),
     ['group', groupText(outline)],
     ['failed', failure === undefined ? undefined : failure.message],
-    [
-      'skipped',
-      away.length === 0 ? undefined : `${away.length} until ${away.length === 1 ? 'it is' : 'they are'} back: ${firstNodes(away)}`,
-    ],
-    ['excluded', excluded.length === 0 ? undefined : `${excluded.length} by the policy: ${firstNodes(excluded)}`],
+    ...others.map(({ cause, message, next }): readonly [string, string] => [leftFacts[cause] ?? 'left', `${message}, ${next}`]),
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
     ['policy', policyText === answer ? undefined : policyText],
     ['config', conditionIn(outline, 'ConfigUnversioned')?.message],
@@ -139,12 +137,33 @@ function changedText(facts: ReleaseFacts, canary: string): string | undefined {
     ?.changedConfig?.join(', ')
 }
 
-/** Dead nodes cost no budget up to a limit; the others count. */
-function downCountText(outline: Outline, down: number, limit: number | undefined): string {
-  if (limit === undefined) return String(down)
-  const { exempt } = reportBudget(outline, limit)
-  const dead = exempt === 0 ? '' : `, and ${exempt === 1 ? '1 dead node that does not count' : `${exempt} dead nodes that do not count`}`
-  return `${down - exempt} of at most ${limit}${dead}`
+/** Names of the facts about left nodes; `left` for the other causes. */
+const leftFacts: Partial<Readonly<Record<LeftCause, string>>> = {
+  Excluded: 'excluded',
+  Maintenance: 'skipped',
+  NotReady: 'skipped',
+}
+
+/** Nodes that use the budget; while no release runs, nothing but their number matters. */
+function downText(outline: Outline, down: readonly string[], limit: number | undefined): string {
+  const count = limit === undefined ? String(down.length) : `${down.length} of at most ${limit}`
+  const users = budgetUsersText(budgetUsersIn(outline, down))
+  return users === '' ? count : `${count}: ${users}`
+}
+
+/** Dead nodes cost no budget up to a limit. If there are more, all of them count and are among those that are down. */
+function deadText({ fleet }: Outline, { dead, most }: Exemption): string | undefined {
+  if (dead.length === 0) return undefined
+  const named = firstNodes(dead, (name) => {
+    const node = nodeInView(fleet, name)
+    const since = node && outageStart(node)
+    return since === undefined ? name : `${name} since ${since}`
+  })
+  const budget =
+    dead.length <= most
+      ? `at most ${most} cost no budget (nodes.notReady.exempt)`
+      : `all of them count as down, because at most ${most} would cost no budget (nodes.notReady.exempt)`
+  return `${dead.length} (${named}), updated on return; ${budget}`
 }
 
 /** The group of a release that is in progress; while it holds the group, no other release of the group begins. */

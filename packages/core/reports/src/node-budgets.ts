@@ -2,11 +2,12 @@ import { notReadyDefaults, type NodeBudget, type NodeBudgetReason } from '@tranc
 import { budgetReasonOf, type Exemption, type ExemptionQuestion, exemptNodes, isInReach, nodesInFlight, tallyNodes } from '@tranche/fence'
 import type { NodeView } from '@tranche/fleet'
 import { stateQuestion } from './node-state.ts'
-import { isReleaseUnderWay, type Outline, permitsOf } from './outline.ts'
+import { comparedStable, isReleaseUnderWay, type Outline, permitsOf } from './outline.ts'
 
 /** @returns the nodes without an available pod, and which of them the policy exempts from the budget: as executors count */
 export function exemptionIn(outline: Outline): { readonly question: ExemptionQuestion; readonly exemption: Exemption } {
-  const { facts, fleet, canary, minReadyMs, replaced: stable, former } = outline
+  const { facts, fleet, canary, minReadyMs, former } = outline
+  const stable = comparedStable(outline)
   const { monotonicMs } = facts
   const { unavailable } = tallyNodes(fleet, { revision: canary, minReadyMs, monotonicMs })
   const { rules } = stateQuestion(outline).scope

@@ -77,7 +77,8 @@ export function outlineOf(facts: ReleaseFacts): Outline {
 
 /** Progress of the present batch, or of all nodes without one. Incremental: costs only the changes since the last call. */
 export function progressOf(outline: Outline): BatchProgress {
-  const { facts, fleet, canary, replaced: stable, former, minReadyMs, rules, batch, plan } = outline
+  const { facts, fleet, canary, former, minReadyMs, rules, batch, plan } = outline
+  const stable = comparedStable(outline)
   return batchProgress({
     fleet,
     revision: canary,
@@ -90,6 +91,14 @@ export function progressOf(outline: Outline): BatchProgress {
     batch,
     nodes: rules,
   })
+}
+
+/**
+ * Revision that counts as stable where nodes are judged: while a release exists, the one that it replaces, as executors count. Between
+ * releases it is the delivered one, as the next release will count.
+ */
+export function comparedStable({ facts, release, stable, replaced }: Outline): string | undefined {
+  return release === undefined && !isReleaseUnderWay(facts.rollout) ? stable : replaced
 }
 
 /** Permits in the record of the release. */

@@ -1,6 +1,7 @@
 import type { BlockedNode, Rollout, WaitingFor } from '@tranche/api-schema'
-import { countedWait, releaseTitle } from '@tranche/planner'
+import { countedWait, releaseTitle, stepsOf } from '@tranche/planner'
 import { type Outline, progressOf } from './outline.ts'
+import { stepSizes } from './step-sizes.ts'
 
 /**
  * What the release waits for, with the nodes of now: the status has the nodes of its last write. Waits that no node count
@@ -22,6 +23,8 @@ export function presentWait(outline: Outline): WaitingFor | undefined {
 export function presentMessage(outline: Outline): string | undefined {
   const { rollout } = outline.facts
   const { message, waitingFor } = rollout.status ?? {}
+  const empty = emptyStepText(outline)
+  if (empty !== undefined) return titled(rollout, empty)
   const present = presentWaitingFor(outline)
   return present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
 }
@@ -34,6 +37,24 @@ export function keptNodesOf(outline: Outline): readonly BlockedNode[] {
   const { blocked = [], state } = outline.release?.status?.flight ?? {}
   const wait = presentWait(outline)
   return state === 'open' && !blocked.some(({ reason }) => reason === wait?.reason) ? blocked : []
+}
+
+/** What the pause of a step waits for that adds no node: it is ready for the release, and there is nothing to look at. */
+function emptyStepText(outline: Outline): string | undefined {
+  const { facts, failure } = outline
+  const { rollout, fleet } = facts
+  const { currentStepState, currentStepIndex: index = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
+  if (currentStepState !== 'StepPaused' || rollout.spec.strategy.paused === true || fleet === undefined) return undefined
+  if (failure !== undefined || progressOf(outline).state !== 'Ready' || isStalled(outline)) return undefined
+  const sizes = stepSizes(outline)
+  if ((sizes[index - 1] ?? 0) > (sizes[index - 2] ?? 0)) return undefined
+  const since = lastUpdateTime === undefined ? '' : ` since ${lastUpdateTime}`
+  const seconds = stepsOf(rollout)[index - 1]?.pause?.duration
+  return seconds === undefined ? `no node; waits for approval${since}` : `no node; pauses for ${seconds} s${since}`
+}
+
+function isStalled({ facts }: Outline): boolean {
+  return facts.rollout.status?.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true
 }
 
 function titled(rollout: Rollout, text: string): string {

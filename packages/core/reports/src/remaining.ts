@@ -48,18 +48,24 @@ function settlingEndMs({ facts }: Outline): number {
 
 /** NaN while too few nodes of the batch are available, once all are, and while it makes no progress: its speed then says nothing. */
 function batchEndMs(outline: Outline): number {
-  const { facts, fleet, canary } = outline
+  const { facts, canary } = outline
   const status = facts.rollout.status?.canaryStatus
   if (status?.currentStepState !== 'StepUpgrade' || isFinalising(status) || !isMoving(outline)) return Number.NaN
   const { currentStepIndex: index } = status
   const sizes = stepSizes(outline)
   const { updatedAvailable } = progressOf(outline)
   const through = updatedAvailable - (sizes[index - 2] ?? 0)
-  const left = Math.min(sizes[index - 1] ?? 0, fleet.desired) - updatedAvailable
+  const left = Math.min(sizes[index - 1] ?? 0, withinReach(outline)) - updatedAvailable
   if (left <= 0 || through < FEWEST_NODES) return Number.NaN
   const startMs = parseTime(firstCreated(outline, { canary, batch: index }))
   const spentMs = facts.nowMs - (startMs ?? facts.nowMs)
   return spentMs > 0 ? facts.nowMs + (spentMs / through) * left : Number.NaN
+}
+
+/** Number of desired nodes without the dead, skipped and excluded ones, which no speed brings back. */
+function withinReach(outline: Outline): number {
+  const { skipped, excluded, exemption } = progressOf(outline)
+  return outline.fleet.desired - new Set([...skipped, ...excluded, ...exemption.dead]).size
 }
 
 /** Waits that end as pods start. Every other one is a hold, whose end does not depend on the speed of the batch. */

@@ -2,8 +2,10 @@ import type { RolloutReport, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { isFinalising, stepsOf } from '@tranche/planner'
 import { allowedActions } from './allowed-actions.ts'
+import { leftNodesIn } from './left-nodes.ts'
 import { countZones, stateQuestion } from './node-state.ts'
 import { conditionIn } from './outcome-of.ts'
+import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { keptNodesOf } from './present-message.ts'
@@ -24,6 +26,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const analyses = reportAnalyses(outline)
   const kept = keptNodesOf(outline)
   const pinned = pinnedConfigOf(facts.daemonSet)
+  const left = otherWorkload(facts.rollout) === null ? leftNodesIn(outline) : []
   const sizes = stepSizes(outline)
   const steps = stepsOf(facts.rollout)
   return {
@@ -45,6 +48,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     ...(summary.maxUnavailable !== undefined && { budget: reportBudget(outline, summary.maxUnavailable) }),
     ...(kept.length > 0 && { keptNodes: kept }),
     ...(pinned.length > 0 && { pinnedConfig: pinned }),
+    ...(left.length > 0 && { leftNodes: left }),
     zones: countZones(outline.fleet, stateQuestion(outline)),
     skippedNodes: status?.skippedNodes ?? [],
     conditions: [

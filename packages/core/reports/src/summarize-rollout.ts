@@ -93,6 +93,8 @@ function countsOf(outline: Outline): RolloutSummary['nodes'] {
     failed: failure?.count ?? failure?.nodes.length ?? 0,
     leaked: facts.rollout.status?.leaked?.count ?? 0,
     skipped: skippedNodes(progress).length,
+    dead: progress.exemption.dead.length,
+    exempt: progress.exemption.names.size,
   }
 }
 

@@ -15,7 +15,8 @@ describe('a policy in words', () => {
             'Nodes on a superseded revision come first, unhealthy pods before healthy ones, and nodes that are NotReady or in maintenance last.',
             'No node is excluded.',
             'A node that is NotReady or in maintenance when it is due is skipped, and updated last.',
-            'Up to 10% of the desired nodes that do not answer, are in maintenance, or have been NotReady for 5m before their update do not count as unavailable. If there are more, all of them count.',
+            'Dead nodes do not count as unavailable while they are at most 10% of the desired nodes (nodes.notReady.exempt). If there are more, all of them count.',
+            'A node is dead if, before its update, it does not answer, is in maintenance, or has been NotReady for 5m.',
             'Whether a node has room for the new pod is not checked before the old one is deleted.',
           ],
         },
@@ -33,6 +34,7 @@ describe('a policy in words', () => {
             'A node fails when it has no available pod for 600 s after its update.',
             'It also fails when its new pod cannot be scheduled or created for 60 s.',
             'It also fails after more than 2 restarts of its containers.',
+            'It also fails when the node turns NotReady after its update.',
             'A failed version that is applied again is not released.',
           ],
         },
@@ -81,7 +83,7 @@ describe('a policy in words', () => {
     [
       'nodes',
       { nodes: { notReady: { exempt: '5%' } } },
-      'Up to 5% of the desired nodes that do not answer, are in maintenance, or have been NotReady for 5m before their update do not count as unavailable. If there are more, all of them count.',
+      'Dead nodes do not count as unavailable while they are at most 5% of the desired nodes (nodes.notReady.exempt). If there are more, all of them count.',
     ],
     [
       'downtime',
@@ -98,8 +100,17 @@ describe('a policy in words', () => {
       { downtime: { perDay: '10m' } },
       'A node whose agent was away for 10m in the last 24 hours because of Tranche waits, except in a rollback.',
     ],
+    [
+      'failure',
+      { failure: { ignoreReasons: ['NodeNotReady'] } },
+      'A node that turns NotReady after its update fails only after the deadline.',
+    ],
     ['nodes', { nodes: { room: 'Check' } }, 'A node without room for the new pod keeps the old one and waits.'],
-    ['nodes', { nodes: { notReady: { exempt: 0 } } }, 'Dead nodes count as unavailable.'],
+    [
+      'nodes',
+      { nodes: { notReady: { exempt: 0 } } },
+      'Every dead node counts as unavailable (nodes.notReady.exempt is 0, the strict rule).',
+    ],
     [
       'prePull',
       { prePull: {} },

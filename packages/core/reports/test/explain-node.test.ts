@@ -51,7 +51,7 @@ describe('why a node is not updated', () => {
       { nodes: 'a:old b:new! c:new! d:old e:old', record: { partition: 0 } },
       {
         rule: 'Budget',
-        answer: 'a is in this batch and waits: 2 may be down at a time, and b, c are',
+        answer: 'a is in this batch and waits: maxUnavailable (2) is used up: 2 whose new pod is not available (b, c)',
         next: 'one of them has an available pod again',
       },
     ],

@@ -111,8 +111,8 @@ describe('what a Rollout waits for', () => {
       { name: 'releases', value: 'new: new' },
       { name: 'from', value: 'old' },
       { name: 'nodes', value: '2 of 5 updated, 1 of them available' },
-      { name: 'down', value: '1 of at most 2: b' },
-      { name: 'skipped', value: '1 until it is back: d' },
+      { name: 'down', value: '1 of at most 2: 1 whose new pod is not available (b)' },
+      { name: 'skipped', value: '1 NotReady (d), updated once Ready' },
     ])
   })
 
@@ -145,9 +145,28 @@ describe('what a Rollout waits for', () => {
   it('counts dead nodes apart from those that use the budget', () => {
     const change = { d: { ready: false, answers: false }, e: { ready: false, answers: false } }
     const reading = aReading({ nodes: 'a:new b:new! c:old d:old! e:old!', change, tranche: { nodes: { notReady: { exempt: 2 } } } })
-    expect(explainRollout(reading).facts).toContainEqual({
-      name: 'down',
-      value: '1 of at most 2, and 2 dead nodes that do not count: b, d, e',
+    const { facts } = explainRollout(reading)
+    expect(facts).toContainEqual({ name: 'down', value: '1 of at most 2: 1 whose new pod is not available (b)' })
+    expect(facts).toContainEqual({
+      name: 'dead',
+      value: '2 (d, e), updated on return; at most 2 cost no budget (nodes.notReady.exempt)',
+    })
+  })
+
+  it('says that dead nodes count if there are more than the policy exempts, and since when they are dead', () => {
+    const dead = { ready: false, answers: false, silentSince: '2023-11-14T22:00:00Z' }
+    const reading = aReading({
+      nodes: 'a:new b:new c:old d:old! e:old!',
+      change: { d: dead, e: dead },
+      tranche: { nodes: { notReady: { exempt: 1 } } },
+    })
+    const { facts } = explainRollout(reading)
+    expect(facts).toContainEqual({ name: 'down', value: '2 of at most 2: 2 dead (d, e)' })
+    expect(facts).toContainEqual({
+      name: 'dead',
+      value: expect.stringMatching(
+        /^2 \(d since 2023-11-14T22:00:00Z, e since .*\), updated on return; all of them count as down, because at most 1 /,
+      ),
     })
   })
 

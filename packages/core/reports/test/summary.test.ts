@@ -45,6 +45,21 @@ describe('what ends by itself', () => {
       { rollout, nodes: 'a:new b:new c:old d:old e:old', change },
       { of: 'batch', until: '2023-11-14T22:13:40.000Z' },
     ],
+    [
+      'is a batch without its dead nodes: two of three that it can update in 20 seconds',
+      { rollout, nodes: 'a:new b:new c:old d:old!? e:old!?', change, tranche: { nodes: { notReady: { exempt: 2 } } } },
+      { of: 'batch', until: '2023-11-14T22:13:30.000Z' },
+    ],
+    [
+      'is not a batch that lacks only dead nodes and excluded ones',
+      {
+        rollout,
+        nodes: 'a:new b:new c:old d:old!? e:old!?',
+        change,
+        tranche: { nodes: { notReady: { exempt: 2 }, exclude: [{ matchLabels: { name: 'c' } }] } },
+      },
+      undefined,
+    ],
     ['is not a batch with a single available node', { rollout, nodes: 'a:new b:new! c:old d:old e:old', change }, undefined],
     ['is not a batch whose nodes are all available', { nodes: 'a:new b:new c:old d:old e:old', change }, undefined],
     ['is not a batch without labelled pods, whose start is unknown', { rollout, nodes: 'a:new b:new c:old d:old e:old' }, undefined],

@@ -39,6 +39,14 @@ describe('a node on which the new version failed', () => {
     },
     'is one that was out of memory once, though it runs again': { says: a(running(1, 'OOMKilled')), want: ['a: OOMKilled'] },
     'is one that became NotReady after its kubelet acknowledged the pod': { says: a({ isNodeReady: false }), want: ['a: NodeNotReady'] },
+    'is not one that became NotReady then, if the policy ignores that, until the deadline': {
+      says: a({ isNodeReady: false, ready: false }, { rules: { ignoreReasons: ['NodeNotReady'] }, at: 600 }),
+      want: [],
+    },
+    'is one that became NotReady then, though the policy ignores that, once the deadline passes': {
+      says: a({ isNodeReady: false, ready: false }, { rules: { ignoreReasons: ['NodeNotReady'] }, at: 601 }),
+      want: ['a: ProgressDeadlineExceeded'],
+    },
     'is one that became NotReady in the second in which its kubelet acknowledged the pod': {
       says: a({ isNodeReady: false, notReadySince: at(1) }),
       want: ['a: NodeNotReady'],

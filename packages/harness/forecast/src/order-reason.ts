@@ -1,4 +1,5 @@
 import { BY_STAMPS, isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
+import type { Forecast } from '@tranche/api-schema'
 import type { Node } from '@tranche/kube-types'
 import { batchScope, isInScope, type OrderReason, orderReasonOf } from '@tranche/fence'
 import { hashOf, templateOf, templateText } from '@tranche/planner'
@@ -45,8 +46,16 @@ function orderReasonText(reason: OrderReason, batch: number): string {
 
 const orderText: Readonly<Record<string, string>> = { Oldest: 'oldest pod first', Newest: 'newest pod first', Name: 'by name' }
 
-/** @returns function that explains why a node is not updated; it returns undefined for a node outside the DaemonSet */
-export function createUntaken({ snapshot, daemonSet, timeline }: ForecastInputs): (node: Node) => string | undefined {
+type Untaken = Pick<Forecast['nodes'][number], 'reason' | 'cause'>
+
+/**
+ * @param dead names of the nodes that are dead at the start
+ * @returns function that explains why a node is not updated; it returns undefined for a node outside the DaemonSet
+ */
+export function createUntaken(
+  { snapshot, daemonSet, timeline }: ForecastInputs,
+  dead: ReadonlySet<string>,
+): (node: Node) => Untaken | undefined {
   const podsByNode = Map.groupBy(snapshot.pods, nodeOf)
   const planned = templateText(daemonSet.spec.template)
   const target = snapshot.revisions.find((one) => templateText(templateOf(one)) === planned)
@@ -57,12 +66,13 @@ export function createUntaken({ snapshot, daemonSet, timeline }: ForecastInputs)
     const node = toFleetNode(object, undefined, BY_STAMPS)
     const pods = podsByNode.get(node.name) ?? []
     if (!isDesiredNode(daemonSet.spec.template.spec ?? {}, object))
-      return pods.length === 0 ? undefined : 'the DaemonSet does not place a pod there'
-    if (pods.some((pod) => revisionOf(pod) === released)) return 'already runs the new version'
-    if (!node.ready) return 'NotReady: skipped, and updated once it is Ready'
-    if (node.maintenance !== undefined) return 'in maintenance: skipped, and updated afterwards'
-    if (!isInScope(scope, node)) return 'excluded by nodes.exclude of the policy'
-    if (updated.has(node.name)) return 'gets the new version without a deletion'
-    return timeline.begunMs === null ? 'nothing is released' : 'the release does not reach this node'
+      return pods.length === 0 ? undefined : { reason: 'the DaemonSet does not place a pod there' }
+    if (pods.some((pod) => revisionOf(pod) === released)) return { reason: 'already runs the new version' }
+    if (!isInScope(scope, node)) return { reason: 'excluded by nodes.exclude of the policy', cause: 'Excluded' }
+    if (dead.has(node.name)) return { reason: 'dead: updated on return', cause: 'Dead' }
+    if (!node.ready) return { reason: 'NotReady: skipped, and updated once it is Ready', cause: 'NotReady' }
+    if (node.maintenance !== undefined) return { reason: 'in maintenance: skipped, and updated afterwards', cause: 'Maintenance' }
+    if (updated.has(node.name)) return { reason: 'gets the new version without a deletion' }
+    return { reason: timeline.begunMs === null ? 'nothing is released' : 'the release does not reach this node' }
   }
 }

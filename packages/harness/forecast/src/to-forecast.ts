@@ -3,7 +3,7 @@ import type { ConfigObject } from '@tranche/config'
 import type { DaemonSet } from '@tranche/kube-types'
 import { hashOf, templateOf, templateText } from '@tranche/planner'
 import { type BatchTimes, type Timeline, revisionOf, type Taken } from './timeline.ts'
-import { exemptAtStart } from './exempt-at-start.ts'
+import { type DeadNodes, deadAtStart } from './dead-at-start.ts'
 import { etaRange, toSeconds } from './eta-range.ts'
 import { assumptionsOf } from './assumptions.ts'
 import { createOrderReasons, createUntaken } from './order-reason.ts'
@@ -32,9 +32,11 @@ export function toForecast(inputs: ForecastInputs): Forecast {
   const outcome = outcomeOf(inputs)
   const first = timeline.taken.filter(isOfFirst(timeline))
   const hit = nodesHit(inputs, outcome, first)
-  const unavailable = unavailableSeries(timeline.downs, downAtStart(inputs))
+  const dead = deadAtStart(inputs)
+  const unavailable = unavailableSeries(timeline.downs, downAtStart(inputs, dead))
   return {
-    nodes: [...takenNodes(inputs, first), ...otherNodes(inputs, first)],
+    nodes: [...takenNodes(inputs, first), ...otherNodes(inputs, first, dead)],
+    dead: { count: dead.dead.length, exempt: dead.names.size, exemptLimit: dead.most },
     etaSeconds: outcome === 'Completes' || outcome === 'RollsBack' ? etaOf(inputs, timeline.endedMs ?? 0) : null,
     peakUnavailable: Math.max(...unavailable.map(({ nodes }) => nodes)),
     maxUnavailable: timeline.limit,
@@ -97,14 +99,14 @@ function takenNodes(inputs: ForecastInputs, first: readonly Taken[]): Forecast['
   })
 }
 
-function otherNodes(inputs: ForecastInputs, first: readonly Taken[]): Forecast['nodes'] {
+function otherNodes(inputs: ForecastInputs, first: readonly Taken[], { dead }: DeadNodes): Forecast['nodes'] {
   const seen = new Set(first.map(({ node }) => node))
-  const reasonOf = createUntaken(inputs)
+  const reasonOf = createUntaken(inputs, new Set(dead))
   const others = inputs.snapshot.nodes.filter(({ metadata }) => !seen.has(metadata.name))
   return others
     .flatMap((node) => {
       const reason = reasonOf(node)
-      return reason === undefined ? [] : [{ name: node.metadata.name, batch: 0, order: 0, reason }]
+      return reason === undefined ? [] : [{ name: node.metadata.name, batch: 0, order: 0, ...reason }]
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -121,10 +123,10 @@ function etaOf({ timeline, daemonSet, times }: ForecastInputs, wholeMs: number):
 }
 
 /** Nodes that are down at the start and use up the budget. */
-function downAtStart(inputs: ForecastInputs): number {
+function downAtStart(inputs: ForecastInputs, dead: DeadNodes): number {
   const { timeline, snapshot } = inputs
   const desired = snapshot.daemonSet?.status?.desiredNumberScheduled ?? snapshot.pods.length
-  return Math.max(0, desired - timeline.upAtStart - exemptAtStart(inputs))
+  return Math.max(0, desired - timeline.upAtStart - dead.names.size)
 }
 
 function batchesOf(timeline: Timeline): Forecast['batches'] {

@@ -66,14 +66,14 @@ const heldBySchema = z.object({
 /** A hold that the Rollout requests. It lasts as long as it is in the spec. */
 export type HeldBy = Frozen<z.infer<typeof heldBySchema>>
 
-const leftNodesSchema = z.object({
+const leftAtEndSchema = z.object({
   nodes: atomicList(textUpTo(sizeLimits.name))
     .max(LEFT_NODES_MAX)
     .optional()
     .meta({ description: 'Names of the nodes. Absent if there are too many to list: then failures on every node count.' }),
 })
 /** Nodes that ran an old pod when their release ended. */
-export type LeftNodes = Frozen<z.infer<typeof leftNodesSchema>>
+export type LeftAtEnd = Frozen<z.infer<typeof leftAtEndSchema>>
 
 const trancheSpecSchema = z.object({
   paused: z.boolean().optional().meta({ description: 'Stops all pod deletions, including those of the batch in flight.' }),
@@ -96,7 +96,7 @@ const trancheSpecSchema = z.object({
   retry: textUpTo(sizeLimits.identity)
     .optional()
     .meta({ description: 'Id of the last retry accepted for this release. A retry lifts stops that wait for a person.' }),
-  left: leftNodesSchema.optional().meta({
+  left: leftAtEndSchema.optional().meta({
     description:
       'Nodes that still ran an old pod when the release ended; they are updated when they return. From then on, only failures on them stop the release.',
   }),

@@ -9,7 +9,7 @@ export {
   type StrategyDriftStatus,
   type FlightRecord,
   type HeldBy,
-  type LeftNodes,
+  type LeftAtEnd,
   type Hold,
   type Measurement,
   type Permit,
@@ -176,6 +176,8 @@ export {
   simFaultsSchema,
 } from './sim-faults.ts'
 export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
+export { type BudgetUser, budgetUserSchema, type LeftNodes, leftNodesSchema } from './rest/left-nodes.ts'
+export { type BudgetUse, budgetUses, GROUPED_NODES_MAX, type LeftCause, leftCauses } from './rest/left-words.ts'
 export { type HookBody, hookBodySchema, hookHeadersSchema, hookParamsSchema } from './rest/hook.ts'
 export {
   namespaceParamsSchema,

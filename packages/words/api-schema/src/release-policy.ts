@@ -53,7 +53,7 @@ const notReadySchema = z.object({
   }),
   exempt: intOrString().optional().meta({
     description:
-      'Number of dead nodes, or percentage of desired nodes, that do not count as unavailable. Dead are nodes on the old version, or on one that was stable before, that do not answer, are in maintenance, or are NotReady for long. If more are dead, all of them count. Default 10%.',
+      'Number of dead nodes, or percentage of desired nodes, that do not count as unavailable. Dead are nodes on the old version, or on one that was stable before, that do not answer, are in maintenance, or are NotReady for long. If more are dead, all of them count. 0 counts every dead node: the strict rule. Default 10%.',
   }),
   after: duration()
     .optional()

@@ -1,7 +1,7 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import { displayWidth } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
-import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf, waitingText } from './report-words.ts'
+import { ageText, downCount, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf, waitingText } from './report-words.ts'
 import { type Column, GAP, tableLines } from './table.ts'
 
 /** Optional columns of a list. */
@@ -19,7 +19,8 @@ const LEAST_REASON = 12
 
 /** Formats Rollouts as a table; colours highlight those that wait for a person or failed. Pure. */
 export function listView(rollouts: readonly RolloutSummary[], columns: ListColumns, drawing: Drawing): readonly string[] {
-  const [all, ...fewer] = columns.wide ? [roomyColumns] : [roomyColumns, roomyColumns.slice(1), []]
+  const roomyColumns = [...(rollouts.some(({ nodes }) => (nodes.dead ?? 0) > 0) ? [deadColumn] : []), ...otherColumns]
+  const [all, ...fewer] = columns.wide ? [roomyColumns] : [roomyColumns, ...roomyColumns.map((_, at) => roomyColumns.slice(at + 1))]
   const fits = (roomy: readonly Column<RolloutSummary>[]): boolean =>
     widthLeft(rollouts, columnsOf(columns, roomy, drawing), drawing.width) >= longestReason(rollouts)
   const roomy = [all!, ...fewer].find(fits) ?? fewer.at(-1) ?? all!
@@ -56,12 +57,19 @@ function columnsOf(
   ]
 }
 
+/** Only where a node is dead: most fleets have none, and the column takes room from the others. */
+const deadColumn: Column<RolloutSummary> = {
+  heading: 'DEAD',
+  cell: (rollout) => (isOurs(rollout) ? String(rollout.nodes.dead ?? 0) : ''),
+  style: ({ nodes: { dead = 0, exempt = 0 } }) => (dead > exempt ? 'yellow' : null),
+}
+
 /** Columns that are omitted on a narrow terminal, in this order. */
-const roomyColumns: readonly Column<RolloutSummary>[] = [
+const otherColumns: readonly Column<RolloutSummary>[] = [
   {
     heading: 'DOWN',
     cell: (rollout) => (isOurs(rollout) ? downText(rollout) : ''),
-    style: ({ nodes, maxUnavailable }) => (nodes.unavailable > (maxUnavailable ?? nodes.unavailable) ? 'yellow' : null),
+    style: ({ nodes, maxUnavailable }) => (downCount(nodes) > (maxUnavailable ?? downCount(nodes)) ? 'yellow' : null),
   },
   { heading: 'VERSION', cell: ({ images }) => versionsOf(images), least: 10 },
 ]
@@ -84,7 +92,7 @@ function wideColumns(nowMs: number): readonly Column<RolloutSummary>[] {
 }
 
 function downText({ nodes, maxUnavailable }: RolloutSummary): string {
-  return `${nodes.unavailable}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`
+  return `${downCount(nodes)}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`
 }
 
 /** Text of the column WAITS FOR; empty for a release that is over. In short form the reason, since a cut sentence says less. */

@@ -1,8 +1,9 @@
 import type { Forecast } from '@tranche/api-schema'
 import { durationText } from '@tranche/clock'
-import { foldNames } from '../../plan/fold-names.ts'
+import { foldNames, foldNamesWithin } from '../../plan/fold-names.ts'
 import { displayWidth, type StyledSpan, type Style } from '../styled-line.ts'
 import { createDrawing, type Drawing } from './drawing.ts'
+import { counted } from './report-words.ts'
 import { type Column, tableLines } from './table.ts'
 import { wrapText } from '../wrap-text.ts'
 
@@ -10,6 +11,7 @@ type Batch = Forecast['batches'][number]
 type PlannedNode = Forecast['nodes'][number]
 
 const WIDEST_TEXT = 120
+const BULLET_WIDTH = 4
 const outcomeStyles: Readonly<Record<Forecast['outcome'], Style>> = {
   Completes: 'green',
   Stops: 'red',
@@ -24,6 +26,7 @@ export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): r
   return [
     ...paragraph(forecast.message, drawing, outcomeStyles[forecast.outcome]),
     ...(taken.length === 0 ? [] : factLines(forecast, drawing)),
+    ...deadLine(forecast.dead, drawing),
     ...(taken.length === 0 ? [] : ['', ...updated]),
     ...restLines(forecast, drawing),
     '',
@@ -38,7 +41,7 @@ function paragraph(text: string, drawing: Drawing, style?: Style): readonly stri
 }
 
 function bulleted(text: string, drawing: Drawing): readonly string[] {
-  return wrapText(text, Math.max(20, Math.min(drawing.width, WIDEST_TEXT) - 4)).map((line, at) =>
+  return wrapText(text, Math.max(20, Math.min(drawing.width, WIDEST_TEXT) - BULLET_WIDTH)).map((line, at) =>
     drawing.line(at === 0 ? '  - ' : '    ', line),
   )
 }
@@ -53,28 +56,45 @@ function factLines({ etaSeconds, peakUnavailable, maxUnavailable, outcome }: For
   ]
 }
 
+/** Dead nodes are in no batch, and not in the duration. */
+function deadLine(dead: Forecast['dead'], drawing: Drawing): readonly string[] {
+  if (dead === undefined || dead.count === 0) return []
+  const budget = dead.exempt > 0 ? `at most ${dead.exemptLimit} cost no budget` : `all count as down: more than ${dead.exemptLimit}`
+  return [drawing.line(['dim', `  ${'dead'.padEnd(14)}`], `${counted(dead.count, 'node')}, updated on return (${budget})`)]
+}
+
 function rangeText({ low, high }: NonNullable<Forecast['etaSeconds']>): string {
   const [from, to] = [durationText(low * 1000), durationText(high * 1000)]
   return from === to ? from : `${from} to ${to}`
 }
 
 function batchLines({ batches }: Forecast, taken: readonly PlannedNode[], drawing: Drawing): readonly string[] {
-  const namesOf = (index: number): string => foldNames(taken.filter(({ batch }) => batch === index).map(({ name }) => name)).join(' ')
+  const namesIn = (index: number): readonly string[] => taken.filter(({ batch }) => batch === index).map(({ name }) => name)
   const columns: readonly Column<Batch>[] = [
     { heading: 'BATCH', cell: ({ index }) => String(index) },
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },
     { heading: 'BEGINS', cell: ({ startSeconds }) => durationText(startSeconds * 1000) },
-    { heading: 'READY', cell: ({ endSeconds }) => (endSeconds === null ? 'never' : durationText(endSeconds * 1000)) },
+    { heading: 'READY', cell: readyText },
     {
       heading: 'THEN',
       cell: ({ pause }) =>
         pause === undefined ? '' : pause === 'person' ? 'approval' : `waits ${durationText(Number.parseInt(pause, 10) * 1000)}`,
     },
-    { heading: 'WHICH', cell: ({ index }) => namesOf(index) },
+    {
+      heading: 'WHICH',
+      cell: ({ index }) => foldNames(namesIn(index)).join(' '),
+      within: ({ index }, width) => foldNamesWithin(namesIn(index), width),
+    },
   ]
   const uncut = tableLines(batches, columns, createDrawing({ ...drawing, width: Number.POSITIVE_INFINITY, colors: false }))
   const isCut = uncut.some((line) => displayWidth(line) > drawing.width)
   return [...tableLines(batches, columns, drawing), ...(isCut ? [drawing.line(['dim', '-o wide shows all nodes'])] : [])]
+}
+
+/** A step that matches no node has nothing to wait for. */
+function readyText({ nodes, endSeconds }: Batch): string {
+  if (endSeconds === null) return 'never'
+  return nodes === 0 ? 'no node' : durationText(endSeconds * 1000)
 }
 
 const nodeColumns: readonly Column<PlannedNode>[] = [
@@ -98,6 +118,14 @@ function restLines({ nodes, outcome, nodesHit }: Forecast, drawing: Drawing): re
   return [
     '',
     drawing.line(['dim', 'not updated']),
-    ...byReason.flatMap(([reason, alike]) => bulleted(`${reason}: ${foldNames(alike.map(({ name }) => name)).join(' ')}`, drawing)),
+    ...byReason.flatMap(([reason, alike]) =>
+      bulleted(
+        `${reason}: ${foldNamesWithin(
+          alike.map(({ name }) => name),
+          drawing.width - BULLET_WIDTH,
+        )}`,
+        drawing,
+      ),
+    ),
   ]
 }

@@ -1,6 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
-import { backText, goesBackAtOnce, isOurs, messageBesideBack, outcomeStyles, stateWord } from './report-words.ts'
+import { backText, downAndDead, goesBackAtOnce, isOurs, messageBesideBack, outcomeStyles, stateWord } from './report-words.ts'
 
 /** Last printed report of a Rollout, and its time in monotonic milliseconds. */
 export interface PrintedProgress {
@@ -24,7 +24,7 @@ export function progressLine(report: RolloutSummary, drawing: Drawing): string {
   const available = nodes.updated === nodes.updatedAvailable ? '' : ` (${nodes.updatedAvailable} available)`
   const text = need?.message ?? messageBesideBack(report)
   const done = `${nodes.updated}/${nodes.desired} ${rollbackFrom === undefined ? 'updated' : 'back'}${available}`
-  const countsText = `${placeText(report)}  ${done}, ${nodes.unavailable} down${failed}`
+  const countsText = `${placeText(report)}  ${done}, ${downAndDead(nodes)}${failed}`
   return drawing.line(
     `${namespace}/${name}  `,
     [outcomeStyles[outcome], stateWord(report)],
@@ -45,5 +45,5 @@ function turningPoint({ outcome, reason, phase, step, need, nodes, canaryRevisio
 }
 
 function counts({ nodes }: RolloutSummary): string {
-  return JSON.stringify([nodes.updated, nodes.updatedAvailable, nodes.unavailable])
+  return JSON.stringify([nodes.updated, nodes.updatedAvailable, nodes.unavailable, nodes.dead, nodes.exempt])
 }

@@ -18,7 +18,8 @@ const MOST_NODES = 4
 /** Number of zones above which each zone lists fewer nodes. */
 const MANY_ZONES = 3
 const MOST_NODES_OF_MANY_ZONES = 2
-const LONGEST_NAME = 40
+/** Clouds give nodes names of 50 characters, which users copy. */
+const LONGEST_NAME = 63
 /** Worst first. */
 const unwell = ['failing', 'down', 'notReady', 'updating'] as const satisfies readonly NodeReport['state'][]
 
@@ -98,12 +99,13 @@ function isDisabled({ phase }: RolloutReport): boolean {
   return phase === 'Disabled'
 }
 
-function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: { report }, options }: Context): TreeItem {
+function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: { report, batches }, options }: Context): TreeItem {
+  const before = batches.find(({ index }) => index === batch.index - 1)?.nodes ?? 0
   const step = report.steps.find(({ index }) => index === batch.index)
   const title = [`batch ${batch.index}  `, ...(step === undefined ? [] : [`${step.replicas}  `])]
   const state: readonly StyledSpan[] = isDisabled(report)
     ? [report.outcome === 'Done' ? batchMarks.done : ['yellow', 'frozen'], `  ${throughText(batch)}`]
-    : [batchMarks[batch.state], `  ${batchCounts(batch)}`, ['dim', pauseText(step?.pause)]]
+    : [batchMarks[batch.state], `  ${batchCounts(batch, before)}`, ['dim', pauseText(step?.pause)]]
   return {
     spans: [...title, ...state],
     items: zoneItems(nodes, { ...options, all: batch.state === 'current' }),
@@ -116,13 +118,17 @@ const batchMarks: Readonly<Record<BatchReport['state'], StyledSpan>> = {
   ahead: ['dim', 'ahead'],
 }
 
-/** Counts of a batch. One that is ahead has updated nodes after a jump back, or if the release was frozen later. */
-function batchCounts(batch: BatchReport): string {
+/** Counts of a batch; `no node` for one whose step adds none to the `before` ones. One that is ahead has updated nodes after a jump back, or if the release was frozen later. */
+function batchCounts(batch: BatchReport, before: number): string {
   const { state, nodes, updated } = batch
+  if (nodes <= before && updated === 0) return NO_NODE
   const most = `up to ${counted(nodes, 'node')}`
   if (state === 'ahead' && updated === 0) return most
   return state === 'done' ? throughText(batch) : `${throughText(batch)}, ${most}`
 }
+
+/** Text of a batch whose step adds no node. */
+const NO_NODE = 'no node'
 
 function throughText({ updated, available }: BatchReport): string {
   return available === updated ? `${available} available` : `${available} of ${updated} available`
@@ -227,6 +233,7 @@ function nodeItem(node: NodeReport, { width, wide, nowMs }: TreeOptions & { read
       [nodeStyles[node.state], nodeWords[node.state]],
       ...(node.since === undefined ? [] : ([['dim', ` ${ageText(node.since, nowMs)}`]] as const)),
       ...(node.failsAt === undefined ? [] : ([['yellow', `, ${deadlineText(node.failsAt, nowMs)}`]] as const)),
+      ...(isDead(node) ? ([['yellow', ', dead']] as const) : []),
       ...(node.budget?.counts === false ? ([['dim', ', costs no budget']] as const) : []),
       ...(wide && node.pod !== undefined ? [`  ${node.pod}`] : []),
       ...(node.why === undefined ? [] : [`  ${node.why}`]),
@@ -234,6 +241,10 @@ function nodeItem(node: NodeReport, { width, wide, nowMs }: TreeOptions & { read
     ],
     items: [],
   }
+}
+
+function isDead({ budget }: NodeReport): boolean {
+  return budget?.reason === 'Exempt' || budget?.reason === 'TooManyDead'
 }
 
 const DAY_MS = 86_400_000

@@ -1,4 +1,4 @@
-import type { RolloutReport, ActionType } from '@tranche/api-schema'
+import type { ActionType, BudgetUse, RolloutReport } from '@tranche/api-schema'
 import { progressBar, stepMarks } from '../progress-bar.ts'
 import type { StyledSpan } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
@@ -7,7 +7,11 @@ import { releaseTree } from './release-tree.ts'
 import { remainingTime } from './remaining-time.ts'
 import {
   backText,
+  budgetCounts,
   changedConfigText,
+  counted,
+  downCount,
+  firstNames,
   forSince,
   goesBackAtOnce,
   isOurs,
@@ -37,7 +41,9 @@ export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boo
     ...configLines(picture, drawing),
     ...stepLines(report, drawing),
     ...labelled('nodes', nodeCountsText(report), drawing),
+    ...budgetLines(report, drawing),
     ...waitLines(report, drawing),
+    ...leftLines(report, drawing),
     ...keptLines(report, drawing),
     ...policyLines(report, drawing),
     ...pinnedLines(report, drawing),
@@ -105,10 +111,43 @@ const messageLabels: Partial<Readonly<Record<RolloutReport['outcome'], string>>>
   RolledBack: 'status',
 }
 
+const budgetUses: Readonly<Record<BudgetUse, string>> = {
+  InFlight: 'being updated',
+  Updated: 'new pod not available',
+  Old: 'old pod not available',
+  Away: 'NotReady or in maintenance',
+  Dead: 'dead',
+}
+
+/** Nodes that use up the budget, unless all of them are being updated. */
+function budgetLines(report: RolloutReport, drawing: Drawing): readonly string[] {
+  const { budget, outcome } = report
+  const { limit = 0, users = [] } = budget ?? {}
+  if (outcome !== 'Running' || downCount(budgetCounts(report)) < limit || users.every(({ use }) => use === 'InFlight')) return []
+  const texts = users.map(({ use, count, nodes: names }) => `${count} ${budgetUses[use]} (${firstNames(names, count)})`)
+  return labelled('budget', `used up: ${texts.join(', ')}`, drawing)
+}
+
+/** Nodes that the release leaves for now: one line for each cause. */
+function leftLines({ leftNodes = [], phase }: RolloutReport, drawing: Drawing): readonly string[] {
+  if (phase === 'Disabled') return []
+  return leftNodes.flatMap(({ message, next }, at) => labelled(at === 0 ? 'left' : '', `${message}: ${next}`, drawing))
+}
+
+/** Message of the status. Once only nodes are left, in short form: the next lines have the causes. */
+function messageOf(report: RolloutReport): string {
+  const { phase, outcome, leftNodes = [], conditions } = report
+  if (phase !== 'Healthy' || outcome !== 'Done' || leftNodes.length === 0) return messageBesideBack(report)
+  const count = leftNodes.reduce((sum, group) => sum + group.count, 0)
+  const isKept = conditions.some(({ type, status, reason }) => type === 'StrategyRestored' && status === 'False' && reason === 'NodesLeft')
+  const until = isKept ? '; the update strategy is restored once they are updated and available' : ''
+  return `${counted(count, 'node')} left behind${until}`
+}
+
 /** Message of the pending decision, else of the status. */
 function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const { outcome, need, failure } = report
-  const message = messageBesideBack(report)
+  const message = messageOf(report)
   if (outcome === 'Done' && need === undefined) return message === '' ? [] : labelled('status', message, drawing)
   const text = need?.message ?? message
   const isShown = failure?.reason === (need?.reason ?? report.reason)

@@ -1,4 +1,4 @@
-import type { NodeReport, Outcome, RevisionReport, RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import type { LeftCause, LeftNodes, NodeReport, Outcome, RevisionReport, RolloutReport, RolloutSummary } from '@tranche/api-schema'
 import { durationText } from '@tranche/clock'
 import type { AdviceRule } from '@tranche/validation'
 import { parseTime } from '@tranche/kube-types'
@@ -114,36 +114,84 @@ export function changedConfigText({ changedConfig = [] }: RevisionReport): strin
   return changedConfig.length === 0 ? '' : `changed ${changedConfig.join(', ')}`
 }
 
+const MOST_NAMES = 3
+
+/** @param count number of all names, of which `names` has the first @returns `a, b, c, +2 more` */
+export function firstNames(names: readonly string[], count: number = names.length): string {
+  const shown = names.slice(0, MOST_NAMES)
+  return [...shown, ...(count > shown.length ? [`+${count - shown.length} more`] : [])].join(', ')
+}
+
+/** @returns number of nodes that use the budget: those without an available pod, minus the dead ones that do not count */
+export function downCount({ unavailable, exempt = 0 }: RolloutSummary['nodes']): number {
+  return Math.max(0, unavailable - exempt)
+}
+
+/** @returns `2 down, 3 dead`, or `5 down, 3 of them dead` if dead nodes count */
+export function downAndDead(nodes: RolloutSummary['nodes']): string {
+  const { dead = 0, exempt = 0 } = nodes
+  const down = `${downCount(nodes)} down`
+  if (dead === 0) return down
+  return exempt > 0 ? `${down}, ${dead} dead` : `${down}, ${deadAmong(nodes)}`
+}
+
+function deadAmong({ unavailable, dead = 0 }: RolloutSummary['nodes']): string {
+  return dead >= unavailable ? 'all of them dead' : `${dead} of them dead`
+}
+
 /** @returns the counts of nodes as one sentence without a stop */
 export function nodeCountsText(report: RolloutReport): string {
-  const { nodes, rollbackFrom, zones } = report
-  const excluded = Math.min(
-    nodes.skipped,
-    zones.reduce((sum, { states }) => sum + (states.excluded ?? 0), 0),
-  )
-  const away = nodes.skipped - excluded
+  const { nodes, rollbackFrom, leftNodes } = report
   const parts = [
     `${nodes.updated} of ${nodes.desired} ${rollbackFrom === undefined ? 'updated' : 'back'}`,
     ...(nodes.updated === nodes.updatedAvailable ? [] : [`${nodes.updatedAvailable} of them available`]),
     downText(report),
     ...(nodes.failed === 0 ? [] : [`${nodes.failed} failed`]),
     ...(nodes.leaked === 0 ? [] : [`${nodes.leaked} leaked`]),
-    ...(away === 0 ? [] : [`${away} skipped until ${away === 1 ? 'it is' : 'they are'} back`]),
-    ...(excluded === 0 ? [] : [`${excluded} excluded by the policy`]),
+    ...(leftNodes === undefined ? skippedTexts(report) : leftTexts(leftNodes)),
   ]
   return parts.join(', ')
 }
 
-/** Dead nodes cost no budget while there are few. More may be down than allowed, from other causes: then the release takes no more down. */
-function downText({ nodes: { unavailable }, maxUnavailable: limit, budget, outcome }: RolloutReport): string {
-  if (limit === undefined) return `${unavailable} down`
-  const { exempt = 0, dead: lost = 0 } = budget ?? {}
-  const dead = lost === 0 ? '' : `; ${deadText(lost, unavailable)} ${exempt === 0 ? 'count' : 'not count'}`
-  const over = outcome === 'Running' && unavailable - exempt > limit ? ': no more nodes are taken down' : ''
-  return `${unavailable} down (maxUnavailable ${limit}${dead}${over})`
+/** Counts by cause; dead nodes have a count of their own already, and failed ones too. */
+function leftTexts(groups: readonly LeftNodes[]): readonly string[] {
+  const words: Partial<Readonly<Record<LeftCause, string>>> = { Excluded: 'excluded by the policy', Maintenance: 'in maintenance' }
+  const others = groups.filter(({ cause }) => cause !== 'Dead' && cause !== 'Failed' && words[cause] === undefined)
+  const away = others.reduce((sum, { count }) => sum + count, 0)
+  return [
+    ...(away === 0 ? [] : [`${away} skipped until ${away === 1 ? 'it is' : 'they are'} back`]),
+    ...groups.flatMap(({ cause, count }) => (words[cause] === undefined ? [] : [`${count} ${words[cause]}`])),
+  ]
 }
 
-function deadText(dead: number, unavailable: number): string {
-  const which = dead < unavailable ? `${dead} of the ${unavailable}` : dead === 1 ? 'it' : 'all'
-  return dead === 1 ? `${which} is dead and does` : `${which} are dead and do`
+/** For a report of an older version, which has no causes. */
+function skippedTexts({ nodes, zones }: RolloutReport): readonly string[] {
+  const excluded = Math.min(
+    nodes.skipped,
+    zones.reduce((sum, { states }) => sum + (states.excluded ?? 0), 0),
+  )
+  const away = nodes.skipped - excluded
+  return [
+    ...(away === 0 ? [] : [`${away} skipped until ${away === 1 ? 'it is' : 'they are'} back`]),
+    ...(excluded === 0 ? [] : [`${excluded} excluded by the policy`]),
+  ]
+}
+
+/** More may be down than allowed, from causes other than the release: then it takes no more down. */
+function downText(report: RolloutReport): string {
+  const { maxUnavailable: limit, budget, outcome } = report
+  const nodes = budgetCounts(report)
+  if (limit === undefined) return downAndDead(nodes)
+  const over = outcome === 'Running' && downCount(nodes) > limit ? ': no more nodes are taken down' : ''
+  const down = `${downCount(nodes)} down (maxUnavailable ${limit}${over})`
+  const { dead = 0, exempt = 0 } = nodes
+  if (dead === 0) return down
+  const most = budget?.exemptLimit
+  if (exempt > 0) return `${down}, ${dead} dead (${most === undefined ? 'cost no budget' : `at most ${most} cost no budget`})`
+  return `${down}, ${deadAmong(nodes)} (${most === undefined ? 'all count' : `more than ${most}, so all count`})`
+}
+
+/** Counts of nodes; those of dead nodes from the budget, where older versions have them, too. */
+export function budgetCounts({ nodes, budget }: RolloutReport): RolloutSummary['nodes'] {
+  return budget === undefined ? nodes : { ...nodes, dead: budget.dead, exempt: budget.exempt }
 }

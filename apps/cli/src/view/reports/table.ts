@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly style?: (row: Row) => Style | null
   /** Minimum width in columns; columns with a minimum shrink from first to last if the terminal is narrow. @default the full width */
   readonly least?: number
+  /** Text of the last column in at most `width` columns. @default the text, cut at the line end */
+  readonly within?: (row: Row, width: number) => string
 }
 
 /** Columns between two cells. */
@@ -27,9 +29,11 @@ export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<R
     columns.map((column) => column.heading),
     () => 'dim',
   )
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0)
+  const textOf = ({ cell, within }: Column<Row>, row: Row): string => within?.(row, Math.max(1, drawing.width - before)) ?? cell(row)
   const lines = rows.map((row) =>
     spans(
-      columns.map(({ cell }) => cell(row)),
+      columns.map((column) => textOf(column, row)),
       (at) => columns[at]!.style?.(row) ?? null,
     ),
   )

@@ -27,7 +27,7 @@ function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[]): 
   const away = outOfReach.length === 0 ? [] : [`NotReady or in maintenance: ${firstNodes(outOfReach)}`]
   const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
   const ends = [...away.map(() => 'one of them is back'), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
-  const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); the release continues once ${ends}, or ends with an abort`
+  const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); it continues once ${ends}, or ends with an abort`
   return { reason: 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
 }
 

@@ -176,15 +176,23 @@ function settlingMessage(progress: BatchProgress, until: string): string {
 
 function batchMessage(progress: BatchProgress, state: string, batch: number): string {
   const counts = countsText(progress)
-  const passedOver =
-    progress.skipped.length > 0
-      ? `; ${progress.skipped.length} nodes that are NotReady or in maintenance are skipped until they are back`
-      : ''
+  const passedOver = passedOverText(progress)
   const excluded = progress.excluded.length > 0 ? `; ${progress.excluded.length} nodes are excluded by the policy` : ''
   const skipped = `${passedOver}${tooManyDeadText(progress)}${excluded}`
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)
   return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`
+}
+
+/** Counts dead nodes apart from others that are skipped. */
+function passedOverText({ skipped, exemption }: BatchProgress): string {
+  const isDead = new Set(exemption.dead)
+  const dead = skipped.filter((node) => isDead.has(node)).length
+  const others = skipped.length - dead
+  const deadNodes = dead === 0 ? '' : `; ${dead} dead ${dead === 1 ? 'node is' : 'nodes are'} updated on return`
+  if (others === 0) return deadNodes
+  const away = others === 1 ? '1 node that is NotReady or in maintenance is skipped until it is back' : undefined
+  return `${deadNodes}; ${away ?? `${others} nodes that are NotReady or in maintenance are skipped until they are back`}`
 }
 
 /** G11: the message mentions strategy drift until the release ends. */

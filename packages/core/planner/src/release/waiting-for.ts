@@ -1,6 +1,8 @@
 import { clipText, isGroupWait, LISTED_NODES_MAX, sizeLimits, type Waiting } from '@tranche/api-schema'
 import { judgedRelease } from '@tranche/verdict'
 import { batchScope } from '@tranche/fence'
+import { budgetUsers, budgetUsersText } from './progress/budget-users.ts'
+import { leftNodes, leftText } from './progress/left-nodes.ts'
 import { blockedWait, downAndBlocked } from './blocked-wait.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
@@ -8,7 +10,7 @@ import { countedWait, missingNodesText, tooManyDeadText } from './counted-wait.t
 import { carryLeftMs } from './detach.ts'
 import { spreadWait } from './progress/spread-text.ts'
 import { stuckPods } from './view/stuck-pods.ts'
-import { leftBehind } from './progress/the-end.ts'
+import { leftBehind, namesLeft } from './progress/the-end.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 
@@ -61,18 +63,18 @@ function inFlightText(view: ReleaseView): string {
 function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   const behind = leftBehind(view, progress)
   if (behind === null) return null
-  const nodes = [...behind.old, ...behind.excluded, ...behind.unwell]
-  const old =
-    behind.old.length > 0 ? [`the old revision still runs on nodes that are NotReady or in maintenance: ${firstNodes(behind.old)}`] : []
-  const excluded = behind.excluded.length > 0 ? [`the policy excludes ${firstNodes(behind.excluded)}`] : []
-  const unwell = behind.unwell.length > 0 ? [`no pod is available on ${firstNodes(behind.unwell)}`] : []
+  const { flight, failure } = view.release.status ?? {}
+  const nodes = namesLeft(behind)
+  const groups = leftNodes(nodes, {
+    fleet: view.fleet,
+    progress,
+    revision: flight?.revision ?? '',
+    blocked: flight?.blocked ?? [],
+    failure: failure ?? undefined,
+  })
   const count = nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`
-  const then =
-    view.strategyScope === 'binding'
-      ? 'they are updated once that changes'
-      : 'the update strategy is restored once they are updated and available'
-  const message = `${count} left behind: ${[...old, ...excluded, ...unwell].join('; ')}; ${then}`
-  return { reason: 'NodesLeft', message, nodes }
+  const then = view.strategyScope === 'binding' ? '' : '; the update strategy is restored once they are updated and available'
+  return { reason: 'NodesLeft', message: `${count} left behind: ${leftText(groups)}${then}`, nodes }
 }
 
 function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason | null {
@@ -80,8 +82,9 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   const { limit } = wanted.allowance
   if (progress.state === 'Ready') return null
   if (progress.isBehind) return { reason: 'Upgrading', message: BEHIND, nodes: [] }
-  const counted = countedWait(progress, view.release)
-  if (progress.outOfReach !== undefined) return counted
+  const plain = countedWait(progress, view.release)
+  if (progress.outOfReach !== undefined) return plain
+  const counted = withBudgetUsers(plain, view, wanted)
   if (progress.unwell.length > 0) return { ...counted, message: `${counted.message}${acceptedText(view, wanted)}` }
   const outage = queueOutage(view, progress)
   if (outage !== null && (progress.between.length > 0 || progress.unavailable.length < limit)) return outage
@@ -92,8 +95,23 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
     const held = heldByRules(view, wanted, lack) ?? blockedWait(view, lack)
     return held === null ? counted : { ...held, message: `${held.message}${dead}` }
   }
-  const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up: ${usersText(view, wanted)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
+}
+
+/** Nodes for which a batch waits may use only a part of the budget: names those that use up the rest. */
+function withBudgetUsers(counted: Reason, view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason {
+  const { progress, allowance } = wanted
+  const { unavailable, between, updated, effectiveSize } = progress
+  const awaited = new Set(counted.nodes)
+  const isUsedUp = unavailable.length >= allowance.limit && unavailable.some((node) => !awaited.has(node))
+  if (!isUsedUp || awaited.size === 0 || updated + between.length >= effectiveSize) return counted
+  return { ...counted, message: `${counted.message}; maxUnavailable (${allowance.limit}) is used up: ${usersText(view, wanted)}` }
+}
+
+function usersText({ fleet, release }: ReleaseView, { progress, allowance: { revision } }: Wanted & { kind: 'allow' }): string {
+  const permits = release.status?.flight?.permits ?? []
+  return budgetUsersText(budgetUsers(progress.unavailable, { fleet, progress, revision, permits }))
 }
 
 /** Executors start nothing while their job queue is unavailable, and nothing else on the cluster may show that. */

@@ -105,7 +105,29 @@ describe('the status of a BatchRelease', () => {
     'names the nodes that use the budget': {
       view: { nodes: 'a:old! b:old! c:old d:old e:old' },
       want: {
-        waiting: { reason: 'BudgetUsedUp', message: expect.stringContaining('maxUnavailable (2) is used up by a, b'), nodes: ['a', 'b'] },
+        waiting: {
+          reason: 'BudgetUsedUp',
+          message: expect.stringContaining('maxUnavailable (2) is used up: 2 whose old pod is not available (a, b)'),
+          nodes: ['a', 'b'],
+        },
+      },
+    },
+    'names the other nodes that use the budget while it waits for new pods': {
+      view: { nodes: 'a:- b:old! c:old d:old e:old', record: { permits: [{ node: 'a', podUid: 'gone-a', podResourceVersion: '4' }] } },
+      want: {
+        waiting: {
+          reason: 'Upgrading',
+          message: 'waiting for new pods on a; maxUnavailable (2) is used up: 1 being updated (a), 1 whose old pod is not available (b)',
+          nodes: ['a'],
+        },
+      },
+    },
+    'counts dead nodes apart from those that it skips': {
+      view: { nodes: 'a:new b:new c:old?! d:old? e:old' },
+      want: {
+        message: expect.stringMatching(
+          /; 1 dead node is updated on return; 1 node that is NotReady or in maintenance is skipped until it is back$/,
+        ),
       },
     },
     'is not ready while a node seems updated whose pod was deleted in a release of another revision (G3)': {
@@ -331,7 +353,7 @@ describe('the status of a BatchRelease', () => {
         phase: 'Finalizing',
         waiting: {
           reason: 'NodesLeft',
-          message: expect.stringContaining('still runs on nodes that are NotReady or in maintenance: e'),
+          message: '1 node is left behind: 1 NotReady (e), updated once Ready',
           nodes: ['e'],
         },
       },
@@ -342,7 +364,7 @@ describe('the status of a BatchRelease', () => {
     },
     'promises no other strategy where OnDelete stays while the Rollout is bound': {
       view: { ...leaving(-10_000), status: { ...leaving(-10_000).status, ...begun }, view: { strategyScope: 'binding' } },
-      want: { waiting: { reason: 'NodesLeft', message: expect.stringMatching(/: e; they are updated once that changes$/) } },
+      want: { waiting: { reason: 'NodesLeft', message: expect.stringMatching(/updated once Ready$/) } },
     },
     'leaves tolerated nodes behind, too, and names them': {
       view: {
@@ -352,7 +374,13 @@ describe('the status of a BatchRelease', () => {
         record: { partition: 0, permits: [permitFor('e')] },
         status: { ...leaving(-10_000).status, ...begun },
       },
-      want: { waiting: { reason: 'NodesLeft', message: expect.stringContaining('no pod is available on e'), nodes: ['e'] } },
+      want: {
+        waiting: {
+          reason: 'NodesLeft',
+          message: expect.stringContaining('1 updated and not available, which is tolerated (e)'),
+          nodes: ['e'],
+        },
+      },
     },
     'does not report a release as over while its last nodes are being updated': {
       view: {

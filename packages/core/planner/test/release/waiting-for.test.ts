@@ -21,21 +21,21 @@ describe('a release without a node in reach', () => {
       'a:old? b:old?',
       undefined,
       ['a', 'b'],
-      '(NotReady or in maintenance: a, b); the release continues once one of them is back, or ends with an abort',
+      '(NotReady or in maintenance: a, b); it continues once one of them is back, or ends with an abort',
     ],
     [
       'that the policy excludes',
       'a:old b:old',
       { exclude: [exclude('a', 'b')] },
       ['a', 'b'],
-      '(excluded by the policy: a, b); the release continues once the policy excludes fewer nodes, or ends with an abort',
+      '(excluded by the policy: a, b); it continues once the policy excludes fewer nodes, or ends with an abort',
     ],
     [
       'for both reasons',
       'a:old? b:old',
       { exclude: [exclude('b')] },
       ['a', 'b'],
-      '(NotReady or in maintenance: a; excluded by the policy: b); the release continues once one of them is back, or the policy excludes fewer nodes, or ends with an abort',
+      '(NotReady or in maintenance: a; excluded by the policy: b); it continues once one of them is back, or the policy excludes fewer nodes, or ends with an abort',
     ],
   ])('names the nodes %s, and says what ends the wait (G6)', (_why, nodes, rules, names, text) => {
     const view = aView({ nodes, record: { state: 'open' }, ...(rules !== undefined && { tranche: { nodes: rules } }) })
@@ -56,3 +56,22 @@ describe('a release without a node in reach', () => {
     expect(waitingFor(last, wantedAllowance(last))).toMatchObject({ reason: 'NoNodeInReach', nodes: ['a', 'b'] })
   })
 })
+
+it('a release that waits for new pods names no node twice if those nodes use the whole budget', () => {
+  const view = aView({ nodes: 'a:- b:- c:old d:old e:old', spec: { batches: [{ canaryReplicas: 3 }] } })
+  expect(waitingFor(view, wantedAllowance(view))).toMatchObject({ reason: 'Upgrading', message: 'waiting for new pods on a, b' })
+})
+
+it('a release that waits for new pods names no node that uses the budget while there is some left', () => {
+  const view = aView({ nodes: 'a:- b:old! c:old d:old e:old', record: { limit: 3 }, daemonSet: limitOf(3) })
+  expect(waitingFor(view, wantedAllowance(view))?.message).toBe('waiting for new pods on a')
+})
+
+it('a release that waits for the last new pods of its batch names no node that uses the budget, because it takes none down', () => {
+  const view = aView({ nodes: 'a:- b:new c:old! d:old e:old', daemonSet: limitOf(2) })
+  expect(waitingFor(view, wantedAllowance(view))?.message).toBe('waiting for new pods on a')
+})
+
+function limitOf(maxUnavailable: number) {
+  return { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } } as const
+}

@@ -128,6 +128,14 @@ describe('a node that a release left', () => {
     expect(fake.oldPods()).toEqual([])
   })
 
+  it('is not updated after a retry that names a step, because its author saw a failure of the release (G10)', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.act({ id: 'r', type: 'retry', expectedStep: 1 })
+    settle(fake)
+    expect(fake.rollout?.status?.lastAction).toMatchObject({ result: 'Refused', reason: expect.stringContaining('has ended') })
+  })
+
   it('is updated after a pause and a resume, which accept the failure like a retry', () => {
     const fake = twoLeft()
     returnBad(fake, 'node-3')

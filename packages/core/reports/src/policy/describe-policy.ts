@@ -100,8 +100,9 @@ function nodeSentences({ order = [], exclude = [], spread = [], notReady, room }
     ),
     notReadySentences[action] ?? '',
     exempt === 0 || exempt === '0%'
-      ? 'Dead nodes count as unavailable.'
-      : `Up to ${nodesText(exempt)} that do not answer, are in maintenance, or have been NotReady for ${after} before their update do not count as unavailable. If there are more, all of them count.`,
+      ? 'Every dead node counts as unavailable (nodes.notReady.exempt is 0, the strict rule).'
+      : `Dead nodes do not count as unavailable while they are at most ${nodesText(exempt)} (nodes.notReady.exempt). If there are more, all of them count.`,
+    `A node is dead if, before its update, it does not answer, is in maintenance, or has been NotReady for ${after}.`,
     room === 'Check' ? ROOM_SENTENCE : 'Whether a node has room for the new pod is not checked before the old one is deleted.',
   ]
 }
@@ -145,6 +146,9 @@ function failureSentences(rules: FailureRules = {}, { spec }: Rollout): readonly
     `A node fails when it has no available pod for ${progressDeadlineSeconds} s after its update.`,
     `It also fails when its new pod cannot be scheduled or created for ${schedulingDeadlineSeconds} s.`,
     `It also fails after more than ${maxRestarts === 1 ? '1 restart' : `${maxRestarts} restarts`} of its containers.`,
+    ignoreReasons.includes('NodeNotReady')
+      ? 'A node that turns NotReady after its update fails only after the deadline.'
+      : 'It also fails when the node turns NotReady after its update.',
     ...(ignoreReasons.length === 0 ? [] : [`${listText(ignoreReasons)} of a container fail a node only after the deadline.`]),
     reapplySentences[rules.onReapply ?? 'Hold'] ?? '',
     ...(autoResume === undefined ? [] : [`A stopped release resumes when no more nodes than tolerated have failed for ${autoResume}.`]),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
+import { count } from './fields.ts'
+import { leftCauses } from './left-words.ts'
 
 /** Body of a forecast request. */
 export const forecastRequestSchema = z
@@ -29,10 +31,21 @@ export const forecastSchema = z
           batch: z.int().min(0).meta({ description: 'Batch, from 1; 0 if not updated.' }),
           order: z.int().min(0).meta({ description: 'Position in the whole release, from 1; 0 if not updated.' }),
           reason: z.string().meta({ description: 'Why the node has this position, or why it is not updated.' }),
+          cause: z.enum(leftCauses).optional().meta({
+            description: 'Why the release leaves the node, in one word: Dead, NotReady, Maintenance or Excluded. Absent otherwise.',
+          }),
           atSeconds: z.number().optional().meta({ description: 'Seconds from now until its old pod would be deleted.' }),
         }),
       )
       .meta({ description: 'Nodes in update order. Nodes that would not be updated come last.' }),
+    dead: z
+      .object({
+        count: count('Dead nodes. They belong to no batch, and the end of the release does not depend on them.'),
+        exempt: count('Dead nodes that do not count for `maxUnavailable`: all of them, or none.'),
+        exemptLimit: count('Maximum number of dead nodes that do not count: `nodes.notReady.exempt` of the policy, in nodes.'),
+      })
+      .optional()
+      .meta({ description: 'Nodes that are dead at the start, and updated on return. Absent in answers of older versions.' }),
     etaSeconds: z
       .object({ low: z.number(), high: z.number() })
       .nullable()

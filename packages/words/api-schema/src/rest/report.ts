@@ -6,6 +6,7 @@ import { releaseResults } from '../values.ts'
 import { actionTypes } from './action.ts'
 import { analysisReportSchema } from './analysis.ts'
 import { count, moment } from './fields.ts'
+import { budgetUserSchema, leftNodesSchema } from './left-nodes.ts'
 import { nodeStates, revisionRoles } from './node-report.ts'
 import { policyStateSchema } from './policy.ts'
 import { outcomes, rolloutSummarySchema } from './summary.ts'
@@ -94,7 +95,11 @@ const budgetSchema = z.object({
   others: count('Ready nodes whose pod of another revision is not available; without a running release, every unavailable pod.'),
   unreachable: count('Nodes without an available pod that are NotReady or in maintenance.'),
   dead: count('Dead nodes: the part of `unreachable` that was lost before the release reached it.'),
-  exempt: count('Dead nodes that do not count: all of them, or none if more are dead than `nodes.notReady.exempt` of the policy.'),
+  exempt: count('Dead nodes that do not count: all of them, or none if more are dead than `exemptLimit`.'),
+  exemptLimit: count('Maximum number of dead nodes that do not count: `nodes.notReady.exempt` of the policy, in nodes.').optional(),
+  users: z.array(budgetUserSchema).optional().meta({
+    description: 'The nodes that count, by how they use the budget. Absent while no release runs.',
+  }),
 })
 
 /** Maximum number of pinned objects in a report. */
@@ -146,6 +151,10 @@ export const rolloutReportSchema = rolloutSummarySchema
       .meta({
         description: `ConfigMaps and Secrets of which pods of the present template read copies, because of \`config: Pin\`, at most ${PINNED_CONFIG_MAX}. Absent without any, and if the DaemonSet does not exist, or is hidden.`,
       }),
+    leftNodes: z.array(leftNodesSchema).optional().meta({
+      description:
+        'Nodes that the release leaves for now, by cause: those that it skips while it runs, and those that it left behind once it is over. Absent without any.',
+    }),
     zones: z.array(z.object({ zone: z.string(), states: z.partialRecord(z.enum(nodeStates), z.int()) })),
     skippedNodes: z.array(z.string()),
     conditions: z.array(

@@ -37,6 +37,8 @@ const nodeCountsSchema = z.object({
   failed: count('Nodes on which the new version failed.'),
   leaked: count('Nodes that got the new version outside the release.'),
   skipped: count('Skipped nodes: NotReady, in maintenance, or excluded by the policy.'),
+  dead: count('Dead nodes: lost before their update, and updated on return. Absent in answers of older versions.').optional(),
+  exempt: count('Dead nodes that do not count for `maxUnavailable`: all of them, or none. Absent in answers of older versions.').optional(),
 })
 
 const remainingSchema = z.object({

@@ -1,4 +1,5 @@
-import { keptPerBlock, nodeInView } from '@tranche/fleet'
+import type { FlightRecord } from '@tranche/api-schema'
+import { type FleetView, keptPerBlock, nodeInView } from '@tranche/fleet'
 import { daemonSetAnnotations, rolloutOf, parseTime } from '@tranche/kube-types'
 import { hasOldPod } from '@tranche/fence'
 import type { BatchProgress } from './batch-progress.ts'
@@ -30,15 +31,30 @@ export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehi
   const { spec, status } = view.release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return null
   if (settleLeftMs(view, progress) > 0 && (progress.state === 'Ready' || !wasOver(view))) return null
-  const record = status.flight
+  const behind = nodesNotDone(view.fleet, progress, status.flight)
+  return namesLeft(behind).length > 0 ? behind : null
+}
+
+/** Nodes that would be left behind if the release were over now. */
+export function nodesNotDone(
+  fleet: FleetView,
+  progress: BatchProgress,
+  record: Pick<FlightRecord, 'revision' | 'permits'> | undefined,
+): LeftBehind {
   const excluded = new Set(progress.excluded)
-  const old = [...progress.old.filter((node) => !excluded.has(node)), ...deadWithOldPods(view, record?.revision)]
+  const old = [...progress.old.filter((node) => !excluded.has(node)), ...deadWithOldPods(fleet, record?.revision)]
+  const isOld = new Set(old)
   const notWell = new Set([...progress.unwell.map(({ node }) => node), ...progress.between])
   const unsettled = [...new Set((record?.permits ?? []).map(({ node }) => node))]
   const unwell = unsettled.filter(
-    (node) => !old.includes(node) && !excluded.has(node) && (notWell.has(node) || nodeInView(view.fleet, node)?.desired !== true),
+    (node) => !isOld.has(node) && !excluded.has(node) && (notWell.has(node) || nodeInView(fleet, node)?.desired !== true),
   )
-  return old.length + unwell.length + excluded.size > 0 ? { old, excluded: progress.excluded, unwell } : null
+  return { old, excluded: progress.excluded, unwell }
+}
+
+/** @returns names of all these nodes, in the order in which they are reported */
+export function namesLeft({ old, excluded, unwell }: LeftBehind): readonly string[] {
+  return [...old, ...excluded, ...unwell]
 }
 
 /** Once the Rollout knows that its release is over, accepted failures are no longer judged: the batch need not be ready again. */
@@ -49,7 +65,7 @@ function wasOver({ release, daemonSet }: ReleaseView): boolean {
 }
 
 /** Nodes that a taint for their own failure keeps from being desired: when they return, their old pod is desired again. */
-function deadWithOldPods({ fleet }: ReleaseView, revision: string | undefined): readonly string[] {
+function deadWithOldPods(fleet: FleetView, revision: string | undefined): readonly string[] {
   return deadPerBlock(fleet, revision ?? '').flat()
 }
 

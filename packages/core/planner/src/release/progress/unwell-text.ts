@@ -25,7 +25,14 @@ export function badBeforeText({ unwell }: Pick<BatchProgress, 'unwell'>, record:
   return `; ${firstNodes(nodes)} had no available pod before the update either, so the version has not failed and no deadline applies: fix ${node}, abort, or apply another template`
 }
 
-/** The first names, and the number of the others. */
-export function firstNodes(nodes: readonly string[]): string {
-  return nodes.length <= 3 ? nodes.join(', ') : `${nodes.slice(0, 3).join(', ')} and ${nodes.length - 3} more`
+/**
+ * The first names, and the number of the others.
+ *
+ * @param textOf text for one of the first names
+ * @param count number of all nodes, where `nodes` has only some of them
+ */
+export function firstNodes(nodes: readonly string[], textOf = (name: string): string => name, count = nodes.length): string {
+  const shown = count <= 3 ? nodes : nodes.slice(0, 3)
+  const named = shown.map(textOf).join(', ')
+  return count <= 3 ? named : `${named} and ${count - 3} more`
 }

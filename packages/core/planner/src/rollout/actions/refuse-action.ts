@@ -24,7 +24,7 @@ const liftedByRetry: readonly StalledReason[] = ['StrategyConflict']
 export function actionRefusal(view: RolloutView, standing: ActionContext, action: RolloutAction): string | null {
   const { before, decided } = standing
   if (action.type === 'retry' && isHeld(before, action.revision)) return null
-  const accepts = action.type === 'retry' && standingFailure(view, before) !== null
+  const accepts = action.type === 'retry' && standingFailure(view, before) !== null && !isForStepOfEnded(before, action)
   if (!accepts && (before.phase !== 'Progressing' || decided.phase !== 'Progressing')) return noReleaseText(view, before, action)
   if (decided.obstacle !== null) {
     if (action.type !== 'abort' || decided.obstacle.takesAborts !== true) return `the Rollout is stalled: ${decided.message}`
@@ -32,6 +32,11 @@ export function actionRefusal(view: RolloutView, standing: ActionContext, action
     if (changed !== null) return changed
   }
   return momentRefusal(standing, action) ?? refusals[action.type](view, before, action)
+}
+
+/** Whether it names a step, and the release has ended: its author saw another failure. */
+function isForStepOfEnded({ phase }: RolloutState, { expectedStep }: RolloutAction): boolean {
+  return phase === 'Healthy' && expectedStep !== undefined
 }
 
 function isHeld({ heldRevisions }: RolloutState, revision: string | undefined): boolean {

@@ -4,7 +4,7 @@ import {
   type CanaryStatus,
   type HeldBy,
   LEFT_NODES_MAX,
-  type LeftNodes,
+  type LeftAtEnd,
   type Rollout,
   type RolloutStep,
 } from '@tranche/api-schema'
@@ -67,7 +67,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
 export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): BatchReleaseSpec {
   const { rollout } = view
   const { retry } = acceptedActionsOf(rollout.status)
-  const { hold: _lifted, retry: _ofRelease, left = leftNodes(view, spec), ...said } = withoutPolicyTerms(spec.tranche)
+  const { hold: _lifted, retry: _ofRelease, left = leftAtEnd(view, spec), ...said } = withoutPolicyTerms(spec.tranche)
   const { analysis: _over, ...terms } = policyTerms(view)
   const nodes = withStepsOf(spec.tranche?.nodes, terms.nodes)
   const paused = rollout.spec.strategy.paused === true
@@ -78,7 +78,7 @@ export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): Batc
 }
 
 /** Nodes that run an old pod as the release ends, in the order of their names. */
-function leftNodes({ fleet }: RolloutView, { tranche }: BatchReleaseSpec): LeftNodes {
+function leftAtEnd({ fleet }: RolloutView, { tranche }: BatchReleaseSpec): LeftAtEnd {
   const nodes = fleet.nodes.filter((node) => hasOldPod(node, tranche?.canaryRevision ?? '')).map(({ name }) => name)
   return nodes.length > LEFT_NODES_MAX ? {} : { nodes: nodes.toSorted() }
 }

@@ -1,14 +1,17 @@
-import { batchScope, exemptNodes } from '@tranche/fence'
+import { batchScope, type Exemption, exemptNodes } from '@tranche/fence'
 import { BY_STAMPS, FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { ForecastInputs } from './to-forecast.ts'
 
+/** What of an exemption counts in a forecast. */
+export type DeadNodes = Pick<Exemption, 'dead' | 'most' | 'names'>
+
 /**
- * Number of nodes that are dead at the start and cost no budget. A node whose kubelet reports it NotReady counts as if it had done so for as
+ * Nodes that are dead at the start, and whether they cost budget. A node whose kubelet reports it NotReady counts as if it had done so for as
  * long as the policy says.
  */
-export function exemptAtStart({ timeline, snapshot, daemonSet }: ForecastInputs): number {
+export function deadAtStart({ timeline, snapshot, daemonSet }: ForecastInputs): DeadNodes {
   const { canaryRevision: canary, stableRevision: stable, formerRevisions: former = [], nodes: rules } = timeline.firstSpec ?? {}
-  if (canary === undefined) return 0
+  if (canary === undefined) return { dead: [], most: 0, names: new Set() }
   const fleet = new FleetIndex()
   for (const node of snapshot.nodes) fleet.nodeChanged(undefined, toFleetNode(node, undefined, BY_STAMPS))
   for (const pod of snapshot.pods) {
@@ -17,7 +20,7 @@ export function exemptAtStart({ timeline, snapshot, daemonSet }: ForecastInputs)
   }
   const { nodes, desired } = fleet.view(snapshot.daemonSet ?? daemonSet)
   const unavailable = nodes.filter((node) => node.desired && !node.pods.some(({ ready, terminating }) => ready && !terminating))
-  const { names } = exemptNodes({
+  return exemptNodes({
     unavailable,
     revisions: { canary, stable, former },
     inFlight: new Set(),
@@ -25,5 +28,4 @@ export function exemptAtStart({ timeline, snapshot, daemonSet }: ForecastInputs)
     desired,
     monotonicMs: Number.MAX_SAFE_INTEGER,
   })
-  return names.size
 }

@@ -1,0 +1,45 @@
+import { type BudgetUse, type BudgetUser, budgetUses, GROUPED_NODES_MAX, type Permit } from '@tranche/api-schema'
+import { hasOldPod, nodesInFlight } from '@tranche/fence'
+import { type FleetView, nodeInView } from '@tranche/fleet'
+import type { BatchProgress } from './batch-progress.ts'
+import { firstNodes } from './unwell-text.ts'
+
+/** Facts about nodes that use the budget. */
+export interface BudgetQuestion {
+  readonly fleet: FleetView
+  readonly progress: Pick<BatchProgress, 'exemption'>
+  /** Revision that is released. */
+  readonly revision: string
+  readonly permits: readonly Permit[]
+}
+
+/** Groups nodes that use the budget by how they use it, in the order of {@link budgetUses}. @param names nodes without an available pod that count */
+export function budgetUsers(names: readonly string[], { fleet, progress, revision, permits }: BudgetQuestion): readonly BudgetUser[] {
+  const inFlight = nodesInFlight(permits, fleet)
+  const dead = new Set(progress.exemption.dead)
+  const useOf = (name: string): BudgetUse => {
+    const node = nodeInView(fleet, name)
+    if (dead.has(name)) return 'Dead'
+    if (inFlight.has(name)) return 'InFlight'
+    if (node === undefined || !node.ready || node.maintenance !== undefined) return 'Away'
+    return hasOldPod(node, revision) ? 'Old' : 'Updated'
+  }
+  const byUse = Map.groupBy(names, useOf)
+  return budgetUses.flatMap((use) => {
+    const alike = byUse.get(use) ?? []
+    return alike.length === 0 ? [] : [{ use, count: alike.length, nodes: alike.slice(0, GROUPED_NODES_MAX) }]
+  })
+}
+
+/** @returns the groups as one text, without a stop: `2 being updated (a, b), 1 dead (c)` */
+export function budgetUsersText(users: readonly BudgetUser[]): string {
+  return users.map(({ use, count, nodes }) => `${count} ${titles[use]} (${firstNodes(nodes, undefined, count)})`).join(', ')
+}
+
+const titles: Readonly<Record<BudgetUse, string>> = {
+  InFlight: 'being updated',
+  Updated: 'whose new pod is not available',
+  Old: 'whose old pod is not available',
+  Away: 'NotReady or in maintenance',
+  Dead: 'dead',
+}

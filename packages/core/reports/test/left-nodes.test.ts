@@ -1,0 +1,125 @@
+import { explainNode, explainRollout, reportRollout, summarizeRollout } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { permitFor } from '../../../../test/fakes/build-view.ts'
+import { aReading, type FactsFields } from './build-facts.ts'
+
+const since = '2023-11-14T22:00:00Z'
+const excludeE = { exclude: [{ matchLabels: { name: 'e' } }] }
+const skipping: FactsFields = {
+  nodes: 'a:new b:new c:old!? d:old e:old',
+  change: { c: { silentSince: since }, d: { maintenance: 'Drained', maintenanceSince: since } },
+  tranche: { nodes: excludeE },
+}
+/** A release that is over but for nodes: one dead, one excluded, one with a tolerated failure. */
+const over: FactsFields = {
+  nodes: 'a:new b:new! c:old!? d:new e:old',
+  change: { c: { silentSince: since } },
+  tranche: { nodes: excludeE },
+  spec: { batchPartition: undefined },
+  record: { size: 5, partition: 0, permits: [permitFor('b')] },
+  status: {
+    phase: 'Finalizing',
+    waiting: { reason: 'NodesLeft', message: 'x', nodes: ['c', 'e', 'b'], since },
+    failure: { reason: 'ReleaseFailed', message: '', nodes: ['b'], release: 'r1' },
+  },
+  rolloutStatus: { phase: 'Healthy', message: '3 nodes are left behind' },
+}
+
+describe('the nodes that a release leaves', () => {
+  it('are those that it skips while it runs, by cause', () => {
+    expect(reportRollout(aReading(skipping)).leftNodes).toEqual([
+      { cause: 'Dead', count: 1, nodes: ['c'], message: `1 dead (c since ${since})`, next: 'updated on return' },
+      {
+        cause: 'Maintenance',
+        count: 1,
+        nodes: ['d'],
+        message: `1 in maintenance (d: Drained since ${since})`,
+        next: 'updated once that ends',
+      },
+      expect.objectContaining({ cause: 'Excluded', count: 1, nodes: ['e'] }),
+    ])
+  })
+
+  it('are those that it left behind once it is over, with tolerated ones', () => {
+    const { leftNodes = [] } = reportRollout(aReading(over))
+    expect(leftNodes.map(({ cause, nodes }) => [cause, nodes])).toEqual([
+      ['Dead', ['c']],
+      ['Failed', ['b']],
+      ['Excluded', ['e']],
+    ])
+  })
+
+  it('are absent without any', () => {
+    expect(reportRollout(aReading({ nodes: 'a:new b:new c:old' }))).not.toHaveProperty('leftNodes')
+  })
+
+  it('are facts about the release, the dead ones once, with the number that costs no budget', () => {
+    const facts = explainRollout(aReading(skipping)).facts.filter(({ name }) => ['dead', 'skipped', 'excluded', 'left'].includes(name))
+    expect(facts).toEqual([
+      { name: 'dead', value: `1 (c since ${since}), updated on return; at most 1 cost no budget (nodes.notReady.exempt)` },
+      { name: 'skipped', value: `1 in maintenance (d: Drained since ${since}), updated once that ends` },
+      { name: 'excluded', value: expect.stringContaining('1 excluded by nodes.exclude of the policy (e), updated once ') },
+    ])
+    const left = explainRollout(aReading(over)).facts
+    expect(left).toContainEqual({ name: 'left', value: expect.stringContaining('1 failed, which is tolerated (b), done once ') })
+    expect(left.map(({ name }) => name)).not.toContain('waits for')
+  })
+
+  it.each<[string, FactsFields, string, string]>([
+    ['is dead', skipping, 'c', `c is skipped because it is dead: the node is NotReady, and its kubelet does not respond, since ${since}`],
+    [
+      'is dead, once the release is over',
+      over,
+      'c',
+      `c is left behind because it is dead: the node is NotReady, and its kubelet does not respond, since ${since}`,
+    ],
+    ['is in maintenance', skipping, 'd', `d is skipped: the node is in maintenance (condition Drained), since ${since}`],
+    [
+      'failed, once the release is over',
+      over,
+      'b',
+      'b runs revision new and is not available: the pod is not Ready, which counts as a failure of the new version and is tolerated',
+    ],
+  ])('are explained one by one: a node that %s', (_which, fields, node, answer) => {
+    expect(explainNode(aReading(fields), node)?.answer).toBe(answer)
+  })
+})
+
+describe('the counts of dead nodes in a summary', () => {
+  it.each<[string, FactsFields, object]>([
+    ['are 0 without any', { nodes: 'a:new b:old! c:old' }, { unavailable: 1, dead: 0, exempt: 0 }],
+    ['say that all cost no budget', { nodes: 'a:new b:old!? c:old' }, { unavailable: 1, dead: 1, exempt: 1 }],
+    ['say that all cost budget if there are more', { nodes: 'a:new b:old!? c:old!?' }, { unavailable: 2, dead: 2, exempt: 0 }],
+  ])('%s', (_what, fields, counts) => {
+    expect(summarizeRollout(aReading(fields)).nodes).toMatchObject(counts)
+  })
+})
+
+it('a node that dies between releases is dead already then, as the next release will count it', () => {
+  const nodes = 'a:new b:new c:new!?'
+  const between = aReading({ nodes, rolloutStatus: { phase: 'Healthy', stableRevision: 'new' } })
+  expect(summarizeRollout({ ...between, release: undefined }).nodes).toMatchObject({ unavailable: 1, dead: 1, exempt: 1 })
+  expect(summarizeRollout(aReading({ nodes })).nodes).toMatchObject({ unavailable: 1, dead: 0, exempt: 0 })
+})
+
+describe('a step that matches no node', () => {
+  const selecting = (pause: object): FactsFields => ({
+    nodes: 'a:old b:old c:old',
+    rollout: { strategy: { canary: { steps: [{ nodes: { matchLabels: { name: 'none' } }, pause }, { replicas: '100%' }] } } },
+    spec: { batches: [{ canaryReplicas: '100%' }, { canaryReplicas: '100%' }] },
+    tranche: { nodes: { steps: [{ matchLabels: { name: 'none' } }] } },
+    rolloutStatus: {
+      message: 'step 1 of 2 is ready and waits for approval',
+      canaryStatus: { ...aReading().rollout.status!.canaryStatus!, currentStepState: 'StepPaused' },
+    },
+  })
+  const failed: FactsFields = { status: { failure: { reason: 'ReleaseFailed', message: '', nodes: ['a'], release: 'r1' } } }
+
+  it.each<[string, FactsFields, string]>([
+    ['has no node, and waits for approval', selecting({}), `step 1 of 2 (all of its nodes): no node; waits for approval since ${since}`],
+    ['has no node, and pauses', selecting({ duration: 60 }), `step 1 of 2 (all of its nodes): no node; pauses for 60 s since ${since}`],
+    ['hides no failure', { ...selecting({}), ...failed }, 'step 1 of 2 is ready and waits for approval'],
+  ])('%s', (_what, fields, message) => {
+    expect(summarizeRollout(aReading(fields)).message).toBe(message)
+  })
+})
