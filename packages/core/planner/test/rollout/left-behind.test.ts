@@ -164,6 +164,17 @@ describe('a node that a release left', () => {
     expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', reason: 'ReleaseFailed' }))
   })
 
+  it('is in the list of nodes to judge again after another client emptied the list', () => {
+    const fake = twoLeft()
+    const release = fake.release!
+    fake.release = { ...release, spec: { ...release.spec, tranche: { ...release.spec.tranche, left: { nodes: [] } } } }
+    settle(fake)
+    expect(fake.release?.spec.tranche?.left).toEqual({ nodes: ['node-3', 'node-4'] })
+    returnBad(fake, 'node-3')
+    expect(fake.release?.spec.tranche?.left).toEqual({ nodes: ['node-3', 'node-4'] })
+    expect(fake.rollout?.status?.failure?.nodes).toEqual(['node-3'])
+  })
+
   it('stops nothing where a node fails that the release had updated', () => {
     const fake = twoLeft()
     fake.nodes.set('node-0', { ready: true, bad: true })

@@ -67,19 +67,31 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
 export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): BatchReleaseSpec {
   const { rollout } = view
   const { retry } = acceptedActionsOf(rollout.status)
-  const { hold: _lifted, retry: _ofRelease, left = leftAtEnd(view, spec), ...said } = withoutPolicyTerms(spec.tranche)
+  const { hold: _lifted, retry: _ofRelease, left: _known, ...said } = withoutPolicyTerms(spec.tranche)
   const { analysis: _over, ...terms } = policyTerms(view)
   const nodes = withStepsOf(spec.tranche?.nodes, terms.nodes)
   const paused = rollout.spec.strategy.paused === true
   const { batchPartition: _reached, ...plan } = spec.releasePlan
-  const now = { nodes, paused, rolloutGeneration: rollout.metadata.generation ?? 0, left, ...(retry !== undefined && { retry }) }
+  const now = {
+    nodes,
+    paused,
+    rolloutGeneration: rollout.metadata.generation ?? 0,
+    left: leftAtEnd(view, spec),
+    ...(retry !== undefined && { retry }),
+  }
   const tranche = { ...said, ...terms, ...now }
   return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }
 }
 
-/** Nodes that run an old pod as the release ends, in the order of their names. */
+/**
+ * Nodes that ran an old pod when the release ended, in the order of their names. A node with an old pod now had one then. It is added where the
+ * list lacks it, because a watch was behind or another client changed the list.
+ */
 function leftAtEnd({ fleet }: RolloutView, { tranche }: BatchReleaseSpec): LeftAtEnd {
-  const nodes = fleet.nodes.filter((node) => hasOldPod(node, tranche?.canaryRevision ?? '')).map(({ name }) => name)
+  const { left } = tranche ?? {}
+  if (left !== undefined && left.nodes === undefined) return left
+  const old = fleet.nodes.filter((node) => hasOldPod(node, tranche?.canaryRevision ?? '')).map(({ name }) => name)
+  const nodes = [...new Set([...(left?.nodes ?? []), ...old])]
   return nodes.length > LEFT_NODES_MAX ? {} : { nodes: nodes.toSorted() }
 }
 
