@@ -104,8 +104,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a retry does not reach a release that has ended',
     file: 'packages/core/planner/src/rollout/release/release-spec.ts',
-    find: 'left: leftAtEnd(view, spec), ...(retry !== undefined && { retry }) }',
-    replace: 'left: leftAtEnd(view, spec) }',
+    find: '...(retry !== undefined && { retry }),\n  }',
+    replace: '}',
     tests: [leftTests],
   },
   {
