@@ -2,6 +2,8 @@ import { createElement, type ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
 import { KeptNodes } from '../src/pages/rollout/kept-nodes.tsx'
+import { LeftNodes } from '../src/pages/rollout/left-nodes.tsx'
+import { PinnedConfig } from '../src/pages/rollout/pinned-config.tsx'
 import { type DashboardPorts, PortsContext } from '../src/ports/dashboard-ports.ts'
 import { report } from './builders.ts'
 
@@ -12,8 +14,25 @@ it('nodes that keep their old pod are links with their messages', () => {
   expect(html).toContain('cpu is short by 200m')
 })
 
-it('without such nodes nothing is shown', () => {
-  expect(markup(createElement(KeptNodes, { report: report() }))).toBe('')
+it('nodes that the release leaves have their cause and what ends it, and the first ones are links', () => {
+  const nodes = Array.from({ length: 9 }, (_, at) => `node-${at}`)
+  const left = { cause: 'Dead', count: 12, nodes, message: '12 nodes are dead', next: 'updated on return' } as const
+  const html = markup(createElement(LeftNodes, { report: report({ leftNodes: [left] }) }))
+  expect(html).toContain('12 nodes are dead, updated on return')
+  expect(html).toContain('<a href="/node/demo/agent/node-7"><bdi>node-7</bdi></a>')
+  expect(html).not.toContain('node-8')
+  expect(html).toContain('and 4 nodes more')
+})
+
+it('pinned config is listed with its copies', () => {
+  const pinnedConfig = [{ kind: 'ConfigMap', name: 'agent', copy: 'agent-1a2b' }] as const
+  const html = markup(createElement(PinnedConfig, { report: report({ pinnedConfig }) }))
+  expect(html).toContain('ConfigMap <bdi>agent</bdi>')
+  expect(html).toContain('<code>agent-1a2b</code>')
+})
+
+it.each([KeptNodes, LeftNodes, PinnedConfig])('without such nodes or config nothing is shown', (section) => {
+  expect(markup(createElement(section, { report: report() }))).toBe('')
 })
 
 /** The links lead to `/VIEW/NAMESPACE/NAME/NODE`. */
