@@ -98,6 +98,14 @@ export const mutantsOfGroups: readonly Mutant[] = [
   },
   {
     rule: 'G13',
+    fault: 'a release keeps the group after a failure on a node that it had left',
+    file: planGroup,
+    find: ' && !isAfterEnd(view.release)',
+    replace: '',
+    tests: [groupTests],
+  },
+  {
+    rule: 'G13',
     fault: 'a failed release gives the group up',
     file: planGroup,
     find: ' && !isFailed(view, wanted)',

@@ -1,9 +1,11 @@
 import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
+import { breakPod } from './hands.ts'
 import { killNodes } from './kill-nodes.ts'
 import { condition, nodesOn, untilNodesOn } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
 let dead: readonly string[]
@@ -50,6 +52,52 @@ it('the template before is released after the failure like any other', async () 
   await untilNodesOn(stage, 'v1', 20)
   await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
   expectKept(stage)
+})
+
+it.each<[string, () => Promise<unknown>]>([
+  [
+    'the Rollout was disabled and enabled',
+    async () => {
+      await stage.patchRollout({ spec: { disabled: true } })
+      await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled')
+      await stage.pass(10_000)
+      await stage.patchRollout({ spec: { disabled: false } })
+    },
+  ],
+  ['another client deleted the BatchRelease', () => drive(stage.clock, stage.client.delete(resourcePaths.batchReleases, stageKey, {}))],
+])('a failure on a node that a release had left is not forgotten because %s (G9)', async (_what, happen) => {
+  await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
+  await stage.until('the failure is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+  await happen()
+  await stage.pass(60_000)
+  await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+  await stage.pass(10 * 60_000)
+  expect(await nodesOn(stage, 'v1')).toEqual([dead[1]])
+  const stalled = await condition(stage, 'Stalled')
+  expect([stalled?.reason, stalled?.message]).toEqual(['ReleaseFailed', expect.stringContaining('tranche undo node-agent -n demo')])
+  expectKept(stage)
+})
+
+it('all is given back once the last node left has failed and recovered (G6)', async () => {
+  await reachRegistry(dead[1]!, true)
+  await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+  await untilNodesOn(stage, 'v2', 19)
+  await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
+  await stage.until('the failure is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+  await reachRegistry(dead[0]!, true)
+  await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
+  expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'False' })
+  expectKept(stage)
+})
+
+it('all is given back beside a node that crashes after the end of its release (G6)', async () => {
+  await stage.pass(60_000)
+  const [other] = (await stage.pods()).filter(({ spec }) => !dead.includes(spec?.nodeName ?? ''))
+  await breakPod(stage, other!)
+  for (const name of dead) await reachRegistry(name, true)
+  for (const name of dead) await drive(stage.clock, stage.simulator.nodes.revive(name))
+  await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True', 30 * 60_000)
+  expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'False' })
 })
 
 async function reachRegistry(name: string, reaches: boolean): Promise<void> {

@@ -43,6 +43,10 @@ describe('the check of ReleasePolicies in use', () => {
     ).toBe(text)
   })
 
+  it('repeats no long name of a policy that does not exist', () => {
+    expect(found([policySign({ name: 'x'.repeat(100_000), exists: false })])[0]?.message.length).toBeLessThan(1_000)
+  })
+
   it('reports a missing right as unknown, beside the findings about the others', () => {
     const states = found([policySign({ denied: { who: 'you', ...rights } }), policySign({ name: 'gone', exists: false })]).map(
       ({ state }) => state,

@@ -16,6 +16,8 @@ export interface FailureQuestion {
   readonly terms: FailureTerms
   /** Whether the release is a rollback to the stable revision: failures are then reported, but never stop it. */
   readonly isReturn: boolean
+  /** Whether the release has ended, and no node is left. */
+  readonly isWhole: boolean
   /** Name of the release from {@link judgedRelease}. */
   readonly release: string
   readonly tranche: TrancheSpec | undefined
@@ -48,8 +50,9 @@ export function recoveredSinceOf({ recoveredSince, calmSince }: Failure): string
 }
 
 /** The earlier failure that still stops the release; null without one, or after it was lifted. */
-function heldBy({ before, verdict, analysis, terms, tranche, isReturn, nowMs }: FailureQuestion): Failure | null {
+function heldBy({ before, verdict, analysis, terms, tranche, isReturn, isWhole, nowMs }: FailureQuestion): Failure | null {
   if (before?.stops !== true || before.retry !== tranche?.retry || isReturn) return null
+  if (isWhole && !verdict.isBad) return null
   if (before.reason === 'AnalysisInconclusive') return analysis.kind === 'good' ? null : before
   if (terms.action === 'Continue') return null
   if (before.reason === 'AnalysisFailed') return analysis.kind === 'good' ? null : before

@@ -2,6 +2,7 @@ import { ACCEPTED_NODES_MAX, type BatchRelease, type Failure, type StoppedTime, 
 import { analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
 import type { FleetView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
+import { hasOldPod } from '@tranche/fence'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
 import { judgeRevision, type Verdict } from './judge-revision.ts'
 import { isAfterEnd, isWayBack, judgedNodes, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
@@ -71,8 +72,19 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
   const verdict = judge(accepted)
   const analysis: AnalysisVerdict = isReturn ? { kind: 'good' } : analysisVerdict(spec.tranche, status?.analysis)
   const named = { release: judgedRelease(release), tranche: spec.tranche }
-  const failure = failureAfter({ before, accepted, verdict, analysis, terms, isReturn, ...named, nowMs: given.nowMs })
-  const excused = verdict.isBad && terms.action !== 'Continue' ? accepted : [...accepted, ...verdict.failed.map(({ node }) => node)]
+  const failure = failureAfter({
+    before,
+    accepted,
+    verdict,
+    analysis,
+    terms,
+    isReturn,
+    isWhole: isWhole(given, revision),
+    ...named,
+    nowMs: given.nowMs,
+  })
+  const failed = verdict.isBad && terms.action !== 'Continue' ? [] : verdict.failed.map(({ node }) => node)
+  const excused = [...accepted, ...failed, ...unjudgedNodes(given)]
   const stops = failure?.stops === true ? { reason: failure.reason, message: failure.message } : null
   return { verdict, terms, failure, stops, excused, nextChangeMs: nextChange(given, verdict, terms, failure) }
 }
@@ -89,6 +101,17 @@ function acceptedNodes(
   const accepted = before?.accepted ?? []
   if (before?.stops !== true || before.retry === retry) return accepted
   return [...new Set([...accepted, ...before.nodes, ...judge(accepted).failed.map(({ node }) => node)])].slice(0, ACCEPTED_NODES_MAX)
+}
+
+/** Nodes that the release had updated before its end: whatever became of them since, the DaemonSet can be given back. */
+function unjudgedNodes({ release, fleet }: ReleaseCase): readonly string[] {
+  const judged = judgedNodes(release)
+  return judged === undefined ? [] : fleet.nodes.flatMap(({ name, desired }) => (desired && !judged.has(name) ? [name] : []))
+}
+
+/** Whether a release has ended, and no node is left any more: a failure that has healed then stops nothing. */
+function isWhole({ release, fleet }: ReleaseCase, revision: string): boolean {
+  return isAfterEnd(release) && !fleet.nodes.some((node) => hasOldPod(node, revision))
 }
 
 function nextChange(

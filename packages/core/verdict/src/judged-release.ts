@@ -37,9 +37,12 @@ export function releasedRevision({ spec, status }: Judged): string | undefined {
   return spec.tranche?.canaryRevision ?? status?.flight?.revision
 }
 
-/** Whether it is a rollback to the stable revision. Never for a hand-written BatchRelease, which names no revision. */
+/**
+ * Whether it is a rollback to the stable revision. Never for a hand-written BatchRelease, which names no revision, nor for nodes that a release of
+ * that revision left.
+ */
 export function isWayBack({ spec: { tranche } }: Judged): boolean {
-  return tranche?.canaryRevision !== undefined && tranche.canaryRevision === tranche.stableRevision
+  return tranche?.canaryRevision !== undefined && tranche.canaryRevision === tranche.stableRevision && tranche.left === undefined
 }
 
 /** Failure in the status if it belongs to this release; undefined for one of an earlier release. */

@@ -162,12 +162,25 @@ describe('a release that has ended with nodes left', () => {
     ['is not stopped by a failure from before its end', left(['a'], { nodes: well, status: { failure: found() } }), undefined],
     [
       'stays stopped by a failure since its end',
-      left(['a'], { nodes: well, status: { failure: found({ release: 'r1/left' }) } }),
+      left(['a'], { nodes: { ...well, c: { pod: 'old' } }, status: { failure: found({ release: 'r1/left' }) } }),
       'ReleaseFailed',
     ],
-    ['is not stopped if it was a rollback', left(['a'], { tranche: { stableRevision: 'new' } }), undefined],
+    [
+      'is stopped if its revision is the stable one, of which nodes are left',
+      left(['a'], { tranche: { stableRevision: 'new' } }),
+      'ReleaseFailed',
+    ],
+    [
+      'continues once its only failure has healed and no node is left',
+      left(['a'], { nodes: well, status: { failure: found({ release: 'r1/left' }) } }),
+      undefined,
+    ],
   ])('%s', (_name, given, want) => {
     expect(judge(given).stops?.reason).toBe(want)
+  })
+
+  it('excuses nodes that the release had updated, so that the DaemonSet is given back beside them', () => {
+    expect(judge(left(['b'])).excused).toEqual(['a'])
   })
 
   it('is not failed by a node that was NotReady when it was due', () => {

@@ -1,4 +1,4 @@
-import type { DoctorFinding } from '@tranche/api-schema'
+import { clipText, type DoctorFinding, sizeLimits } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import type { ClusterSigns } from '../signs/cluster-signs.ts'
 import { isDenied } from '../signs/guarded-reads.ts'
@@ -41,7 +41,8 @@ function wellFinding(count: number): DoctorFinding {
 
 /** Null where nothing is wrong with the policy. */
 function findingOf({ namespace, name, rollouts, exists, problems, unusable }: PolicySign): DoctorFinding | null {
-  const policy = `ReleasePolicy ${namespace}/${name}`
+  // An annotation of a Rollout may name anything.
+  const policy = `ReleasePolicy ${namespace}/${clipText(name, sizeLimits.name)}`
   const users = `Rollout ${namesText(rollouts)}`
   if (!exists)
     return problem(

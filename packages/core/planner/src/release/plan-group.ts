@@ -3,6 +3,7 @@ import { revokeRecord } from '@tranche/fence'
 import type { BatchReleasePlan } from './view/batch-release-plan.ts'
 import { isFinalized } from './view/is-finalized.ts'
 import { isInCharge, type ReleaseView } from './view/release-view.ts'
+import { isAfterEnd } from '@tranche/verdict'
 import { judgementOf } from './progress/judgement.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
@@ -77,8 +78,8 @@ function isRecordLost(view: ReleaseView): boolean {
   return release.status?.flight === undefined && isInCharge(view, daemonSet)
 }
 
-/** A failed release keeps the group: it may have to be rolled back, and its nodes are not well. */
+/** A failed release keeps the group: it may have to be rolled back, and its nodes are not well. After its end nothing is rolled back. */
 function isFailed(view: ReleaseView, { holds }: Wanted & { kind: 'stop' }): boolean {
   const stops = judgementOf(view)?.stops ?? null
-  return stops !== null && stops.reason === holds[0]?.reason
+  return stops !== null && stops.reason === holds[0]?.reason && !isAfterEnd(view.release)
 }

@@ -230,6 +230,15 @@ describe('planBatchRelease with a group (G13)', () => {
     expect(plan).toMatchObject({ kind: 'writeStatus', status: { waiting: { reason: 'ReleaseFailed' } } })
   })
 
+  it('gives the group up after a failure on a node that the release had left, because nothing is rolled back then', () => {
+    const seen = { reason: 'ReleaseFailed', message: 'it crashes', nodes: ['a'], count: 1, stops: true }
+    const failure = { ...seen, at: '2023-11-14T00:00:00Z', release: 'r1/left' }
+    const record = { ...stopped, holds: [{ reason: 'ReleaseFailed', id: 'r1/left' }] }
+    const annotations = { 'tranche.dev/paused': 'true' }
+    const fields = { record, annotations, tranche: { left: { nodes: ['a'] } }, status: { groupLease: NAME, failure } }
+    expect(planBatchRelease(inGroupView(fields, 'own'))).toMatchObject({ kind: 'freeGroup' })
+  })
+
   it('plans nothing and reads no Lease for a release without a group', () => {
     const view = onceSaid(aView({ tranche: {} }))
     expect(planBatchRelease(view)).toEqual(planBatchRelease({ ...view, group: undefined }))

@@ -164,6 +164,23 @@ describe('a node that a release left', () => {
     expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', reason: 'ReleaseFailed' }))
   })
 
+  it('is judged, too, where it was lost in mid-update', () => {
+    const fake = new FakeCluster({ steps: [{ replicas: '100%' }], scope: 'release', maxUnavailable: 5 })
+    settle(fake)
+    fake.setImage('v2')
+    const terminating = (): readonly string[] => fake.pods.filter((pod) => pod.terminating).map(({ node }) => node)
+    for (let round = 0; round < 40 && terminating().length === 0; round++) {
+      fake.passRollout()
+      fake.passRelease()
+      if (!fake.passExecutor() || terminating().length === 0) fake.actNatively()
+    }
+    const [taken = ''] = terminating()
+    fake.nodes.set(taken, { ready: false, bad: false })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', message: expect.stringContaining(taken) })
+    expect(fake.release?.spec.tranche?.left).toEqual({ nodes: [taken] })
+  })
+
   it('is in the list of nodes to judge again after another client emptied the list', () => {
     const fake = twoLeft()
     const release = fake.release!

@@ -1,4 +1,5 @@
 import type { Failure } from '@tranche/api-schema'
+import { isAfterEnd } from '@tranche/verdict'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { whyNoTemplate } from '../held/plan-revert.ts'
 import { summarizeBatchRelease } from './batch-release-summary.ts'
@@ -13,8 +14,13 @@ type ActionContext = Pick<RolloutState, 'canary' | 'acceptedActions'>
  */
 export function standingFailure(view: RolloutView, { canary, acceptedActions }: ActionContext): Failure | null {
   const { failure } = summarizeBatchRelease(view)
-  if (failure?.stops !== true || isReturn(canary)) return null
+  if (failure?.stops !== true || (isReturn(canary) && !hasLeftNodes(view))) return null
   return failure.retry === acceptedActions.retry ? failure : null
+}
+
+/** Whether only nodes that a release had left are still to be updated. */
+function hasLeftNodes({ release }: RolloutView): boolean {
+  return release !== undefined && isAfterEnd(release)
 }
 
 /**

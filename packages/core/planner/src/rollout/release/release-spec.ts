@@ -9,6 +9,7 @@ import {
   type RolloutStep,
 } from '@tranche/api-schema'
 import { hasOldPod } from '@tranche/fence'
+import type { NodeView } from '@tranche/fleet'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../../release/progress/batch-reach.ts'
@@ -54,6 +55,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       ...termsOf(view, canary),
       ...holdOf(rollout, canary),
       ...(retry !== undefined && { retry }),
+      ...(isReturn(canary) && !isRollback(rollout) && { left: leftSoFar(view) }),
     },
   }
 }
@@ -76,22 +78,42 @@ export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): Batc
     nodes,
     paused,
     rolloutGeneration: rollout.metadata.generation ?? 0,
-    left: leftAtEnd(view, spec),
+    ...(!isRollback(rollout) && { left: leftAtEnd(view, spec) }),
     ...(retry !== undefined && { retry }),
   }
   const tranche = { ...said, ...terms, ...now }
   return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }
 }
 
+/** Whether the release, or the last one, rolls a version back. Nothing stops that: the nodes that it leaves run a worse version. */
+function isRollback({ status }: Rollout): boolean {
+  return status?.rollbackFrom !== undefined
+}
+
 /**
- * Nodes that ran an old pod when the release ended, in the order of their names. A node with an old pod now had one then. It is added where the
- * list lacks it, because a watch was behind or another client changed the list.
+ * Nodes left of a release of the stable revision that rolls nothing back: its Rollout was disabled meanwhile, or its BatchRelease deleted. A
+ * node on which the revision is not Ready as this release starts is judged, too: the version may have failed there before.
  */
-function leftAtEnd({ fleet }: RolloutView, { tranche }: BatchReleaseSpec): LeftAtEnd {
-  const { left } = tranche ?? {}
+function leftSoFar(view: RolloutView): LeftAtEnd {
+  const { rollout, release, fleet } = view
+  const canaryRevision = rollout.status?.canaryStatus?.canaryRevision
+  if (release?.spec.tranche?.release === releaseId(rollout)) return leftAtEnd(view, release.spec)
+  const unwell = fleet.nodes.filter(({ pods }) => pods.some(({ hash, ready }) => hash === canaryRevision && !ready))
+  return leftAtEnd(view, { tranche: { canaryRevision, left: { nodes: unwell.map(({ name }) => name) } } })
+}
+
+/**
+ * Nodes that have not run the revision when its release ends, in the order of their names. A node with an old pod now had one then. It is added
+ * where the list lacks it, because a watch was behind or another client changed the list.
+ */
+function leftAtEnd({ fleet, release }: RolloutView, { tranche }: Pick<BatchReleaseSpec, 'tranche'>): LeftAtEnd {
+  const { left, canaryRevision = '' } = tranche ?? {}
   if (left !== undefined && left.nodes === undefined) return left
-  const old = fleet.nodes.filter((node) => hasOldPod(node, tranche?.canaryRevision ?? '')).map(({ name }) => name)
-  const nodes = [...new Set([...(left?.nodes ?? []), ...old])]
+  // A node that was lost in mid-update has an unsettled permit, and no pod that its kubelet has acknowledged.
+  const taken = new Set(left === undefined ? release?.status?.flight?.permits.map(({ node }) => node) : [])
+  const hasRun = ({ pods }: NodeView): boolean => pods.some(({ hash, acknowledged }) => hash === canaryRevision && acknowledged)
+  const due = fleet.nodes.filter((node) => hasOldPod(node, canaryRevision) || (taken.has(node.name) && !hasRun(node)))
+  const nodes = [...new Set([...(left?.nodes ?? []), ...due.map(({ name }) => name)])]
   return nodes.length > LEFT_NODES_MAX ? {} : { nodes: nodes.toSorted() }
 }
 

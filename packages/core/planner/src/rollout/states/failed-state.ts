@@ -8,6 +8,7 @@ import { waitsForResume } from '../held/on-delete.ts'
 import { asksForRollback, whyNoRollback } from '../release/release-failure.ts'
 import { policyInUse, policyTerms } from '../view/release-policy.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
+import { isReturn } from '../release/release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
@@ -16,7 +17,8 @@ import type { RolloutView } from '../view/rollout-view.ts'
  */
 export function failedState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState, failure: Failure): RolloutState {
   const said = { ...state, failure }
-  if (asksForRollback(failure) && whyNoRollback(view, state) === null && !waitsForResume(view.rollout)) {
+  const isRolledBack = asksForRollback(failure) && !isReturn(state.canary)
+  if (isRolledBack && whyNoRollback(view, state) === null && !waitsForResume(view.rollout)) {
     const held = { ...toHeldRevision(view, daemonSet, state.canary.canaryRevision), reason: 'Failed' } as const
     return heldState(view, daemonSet, { ...said, heldRevisions: withHeld(state.heldRevisions, held) }, held)
   }
@@ -30,7 +32,7 @@ export function failedState(view: RolloutView, daemonSet: DaemonSet, state: Roll
 function failedStall(view: RolloutView, state: RolloutState, failure: Failure): NonNullable<RolloutState['stalled']> {
   return {
     reason: failure.reason === 'AnalysisInconclusive' ? 'AnalysisInconclusive' : 'ReleaseFailed',
-    message: `${seenText(view, state, failure)}; ${wayOut(view, failure)}${rollbackText(view, state, failure)}`,
+    message: `${seenText(view, state, failure)}; ${wayOut(view, state, failure)}${rollbackText(view, state, failure)}`,
   }
 }
 
@@ -48,13 +50,13 @@ function policyText(view: RolloutView): string {
 
 /** Says why a version that should be rolled back is not. */
 function rollbackText(view: RolloutView, state: RolloutState, failure: Failure): string {
-  if (!asksForRollback(failure)) return ''
+  if (!asksForRollback(failure) || isReturn(state.canary)) return ''
   const whyNot = whyNoRollback(view, state)
   if (whyNot !== null) return `; failure.action is Rollback, and ${whyNot}`
   return `; failure.action is Rollback: ${afterPause(view)}`
 }
 
-function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {
+function wayOut(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>, { reason, limit = 0 }: Failure): string {
   const stopped = 'no more pods are deleted for it'
   if (reason === 'AnalysisInconclusive')
     return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${commandText(view.rollout, 'promote', '--full')} to skip the analysis, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template`
@@ -63,5 +65,9 @@ function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {
     autoResume === undefined
       ? ''
       : `; it continues by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
-  return `${stopped}; run ${commandText(view.rollout, 'retry')} to continue all the same, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template${byItself}`
+  // The stable revision itself: there is nothing to abort.
+  const back = isReturn(canary)
+    ? `${commandText(view.rollout, 'undo')} to release the earlier revision`
+    : `${commandText(view.rollout, 'abort')} to roll back`
+  return `${stopped}; run ${commandText(view.rollout, 'retry')} to continue all the same, or ${back}; or apply another template${byItself}`
 }
