@@ -2,8 +2,8 @@ import { createElement, type ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
 import { KeptNodes } from '../src/pages/rollout/kept-nodes.tsx'
-import { LeftNodes } from '../src/pages/rollout/left-nodes.tsx'
-import { PinnedConfig } from '../src/pages/rollout/pinned-config.tsx'
+import { LeftNodesSection } from '../src/pages/rollout/left-nodes.tsx'
+import { PinnedConfigSection } from '../src/pages/rollout/pinned-config.tsx'
 import { type DashboardPorts, PortsContext } from '../src/ports/dashboard-ports.ts'
 import { report } from './builders.ts'
 
@@ -17,7 +17,7 @@ it('nodes that keep their old pod are links with their messages', () => {
 it('nodes that the release leaves have their cause and what ends it, and the first ones are links', () => {
   const nodes = Array.from({ length: 9 }, (_, at) => `node-${at}`)
   const left = { cause: 'Dead', count: 12, nodes, message: '12 nodes are dead', next: 'updated on return' } as const
-  const html = markup(createElement(LeftNodes, { report: report({ leftNodes: [left] }) }))
+  const html = markup(createElement(LeftNodesSection, { report: report({ leftNodes: [left] }) }))
   expect(html).toContain('12 nodes are dead, updated on return')
   expect(html).toContain('<a href="/node/demo/agent/node-7"><bdi>node-7</bdi></a>')
   expect(html).not.toContain('node-8')
@@ -26,12 +26,12 @@ it('nodes that the release leaves have their cause and what ends it, and the fir
 
 it('pinned config is listed with its copies', () => {
   const pinnedConfig = [{ kind: 'ConfigMap', name: 'agent', copy: 'agent-1a2b' }] as const
-  const html = markup(createElement(PinnedConfig, { report: report({ pinnedConfig }) }))
+  const html = markup(createElement(PinnedConfigSection, { report: report({ pinnedConfig }) }))
   expect(html).toContain('ConfigMap <bdi>agent</bdi>')
   expect(html).toContain('<code>agent-1a2b</code>')
 })
 
-it.each([KeptNodes, LeftNodes, PinnedConfig])('without such nodes or config nothing is shown', (section) => {
+it.each([KeptNodes, LeftNodesSection, PinnedConfigSection])('without such nodes or config nothing is shown', (section) => {
   expect(markup(createElement(section, { report: report() }))).toBe('')
 })
 

@@ -7,7 +7,7 @@ import { PlaceLink } from '../../parts/place-link.tsx'
 const MOST_NAMES = 8
 
 /** Nodes that the release leaves for now, by cause, and what ends it. Nothing without any. */
-export function LeftNodes({ report }: { readonly report: RolloutReport }): ReactNode {
+export function LeftNodesSection({ report }: { readonly report: RolloutReport }): ReactNode {
   const { leftNodes = [], namespace, name } = report
   if (leftNodes.length === 0) return null
   return (

@@ -2,7 +2,7 @@ import type { RolloutReport } from '@tranche/api-schema'
 import type { ReactNode } from 'react'
 
 /** Copies of ConfigMaps and Secrets that pods of the present template read. Nothing without any. */
-export function PinnedConfig({ report: { pinnedConfig = [] } }: { readonly report: RolloutReport }): ReactNode {
+export function PinnedConfigSection({ report: { pinnedConfig = [] } }: { readonly report: RolloutReport }): ReactNode {
   if (pinnedConfig.length === 0) return null
   return (
     <section aria-labelledby="pinned-title" className="kept">

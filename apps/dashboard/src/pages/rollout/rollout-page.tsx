@@ -12,9 +12,9 @@ import { ConditionsSection } from './conditions-section.tsx'
 import { EventsSection } from './events-section.tsx'
 import { HistorySection } from './history/history-section.tsx'
 import { KeptNodes } from './kept-nodes.tsx'
-import { LeftNodes } from './left-nodes.tsx'
+import { LeftNodesSection } from './left-nodes.tsx'
 import { NodesSection } from './nodes/nodes-section.tsx'
-import { PinnedConfig } from './pinned-config.tsx'
+import { PinnedConfigSection } from './pinned-config.tsx'
 import { PrintReport } from './release-report/print-report.tsx'
 import { RevisionsSection } from './revisions/revisions-section.tsx'
 import { RolloutHeader } from './rollout-header.tsx'
@@ -64,8 +64,8 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
           <BudgetPicture report={report} />
           <UnwellNodes report={report} nodes={nodes} />
           <KeptNodes report={report} />
-          <LeftNodes report={report} />
-          <PinnedConfig report={report} />
+          <LeftNodesSection report={report} />
+          <PinnedConfigSection report={report} />
         </aside>
       </div>
       <RevisionsSection report={report} />
