@@ -65,10 +65,18 @@ export const mutantsOfConfig: readonly Mutant[] = [
   },
   {
     rule: 'ConfigUnpinned',
+    fault: 'config that cannot be pinned holds no template that comes after a rollback',
+    file: wayBack,
+    find: 'stableRevision !== undefined && hasStableTemplate(view, daemonSet, stableRevision)',
+    replace: 'stableRevision !== undefined',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
     fault: 'config that cannot be pinned holds no node that a release left behind',
     file: wayBack,
-    find: ' && status.rollbackFrom !== undefined\n}',
-    replace: '\n}',
+    find: "if (phase !== 'Healthy' || rollbackFrom === undefined) return false",
+    replace: "if (phase !== 'Healthy') return false",
     tests: [wayBackTests],
   },
   {

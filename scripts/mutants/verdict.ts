@@ -56,8 +56,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a failure of the release still counts after its end',
     file: judgedReleaseFile,
-    find: 'return isAfterEnd({ spec }) ?',
-    replace: 'return spec === undefined ?',
+    find: 'return isAfterEnd(release) ?',
+    replace: 'return release === undefined ?',
     tests: [releaseTests],
   },
   {
@@ -80,7 +80,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'nodes that a release left are updated without a verdict',
     file: judgement,
-    find: 'isAfterEnd(view.release) ||',
+    find: '!isAfterEnd(release) && ',
     replace: '',
     tests: [leftTests],
   },
@@ -95,7 +95,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   ...['left?.nodes ?? due.map(({ name }) => name)', 'due.map(({ name }) => name)'].map((replace) => ({
     rule: 'verdict',
     fault: `the nodes that a release left are only those that ${replace.startsWith('due') ? 'still run an old pod' : 'were listed first'}`,
-    file: 'packages/core/planner/src/rollout/release/release-spec.ts',
+    file: 'packages/core/planner/src/rollout/release/left-at-end.ts',
     find: '[...new Set([...(left?.nodes ?? []), ...due.map(({ name }) => name)])]',
     replace: `[...(${replace})]`,
     tests: [leftTests],
@@ -111,7 +111,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   {
     rule: 'verdict',
     fault: 'a release of the stable revision forgets which nodes had failed',
-    file: 'packages/core/planner/src/rollout/release/release-spec.ts',
+    file: 'packages/core/planner/src/rollout/release/left-at-end.ts',
     find: 'left: { nodes: unwell.map(({ name }) => name) }',
     replace: 'left: { nodes: [] }',
     tests: ['test/scenarios/left-nodes.test.ts'],
@@ -119,10 +119,18 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   {
     rule: 'verdict',
     fault: 'a node that was lost in mid-update is not judged',
-    file: 'packages/core/planner/src/rollout/release/release-spec.ts',
+    file: 'packages/core/planner/src/rollout/release/left-at-end.ts',
     find: ' || (taken.has(node.name) && !hasRun(node))',
     replace: '',
     tests: [leftTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'failures that a retry accepted count again after the end of the release',
+    file: judgedReleaseFile,
+    find: ' || failure?.release === nameOf(release)',
+    replace: '',
+    tests: [releaseTests],
   },
   {
     rule: 'verdict',

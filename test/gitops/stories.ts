@@ -164,21 +164,13 @@ export const stories: Readonly<Record<string, Story>> = {
   'a node that is away': {
     options: { steps: [{ replicas: '100%' }] },
     async play(stage) {
-      const node = (await stage.pods())[0]?.spec?.nodeName ?? ''
-      await stage.simulator.nodes.kill(node)
-      await stage.pass(60_000)
-      await stage.setImage('v2')
-      await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+      await releaseBesideDeadNode(stage)
     },
   },
   'a version that fails on a node that its release had left': {
     options: { steps: [{ replicas: '100%' }] },
     async play(stage) {
-      const node = (await stage.pods())[0]?.spec?.nodeName ?? ''
-      await stage.simulator.nodes.kill(node)
-      await stage.pass(60_000)
-      await stage.setImage('v2')
-      await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+      const node = await releaseBesideDeadNode(stage)
       const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': 'true' } } }
       await stage.client.patch(resourcePaths.nodes, { namespace: '', name: node }, { type: 'merge', body })
       await stage.simulator.nodes.revive(node)
@@ -280,4 +272,14 @@ async function reasonsOf(stage: Stage, names: readonly string[]): Promise<string
 
 async function untilPhase(stage: Stage, phase: string): Promise<void> {
   await stage.until(`it is ${phase}`, async () => (await stage.rollout()).status?.phase === phase)
+}
+
+/** Releases v2 on all nodes but one, which is dead. @returns its name */
+async function releaseBesideDeadNode(stage: Stage): Promise<string> {
+  const node = (await stage.pods())[0]?.spec?.nodeName ?? ''
+  await stage.simulator.nodes.kill(node)
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+  return node
 }

@@ -3,7 +3,7 @@ import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilPausedAt } from './looks.ts'
-import { contents, copies, setPinnedStage, untilContents, write } from './pinned-stage.ts'
+import { contents, copies, ignoreConfig, setPinnedStage, untilContents, write } from './pinned-stage.ts'
 import type { Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -26,7 +26,7 @@ describe('an abort while config cannot be pinned', () => {
       'grant it the permissions of rbac.configPin',
       async () => refuse(['get', 'list'], new ApiStatusError(403, 'Forbidden', 'no')),
     ],
-    ['the API server does not answer', 'NoAnswer', 'has not answered', async () => ignoreConfig()],
+    ['the API server does not answer', 'NoAnswer', 'has not answered', async () => ignoreConfig(stage)],
   ])('is carried out: %s, and the condition says so', async (_sentence, reason, text, disturb) => {
     await inRelease()
     await disturb()
@@ -92,15 +92,5 @@ function refuse(verbs: readonly string[], error: ApiStatusError): void {
   stage.disturb({
     onRequest: ({ actor, verb, resource }) =>
       actor.startsWith('controller') && verbs.includes(verb) && resource.resource === 'configmaps' ? { kind: 'error', error } : undefined,
-  })
-}
-
-/** Every answer to a controller's request for a ConfigMap takes an hour. */
-function ignoreConfig(): void {
-  stage.disturb({
-    onRequest: ({ actor, verb, resource }) =>
-      actor.startsWith('controller') && ['get', 'list', 'create'].includes(verb) && resource.resource === 'configmaps'
-        ? { kind: 'delay', ms: 3_600_000, when: 'before' }
-        : undefined,
   })
 }

@@ -112,6 +112,7 @@ it.each([
   })
   expect(await failure()).toMatchObject({ stops: false, accepted: ['node-003'] })
   await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
+  await stage.pass(10_000)
   const left = (await stage.rollout()).status?.conditions?.find(({ type }) => type === 'StrategyRestored')
   expect(left).toMatchObject({ reason: 'NodesLeft', message: expect.stringContaining('1 failed, which is tolerated (node-003') })
   expectKept(stage)

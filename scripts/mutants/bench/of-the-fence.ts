@@ -227,7 +227,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     guarantee: 'G3',
     fault: 'a version that no node can run becomes stable',
     edits: [
-      { file: batchProgress, find: ' && reachable === 0', replace: ' && reachable < 0' },
+      { file: batchProgress, find: ' && reachable <= 0', replace: ' && reachable < 0' },
       { file: finalising, find: 'canary.canaryReplicas > 0', replace: 'canary.canaryReplicas >= 0' },
     ],
     worlds: 'unreached',

@@ -6,12 +6,12 @@ import { budgetUsersIn } from './report-budget.ts'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { outOfReachText, stateQuestion } from './node-state.ts'
 import { personWaitOf } from './policy/person-wait.ts'
-import { outcomeIn } from './outcome-of.ts'
+import { conditionIn, isLasting, outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { nodeMemoryOf, nodeReport } from './report-nodes.ts'
 import { stepSizes } from './step-sizes.ts'
-import { blockedNexts, blockedRules, nextText, standstillOf, unseenTemplate } from './standstill.ts'
+import { blockedNexts, blockedRules, nextText, ruleOf, standstillOf, unseenTemplate } from './standstill.ts'
 
 /** The rule that decides about a node, the explanation, and the event that would change it. */
 interface Answer {
@@ -40,6 +40,13 @@ export function explainNode(facts: ReleaseFacts, name: string): Explanation | un
 function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer {
   if (!node.desired) return notDesired(node)
   const unseen = unseenTemplate(outline)
+  const stalled = conditionIn(outline, 'Stalled')
+  if (unseen !== null && stalled?.status === 'True' && isLasting(stalled.reason))
+    return {
+      rule: ruleOf(stalled.reason),
+      answer: `${node.name} is not updated to the present template: ${stalled.message}`,
+      next: nextText(outline),
+    }
   if (unseen !== null)
     return { rule: unseen.rule, answer: `${node.name} is not updated: ${unseen.message}`, next: 'the controller observes the template' }
   if (!hasOldPod(node, outline.canary)) return afterUpdate(outline, node, report)
@@ -64,7 +71,7 @@ function afterUpdate(outline: Outline, node: NodeView, { name, state, since, bat
         answer: `${name} runs revision ${outline.canary}${batch === undefined ? '' : ` (batch ${batch})`} and is available${sinceText}`,
       }
     case 'failing': {
-      const tolerated = isOverButForNodes(outline) ? ' and is tolerated' : ''
+      const tolerated = isOverButForNodes(outline) && outline.failure?.stops !== true ? ' and is tolerated' : ''
       const counts = stateQuestion(outline).failed.has(name) ? `, which counts as a failure of the new version${tolerated}` : ''
       return {
         rule: 'Failed',

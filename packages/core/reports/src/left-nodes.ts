@@ -1,5 +1,6 @@
 import type { LeftCause, LeftNodes } from '@tranche/api-schema'
 import { leftNodes, namesLeft, nodesNotDone } from '@tranche/planner'
+import { isAfterEnd } from '@tranche/verdict'
 import { type Outline, progressOf, skippedNodes } from './outline.ts'
 
 /**
@@ -15,8 +16,10 @@ export function leftNodesIn(outline: Outline): readonly LeftNodes[] {
 }
 
 /** Whether the release is over but for nodes that it left behind. */
-export function isOverButForNodes({ release }: Outline): boolean {
-  return release?.status?.waiting?.reason === 'NodesLeft'
+export function isOverButForNodes({ release, facts: { rollout } }: Outline): boolean {
+  if (release?.status?.waiting?.reason === 'NodesLeft') return true
+  // A failure on one of them, or a pause, is what it waits for then.
+  return release !== undefined && isAfterEnd(release) && rollout.status?.phase === 'Healthy'
 }
 
 /** @returns the cause for which the release leaves a node, or would leave it if it were over now */

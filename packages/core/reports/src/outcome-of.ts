@@ -50,12 +50,17 @@ const lasting: readonly StalledReason[] = [
   'ConfigUnpinned',
 ]
 
+/** Whether a stall keeps every template from being released, also one that came after it. */
+export function isLasting(stalled: string | null): boolean {
+  return lasting.some((reason) => reason === stalled)
+}
+
 /**
  * Whether the status does not cover the present template, or the DaemonSet was created since. Then it describes the version before:
  * a client that applies a fix and waits would otherwise get the failure that the fix addresses.
  */
 function isOutdated({ facts: { daemonSet }, discovery, canary }: Outline, stalled: string | null): boolean {
-  if (daemonSet === undefined || lasting.some((reason) => reason === stalled)) return false
+  if (daemonSet === undefined || isLasting(stalled)) return false
   return stalled === 'WorkloadNotFound' || discovery.kind === 'pending' || discovery.canary !== canary
 }
 

@@ -12,6 +12,7 @@ import {
   stepsOf,
   templateOf,
 } from '@tranche/planner'
+import { knownFailure } from '@tranche/verdict'
 import type { ReleaseFacts } from './release-facts.ts'
 
 /** Derived facts that all reports share. */
@@ -71,7 +72,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
     rules: release === undefined ? nodeRulesFor(rollout, undefined) : release.spec.tranche?.nodes,
     batch: release?.spec.releasePlan.batchPartition ?? null,
     plan: release?.spec.releasePlan ?? { batches: batchesOf(rollout), enableExtraWorkloadForCanary: false },
-    failure: failureOf(release),
+    failure: release && knownFailure(release),
   }
 }
 
@@ -139,11 +140,6 @@ function imagesIn(template: PodTemplate | undefined): readonly string[] {
 function releaseOf({ rollout, release }: ReleaseFacts, canary: string): BatchRelease | undefined {
   if (release === undefined || isForeign({ rollout, release })) return undefined
   return (release.spec.tranche?.canaryRevision ?? canary) === canary ? release : undefined
-}
-
-function failureOf(release: BatchRelease | undefined): Failure | undefined {
-  const failure = release?.status?.failure
-  return failure?.release === release?.spec.tranche?.release ? failure : undefined
 }
 
 /** Whether a release runs or is ending: until it has ended, the stable revision is the one that it replaces. */

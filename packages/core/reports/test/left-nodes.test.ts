@@ -49,6 +49,20 @@ describe('the nodes that a release leaves', () => {
     ])
   })
 
+  it('are not said to be updated or tolerated while a failure on one of them stops the others', () => {
+    const status = { ...over.status, waiting: { ...over.status!.waiting!, reason: 'ReleaseFailed' } }
+    const failure = { reason: 'ReleaseFailed', message: '', nodes: ['b'], release: 'r1/left', stops: true }
+    const failed: FactsFields = { ...over, tranche: { ...over.tranche, left: { nodes: ['b', 'c', 'd'] } }, status: { ...status, failure } }
+    const { leftNodes = [] } = reportRollout(aReading({ ...failed, nodes: 'a:new b:new! c:old!? d:old e:old' }))
+    expect(leftNodes.map(({ message, next }) => `${message}: ${next}`)).toEqual([
+      `1 dead (c since ${since}): updated on return after a retry`,
+      '1 back with the old pod (d): updated after a retry',
+      '1 failed (b): done once an available pod runs there, or another template is applied',
+      expect.stringContaining('1 excluded by nodes.exclude of the policy (e)'),
+    ])
+    expect(explainNode(aReading(failed), 'b')?.answer).toMatch(/counts as a failure of the new version$/)
+  })
+
   it('are absent without any', () => {
     expect(reportRollout(aReading({ nodes: 'a:new b:new c:old' }))).not.toHaveProperty('leftNodes')
   })

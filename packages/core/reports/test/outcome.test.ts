@@ -1,5 +1,5 @@
 import type { RolloutStatus, RolloutStep } from '@tranche/api-schema'
-import { allowedActions, explainRollout, summarizeRollout } from '@tranche/reports'
+import { explainNode, allowedActions, explainRollout, summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
@@ -50,6 +50,20 @@ describe('a template that no controller has observed', () => {
       expect.stringContaining('revision hash-v3 (v3), which the controller has not observed yet'),
     ])
   })
+})
+
+it('a node whose template came under an invalid policy is explained by the policy, not by a controller that does not run', () => {
+  const fake = new FakeCluster({ steps })
+  settle(fake)
+  fake.policy = { soak: { step: 'a while' } }
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+  const { rule, answer } = explainNode(readFakeCluster(fake), 'node-0')!
+  expect([rule, answer]).toEqual([
+    'PolicyInvalid',
+    expect.stringMatching(/^node-0 is not updated to the present template: ReleasePolicy strict: spec\.soak\.step is "a while"/),
+  ])
 })
 
 it('a version that was rolled back is named with its images in the next event', () => {

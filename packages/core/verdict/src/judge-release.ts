@@ -5,7 +5,7 @@ import { parseTime } from '@tranche/kube-types'
 import { hasOldPod } from '@tranche/fence'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
 import { judgeRevision, type Verdict } from './judge-revision.ts'
-import { isAfterEnd, isWayBack, judgedNodes, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
+import { acceptedBefore, isAfterEnd, isWayBack, judgedNodes, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
 import { failureAfter } from './failure-status.ts'
 
 /** A release, and the facts that a process has observed about its nodes. */
@@ -68,7 +68,7 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
       accepted: new Set(accepted),
     })
   const isReturn = isWayBack(release)
-  const accepted = acceptedNodes(before, spec.tranche?.retry, judge)
+  const accepted = acceptedNodes(before, acceptedBefore(release), { retry: spec.tranche?.retry, judge })
   const verdict = judge(accepted)
   const analysis: AnalysisVerdict = isReturn ? { kind: 'good' } : analysisVerdict(spec.tranche, status?.analysis)
   const named = { release: judgedRelease(release), tranche: spec.tranche }
@@ -95,10 +95,9 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
  */
 function acceptedNodes(
   before: Failure | undefined,
-  retry: string | undefined,
-  judge: (accepted: readonly string[]) => Verdict,
+  accepted: readonly string[],
+  { retry, judge }: { readonly retry: string | undefined; readonly judge: (accepted: readonly string[]) => Verdict },
 ): readonly string[] {
-  const accepted = before?.accepted ?? []
   if (before?.stops !== true || before.retry === retry) return accepted
   return [...new Set([...accepted, ...before.nodes, ...judge(accepted).failed.map(({ node }) => node)])].slice(0, ACCEPTED_NODES_MAX)
 }

@@ -5,14 +5,17 @@ type Judged = Pick<BatchRelease, 'spec' | 'status'>
 /**
  * Name of the release that a verdict and its recorded facts belong to. A hand-written BatchRelease has no release name: each
  * revision that its record opens for is a release. After the end of a release, the nodes that it left are judged under another
- * name, so that failures which a retry accepted before do not count for them.
+ * name: the stops and deadlines of the release do not apply to them.
  */
-export function judgedRelease({ spec, status }: Judged): string {
-  const name = spec.tranche?.release ?? status?.flight?.revision ?? ''
-  return isAfterEnd({ spec }) ? `${name}/left` : name
+export function judgedRelease(release: Judged): string {
+  return isAfterEnd(release) ? `${nameOf(release)}/left` : nameOf(release)
 }
 
-/** Whether the release has ended, and only the nodes that it left are still to be updated. */
+function nameOf({ spec, status }: Judged): string {
+  return spec.tranche?.release ?? status?.flight?.revision ?? ''
+}
+
+/** Whether only nodes that a release has left are still to be updated: it has ended, or started again for them. */
 export function isAfterEnd({ spec }: Pick<BatchRelease, 'spec'>): boolean {
   return spec.tranche?.left !== undefined
 }
@@ -49,4 +52,11 @@ export function isWayBack({ spec: { tranche } }: Judged): boolean {
 export function knownFailure(release: Judged): Failure | undefined {
   const { failure } = release.status ?? {}
   return failure?.release === judgedRelease(release) ? failure : undefined
+}
+
+/** Nodes whose failures a retry accepted. They stay accepted after the end of the release. */
+export function acceptedBefore(release: Judged): readonly string[] {
+  const { failure } = release.status ?? {}
+  const isKnown = failure?.release === judgedRelease(release) || failure?.release === nameOf(release)
+  return isKnown ? (failure.accepted ?? []) : []
 }

@@ -2,7 +2,7 @@ import { judgeNode } from './failed-node.ts'
 import { failureTerms } from './failure-terms.ts'
 import { suspectsToJudge } from './judge-revision.ts'
 import type { ReleaseCase } from './judge-release.ts'
-import { isWayBack, judgedNodes, knownFailure, releasedRevision } from './judged-release.ts'
+import { acceptedBefore, isWayBack, judgedNodes, releasedRevision } from './judged-release.ts'
 
 /**
  * Running deadlines: the time by which a node must have an available pod of the new version; otherwise it counts as failed.
@@ -18,7 +18,7 @@ export function nodeDeadlines(given: ReleaseCase): ReadonlyMap<string, number> {
   if (suspects.length === 0) return NONE
   const terms = failureTerms(tranche?.failure, releasePlan, fleet.desired)
   const watched = new Map(given.watched.map((entry) => [entry.node, entry]))
-  const accepted = new Set(knownFailure(release)?.accepted)
+  const accepted = new Set(acceptedBefore(release))
   return new Map(
     suspects.flatMap((suspect): [string, number][] => {
       if (accepted.has(suspect.node)) return []

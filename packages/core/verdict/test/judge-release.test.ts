@@ -179,6 +179,14 @@ describe('a release that has ended with nodes left', () => {
     expect(judge(given).stops?.reason).toBe(want)
   })
 
+  it.each<[string, readonly string[] | undefined]>([
+    ['a node that it left', ['a']],
+    ['any node if it left too many to list', undefined],
+  ])('keeps what a retry accepted before its end: %s', (_which, nodes) => {
+    const { failure, stops } = judge(left(nodes, { status: { failure: found({ stops: false, accepted: ['a'] }) } }))
+    expect([stops, failure?.accepted, failure?.release]).toEqual([null, ['a'], 'r1/left'])
+  })
+
   it('excuses nodes that the release had updated, so that the DaemonSet is given back beside them', () => {
     expect(judge(left(['b'])).excused).toEqual(['a'])
   })

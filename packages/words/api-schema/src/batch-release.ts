@@ -243,7 +243,9 @@ const analysisRunSchema = z.object({
 export type AnalysisRun = Frozen<z.infer<typeof analysisRunSchema>>
 
 const stoppedTimeSchema = z.object({
-  release: z.string().meta({ description: 'Value of spec.tranche.release that it belongs to.' }),
+  release: z.string().meta({
+    description: 'Value of spec.tranche.release that it belongs to; followed by `/left` after the end of the release.',
+  }),
   startedAt: time().meta({ description: 'Time when the release was first observed.' }),
   olderPods: atomicList(z.string()).max(OLDER_PODS_MAX).optional().meta({
     description:

@@ -42,7 +42,10 @@ export const failureSchema = z.object({
       'Since when the number of failed nodes has been within the limit while the failure stops the release. autoResume counts from here.',
   }),
   calmSince: time().optional().meta({ description: 'recoveredSince as the previous version named it; read only.' }),
-  release: z.string().optional().meta({ description: 'Value of spec.tranche.release when the failure was found.' }),
+  release: z.string().optional().meta({
+    description:
+      'Value of spec.tranche.release when the failure was found; followed by `/left` after the end of the release, for a failure on a node that it left.',
+  }),
   retry: z.string().optional().meta({ description: 'Value of spec.tranche.retry at that time. A different value lifts the failure.' }),
   accepted: atomicList(z.string())
     .optional()

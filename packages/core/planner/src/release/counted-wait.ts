@@ -8,7 +8,7 @@ import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts
  */
 export function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<Waiting, 'since'> {
   const { unwell, between, away, effectiveSize, updated, outOfReach } = progress
-  if (outOfReach !== undefined) return reachWait(progress, outOfReach)
+  if (outOfReach !== undefined) return reachWait(progress, outOfReach, hasLaterStep(release))
   if (unwell.length > 0) {
     const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
@@ -23,12 +23,17 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
 }
 
 /** No desired node runs the revision, and the batch can take none: says why for which nodes, and what ends that. */
-function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[]): Omit<Waiting, 'since'> {
+function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], hasLater: boolean): Omit<Waiting, 'since'> {
   const away = outOfReach.length === 0 ? [] : [`NotReady or in maintenance: ${firstNodes(outOfReach)}`]
   const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
   const ends = [...away.map(() => 'one of them is back'), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
-  const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); it continues once ${ends}, or ends with an abort`
+  const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); it continues once ${ends}${hasLater ? ', or with a jump to a later step' : ''}; an abort ends it`
   return { reason: 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
+}
+
+function hasLaterStep(release: BatchRelease | undefined): boolean {
+  const { batchPartition, batches = [] } = release?.spec.releasePlan ?? {}
+  return batchPartition !== undefined && batchPartition + 1 < batches.length
 }
 
 /** @param nodes number of nodes that the batch still lacks */

@@ -7,13 +7,13 @@ import {
   type Waiting,
 } from '@tranche/api-schema'
 import { isSameJson, parseTime, timeText } from '@tranche/kube-types'
-import { judgedRelease, notableNodes, recoveredSinceOf, stoppedTimeAfter } from '@tranche/verdict'
+import { judgedRelease, knownFailure, notableNodes, recoveredSinceOf, stoppedTimeAfter } from '@tranche/verdict'
 import { HOLDS_EVERY_MS, holdText } from './blocked-wait.ts'
 import { tooManyDeadText } from './counted-wait.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-release-plan.ts'
 import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
-import { judgementOf, steadyMs, stoppedSoFar } from './progress/judgement.ts'
+import { isEnding, judgementOf, steadyMs, stoppedSoFar } from './progress/judgement.ts'
 import { leakedNodes } from './view/leaked-nodes.ts'
 import { isBusy } from './plan-group.ts'
 import { restsInGroup } from './progress/needs-group.ts'
@@ -123,7 +123,9 @@ const wellAtTheEnd: Failures = { failure: null, watchedNodes: null, stoppedTime:
 function failures(view: ReleaseView, wanted: Wanted): Failures {
   const stopped = stoppedTimeAfter(stoppedSoFar(view), judgedRelease(view.release), wanted.kind === 'stop', steadyMs(view))
   const watched = notableNodes(view.watched, { nowMs: steadyMs(view), stopped })
-  return { failure: judgementOf(view)?.failure ?? null, watchedNodes: watched.length === 0 ? null : watched, stoppedTime: stopped }
+  const judgement = judgementOf(view)
+  const failure = judgement === null && isEnding(view) ? (knownFailure(view.release) ?? null) : (judgement?.failure ?? null)
+  return { failure, watchedNodes: watched.length === 0 ? null : watched, stoppedTime: stopped }
 }
 
 /** G9: a stop is acknowledged when the record is stopped and says why; everything else as soon as it is seen. */

@@ -1,5 +1,5 @@
 import { clipText, isGroupWait, LISTED_NODES_MAX, sizeLimits, type Waiting } from '@tranche/api-schema'
-import { judgedRelease } from '@tranche/verdict'
+import { acceptedBefore } from '@tranche/verdict'
 import { batchScope } from '@tranche/fence'
 import { budgetUsers, budgetUsersText } from './progress/budget-users.ts'
 import { leftNodes, leftText } from './progress/left-nodes.ts'
@@ -123,8 +123,7 @@ function queueOutage({ queueOutage: why }: ReleaseView, { between, effectiveSize
 
 /** Nodes whose failures a retry accepted stay down: says what they block, and the fix. */
 function acceptedText({ release }: ReleaseView, { progress, allowance: { limit } }: Wanted & { kind: 'allow' }): string {
-  const { failure } = release.status ?? {}
-  const accepted = new Set(failure?.release === judgedRelease(release) ? failure.accepted : [])
+  const accepted = new Set(acceptedBefore(release))
   const down = progress.unavailable.filter((node) => accepted.has(node))
   if (down.length === 0) return ''
   const acceptedNote = `the failures on ${firstNodes(down)} were accepted`

@@ -124,6 +124,10 @@ describe('batchProgress', () => {
       question: { batch: null, stable: 'old', fleet: undesired('a:old? b:old?') },
       want: { desired: 0, size: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
     },
+    'is not ready where they are not desired because they are dead, and another client deleted their pods (G6)': {
+      question: { batch: null, stable: 'old', fleet: undesired('a:old~? b:old?') },
+      want: { desired: 0, size: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
+    },
     'is not ready where all nodes of the step are not desired because they are dead (G6)': {
       question: { ...canaryStep, stable: 'old', fleet: toFleetView([...undesired('a:old?').nodes, ...nodes('b:old c:old d:old').nodes]) },
       want: { size: 0, outOfReach: ['a'], state: 'Upgrading' },

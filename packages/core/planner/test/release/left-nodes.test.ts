@@ -117,7 +117,7 @@ describe('the cause for which a node is left', () => {
     'is that its new pod is not available': {
       is: 'a:new!',
       cause: 'Starting',
-      message: '1 updated and not available, which is tolerated (a)',
+      message: '1 updated and not available (a)',
     },
   }
 

@@ -377,7 +377,7 @@ describe('the status of a BatchRelease', () => {
       want: {
         waiting: {
           reason: 'NodesLeft',
-          message: expect.stringContaining('1 updated and not available, which is tolerated (e)'),
+          message: expect.stringContaining('1 updated and not available (e)'),
           nodes: ['e'],
         },
       },

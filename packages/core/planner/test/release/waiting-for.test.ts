@@ -21,21 +21,21 @@ describe('a release without a node in reach', () => {
       'a:old? b:old?',
       undefined,
       ['a', 'b'],
-      '(NotReady or in maintenance: a, b); it continues once one of them is back, or ends with an abort',
+      '(NotReady or in maintenance: a, b); it continues once one of them is back, or with a jump to a later step; an abort ends it',
     ],
     [
       'that the policy excludes',
       'a:old b:old',
       { exclude: [exclude('a', 'b')] },
       ['a', 'b'],
-      '(excluded by the policy: a, b); it continues once the policy excludes fewer nodes, or ends with an abort',
+      '(excluded by the policy: a, b); it continues once the policy excludes fewer nodes, or with a jump to a later step; an abort ends it',
     ],
     [
       'for both reasons',
       'a:old? b:old',
       { exclude: [exclude('b')] },
       ['a', 'b'],
-      '(NotReady or in maintenance: a; excluded by the policy: b); it continues once one of them is back, or the policy excludes fewer nodes, or ends with an abort',
+      '(NotReady or in maintenance: a; excluded by the policy: b); it continues once one of them is back, or the policy excludes fewer nodes, or with a jump to a later step; an abort ends it',
     ],
   ])('names the nodes %s, and says what ends the wait (G6)', (_why, nodes, rules, names, text) => {
     const view = aView({ nodes, record: { state: 'open' }, ...(rules !== undefined && { tranche: { nodes: rules } }) })
@@ -45,6 +45,12 @@ describe('a release without a node in reach', () => {
       nodes: names,
       since: expect.any(String),
     })
+  })
+
+  it('names no jump in the last step', () => {
+    const batches = [{ canaryReplicas: 1 }, { canaryReplicas: '100%' }]
+    const view = aView({ nodes: 'a:old? b:old?', record: { state: 'open' }, spec: { batches, batchPartition: 1 } })
+    expect(waitingFor(view, wantedAllowance(view))?.message).toMatch(/once one of them is back; an abort ends it$/)
   })
 
   it('does not end where no node is desired, because dead nodes are left (G3)', () => {

@@ -75,6 +75,17 @@ describe('config that cannot be pinned', () => {
     expect([fake.image(), fake.rollout?.status?.heldRevisions]).toEqual(['v2', undefined])
   })
 
+  it('holds a template that comes after a rollback', () => {
+    const fake = inRelease()
+    holdConfig(fake, 'CopyFailed')
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    fake.setImage('v3')
+    settle(fake)
+    expect(conditionOf(fake, 'Stalled')).toMatchObject({ status: 'True', message: expect.stringContaining('hash-v3 (v3) is held') })
+    expect(fake.pods.map(({ hash }) => hash)).not.toContain('hash-v3')
+  })
+
   it('does not hold a node that was left behind by a rollback', () => {
     const fake = inRelease()
     const left = fake.pods.find(({ hash }) => hash === 'hash-v2')!.node

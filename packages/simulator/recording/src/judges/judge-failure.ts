@@ -107,9 +107,18 @@ class FailureJudge implements Judge {
     const { metadata, spec, status } = write.o as unknown as RecordedRollout
     const id = `${write.namespace}/${metadata.name}`
     const isOver = write.type !== 'DELETED' && status?.phase === 'Healthy'
-    if (isOver && !this.#over.has(id)) this.#forget(`${write.namespace}/${spec.workloadRef?.name}`)
+    const story = spec.workloadRef === undefined ? undefined : this.#parts.world.story(write.namespace, spec.workloadRef.name)
+    if (isOver && !this.#over.has(id) && story !== undefined) this.#forgetUpdated(story)
     if (isOver) this.#over.add(id)
     else this.#over.delete(id)
+  }
+
+  /** Nodes without a pod of the revision are not updated yet, whatever the status says. */
+  #forgetUpdated(story: DaemonSetStory): void {
+    for (const { name, pods } of story.nodes()) {
+      const isUpdated = [...pods.values()].some(({ ended, last }) => ended === null && last.hash === story.orders.revision)
+      if (isUpdated) this.#fair.delete(`${keyOf(story)} ${name}`)
+    }
   }
 
   #forget(key: string): void {

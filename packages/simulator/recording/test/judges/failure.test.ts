@@ -188,6 +188,17 @@ describe('a version that fails after its release has ended', () => {
     'G9',
     [
       ['stops nothing for a node that the release had updated', (s) => crashes(s, "a1'").del('b1'), []],
+      [
+        'stops all deletions for a node that was in flight when the status said that the release was over',
+        (s) => {
+          s.rollout({ status: { phase: 'Progressing' } }, 'controller-1')
+            .seen()
+            .wait(1)
+            .del('b1')
+          return crashes(s.rollout({ status: { phase: 'Healthy' } }, 'controller-1').replace('b1'), "b1'").del('c1')
+        },
+        ['G9 c'],
+      ],
       ['stops all deletions for a node that it had left', (s) => crashes(s.del('b1').replace('b1'), "b1'").del('c1'), ['G9 c']],
       [
         'stops them although the status says again that the release has ended',

@@ -110,7 +110,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const away = counts.away.filter(isCounted)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, { ...counts, away }))
   const onTheWay = counts.updated + counts.between.length - idle.length
-  const isOutOfReach = revision !== stable && (size > leaked || gone.length > 0) && reachable === 0
+  const isOutOfReach = revision !== stable && (size > leaked || gone.length > 0) && reachable <= 0
   return {
     ...counts,
     desired,
@@ -206,7 +206,9 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
 }
 
 function goneNodes(block: NodeBlock, { scope, revision }: ScopedQuestion): readonly string[] {
-  return block.filter((node) => !node.desired && !node.ready && hasOldPod(node, revision) && isInScope(scope, node)).map(({ name }) => name)
+  // Without a kubelet, an old pod that another client deleted stays terminating.
+  const hasOld = ({ pods }: NodeView): boolean => pods.some(({ hash }) => hash !== revision)
+  return block.filter((node) => !node.desired && !node.ready && hasOld(node) && isInScope(scope, node)).map(({ name }) => name)
 }
 
 type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>

@@ -126,13 +126,21 @@ export function steadyMs(view: Pick<ReleaseView, 'nowMs' | 'steadyMs'>): number 
  * them.
  */
 function isJudged(view: ReleaseView, daemonSet: DaemonSet): boolean {
-  const { metadata } = view.release
-  if (metadata.deletionTimestamp !== undefined || !isInCharge(view, daemonSet) || isFinalized(view)) return false
-  return (
-    rolloutOf(view.release) === undefined ||
-    isAfterEnd(view.release) ||
-    daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
-  )
+  return isRunning(view, daemonSet) && !isEndOf(view.release, daemonSet)
+}
+
+/** Whether a Rollout's release is over, and its spec does not name the nodes left yet: nothing is judged, and what is known stays. */
+export function isEnding(view: ReleaseView): boolean {
+  const { daemonSet, release } = view
+  return daemonSet !== undefined && isRunning(view, daemonSet) && isEndOf(release, daemonSet)
+}
+
+function isRunning(view: ReleaseView, daemonSet: DaemonSet): boolean {
+  return view.release.metadata.deletionTimestamp === undefined && isInCharge(view, daemonSet) && !isFinalized(view)
+}
+
+function isEndOf(release: BatchRelease, { metadata }: DaemonSet): boolean {
+  return rolloutOf(release) !== undefined && !isAfterEnd(release) && !(daemonSetAnnotations.inProgressing in (metadata.annotations ?? {}))
 }
 
 function availabilityOf(

@@ -14,7 +14,7 @@ export interface LeftQuestion {
   /** Nodes that keep their old pod because of a check. */
   readonly blocked: readonly BlockedNode[]
   /** Failure of the revision; undefined without one. */
-  readonly failure: Pick<Failure, 'nodes' | 'failedNodes' | 'accepted'> | undefined
+  readonly failure: Pick<Failure, 'nodes' | 'failedNodes' | 'accepted' | 'stops'> | undefined
 }
 
 /** Groups left nodes by cause, in the order of {@link leftCauses}. Status, reports and forecasts have their causes and texts from here. */
@@ -25,7 +25,7 @@ export function leftNodes(names: readonly string[], question: LeftQuestion): rea
     const alike = byCause.get(cause)
     if (alike === undefined) return []
     const named = firstNodes(alike, (name) => detailed(name, detailOf(cause, name, question)))
-    const { title, next } = words[cause]
+    const { title, next } = wordsFor(cause, question.failure?.stops === true)
     const message = `${alike.length} ${title} (${named})`
     return [{ cause, count: alike.length, nodes: alike.slice(0, GROUPED_NODES_MAX), message, next }]
   })
@@ -67,8 +67,22 @@ const words: Readonly<Record<LeftCause, { readonly title: string; readonly next:
   Due: { title: 'back with the old pod', next: 'updated next' },
   Failed: { title: 'failed, which is tolerated', next: 'done once an available pod runs there, or another template is applied' },
   Lost: { title: 'lost during the update or after it', next: 'done on return, or once the Node object is deleted' },
-  Starting: { title: 'updated and not available, which is tolerated', next: 'done once the new pod is available' },
+  Starting: { title: 'updated and not available', next: 'done once the new pod is available' },
   Excluded: { title: 'excluded by nodes.exclude of the policy', next: 'updated once the policy or their labels no longer exclude them' },
+}
+
+/** Where a failure stops the release, nothing is updated before a person accepts it. */
+function wordsFor(cause: LeftCause, isStopped: boolean): { readonly title: string; readonly next: string } {
+  return (isStopped ? whileStopped[cause] : undefined) ?? words[cause]
+}
+
+const whileStopped: Partial<typeof words> = {
+  Dead: { title: 'dead', next: 'updated on return after a retry' },
+  Maintenance: { title: 'in maintenance', next: 'updated once that ends, after a retry' },
+  NotReady: { title: 'NotReady', next: 'updated once Ready, after a retry' },
+  Held: { title: 'kept on the old pod by a check', next: 'updated once the check allows it, after a retry' },
+  Due: { title: 'back with the old pod', next: 'updated after a retry' },
+  Failed: { title: 'failed', next: 'done once an available pod runs there, or another template is applied' },
 }
 
 function detailed(name: string, detail: string): string {

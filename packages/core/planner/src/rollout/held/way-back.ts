@@ -1,3 +1,4 @@
+import type { DaemonSet } from '@tranche/kube-types'
 import { heldTemplate, templateDigest } from './held-revisions.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -8,12 +9,16 @@ import type { RolloutView } from '../view/rollout-view.ts'
  */
 export function isOnTheWayBack(view: RolloutView): boolean {
   const { daemonSet, rollout } = view
-  const { phase, canaryStatus, rollbackFrom, stableDigest } = rollout.status ?? {}
+  const { phase, canaryStatus, rollbackFrom } = rollout.status ?? {}
   if (daemonSet === undefined || canaryStatus?.stableRevision === undefined || phase !== 'Progressing') return false
   if (rollbackFrom === undefined && canaryStatus.canaryRevision === canaryStatus.stableRevision) return false
-  const present = templateDigest(daemonSet.spec.template)
-  if (stableDigest === present) return true
-  const stable = templateToPutBack(view, canaryStatus.stableRevision)
+  return hasStableTemplate(view, daemonSet, canaryStatus.stableRevision)
+}
+
+function hasStableTemplate(view: RolloutView, { spec }: DaemonSet, stableRevision: string): boolean {
+  const present = templateDigest(spec.template)
+  if (view.rollout.status?.stableDigest === present) return true
+  const stable = templateToPutBack(view, stableRevision)
   return stable !== null && templateDigest(stable) === present
 }
 
@@ -28,7 +33,10 @@ export function isRollingBack(view: RolloutView): boolean {
   return isHeld && canaryDigest === templateDigest(daemonSet.spec.template)
 }
 
-/** Whether a rollback is over. Nodes that it left behind still run the version that was rolled back. */
-export function isRolledBack({ rollout: { status } }: RolloutView): boolean {
-  return status?.phase === 'Healthy' && status.rollbackFrom !== undefined
+/** Whether a rollback is over, and its template is still the present one. Nodes that it left behind run the version that was rolled back. */
+export function isRolledBack(view: RolloutView): boolean {
+  const { daemonSet } = view
+  const { phase, rollbackFrom, stableRevision } = view.rollout.status ?? {}
+  if (phase !== 'Healthy' || rollbackFrom === undefined) return false
+  return daemonSet !== undefined && stableRevision !== undefined && hasStableTemplate(view, daemonSet, stableRevision)
 }

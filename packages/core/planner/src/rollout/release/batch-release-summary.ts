@@ -3,7 +3,7 @@ import { releaseId } from './release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { type BatchReleaseStatus, type Failure, presentReason, type StalledReason, stalledReasons, type Waiting } from '@tranche/api-schema'
 import { isReleaseOf } from '@tranche/kube-types'
-import { judgedRelease } from '@tranche/verdict'
+import { knownFailure } from '@tranche/verdict'
 
 /** What the BatchRelease of a Rollout reports about the Rollout's present release. */
 export interface BatchReleaseSummary {
@@ -51,6 +51,7 @@ export function summarizeBatchRelease(view: RolloutView): BatchReleaseSummary {
     rollout.status?.canaryStatus !== undefined &&
     release?.spec.tranche?.release === releaseId(rollout) &&
     status?.observedRelease === release.spec.tranche.release
+  const failure = sameRelease ? knownFailure(release) : undefined
   const stopped = record === undefined || (record.state === 'stopped' && record.holds.length > 0)
   const isReady = current && sameRelease && status.canaryStatus?.batchState === 'Ready'
   const nodesLeft = sameRelease && status.waiting?.reason === 'NodesLeft' ? status.waiting.message : null
@@ -58,7 +59,7 @@ export function summarizeBatchRelease(view: RolloutView): BatchReleaseSummary {
     acknowledged: current && release.spec.tranche?.rolloutGeneration === rollout.metadata.generation,
     paused: current && release.spec.tranche?.paused === true && stopped,
     stopped,
-    failure: sameRelease && status.failure?.release === judgedRelease(release) ? withoutAccepted(status.failure) : null,
+    failure: failure === undefined ? null : withoutAccepted(failure),
     readyBatch: isReady ? (status.canaryStatus?.currentBatch ?? null) : null,
     readySince: isReady ? (status.canaryStatus?.batchReadyTime ?? null) : null,
     present: release !== undefined,

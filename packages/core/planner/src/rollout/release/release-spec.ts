@@ -1,15 +1,4 @@
-import {
-  type BatchRelease,
-  type BatchReleaseSpec,
-  type CanaryStatus,
-  type HeldBy,
-  LEFT_NODES_MAX,
-  type LeftAtEnd,
-  type Rollout,
-  type RolloutStep,
-} from '@tranche/api-schema'
-import { hasOldPod } from '@tranche/fence'
-import type { NodeView } from '@tranche/fleet'
+import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../../release/progress/batch-reach.ts'
@@ -17,6 +6,7 @@ import { acceptedActionsOf } from '../view/accepted-actions.ts'
 import { commandText } from '../view/command-text.ts'
 import { heldRevision } from '../held/held-revisions.ts'
 import { endsRelease } from '../held/on-delete.ts'
+import { isRollback, leftAtEnd, leftSoFar } from './left-at-end.ts'
 import { type PolicyTerms, policyTerms, withoutPolicyTerms } from '../view/release-policy.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -55,7 +45,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       ...termsOf(view, canary),
       ...holdOf(rollout, canary),
       ...(retry !== undefined && { retry }),
-      ...(isReturn(canary) && !isRollback(rollout) && { left: leftSoFar(view) }),
+      ...(isReturn(canary) && !isRollback(rollout) && { left: leftSoFar(view, releaseId(rollout)) }),
     },
   }
 }
@@ -83,38 +73,6 @@ export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): Batc
   }
   const tranche = { ...said, ...terms, ...now }
   return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }
-}
-
-/** Whether the release, or the last one, rolls a version back. Nothing stops that: the nodes that it leaves run a worse version. */
-function isRollback({ status }: Rollout): boolean {
-  return status?.rollbackFrom !== undefined
-}
-
-/**
- * Nodes left of a release of the stable revision that rolls nothing back: its Rollout was disabled meanwhile, or its BatchRelease deleted. A
- * node on which the revision is not Ready as this release starts is judged, too: the version may have failed there before.
- */
-function leftSoFar(view: RolloutView): LeftAtEnd {
-  const { rollout, release, fleet } = view
-  const canaryRevision = rollout.status?.canaryStatus?.canaryRevision
-  if (release?.spec.tranche?.release === releaseId(rollout)) return leftAtEnd(view, release.spec)
-  const unwell = fleet.nodes.filter(({ pods }) => pods.some(({ hash, ready }) => hash === canaryRevision && !ready))
-  return leftAtEnd(view, { tranche: { canaryRevision, left: { nodes: unwell.map(({ name }) => name) } } })
-}
-
-/**
- * Nodes that have not run the revision when its release ends, in the order of their names. A node with an old pod now had one then. It is added
- * where the list lacks it, because a watch was behind or another client changed the list.
- */
-function leftAtEnd({ fleet, release }: RolloutView, { tranche }: Pick<BatchReleaseSpec, 'tranche'>): LeftAtEnd {
-  const { left, canaryRevision = '' } = tranche ?? {}
-  if (left !== undefined && left.nodes === undefined) return left
-  // A node that was lost in mid-update has an unsettled permit, and no pod that its kubelet has acknowledged.
-  const taken = new Set(left === undefined ? release?.status?.flight?.permits.map(({ node }) => node) : [])
-  const hasRun = ({ pods }: NodeView): boolean => pods.some(({ hash, acknowledged }) => hash === canaryRevision && acknowledged)
-  const due = fleet.nodes.filter((node) => hasOldPod(node, canaryRevision) || (taken.has(node.name) && !hasRun(node)))
-  const nodes = [...new Set([...(left?.nodes ?? []), ...due.map(({ name }) => name)])]
-  return nodes.length > LEFT_NODES_MAX ? {} : { nodes: nodes.toSorted() }
 }
 
 function withStepsOf(begun: PolicyTerms['nodes'], now: PolicyTerms['nodes']): PolicyTerms['nodes'] {

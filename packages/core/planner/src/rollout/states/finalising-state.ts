@@ -34,7 +34,10 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
   }
 }
 
-/** Whether a desired node runs the revision: without one, the revision does not become stable. The way back is to one that has run. */
+/**
+ * Whether a desired node runs the revision. Without one, a release that leaves nodes does not end, so the revision does not become stable. A
+ * rollback returns to a revision that has run.
+ */
 function hasRun({ canary }: RolloutState): boolean {
   return isReturn(canary) || canary.canaryReplicas > 0
 }
