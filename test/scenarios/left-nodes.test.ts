@@ -1,5 +1,6 @@
+import type { ReleasePolicySpec } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
 import { killNodes } from './kill-nodes.ts'
@@ -36,7 +37,7 @@ it('a retry updates them all the same', async () => {
   await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
   await stage.until('the failure is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
   for (const name of dead) await reachRegistry(name, true)
-  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'on', type: 'retry' }) } } })
+  await retry()
   await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
   await untilNodesOn(stage, 'v2', 20)
   await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
@@ -52,6 +53,100 @@ it('the template before is released after the failure like any other', async () 
   await untilNodesOn(stage, 'v1', 20)
   await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
   expectKept(stage)
+})
+
+describe('a version that a failure on nodes left has stopped, and that another template replaced', () => {
+  beforeEach(async () => {
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
+    await stage.until('the failure is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+  })
+
+  it('is not released again when Git puts it back during the release of undo (G12)', async () => {
+    await stage.setImage('v1')
+    await untilNodesOn(stage, 'v1', 4)
+    await stage.setImage('v2')
+    await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+    const running = await nodesOn(stage, 'v1')
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await stage.pass(10 * 60_000)
+    expect(await nodesOn(stage, 'v1')).toEqual(expect.arrayContaining([...running, dead[1]]))
+    expect((await condition(stage, 'Stalled'))?.message).toContain('to release it after all run tranche retry node-agent -n demo')
+    await retry()
+    for (const name of dead) await reachRegistry(name, true)
+    await untilNodesOn(stage, 'v2', 20)
+    expectKept(stage)
+  })
+
+  it('is not put back in place of itself by failure.onReapply: Revert, because it is the stable one', async () => {
+    await usePolicy({ failure: { onReapply: 'Revert' } })
+    await stage.setImage('v1')
+    await untilNodesOn(stage, 'v1', 4)
+    await stage.setImage('v2')
+    await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+    await stage.pass(10 * 60_000)
+    expect((await condition(stage, 'Stalled'))?.message).not.toContain('is put back')
+    expect(await nodesOn(stage, 'v1')).not.toHaveLength(0)
+    expectKept(stage)
+  })
+
+  it('is not released again when Git puts it back three seconds after undo, before anything is updated (G12)', async () => {
+    await stage.setImage('v1')
+    await stage.pass(3_000)
+    await stage.setImage('v2')
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await stage.pass(10 * 60_000)
+    expect(await nodesOn(stage, 'v1')).toContain(dead[1])
+    expectKept(stage)
+  })
+
+  it('is not released again after the release of undo has ended (G12)', async () => {
+    await stage.setImage('v1')
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await untilNodesOn(stage, 'v1', 20)
+    await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
+    await stage.setImage('v2')
+    await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+    await stage.pass(10 * 60_000)
+    expect(await nodesOn(stage, 'v1')).toHaveLength(20)
+    expectKept(stage)
+  })
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['an abort', () => act({ id: 'back', type: 'abort' })],
+    [
+      'an abort during a pause',
+      async () => {
+        await stage.patchRollout({ spec: { strategy: { paused: true } } })
+        await act({ id: 'back', type: 'abort' })
+        await stage.pass(30_000)
+        await stage.patchRollout({ spec: { strategy: { paused: false } } })
+      },
+    ],
+  ])('is what %s of the next release returns to', async (_what, abort) => {
+    await stage.setImage('v3')
+    await untilNodesOn(stage, 'v3', 1)
+    await abort()
+    for (const name of dead) await reachRegistry(name, true)
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await untilNodesOn(stage, 'v2', 20)
+    expect((await stage.rollout()).status?.heldRevisions).toHaveLength(1)
+    expectKept(stage)
+  })
+
+  it('is what a rollback by the policy returns to', async () => {
+    await usePolicy({ failure: { action: 'Rollback' } })
+    for (const name of dead) await reachRegistry(name, true)
+    await untilNodesOn(stage, 'v2', 19)
+    await stage.pass(30_000)
+    await stage.setImage('v3-bad-crash')
+    await stage.until(
+      'it is rolled back',
+      async () => (await stage.rollout()).status?.heldRevisions?.some(({ reason, reverted }) => reason === 'Failed' && reverted) === true,
+    )
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await untilNodesOn(stage, 'v2', 20)
+    expectKept(stage)
+  })
 })
 
 it.each<[string, () => Promise<unknown>]>([
@@ -99,6 +194,20 @@ it('all is given back beside a node that crashes after the end of its release (G
   await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True', 30 * 60_000)
   expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'False' })
 })
+
+async function usePolicy(spec: ReleasePolicySpec): Promise<void> {
+  const body = { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { namespace: 'demo', name: 'mine' }, spec }
+  await stage.client.create(resourcePaths.releasePolicies, body as never)
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/release-policy': 'mine' } } })
+}
+
+function retry(): Promise<unknown> {
+  return act({ id: 'on', type: 'retry' })
+}
+
+function act(action: object): Promise<unknown> {
+  return stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify(action) } } })
+}
 
 async function reachRegistry(name: string, reaches: boolean): Promise<void> {
   const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': reaches ? null : 'true' } } }

@@ -66,7 +66,7 @@ const refusals: { readonly [Type in ActionType]: (judged: Judged) => ActionRejec
     jumpRefusal(standing, action.body.step ?? 0),
   promote: ({ rollout, standing, action }) =>
     releaseRefusal(rollout, standing) ?? (isWayOut(standing, action) ? null : stopRefusal(rollout, standing)) ?? finishRefusal(standing),
-  abort: ({ rollout, standing }) => releaseRefusal(rollout, standing) ?? abortRefusal(standing),
+  abort: ({ rollout, standing }) => releaseRefusal(rollout, standing) ?? abortRefusal(rollout, standing),
   retry: ({ rollout, standing, action }) => retryRefusal(rollout, standing, action.body.revision),
   undo: () => null,
   restart: () => null,
@@ -125,8 +125,13 @@ function jumpRefusal({ steps }: Standing, step: number): ActionRejection | null 
   }
 }
 
-function abortRefusal(standing: Standing): ActionRejection | null {
+function abortRefusal(rollout: Rollout, standing: Standing): ActionRejection | null {
   if (!standing.isReturn) return null
+  if (standing.stalled === 'RevisionHeld') {
+    const message = `revision ${standing.canaryRevision} is blocked, and it is the stable one: there is nothing to roll back`
+    const fix = `run ${commandText(rollout, 'undo')} to release the earlier revision, or ${commandText(rollout, 'retry')} to release the blocked one`
+    return refused('ACTION_REJECTED', message, fix)
+  }
   const message = `the release already returns to revision ${standing.canaryRevision}: there is nothing to roll back`
   return refused('ACTION_REJECTED', message, 'wait until it ends')
 }

@@ -157,7 +157,7 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   const { release, rollout } = view
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
   if (isBehind(view)) return wait('its watch to show the Rollout that its BatchRelease was written for')
-  if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release)
+  if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release, hold)
   const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold), hold)
   // A step that is gone from the plan is corrected first, because no size follows from it; a hold comes before that.
   if (spec === null || (hold === null && isBeyondSteps(rollout, spec))) return null
@@ -177,7 +177,7 @@ function isBeyondSteps(rollout: Rollout, { releasePlan }: BatchReleaseSpec): boo
   return releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout))
 }
 
-function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {
+function withHold<Spec extends BatchReleaseSpec | null>(spec: Spec, hold: HeldBy | null): Spec {
   return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold: toWrittenHold(hold) } }
 }
 
@@ -185,10 +185,10 @@ function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchRele
  * The release is over: its BatchRelease is deleted, or stays for the nodes left behind. The status first says that no node is
  * left: later a lagging watch may still show the keys of this release.
  */
-function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan | null {
+function planOverRelease(view: RolloutView, release: BatchRelease, hold: HeldBy | null): RolloutPlan | null {
   const isUnreported = strategyRestored(view.rollout)?.status === 'False' && summarizeBatchRelease(view).completed
   if (release.status?.phase === 'Completed') return isUnreported ? null : { kind: 'deleteRelease' }
-  const spec = overReleaseSpec(release, view)
+  const spec = withHold(overReleaseSpec(release, view), hold)
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 

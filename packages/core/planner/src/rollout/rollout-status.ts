@@ -5,7 +5,7 @@ import { jumpTo } from './release/advance-step.ts'
 import { type ActionEffect, answerAction, hasLostAnswers, rememberAnswer } from './actions/answer-action.ts'
 import { currentState, nextState } from './states/next-state.ts'
 import type { RolloutState, NextStatus } from './view/rollout-state.ts'
-import { withHeld, withoutHeld } from './held/held-revisions.ts'
+import { withoutHeld, withRolledBack } from './held/held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './states/hold-first.ts'
 import { leakedWhileHeld } from './states/leaked-while-held.ts'
 import { standingFailure } from './release/release-failure.ts'
@@ -67,7 +67,10 @@ function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: 
     case 'promote':
       return nextState(view, { ...before, acceptedActions: { ...acceptedActions, promote: { id: effect.id, full: effect.full } } })
     case 'abort':
-      return nextState(view, { ...before, heldRevisions: withHeld(heldRevisions, effect.held) })
+      return nextState(view, {
+        ...before,
+        heldRevisions: withRolledBack(view, heldRevisions, { one: effect.held, stable: before.canary.stableRevision }),
+      })
     case 'retry': {
       const forgotten = effect.revision === null ? heldRevisions : withoutHeld(heldRevisions, effect.revision)
       const lifts = before.phase === 'Progressing' || standingFailure(view, before) !== null

@@ -12,11 +12,14 @@ const MOST_HELD = 10
 /**
  * G12: a template is rolled back when we replace it, or when its abort is accepted. From then on no permit for it is given and used,
  * whatever hash it returns under and whatever a status remembers, until a user retries. The same holds once the status reports a revision
- * as blocked. The status forgets a blocked revision only on a retry, or when ten newer ones follow.
+ * as blocked. The status forgets a blocked revision only on a retry, when ten newer ones follow, or when it blocks the revision being released
+ * and so returns to the stable one.
  */
 export function createMemoryJudge(parts: JudgeParts): Judge {
   return new MemoryJudge(parts)
 }
+
+type Held = NonNullable<NonNullable<RecordedRollout['status']>['heldRevisions']>[number]
 
 class MemoryJudge implements Judge {
   readonly #parts: JudgeParts
@@ -133,12 +136,20 @@ class MemoryJudge implements Judge {
     const isAsked = retry !== undefined && (answer?.id !== retry || answer.result === undefined || answer.result === 'Accepted')
     const was = before.status?.heldRevisions ?? []
     const is = new Set((next.status?.heldRevisions ?? []).map(({ digest }) => digest))
-    const forgotten = was.filter(({ digest }) => !is.has(digest))
+    const forgotten = was.filter((one) => !is.has(one.digest) && !isReturnedTo(one, before, next))
     if (forgotten.length === 0 || is.size >= MOST_HELD || isAsked) return
     const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
     const text = `${write.actor} removed blocked revision ${names} from the status without a retry`
     this.#parts.breach({ guarantee: 'G12', atMs: write.t, text })
   }
+}
+
+/** Whether the same write blocks the revision being released: that puts the stable template back. */
+function isReturnedTo({ revision }: Held, { status: before }: RecordedRollout, { status: next }: RecordedRollout): boolean {
+  const { canaryRevision, stableRevision } = before?.canaryStatus ?? {}
+  const blocks = (status: RecordedRollout['status']): boolean =>
+    status?.heldRevisions?.some((one) => one.revision === canaryRevision) ?? false
+  return revision === stableRevision && canaryRevision !== stableRevision && blocks(next) && !blocks(before)
 }
 
 function keyOf({ namespace, o }: RecordedWrite): string {

@@ -33,6 +33,7 @@ export interface RecordedRollout {
       readonly nextStepIndex?: number
       readonly currentStepState?: string
       readonly canaryRevision?: string
+      readonly stableRevision?: string
     }
     readonly failure?: { readonly stops?: boolean; readonly release?: string; readonly at?: string; readonly reason?: string }
     readonly heldRevisions?: readonly { readonly revision?: string; readonly digest: string; readonly reason?: string }[]

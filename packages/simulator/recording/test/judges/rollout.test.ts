@@ -215,6 +215,9 @@ describe('a status write', () => {
 
 describe('a blocked revision', () => {
   const held = { status: { heldRevisions: [{ revision: 'v2', digest: 'd2' }] } }
+  const canaryStatus = { canaryRevision: 'v3', stableRevision: 'v2' }
+  const stableHeld = { status: { ...held.status, canaryStatus } }
+  const nextHeld = { status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }], canaryStatus } }
   const release = (s: Script, hash: string): Script => s.record({ revision: hash })
   judgeEach(
     'G12',
@@ -302,6 +305,21 @@ describe('a blocked revision', () => {
             .rollout(held, 'controller-1')
             .rollout(action('w1', 'retry'))
             .rollout({ status: { heldRevisions: [], lastAction: { id: 'w1', result: 'Refused' } } }, 'controller-1'),
+        ['G12'],
+      ],
+      [
+        'is forgotten when the release of another version is rolled back to it, because it is the stable one',
+        (s) => s.rollout(stableHeld, 'controller-1').rollout(nextHeld, 'controller-1'),
+        [],
+      ],
+      [
+        'is not forgotten when another version is rolled back to a third one',
+        (s) => s.rollout(held, 'controller-1').rollout(nextHeld, 'controller-1'),
+        ['G12'],
+      ],
+      [
+        'is not forgotten while nothing is rolled back, though it is the stable one',
+        (s) => s.rollout(stableHeld, 'controller-1').rollout({ status: { ...stableHeld.status, heldRevisions: [] } }, 'controller-1'),
         ['G12'],
       ],
       [

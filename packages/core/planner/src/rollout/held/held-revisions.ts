@@ -39,6 +39,16 @@ export function withHeld(held: readonly HeldRevision[], one: HeldRevision): read
   return [...held.filter(({ digest }) => digest !== one.digest), one].slice(-HELD_REVISIONS_MAX)
 }
 
+/** Adds the hold of a version that is rolled back to the stable revision. That one is held no longer, whichever hash it has by now. */
+export function withRolledBack(
+  { rollout }: { readonly rollout: Rollout },
+  held: readonly HeldRevision[],
+  { one, stable }: { readonly one: HeldRevision; readonly stable: string | undefined },
+): readonly HeldRevision[] {
+  const isStable = ({ revision, digest }: HeldRevision): boolean => revision === stable || digest === rollout.status?.stableDigest
+  return withHeld(isStable(one) ? held : held.filter((other) => !isStable(other)), one)
+}
+
 /** Replaces the hold of the same template, in its place. */
 export function replaceHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
   return held.map((other) => (other.digest === one.digest ? one : other))

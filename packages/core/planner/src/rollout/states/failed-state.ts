@@ -3,7 +3,7 @@ import type { DaemonSet } from '@tranche/kube-types'
 import { commandText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { afterPause, heldState } from './held-state.ts'
-import { toHeldRevision, withHeld } from '../held/held-revisions.ts'
+import { toHeldRevision, withRolledBack } from '../held/held-revisions.ts'
 import { waitsForResume } from '../held/on-delete.ts'
 import { asksForRollback, whyNoRollback } from '../release/release-failure.ts'
 import { policyInUse, policyTerms } from '../view/release-policy.ts'
@@ -20,7 +20,12 @@ export function failedState(view: RolloutView, daemonSet: DaemonSet, state: Roll
   const isRolledBack = asksForRollback(failure) && !isReturn(state.canary)
   if (isRolledBack && whyNoRollback(view, state) === null && !waitsForResume(view.rollout)) {
     const held = { ...toHeldRevision(view, daemonSet, state.canary.canaryRevision), reason: 'Failed' } as const
-    return heldState(view, daemonSet, { ...said, heldRevisions: withHeld(state.heldRevisions, held) }, held)
+    return heldState(
+      view,
+      daemonSet,
+      { ...said, heldRevisions: withRolledBack(view, state.heldRevisions, { one: held, stable: state.canary.stableRevision }) },
+      held,
+    )
   }
   const reason = state.reason === null || state.reason === 'Paused' ? 'InRolling' : state.reason
   const stalled = failedStall(view, state, failure)

@@ -7,6 +7,7 @@ import { isReverted, revertOver, replaceHeld } from '../held/held-revisions.ts'
 import { waitsForResume } from '../held/on-delete.ts'
 import { isRevertAgain, reapplyAction, untilRevertMs, withNextRevert } from '../held/reapply.ts'
 import { whyNoRollback } from '../release/release-failure.ts'
+import { isReturn } from '../release/release-spec.ts'
 import { revisionText } from '../held/revision-text.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -15,7 +16,7 @@ import type { RolloutView } from '../view/rollout-view.ts'
  * requested and is still due; later again where the policy says `Revert`. Otherwise a user must decide how to continue.
  */
 export function heldState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState, held: HeldRevision): RolloutState {
-  const whyNot = whyNoRollback(view, state)
+  const whyNot = isReturn(state.canary) ? NOTHING_ELSE : whyNoRollback(view, state)
   const now = heldNow(view, daemonSet, held, whyNot)
   const reason = state.reason === null || state.reason === 'Paused' ? 'InRolling' : state.reason
   const standing = { ...state, heldRevisions: replaceHeld(state.heldRevisions, now), reason }
@@ -29,6 +30,9 @@ export function heldState(view: RolloutView, daemonSet: DaemonSet, state: Rollou
   const notYet = isPaused ? `; ${afterPause(view)}` : ''
   return { ...waitingState(view, standing, `${revertText(view, state, now)}${notYet}`), recheckAfterMs: leftMs > 0 ? leftMs : null }
 }
+
+/** A failure on nodes left has held the stable revision itself. */
+const NOTHING_ELSE = 'no other revision is stable'
 
 /** @returns the text for a rollback that a policy asks for while the Rollout is paused */
 export function afterPause({ rollout }: RolloutView): string {

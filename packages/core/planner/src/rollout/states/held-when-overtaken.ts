@@ -7,12 +7,13 @@ import { standingFailure } from '../release/release-failure.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
- * G12: another template replaced a version that a failure had stopped. The version is held, though it was not rolled back, so
- * that re-applying the old manifest does not release it again. A version that the history has lost cannot be held.
+ * G12: another template replaced a version that a failure had stopped, during its release or on nodes that the release had left. The version
+ * is held, though it was not rolled back, so that re-applying the old manifest does not release it again. A version that the history has lost
+ * cannot be held.
  */
 export function heldWhenOvertaken(view: RolloutView, before: RolloutState): readonly HeldRevision[] {
   const { heldRevisions, canary } = before
-  const failure = before.phase === 'Progressing' ? standingFailure(view, before) : null
+  const failure = before.phase === 'Progressing' || before.phase === 'Healthy' ? standingFailure(view, before) : null
   if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions
   const { canaryRevision } = canary
   const found = view.revisions.find((one) => hashOf(one) === canaryRevision)

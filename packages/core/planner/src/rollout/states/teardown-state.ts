@@ -7,7 +7,7 @@ import { failedState } from './failed-state.ts'
 import { finalisingState } from './finalising-state.ts'
 import { frozenText, nodesLeft } from './frozen-text.ts'
 import { heldState } from './held-state.ts'
-import { heldTemplate, toHeldRevision, withHeld } from '../held/held-revisions.ts'
+import { heldTemplate, toHeldRevision, withRolledBack } from '../held/held-revisions.ts'
 import { activeKruise, stalledState, unusablePolicy } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from '../held/on-delete.ts'
 import { templateToPutBack } from '../held/plan-revert.ts'
@@ -158,5 +158,10 @@ function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery,
   if (held !== undefined) return held.reverted === false ? heldState(view, daemonSet, before, held) : null
   const begun = isSame ? before : startState(view, daemonSet, before, discovery)
   const one = toHeldRevision(view, daemonSet, discovery.canary)
-  return heldState(view, daemonSet, { ...begun, heldRevisions: withHeld(begun.heldRevisions, one) }, one)
+  return heldState(
+    view,
+    daemonSet,
+    { ...begun, heldRevisions: withRolledBack(view, begun.heldRevisions, { one, stable: discovery.stable }) },
+    one,
+  )
 }
