@@ -25,6 +25,38 @@ const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch
 /** Faults in the decisions for a BatchRelease. */
 export const mutantsOfRelease: readonly Mutant[] = [
   {
+    rule: 'AcceptedFailed',
+    fault: 'a release that waits for nodes only whose failures were accepted counts as running for ever',
+    file: 'packages/core/planner/src/release/waiting-for.ts',
+    find: 'acceptedWait(view, wanted, since) === 0 ? ACCEPTED_FAILED : now.reason',
+    replace: 'now.reason',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'AcceptedFailed',
+    fault: 'a wait for accepted nodes needs a person before they could recover',
+    file: 'packages/core/planner/src/release/accepted-wait.ts',
+    find: 'Math.max(0, sinceMs + progressDeadlineMs - view.nowMs)',
+    replace: '0',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'AcceptedFailed',
+    fault: 'a wait for another node that is down counts as one for accepted nodes only',
+    file: 'packages/core/planner/src/release/accepted-wait.ts',
+    find: ' && unwell.every(({ node }) => down.includes(node))',
+    replace: '',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'AcceptedFailed',
+    fault: 'no pass comes when accepted nodes have had their time to recover',
+    file: 'packages/core/planner/src/release/next-recheck.ts',
+    find: 'if (acceptedMs !== null) left.push(acceptedMs)',
+    replace: '',
+    tests: ['test/scenarios/verdict.test.ts'],
+  },
+  {
     rule: 'G3',
     fault: 'a batch is ready on a view that is older than what the record relies on',
     file: isBehindRecord,

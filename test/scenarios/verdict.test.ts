@@ -91,8 +91,29 @@ async function deleteAndCreate(): Promise<void> {
   } as never)
 }
 
+it('a version that fails everywhere waits for a person once the nodes of a retry have had their time to recover', async () => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2-bad-crash')
+  await stage.until('the failure is reported', isFailed)
+  await retry()
+  await stage.until('the next failure is reported', async () => {
+    const seen = await failure()
+    return seen?.stops === true && seen.accepted?.length === 1
+  })
+  await retry('r2')
+  await stage.until('it waits', async () => (await stage.rollout()).status?.waitingFor?.reason === 'NotAvailable')
+  await stage.pass(9 * 60_000)
+  expect((await stage.rollout()).status?.waitingFor?.reason).toBe('NotAvailable')
+  await stage.pass(2 * 60_000)
+  expect((await stage.rollout()).status?.waitingFor).toMatchObject({
+    reason: 'AcceptedFailed',
+    message: expect.stringContaining('raise it to at least 3, fix the nodes, abort, or apply another template'),
+  })
+  expectKept(stage)
+})
+
 it.each([
-  ['by a retry', retry],
+  ['by a retry', () => retry()],
   ['by lifting a pause', pauseAndResume],
 ])('a release continues on other nodes after the failure of one was accepted %s', async (_how, accept) => {
   const annotations = { 'sim.tranche.dev/bad-nodes': '^node-003$' }
@@ -118,8 +139,8 @@ it.each([
   expectKept(stage)
 })
 
-async function retry(): Promise<void> {
-  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'r1', type: 'retry' }) } } })
+async function retry(id = 'r1'): Promise<void> {
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'retry' }) } } })
 }
 
 async function pauseAndResume(): Promise<void> {

@@ -33,6 +33,7 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   RevisionHeld: ['abort', 'undo', 'retry'],
   StrategyConflict: ['retry', 'abort'],
   PodsStuck: ['abort'],
+  AcceptedFailed: ['abort', 'undo'],
 }
 
 /** Null after a completed rollback: no decision is left. */

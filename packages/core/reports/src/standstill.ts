@@ -28,6 +28,7 @@ const rules: Readonly<Record<string, string>> = {
   ReleaseFailed: 'Failed',
   ...groupRules,
   AnalysisInconclusive: 'Analysis',
+  AcceptedFailed: 'Availability',
 }
 
 /** @returns the rule for a reason of the status */
@@ -157,6 +158,7 @@ const groupNexts: Readonly<Record<GroupWaitReason, () => string>> = {
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   Upgrading: (nodes) => (nodes === '' ? 'the next old pods are deleted' : `new pods become available on ${nodes}`),
   NotAvailable: (nodes) => `the pods on ${nodes} become available`,
+  AcceptedFailed: (nodes) => `the pods on ${nodes} become available, or another template is applied`,
   BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,
   ...blockedNexts,

@@ -17,7 +17,7 @@ function blocked(...reasons: readonly string[]): FactsFields {
 
 describe('a release that waits for a check or its group', () => {
   it('has a decision for each reason', () => {
-    expect(Object.keys(personWaits).toSorted()).toEqual([...blockedReasons, ...groupWaitReasons].toSorted())
+    expect(Object.keys(personWaits).toSorted()).toEqual([...blockedReasons, ...groupWaitReasons, 'AcceptedFailed'].toSorted())
   })
 
   it.each([...blockedReasons, ...groupWaitReasons])('is Blocked exactly if only a person ends the wait: %s', (reason) => {
@@ -36,6 +36,13 @@ describe('a release that waits for a check or its group', () => {
       expect.not.stringContaining(reason.replace('CheckFailed', '?')),
     ])
     if (isForPerson) expect(next).toMatch(/rbac\./)
+  })
+
+  it('is Blocked while it waits for nodes only whose failures were accepted, and an abort ends that', () => {
+    const facts = aReading(waitsFor('AcceptedFailed', { annotations: { 'rollouts.kruise.io/daemonset-partition': '3' } }))
+    const { outcome, need } = summarizeRollout(facts)
+    expect([outcome, need?.reason, need?.actions]).toEqual(['Blocked', 'AcceptedFailed', ['abort', 'undo']])
+    expect(explainRollout(facts)).toMatchObject({ rule: 'Availability', next: expect.stringContaining('abort') })
   })
 
   it.each<[string, FactsFields, string, string | undefined]>([

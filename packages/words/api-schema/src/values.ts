@@ -313,7 +313,7 @@ export function isGroupWait(reason: string | undefined): boolean {
  * Whether only a person ends a wait, by its reason. False where it may also end by itself: images may be pushed, other pods leave, and a
  * request that failed is sent again.
  */
-export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason, boolean>> = {
+export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason | 'AcceptedFailed', boolean>> = {
   NoRoom: false,
   RoomUnread: false,
   RoomNotAllowed: true,
@@ -337,6 +337,7 @@ export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason, boole
   // Only a request that is forbidden.
   GroupFailed: true,
   GroupNotAllowed: true,
+  AcceptedFailed: true,
 }
 
 /** The reasons of waits that only a person ends. */

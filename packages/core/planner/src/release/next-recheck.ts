@@ -1,3 +1,4 @@
+import { acceptedWait } from './accepted-wait.ts'
 import { carryLeftMs } from './detach.ts'
 import { groupRecheckMs } from './plan-group.ts'
 import { judgementOf } from './progress/judgement.ts'
@@ -16,8 +17,8 @@ export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
 }
 
 /**
- * These end by the clock: minReadySeconds, the final settling time, the time until a NotReady node is dead, and the wait of a deleted
- * release. All other waits but deadlines end with an event.
+ * These end by the clock: minReadySeconds, the final settling time, the time until a NotReady node is dead, the wait for nodes whose failures were accepted, and the wait of a
+ * deleted release. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   if (wanted.kind !== 'allow') return carryLeftMs(view) || null
@@ -31,6 +32,8 @@ function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   )
   const stuckMs = nextStuckMs(view)
   if (stuckMs !== null) left.push(stuckMs - view.nowMs)
+  const acceptedMs = acceptedWait(view, wanted, view.release.status?.waiting?.since)
+  if (acceptedMs !== null) left.push(acceptedMs)
   const { nextAtMs } = wanted.progress.exemption
   if (nextAtMs !== null) left.push(nextAtMs - view.monotonicMs)
   const soonest = Math.min(...left.filter((ms) => ms > 0))

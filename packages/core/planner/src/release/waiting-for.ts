@@ -1,5 +1,4 @@
 import { clipText, isGroupWait, LISTED_NODES_MAX, sizeLimits, type Waiting } from '@tranche/api-schema'
-import { acceptedBefore } from '@tranche/verdict'
 import { batchScope } from '@tranche/fence'
 import { budgetUsers, budgetUsersText } from './progress/budget-users.ts'
 import { leftNodes, leftText } from './progress/left-nodes.ts'
@@ -10,6 +9,7 @@ import { countedWait, missingNodesText, tooManyDeadText } from './counted-wait.t
 import { carryLeftMs } from './detach.ts'
 import { spreadWait } from './progress/spread-text.ts'
 import { stuckPods } from './view/stuck-pods.ts'
+import { ACCEPTED_FAILED, acceptedReasons, acceptedText, acceptedWait } from './accepted-wait.ts'
 import { leftBehind, namesLeft } from './progress/the-end.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
@@ -19,9 +19,13 @@ export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
   const now = reasonToWait(view, wanted)
   if (now === null) return null
   const before = view.release.status?.waiting
-  const isSame = before?.reason === now.reason || (isGroupWait(before?.reason) && isGroupWait(now.reason))
-  const since = before != null && isSame ? before.since : new Date(view.nowMs).toISOString()
-  return { ...now, message: clipText(now.message, sizeLimits.message), nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
+  const since = before != null && isSameWait(before.reason, now.reason) ? before.since : new Date(view.nowMs).toISOString()
+  const reason = acceptedWait(view, wanted, since) === 0 ? ACCEPTED_FAILED : now.reason
+  return { ...now, reason, message: clipText(now.message, sizeLimits.message), nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
+}
+
+function isSameWait(before: string, now: string): boolean {
+  return before === now || (isGroupWait(before) && isGroupWait(now)) || (before === ACCEPTED_FAILED && acceptedReasons.includes(now))
 }
 
 type Reason = Omit<Waiting, 'since'>
@@ -119,19 +123,6 @@ function queueOutage({ queueOutage: why }: ReleaseView, { between, effectiveSize
   if (why === undefined || why === null || effectiveSize <= updated) return null
   const message = `${missingNodesText(effectiveSize - updated)}; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: ${why}`
   return { reason: QUEUE_UNAVAILABLE, message, nodes: between }
-}
-
-/** Nodes whose failures a retry accepted stay down: says what they block, and the fix. */
-function acceptedText({ release }: ReleaseView, { progress, allowance: { limit } }: Wanted & { kind: 'allow' }): string {
-  const accepted = new Set(acceptedBefore(release))
-  const down = progress.unavailable.filter((node) => accepted.has(node))
-  if (down.length === 0) return ''
-  const acceptedNote = `the failures on ${firstNodes(down)} were accepted`
-  const used = progress.unavailable.length
-  if (used >= limit && progress.updated < progress.effectiveSize)
-    return `; ${acceptedNote}, and they use up maxUnavailable (${limit}): raise it to at least ${used + 1}, fix the nodes, abort, or apply another template`
-  if (progress.updatedAvailable > 0) return ''
-  return `; ${acceptedNote}, but no batch is ready before an updated node is available: fix one, abort, or apply another template`
 }
 
 /** The policy rule that holds back the missing nodes; null without one. */

@@ -6,6 +6,7 @@ import { aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../..
 
 const { controlInfo, inProgressing, partition, paused } = daemonSetAnnotations
 const begun = { observedGeneration: 3 }
+const availability = { reason: 'NotAvailable', message: '', nodes: [] }
 const stopped: ViewFields = { tranche: { paused: true }, status: begun, annotations: { [paused]: 'true' } }
 
 describe('the status of a BatchRelease', () => {
@@ -74,6 +75,54 @@ describe('the status of a BatchRelease', () => {
     'reports that a batch waits for an updated node that is not among the accepted ones': {
       view: { nodes: 'a:new! b:new! c:old d:old e:old', status: { ...begun, failure: accepted('a', 'b') } },
       want: { waiting: { message: expect.stringContaining('no batch is ready before an updated node is available') } },
+    },
+    'waits for a person once accepted nodes have used up the budget as long as a new pod may take': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        spec: { batchPartition: 1 },
+        record: { partition: 0 },
+        annotations: { [partition]: '0' },
+        status: { ...begun, failure: accepted('a', 'b'), waiting: { ...availability, since: stamp(-600_000) } },
+      },
+      want: { waiting: { reason: 'AcceptedFailed', nodes: ['a', 'b'], since: stamp(-600_000) } },
+    },
+    'waits for a person once the batch has waited as long for accepted nodes only': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        status: { ...begun, failure: accepted('a', 'b'), waiting: { ...availability, since: stamp(-600_000) } },
+      },
+      want: { waiting: { reason: 'AcceptedFailed', since: stamp(-600_000) } },
+    },
+    'keeps waiting for a person': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        status: { ...begun, failure: accepted('a', 'b'), waiting: { ...availability, reason: 'AcceptedFailed', since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'AcceptedFailed', since: stamp(-700_000) } },
+    },
+    'waits for accepted nodes by itself until then': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        status: { ...begun, failure: accepted('a', 'b'), waiting: { ...availability, since: stamp(-599_999) } },
+      },
+      want: { waiting: { reason: 'NotAvailable', since: stamp(-599_999) } },
+    },
+    'waits for no person where another node is down, too': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        status: { ...begun, failure: accepted('a'), waiting: { ...availability, since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'NotAvailable' } },
+    },
+    'waits for no person once an accepted node is available': {
+      view: {
+        nodes: 'a:new b:new! c:old d:old e:old',
+        spec: { batchPartition: 1 },
+        record: { partition: 0 },
+        annotations: { [partition]: '0' },
+        status: { ...begun, failure: accepted('a', 'b'), waiting: { ...availability, reason: 'AcceptedFailed', since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'NotAvailable' } },
     },
     'keeps the time while the reason stays': {
       view: {
