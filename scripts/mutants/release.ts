@@ -54,7 +54,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/next-recheck.ts',
     find: 'if (acceptedMs !== null) left.push(acceptedMs)',
     replace: '',
-    tests: ['test/scenarios/verdict.test.ts'],
+    tests: [releaseStatusTests],
   },
   {
     rule: 'G3',

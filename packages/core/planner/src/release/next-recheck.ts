@@ -17,8 +17,8 @@ export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
 }
 
 /**
- * These end by the clock: minReadySeconds, the final settling time, the time until a NotReady node is dead, the wait for nodes whose failures were accepted, and the wait of a
- * deleted release. All other waits but deadlines end with an event.
+ * These end by the clock: minReadySeconds, the final settling time, and the time until a NotReady node is dead. So do the wait of a deleted
+ * release, and the time in which nodes may recover whose failures were accepted. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   if (wanted.kind !== 'allow') return carryLeftMs(view) || null

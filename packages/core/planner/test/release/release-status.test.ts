@@ -446,6 +446,12 @@ describe('the status of a BatchRelease', () => {
     expect(planBatchRelease(aView(view))).toMatchObject({ kind: 'writeStatus', status: want })
   })
 
+  it('looks again when accepted nodes have had their time to recover', () => {
+    const waiting = { ...availability, since: stamp(-590_000) }
+    const view = onceSaid(aView({ nodes: 'a:new! b:new! c:old d:old e:old', status: { ...begun, failure: accepted('a', 'b'), waiting } }))
+    expect(planBatchRelease(view)).toMatchObject({ kind: 'wait', recheckAfterMs: 10_000 })
+  })
+
   it('writes counts every five seconds and everything else at once', () => {
     const said = onceSaid(aView({ nodes: 'a:old~ b:old~ c:old d:old e:old' }))
     const counts = { ...said, fleet: aView({ nodes: 'a:- b:old~ c:old d:old e:old' }).fleet, statusWrittenMs: 98_000 }
