@@ -34,6 +34,7 @@ const takeOver = 'packages/core/planner/src/rollout/take-over-for-pins.ts'
 const takeOverTests = 'packages/core/planner/test/rollout/take-over-for-pins.test.ts'
 const wayBack = 'packages/core/planner/src/rollout/held/way-back.ts'
 const wayBackTests = 'packages/core/planner/test/rollout/way-back.test.ts'
+const pinnedRollbacks = 'test/scenarios/pinned-rollbacks.test.ts'
 const undonePins = 'packages/core/planner/src/rollout/undone-pins.ts'
 const wake = 'apps/controller/src/wake.ts'
 
@@ -47,6 +48,38 @@ const scenarios = 'test/scenarios/config.test.ts'
 
 /** Faults in finding config that is not part of the version. */
 export const mutantsOfConfig: readonly Mutant[] = [
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'a forged status makes any template the stable one',
+    file: wayBack,
+    find: 'if (own === undefined || !isOlderThanAnother(view.revisions, hashOf(own))) return false',
+    replace: 'if (own === undefined) return false',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'a rollback before the end of control is held',
+    file: wayBack,
+    find: "phase === 'Progressing' || phase === 'Disabling' || phase === 'Terminating'",
+    replace: "phase === 'Progressing'",
+    tests: [pinnedRollbacks],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'Complete releases a template without copies',
+    file: 'packages/core/planner/src/rollout/states/teardown-state.ts',
+    find: ' ?? (ending.isWanted ? unpinnedConfig(view) : null)',
+    replace: '',
+    tests: [pinnedRollbacks],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'nothing is pinned for a release that is completed first',
+    file: 'packages/core/planner/src/rollout/take-over-for-pins.ts',
+    find: "isDeletedOrDisabled(rollout) && onDeletePolicy(rollout) !== 'Complete'",
+    replace: 'isDeletedOrDisabled(rollout)',
+    tests: [pinnedRollbacks],
+  },
   {
     rule: 'ConfigUnpinned',
     fault: 'config that cannot be pinned holds a rollback',

@@ -448,7 +448,9 @@ export class FakeCluster {
     if (known === undefined || known.revision < newest) {
       const data = { spec: { template: spec.template } }
       const kept = this.revisions.filter((revision) => revision !== known)
-      this.revisions = [...kept, { metadata: { name, uid: name, resourceVersion: this.#next() }, revision: newest + 1, data }]
+      const creationTimestamp = known?.metadata.creationTimestamp ?? new Date(this.nowMs + newest * 1000).toISOString()
+      const meta = { name, uid: name, resourceVersion: this.#next(), creationTimestamp }
+      this.revisions = [...kept, { metadata: meta, revision: newest + 1, data }]
     }
     if (status?.observedGeneration !== metadata.generation) this.editDaemonSet({ status: { observedGeneration: metadata.generation ?? 0 } })
     return name

@@ -73,6 +73,78 @@ describe('an abort while config cannot be pinned', () => {
   })
 })
 
+describe('a Rollout that is disabled while config cannot be pinned', () => {
+  it('completes no release without copies, and completes it with them once they can be created (Complete)', async () => {
+    const mend = await heldRelease()
+    await disable('Complete')
+    await stage.pass(5 * 60_000)
+    expect([await contents(stage), (await condition(stage, 'Stalled'))?.reason]).toEqual([ones, 'ConfigUnpinned'])
+    mend()
+    await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled', 10 * 60_000)
+    expect([await nodesOn(stage, 'v2'), await contents(stage)]).toEqual([expect.objectContaining({ length: 5 }), ['2', '2', '2', '2', '2']])
+    expectKept(stage)
+  })
+
+  it('is rolled back all the same (Rollback)', async () => {
+    await inRelease()
+    refuse(['create'], quota)
+    await write(stage, '2')
+    await applyWithoutCopies('v2')
+    await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'ConfigUnpinned', 60_000)
+    await disable('Rollback')
+    await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled', 10 * 60_000)
+    expect([await nodesOn(stage, 'v2'), await contents(stage)]).toEqual([[], ones])
+    expectKept(stage)
+  })
+
+  it('goes back to the stable template that a user applies meanwhile (Complete)', async () => {
+    await inRelease()
+    refuse(['create'], quota)
+    await write(stage, '2')
+    await stage.until('it is held', async () => (await condition(stage, 'ConfigUnversioned'))?.reason === 'CopyFailed', 60_000)
+    await disable('Complete')
+    await stage.until('it is disabling', async () => (await stage.rollout()).status?.phase === 'Disabling', 60_000)
+    await stage.setImage('v1')
+    await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled', 10 * 60_000)
+    expect([await nodesOn(stage, 'v2'), await contents(stage)]).toEqual([[], ones])
+    expectKept(stage)
+  })
+
+  it('stays as it is (Freeze)', async () => {
+    await heldRelease()
+    await disable('Freeze')
+    await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled', 60_000)
+    await stage.pass(5 * 60_000)
+    expect(await contents(stage)).toEqual(ones)
+  })
+})
+
+const quota = new ApiStatusError(403, 'Forbidden', 'exceeded quota: objects, limited: count/configmaps=2')
+
+/** All nodes run v1. The template is v2 without copies, and no copy of the present config can be created. @returns ends that */
+async function heldRelease(): Promise<() => void> {
+  stage = await setPinnedStage({ config: '1' })
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilContents(stage, ones)
+  const mend = refuse(['create'], quota)
+  await write(stage, '2')
+  await applyWithoutCopies('v2')
+  await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'ConfigUnpinned', 60_000)
+  return mend
+}
+
+/** As a client that applies its manifest, which knows nothing of copies. */
+async function applyWithoutCopies(tag: string): Promise<void> {
+  const envFrom = [{ configMapRef: { name: 'agent', optional: true } }]
+  const containers = [{ name: 'agent', image: `registry.example/node-agent:${tag}`, envFrom }]
+  await stage.patchDaemonSet({ spec: { template: { metadata: { annotations: null }, spec: { containers } } } })
+}
+
+async function disable(onDelete: string): Promise<void> {
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/on-delete': onDelete } }, spec: { disabled: true } })
+}
+
 /** Two of five nodes run v2 with the config of v1, and the release waits for an approval. */
 async function inRelease(): Promise<void> {
   stage = await setPinnedStage({ config: '1' })
@@ -87,9 +159,9 @@ async function abort(): Promise<void> {
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'a', type: 'abort' }) } } })
 }
 
-/** Requests of controllers for ConfigMaps fail. */
-function refuse(verbs: readonly string[], error: ApiStatusError): void {
-  stage.disturb({
+/** Requests of controllers for ConfigMaps fail. @returns ends that */
+function refuse(verbs: readonly string[], error: ApiStatusError): () => void {
+  return stage.disturb({
     onRequest: ({ actor, verb, resource }) =>
       actor.startsWith('controller') && verbs.includes(verb) && resource.resource === 'configmaps' ? { kind: 'error', error } : undefined,
   })

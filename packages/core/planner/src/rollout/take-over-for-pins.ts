@@ -5,6 +5,7 @@ import { controlledBy } from '../release/view/release-view.ts'
 import { daemonSetPatch, strategyOf, takeOverStrategy } from '../release/view/daemon-set-patch.ts'
 import { isMidSurge } from '../release/progress/strategy-drift.ts'
 import { obstacleOf } from './states/obstacle-of.ts'
+import { isDeletedOrDisabled, onDeletePolicy } from './held/on-delete.ts'
 import { isRollingBack } from './held/way-back.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 
@@ -26,7 +27,8 @@ export type PinTiming =
  */
 export function takeOverForPins(view: RolloutView): PinTiming {
   const { rollout, daemonSet, fleet, strategyScope } = view
-  if (rollout.spec.disabled === true || rollout.metadata.deletionTimestamp !== undefined) return { kind: 'none' }
+  // A release that is completed first has copies like any other; one that is frozen or rolled back stays as it is.
+  if (isDeletedOrDisabled(rollout) && onDeletePolicy(rollout) !== 'Complete') return { kind: 'none' }
   if (daemonSet === undefined || obstacleOf(view) !== null) return { kind: 'none' }
   const { annotations = {}, deletionTimestamp } = daemonSet.metadata
   if (deletionTimestamp !== undefined || annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name) return { kind: 'none' }

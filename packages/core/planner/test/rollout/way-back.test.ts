@@ -1,6 +1,6 @@
 import type { ReleasePolicySpec } from '@tranche/api-schema'
 import { type ConfigHoldReason, configHoldReasons } from '@tranche/config'
-import { isRollingBack, planRollout, stopsRelease, takeOverForPins } from '@tranche/planner'
+import { isRollingBack, planRollout, stopsRelease, takeOverForPins, templateDigest } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 import { act, settle } from '../../../../../test/fakes/settle.ts'
@@ -86,6 +86,19 @@ describe('config that cannot be pinned', () => {
     expect(fake.pods.map(({ hash }) => hash)).not.toContain('hash-v3')
   })
 
+  it.each(['rollbackFrom', 'stableRevision'] as const)('holds a template that a forged status calls the stable one: %s', (forged) => {
+    const fake = inRelease()
+    holdConfig(fake, 'CopyFailed')
+    fake.setImage('v3')
+    settle(fake)
+    const { status } = fake.rollout!
+    const stableDigest = templateDigest(fake.daemonSet.spec.template)
+    const canaryStatus = { ...status!.canaryStatus!, ...(forged === 'stableRevision' && { stableRevision: 'hash-v3' }) }
+    fake.rollout = { ...fake.rollout!, status: { ...status!, phase: 'Progressing', rollbackFrom: 'x', stableDigest, canaryStatus } }
+    settle(fake)
+    expect(fake.pods.map(({ hash }) => hash)).not.toContain('hash-v3')
+  })
+
   it('does not hold a node that was left behind by a rollback', () => {
     const fake = inRelease()
     const left = fake.pods.find(({ hash }) => hash === 'hash-v2')!.node
@@ -105,12 +118,17 @@ describe('config that cannot be pinned', () => {
     expect(fake.oldPods()).toEqual([])
   })
 
-  it('holds a node that was left behind by a release', () => {
+  it.each([
+    ['of a new template', ['v2']],
+    ['of an earlier template', ['v2', 'v1']],
+  ])('holds a node that was left behind by a release %s', (_which, images) => {
     const fake = new FakeCluster({ steps: [{ replicas: '100%' }], maxUnavailable: 5 })
     settle(fake)
-    fake.nodes.set('node-4', { ready: false, bad: true })
-    fake.setImage('v2')
-    settle(fake)
+    for (const [at, image] of images.entries()) {
+      if (at === images.length - 1) fake.nodes.set('node-4', { ready: false, bad: true })
+      fake.setImage(image)
+      settle(fake)
+    }
     expect(fake.rollout?.status?.phase).toBe('Healthy')
     holdConfig(fake, 'CopyFailed')
     settle(fake)

@@ -1,5 +1,5 @@
 import type { BatchRelease, StoppedTime, WatchedNode } from '@tranche/api-schema'
-import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
 import {
   firstObservationOf,
   isAfterEnd,
@@ -12,7 +12,7 @@ import {
   withMovedTimes,
 } from '@tranche/verdict'
 import { failedDueNodes } from '@tranche/fence'
-import { hashOf } from '../view/discover-revisions.ts'
+import { isOlderThanAnother } from '../view/discover-revisions.ts'
 import { frozenWatch } from './frozen-watch.ts'
 import { isFinalized } from '../view/is-finalized.ts'
 import { isInCharge, type ReleaseView } from '../view/release-view.ts'
@@ -103,13 +103,6 @@ function firstObservation(view: Omit<ReleaseView, 'watched'>, revision: string |
   if (daemonSet === undefined || revision === undefined) return stoppedTimeAfter(undefined, name, false, steadyMs(view))
   const wasThereBefore = isOlderThanAnother(revisions, revision)
   return firstObservationOf(name, { fleet, revision, ...availabilityOf(daemonSet, view), wasThereBefore, nowMs: steadyMs(view) })
-}
-
-/** The API server wrote both timestamps. */
-function isOlderThanAnother(revisions: readonly ControllerRevision[], revision: string): boolean {
-  const created = (one: ControllerRevision | undefined): string => one?.metadata.creationTimestamp ?? ''
-  const own = created(revisions.find((one) => hashOf(one) === revision))
-  return revisions.some((one) => hashOf(one) !== revision && created(one) > own)
 }
 
 function judgedRevision({ spec, status }: ReleaseView['release']): string | undefined {

@@ -114,6 +114,13 @@ export function hashOf(revision: ControllerRevision): string {
   return revision.metadata.labels?.[REVISION_HASH_LABEL] ?? revision.metadata.name
 }
 
+/** Whether the API server stored another revision of the history later: the template was the present one before. */
+export function isOlderThanAnother(revisions: readonly ControllerRevision[], hash: string): boolean {
+  const created = (one: ControllerRevision | undefined): string => one?.metadata.creationTimestamp ?? ''
+  const own = created(revisions.find((one) => hashOf(one) === hash))
+  return revisions.some((one) => hashOf(one) !== hash && created(one) > own)
+}
+
 /** @returns the pod template of the revision; undefined where it holds none */
 export function templateOf(revision: ControllerRevision): object | undefined {
   const data = revision.data as { readonly spec?: { readonly template?: object } } | undefined

@@ -1,4 +1,6 @@
+import type { RolloutStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
+import { hashOf, isOlderThanAnother, templateOf, templateText } from '../../release/view/discover-revisions.ts'
 import { heldTemplate, templateDigest } from './held-revisions.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -10,12 +12,23 @@ import type { RolloutView } from '../view/rollout-view.ts'
 export function isOnTheWayBack(view: RolloutView): boolean {
   const { daemonSet, rollout } = view
   const { phase, canaryStatus, rollbackFrom } = rollout.status ?? {}
-  if (daemonSet === undefined || canaryStatus?.stableRevision === undefined || phase !== 'Progressing') return false
+  if (daemonSet === undefined || canaryStatus?.stableRevision === undefined || !isUnderWayIn(phase)) return false
   if (rollbackFrom === undefined && canaryStatus.canaryRevision === canaryStatus.stableRevision) return false
   return hasStableTemplate(view, daemonSet, canaryStatus.stableRevision)
 }
 
+/** A rollback continues while the Rollout is disabled or deleted. */
+function isUnderWayIn(phase: RolloutStatus['phase']): boolean {
+  return phase === 'Progressing' || phase === 'Disabling' || phase === 'Terminating'
+}
+
+/**
+ * A status alone does not make the present template the stable one: other users may write it. The API server stamped the ControllerRevisions, and one
+ * to which a release returns is older than that of the release.
+ */
 function hasStableTemplate(view: RolloutView, { spec }: DaemonSet, stableRevision: string): boolean {
+  const own = view.revisions.find((one) => templateText(templateOf(one)) === templateText(spec.template))
+  if (own === undefined || !isOlderThanAnother(view.revisions, hashOf(own))) return false
   const present = templateDigest(spec.template)
   if (view.rollout.status?.stableDigest === present) return true
   const stable = templateToPutBack(view, stableRevision)

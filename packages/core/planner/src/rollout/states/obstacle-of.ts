@@ -54,7 +54,7 @@ function stalledText(
  * A release whose pods would read config that may change under them holds, like one without its policy. A rollback does not: its condition
  * says what could not be pinned.
  */
-function unpinnedConfig(view: RolloutView): Obstacle | null {
+export function unpinnedConfig(view: RolloutView): Obstacle | null {
   const { configHold } = view
   if (configHold === undefined || isOnTheWayBack(view)) return null
   const obstacle = { reason: 'ConfigUnpinned', binds: true, takesAborts: true } as const

@@ -8,7 +8,7 @@ import { finalisingState } from './finalising-state.ts'
 import { frozenText, nodesLeft } from './frozen-text.ts'
 import { heldState } from './held-state.ts'
 import { heldTemplate, toHeldRevision, withRolledBack } from '../held/held-revisions.ts'
-import { activeKruise, stalledState, unusablePolicy } from './obstacle-of.ts'
+import { activeKruise, stalledState, unpinnedConfig, unusablePolicy } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from '../held/on-delete.ts'
 import { templateToPutBack } from '../held/plan-revert.ts'
 import { failureToSay, standingFailure } from '../release/release-failure.ts'
@@ -82,9 +82,9 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
   if (ending === null) return null
   const state = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
   if (state === null) return null
-  // While OpenKruise's controller is active, or without its policy, it is held like any release and not frozen for good: the
-  // cause may be brief.
-  const obstacle = activeKruise(view) ?? unusablePolicy(view)
+  // While OpenKruise's controller is active, without its policy, or with config that is not pinned, it is held like any release. The cause may be
+  // brief, so it is not frozen for good.
+  const obstacle = activeKruise(view) ?? unusablePolicy(view) ?? (ending.isWanted ? unpinnedConfig(view) : null)
   return beforeTeardown(obstacle === null ? state : stalledState(before, obstacle))
 }
 
