@@ -125,6 +125,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
+    fault: 'a template that is changed and changed back lifts a failure on nodes left',
+    file: 'packages/core/planner/src/rollout/states/resting-state.ts',
+    find: ' && !isStopped)',
+    replace: ')',
+    tests: ['test/scenarios/left-nodes.test.ts'],
+  },
+  {
+    rule: 'G12',
     fault: 'the stable revision stays blocked when a release is rolled back to it',
     file: 'packages/core/planner/src/rollout/held/held-revisions.ts',
     find: 'isStable(one) ? held : held.filter((other) => !isStable(other))',

@@ -5,21 +5,24 @@ import { expectKept } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
 import { killNodes } from './kill-nodes.ts'
 import { condition, nodesOn, untilNodesOn } from './looks.ts'
-import { drive, setStage, type Stage } from './stage.ts'
+import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
 let dead: readonly string[]
 
 /** A release of v2 ends with two nodes left, which are dead, and on which no new pod can start. */
-beforeEach(async () => {
-  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: 1, pause: { duration: 30 } }, { replicas: '100%' }] })
+async function begin(admission?: StageOptions['admission']): Promise<void> {
+  const steps = [{ replicas: 1, pause: { duration: 30 } }, { replicas: '100%' }]
+  stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, ...(admission !== undefined && { admission }) })
   dead = await killNodes(stage, 2)
   await stage.pass(60_000)
   await stage.setImage('v2')
   await stage.until('the release is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
   for (const name of dead) await reachRegistry(name, false)
-})
+}
+
+beforeEach(() => begin())
 afterEach(() => stage.end())
 
 it('a failure on a node that a release had left stops the update of the others, and the Rollout waits for a person (G9)', async () => {
@@ -54,6 +57,27 @@ it('the template before is released after the failure like any other', async () 
   await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
   expectKept(stage)
 })
+
+it.each(['none', 'inProcess'] as const)(
+  'a version that a failure on nodes left has stopped is not released again by a change that is taken back at once (G12): admission %s',
+  async (admission) => {
+    await stage.end()
+    await begin(admission)
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
+    await stage.until('the failure is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+    await stage.setImage('v3')
+    await stage.setImage('v2')
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await stage.pass(10 * 60_000)
+    expect(await nodesOn(stage, 'v1')).toEqual([dead[1]])
+    expect((await condition(stage, 'Stalled'))?.reason).toBe('ReleaseFailed')
+    for (const name of dead) await reachRegistry(name, true)
+    await retry()
+    await stage.until('all is given back', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
+    expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty('rollouts.kruise.io/in-progressing')
+    expectKept(stage)
+  },
+)
 
 describe('a version that a failure on nodes left has stopped, and that another template replaced', () => {
   beforeEach(async () => {

@@ -5,7 +5,7 @@ import type { FoundRevisions } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { actionsAfterPause } from '../actions/actions-after-pause.ts'
 import { currentText } from './current-text.ts'
-import { failureToSay } from '../release/release-failure.ts'
+import { failureToSay, standingFailure } from '../release/release-failure.ts'
 import { leftFailure } from './left-failure.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
@@ -19,9 +19,11 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const stable = before.stableRevision ?? discovery.stable
   const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
   const newer = (daemonSet.metadata.generation ?? 0) > (before.canary.observedWorkloadGeneration ?? 0)
+  // A template that was changed and changed back lifts no failure (G12).
+  const isStopped = standingFailure(view, before) !== null
   if (
     discovery.canary !== stable ||
-    (asked && newer && before.phase === 'Healthy') ||
+    (asked && newer && before.phase === 'Healthy' && !isStopped) ||
     isUnfinished(view, daemonSet, { before, canary: discovery.canary })
   )
     return startState(view, daemonSet, before, discovery)
