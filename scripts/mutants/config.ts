@@ -50,6 +50,14 @@ const scenarios = 'test/scenarios/config.test.ts'
 export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'ConfigUnpinned',
+    fault: 'no retry lifts the block of a template whose config is not pinned',
+    file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
+    find: '  if (daemonSet !== undefined && heldTemplate(rollout.status?.heldRevisions ?? [], daemonSet) !== undefined) return null\n',
+    replace: '',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
     fault: 'a forged status makes any template the stable one',
     file: wayBack,
     find: 'if (own === undefined || !isOlderThanAnother(view.revisions, hashOf(own))) return false',

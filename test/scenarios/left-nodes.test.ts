@@ -59,7 +59,7 @@ it('the template before is released after the failure like any other', async () 
 })
 
 it.each(['none', 'inProcess'] as const)(
-  'a version that a failure on nodes left has stopped is not released again by a change that is taken back at once (G12): admission %s',
+  'a version that a failure on nodes left has stopped is not released again by a change that is undone at once (G12): admission %s',
   async (admission) => {
     await stage.end()
     await begin(admission)

@@ -43,6 +43,7 @@ export type WorldsName =
   | 'people'
   | 'left'
   | 'returned'
+  | 'undone'
   | 'tainted'
   | 'lagging'
   | 'drift'

@@ -7,6 +7,7 @@ const refuseAction = 'packages/core/planner/src/rollout/actions/refuse-action.ts
 const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
 const releaseFailure = 'packages/core/planner/src/rollout/release/release-failure.ts'
 const heldRevisions = 'packages/core/planner/src/rollout/held/held-revisions.ts'
+const heldWhenOvertaken = 'packages/core/planner/src/rollout/states/held-when-overtaken.ts'
 const startState = 'packages/core/planner/src/rollout/states/start-state.ts'
 const progressing = 'packages/core/planner/src/rollout/states/progressing-state.ts'
 const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
@@ -238,5 +239,11 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
       },
     ],
     worlds: 'aborted',
+  },
+  {
+    guarantee: 'G12',
+    fault: 'a version that failed only on nodes left is forgotten when another template comes',
+    edits: [{ file: heldWhenOvertaken, find: " || before.phase === 'Healthy'", replace: '' }],
+    worlds: 'undone',
   },
 ]

@@ -284,19 +284,11 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   },
   returned: {
     text: 'four nodes are silent until the release of the others has ended, return one after the other, and reach no registry',
-    among: (drawn) =>
-      undisturbed(
-        drawn,
-        { maxUnavailable: 3, minReadySeconds: 0, startMs: 1_000, nodes: 10, policy: { nodes: { notReady: { exempt: 4 } } } },
-        [
-          ...[1, 3, 5, 7].flatMap((pick, at): readonly Incident[] => [
-            { atMs: SECOND, kind: 'noRegistry', pick, forMs: 9 * MINUTE },
-            { atMs: 2 * SECOND, kind: 'silenceNode', pick, forMs: (4 + at) * MINUTE },
-          ]),
-          template('v2', 120),
-        ],
-        10 * MINUTE,
-      ),
+    among: (drawn) => returned(drawn, []),
+  },
+  undone: {
+    text: 'a version fails on the first node left that returns; a user applies the template before, and Git the failed one again',
+    among: (drawn) => returned(drawn, [template('v1', 275), template('v2', 280)]),
   },
   left: {
     text: 'no controller is running when a new template comes in mid-release',
@@ -506,6 +498,16 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
     upgrades: 1,
   },
   upgrades: { text: 'all programs are replaced three times', among: (drawn) => drawn, upgrades: 3 },
+}
+
+/** Four nodes are silent until the release of the others has ended, return one after the other, and reach no registry. */
+function returned(drawn: Parameters<typeof undisturbed>[0], more: readonly Incident[]): ReturnType<typeof undisturbed> {
+  const world = { maxUnavailable: 3, minReadySeconds: 0, startMs: 1_000, nodes: 10, policy: { nodes: { notReady: { exempt: 4 } } } }
+  const nodes = [1, 3, 5, 7].flatMap((pick, at): readonly Incident[] => [
+    { atMs: SECOND, kind: 'noRegistry', pick, forMs: 9 * MINUTE },
+    { atMs: 2 * SECOND, kind: 'silenceNode', pick, forMs: (4 + at) * MINUTE },
+  ])
+  return undisturbed(drawn, world, [...nodes, template('v2', 120), ...more], 10 * MINUTE)
 }
 
 function template(tag: string, atSecond: number): Incident {

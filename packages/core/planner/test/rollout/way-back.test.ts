@@ -99,6 +99,22 @@ describe('config that cannot be pinned', () => {
     expect(fake.pods.map(({ hash }) => hash)).not.toContain('hash-v3')
   })
 
+  it('does not keep a retry from lifting the block of a template, whose config is pinned then', () => {
+    const fake = inRelease()
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    fake.setImage('v2')
+    holdConfig(fake, 'RollbackInProgress')
+    settle(fake)
+    expect(conditionOf(fake, 'Stalled')).toMatchObject({ status: 'True', reason: 'RevisionHeld' })
+    expect(takeOverForPins(fake.rolloutView()!)).toEqual({ kind: 'later', until: 'rollback' })
+    fake.act({ id: 'b', type: 'retry' })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ lastAction: { id: 'b', result: 'Accepted' } })
+    expect(conditionOf(fake, 'Stalled')).toMatchObject({ status: 'True', reason: 'ConfigUnpinned' })
+    expect(takeOverForPins({ ...fake.rolloutView()!, configHold: undefined }).kind).toBe('now')
+  })
+
   it('does not hold a node that was left behind by a rollback', () => {
     const fake = inRelease()
     const left = fake.pods.find(({ hash }) => hash === 'hash-v2')!.node

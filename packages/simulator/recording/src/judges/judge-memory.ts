@@ -4,16 +4,17 @@ import { bindingOf } from './binding.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { pinsConfig } from '../world/pins.ts'
+import { createReportedFailures } from '../world/reported-failures.ts'
 import { actionOf } from '../world/recorded-action.ts'
 
 /** Number of blocked revisions that a Rollout remembers. */
 const MOST_HELD = 10
 
 /**
- * G12: a template is rolled back when we replace it, or when its abort is accepted. From then on no permit for it is given and used,
- * whatever hash it returns under and whatever a status remembers, until a user retries. The same holds once the status reports a revision
- * as blocked. The status forgets a blocked revision only on a retry, when ten newer ones follow, or when it blocks the revision being released
- * and so returns to the stable one.
+ * G12: a template is rolled back when we replace it, or when its abort is accepted. So is one that users read as failed, when they replace it.
+ * From then on no permit for it is given and used, whatever hash it returns under and whatever a status remembers. A retry ends that, or a rollback
+ * that puts it back. The same holds once the status reports a revision as blocked. The status forgets a blocked revision only on a retry, when ten
+ * newer ones follow, or when it blocks the revision being released and so returns to the stable one.
  */
 export function createMemoryJudge(parts: JudgeParts): Judge {
   return new MemoryJudge(parts)
@@ -31,6 +32,7 @@ class MemoryJudge implements Judge {
   readonly #rolledBack = new Map<string, Map<string, number>>()
   /** DaemonSet → rolled-back templates lifted by a retry that has no answer so far. */
   readonly #lifted = new Map<string, ReadonlyMap<string, number>>()
+  readonly #reported = createReportedFailures()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
@@ -42,6 +44,7 @@ class MemoryJudge implements Judge {
 
   onWrite(write: RecordedWrite, known: Readonly<Record<string, unknown>> | undefined): void {
     if (write.kind === 'DaemonSet') this.#followTemplate(write, known as unknown as RecordedDaemonSet | undefined)
+    else this.#reported.follow(write, this.#parts.query.isOurs(write.actor ?? ''))
     if (write.kind !== 'Rollout') return
     if (write.type === 'DELETED') this.#forget(write)
     else if (known !== undefined) this.#followRollout(write, known as unknown as RecordedRollout, write.o as unknown as RecordedRollout)
@@ -57,7 +60,7 @@ class MemoryJudge implements Judge {
       guarantee: 'G12',
       atMs,
       node: pod.node,
-      text: `revision ${revision} holds a template that was rolled back, without a retry since`,
+      text: `revision ${revision} holds a template that was rolled back, or replaced after it had failed, without a retry since`,
     })
     return true
   }
@@ -83,9 +86,21 @@ class MemoryJudge implements Judge {
 
   #followTemplate(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
     const next = write.o as unknown as RecordedDaemonSet
-    if (before?.template === undefined || write.type === 'DELETED' || !this.#parts.query.isOurs(write.actor ?? '')) return
-    if (before.template !== next.template && !pinsConfig(before, next))
-      this.#rollBack(`${write.namespace}/${next.name}`, before.template, write.t)
+    if (before?.template === undefined || write.type === 'DELETED' || before.template === next.template || pinsConfig(before, next)) return
+    const key = `${write.namespace}/${next.name}`
+    if (this.#parts.query.isOurs(write.actor ?? '')) {
+      this.#rollBack(key, before.template, write.t)
+      this.#rolledBack.get(key)?.delete(next.template ?? '')
+    } else if (this.#hasFailed(write, next, before.template)) this.#rollBack(key, before.template, write.t)
+  }
+
+  /** Whether users read that this template has failed. */
+  #hasFailed({ namespace, t }: RecordedWrite, { name }: RecordedDaemonSet, template: string): boolean {
+    const { world } = this.#parts
+    const story = world.story(namespace, name)
+    const rollout = story === undefined ? undefined : bindingOf(world, story)
+    const revision = rollout === undefined ? undefined : this.#reported.revisionAt(`${namespace}/${rollout.metadata.name}`, t)
+    return revision !== undefined && world.templateOf(revision) === template
   }
 
   /** The deleted Rollout took its memory with it. */

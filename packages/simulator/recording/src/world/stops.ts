@@ -60,7 +60,7 @@ export interface RecordedRelease {
   readonly status?: {
     readonly observedGeneration?: number
     readonly flight?: RecordedFlight
-    readonly failure?: { readonly accepted?: readonly string[] }
+    readonly failure?: { readonly accepted?: readonly string[]; readonly stops?: boolean }
     readonly waiting?: { readonly reason?: string }
   }
 }

@@ -219,6 +219,20 @@ describe('a blocked revision', () => {
   const stableHeld = { status: { ...held.status, canaryStatus } }
   const nextHeld = { status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }], canaryStatus } }
   const release = (s: Script, hash: string): Script => s.record({ revision: hash })
+  /** The status calls v2 failed. */
+  const failed = (s: Script, reason = 'ReleaseFailed'): Script =>
+    s.order({ status: { failure: { stops: true } } }).rollout(
+      {
+        status: {
+          canaryStatus: { canaryRevision: 'v2' },
+          failure: { reason },
+          conditions: [{ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }],
+        },
+      },
+      'controller-1',
+    )
+  const replaced = (s: Script): Script => s.daemonSet({ template: 'template-1' })
+  const again = (s: Script): Script => s.daemonSet({ template: 'template-2' }).pod('a1').record({}, 'a1').del('a1')
   judgeEach(
     'G12',
     [
@@ -257,6 +271,23 @@ describe('a blocked revision', () => {
             .pod('a1')
             .record({}, 'a1')
             .del('a1'),
+        [],
+      ],
+      [
+        'is one that users read as failed when they replaced it, though it was never rolled back',
+        (s) => again(replaced(failed(s).wait(10_000))),
+        ['G12 a'],
+      ],
+      ['is none that was called failed a moment before it was replaced', (s) => again(replaced(failed(s).wait(9_000))), []],
+      ['is none that failed only by its analysis', (s) => again(replaced(failed(s, 'AnalysisFailed').wait(10_000))), []],
+      [
+        'is none whose failure a user may have accepted before it was replaced',
+        (s) => again(replaced(failed(s).wait(10_000).rollout(action('w1', 'retry')))),
+        [],
+      ],
+      [
+        'is none that a rollback puts back',
+        (s) => again(replaced(failed(s).wait(10_000)).daemonSet({ template: 'template-2' }, 'controller-1')),
         [],
       ],
       ['gets no deletions', (s) => s.rollout(held, 'controller-1').pod('a1').record({}, 'a1').del('a1'), ['G12 a']],

@@ -1,3 +1,4 @@
+import { heldTemplate } from '../held/held-revisions.ts'
 import { presentTemplateText } from '../held/revision-text.ts'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
@@ -52,11 +53,12 @@ function stalledText(
 
 /**
  * A release whose pods would read config that may change under them holds, like one without its policy. A rollback does not: its condition
- * says what could not be pinned.
+ * says what could not be pinned. A blocked template releases nothing; a `retry` lifts the block, and its config is pinned then.
  */
 export function unpinnedConfig(view: RolloutView): Obstacle | null {
-  const { configHold } = view
+  const { configHold, daemonSet, rollout } = view
   if (configHold === undefined || isOnTheWayBack(view)) return null
+  if (daemonSet !== undefined && heldTemplate(rollout.status?.heldRevisions ?? [], daemonSet) !== undefined) return null
   const obstacle = { reason: 'ConfigUnpinned', binds: true, takesAborts: true } as const
   if (isRolledBack(view)) return { ...obstacle, message: configHold.message, holds: false }
   return { ...obstacle, message: `${presentTemplateText(view)} is held: ${configHold.message}` }
