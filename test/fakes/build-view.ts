@@ -151,13 +151,14 @@ export function templateOf(name: string): DaemonSet['spec']['template'] {
 /**
  * Builds a fleet from words such as `a:old b:new! c:old? d:- e:old~`. Node a runs an available pod of revision old. The pod of b, of
  * revision new, is not Ready. The kubelet of c does not answer. Node d has no pod. The pod of e is terminating. With `f:old¿`, f is
- * NotReady, and its kubelet answers.
+ * NotReady, and its kubelet answers; with `g:-?`, g has no pod, and its kubelet does not answer.
  */
 export function nodes(text: string): FleetView {
   const list = text.split(' ').filter((word) => word !== '')
   const views = list.map((word): NodeView => {
     const [name = '', state = ''] = word.split(':')
-    const pods = state === '-' ? [] : [aFleetPod(name, state.replace(/[?¿]/, ''))]
+    const pod = state.replace(/[?¿]/, '')
+    const pods = pod === '-' ? [] : [aFleetPod(name, pod)]
     return { name, desired: true, ready: !/[?¿]/.test(state), answers: !state.includes('?'), labels: { name }, pods }
   })
   return toFleetView(views)

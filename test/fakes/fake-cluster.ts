@@ -42,6 +42,15 @@ export interface FakeClusterOptions {
   readonly maxUnavailable?: number
 }
 
+/** Node of a {@link FakeCluster}. */
+interface FakeNode {
+  readonly ready: boolean
+  /** Whether no version but the first becomes Ready on it. */
+  readonly bad: boolean
+  /** Whether a taint for its failure keeps the DaemonSet off it. @default false */
+  readonly isTainted?: boolean
+}
+
 /**
  * A minimal cluster: one DaemonSet with its controller and kubelets, one Rollout, and the three planners. Plans are applied one write at a
  * time to a single state. A process that dies between two writes only omits the second one, because all memory is in the state.
@@ -62,7 +71,7 @@ export class FakeCluster {
   release: BatchRelease | undefined
   daemonSet: DaemonSet
   revisions: ControllerRevision[] = []
-  readonly nodes = new Map<string, { ready: boolean; bad: boolean }>()
+  readonly nodes = new Map<string, FakeNode>()
   pods: FleetPod[] = []
   warnings: string[] = []
   frozen: string[] = []
@@ -195,8 +204,8 @@ export class FakeCluster {
   actNatively(): void {
     const hash = this.#observe()
     this.pods = this.pods.filter((pod) => !pod.terminating && this.nodes.has(pod.node))
-    for (const [name, { ready }] of this.nodes) {
-      if (!ready || this.pods.some(({ node }) => node === name)) continue
+    for (const [name, { ready, isTainted = false }] of this.nodes) {
+      if (!ready || isTainted || this.pods.some(({ node }) => node === name)) continue
       this.pods.push(this.#newPod(name, hash))
     }
     this.pods = this.pods.map((pod) => {
@@ -331,8 +340,9 @@ export class FakeCluster {
     const names = [...this.nodes.keys()].toSorted()
     const nodes = names.map((name): NodeView => {
       const pods = this.pods.filter(({ node }) => node === name)
-      const ready = this.nodes.get(name)?.ready ?? false
-      return { name, desired: true, ready, answers: ready, labels: {}, pods }
+      const { ready = false, isTainted = false } = this.nodes.get(name) ?? {}
+      const placed = isTainted ? ({ desired: false, desiredOnReturn: true } as const) : { desired: true }
+      return { name, ...placed, ready, answers: ready, labels: {}, pods }
     })
     return toFleetView(nodes)
   }

@@ -1,6 +1,6 @@
 import type { Node, PodPlacement, Taint } from '@tranche/kube-types'
 import { readTerms } from './node-terms.ts'
-import { automaticTolerations, readTolerations, type ReadTolerations, toleratesEach } from './tolerations.ts'
+import { automaticTolerations, isFailureTaint, readTolerations, type ReadTolerations, toleratesEach } from './tolerations.ts'
 
 /** The parts of a node that decide whether it should run a pod of a DaemonSet. */
 export type NodeForPlacement = Pick<Node, 'spec'> & { readonly metadata: Pick<Node['metadata'], 'name' | 'labels'> }
@@ -13,9 +13,23 @@ export type NodeForPlacement = Pick<Node, 'spec'> & { readonly metadata: Pick<No
  * @see k8s.io/kubernetes/pkg/controller/daemon NodeShouldRunDaemonPod
  */
 export function isDesiredNode(placement: PodPlacement, node: NodeForPlacement): boolean {
+  return isDesiredWith(placement, node, node.spec?.taints ?? [])
+}
+
+/**
+ * Whether only taints for its own failure keep a node from being desired. It is desired again once Kubernetes has removed them.
+ *
+ * @param node one that is not desired; as cheap as {@link isDesiredNode}
+ */
+export function isDesiredOnReturn(placement: PodPlacement, node: NodeForPlacement): boolean {
+  const { taints = [] } = node.spec ?? {}
+  const others = taints.filter((taint) => !isFailureTaint(taint))
+  return others.length < taints.length && isDesiredWith(placement, node, others)
+}
+
+function isDesiredWith(placement: PodPlacement, node: NodeForPlacement, taints: readonly Taint[]): boolean {
   if (placement.nodeName !== undefined && placement.nodeName !== '' && placement.nodeName !== node.metadata.name) return false
   const { selects, ofDaemonSet } = readPlacement(placement)
-  const { taints = [] } = node.spec ?? {}
   return selects(node) && (taints.length === 0 || toleratesEach(ofDaemonSet(), taints))
 }
 

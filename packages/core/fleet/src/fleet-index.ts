@@ -1,5 +1,5 @@
 import { isSelectedBy, type Labels, ownerKeyOf, type OwnerOfObjects, type PodPlacement } from '@tranche/kube-types'
-import { isDesiredNode } from './eligibility.ts'
+import { isDesiredNode, isDesiredOnReturn } from './eligibility.ts'
 import type { FleetPod } from './fleet-pod.ts'
 import { type FleetNode, type FleetView, type NodeView, toFleetView, viewOfBlocks } from './fleet-view.ts'
 import { changeBlocks } from './node-blocks.ts'
@@ -40,7 +40,7 @@ export class FleetIndex {
   }
 
   /**
-   * @returns the view of the DaemonSet: its desired nodes, and its own pods in its own namespace (F15); the same object until a
+   * @returns the view of the DaemonSet: its desired nodes, those that are desired on their return, and its own pods in its own namespace (F15); the same object until a
    *   node or pod changes
    */
   view(owner: FleetOwner): FleetView {
@@ -76,10 +76,10 @@ export class FleetIndex {
   #viewOf(owner: FleetOwner, name: string): NodeView | undefined {
     const node = this.#nodes.get(name)
     const pods = (this.#pods.get(ownerKeyOf(owner))?.get(name) ?? []).filter((pod) => isSelectedBy(owner, pod.labels))
-    const desired = node !== undefined && isDesiredNode(placementOf(owner), { metadata: node, spec: node })
-    if (!desired && pods.length === 0) return undefined
+    const placed = placedOn(placementOf(owner), node)
+    if (!placed.desired && placed.desiredOnReturn !== true && pods.length === 0) return undefined
     const { ready = false, answers = false, labels = NO_LABELS } = node ?? {}
-    return { name, desired, ready, answers, ...outageOf(node), labels, pods }
+    return { name, ...placed, ready, answers, ...outageOf(node), labels, pods }
   }
 
   #add(pod: FleetPod): void {
@@ -110,6 +110,13 @@ function keyOfOwner({ namespace, ownerUid }: FleetPod): string {
 
 function placementOf({ spec }: FleetOwner): PodPlacement {
   return spec.template.spec ?? ANYWHERE
+}
+
+function placedOn(placement: PodPlacement, node: FleetNode | undefined): Pick<NodeView, 'desired' | 'desiredOnReturn'> {
+  if (node === undefined) return { desired: false }
+  const asked = { metadata: node, spec: node }
+  if (isDesiredNode(placement, asked)) return { desired: true }
+  return { desired: false, ...(isDesiredOnReturn(placement, asked) && { desiredOnReturn: true as const }) }
 }
 
 /** Cached view of one DaemonSet. */

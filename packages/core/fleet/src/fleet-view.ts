@@ -37,6 +37,11 @@ export interface NodeView {
   readonly name: string
   /** Whether the DaemonSet should run a pod here. A deleted node is not desired, though its pod may still be listed. */
   readonly desired: boolean
+  /**
+   * True for a node that is not desired only because of taints for its own failure: it is desired again when it is back. Absent for other
+   * nodes, so for those that a user's taint or selector excludes, and for deleted ones.
+   */
+  readonly desiredOnReturn?: true
   /** Whether the Ready condition of the node is True. */
   readonly ready: boolean
   /** Whether the kubelet responds: the Ready condition is True or False, not Unknown. False for a deleted node. */
@@ -59,7 +64,7 @@ export interface NodeView {
 
 /** Nodes and pods of a DaemonSet as this process has observed them. Immutable: later observations make a new view. */
 export interface FleetView {
-  /** All nodes that are desired or have a pod of the DaemonSet, sorted by name. */
+  /** All nodes that are desired, now or on their return, or have a pod of the DaemonSet, sorted by name. */
   readonly nodes: readonly NodeView[]
   /** Number of desired nodes. */
   readonly desired: number
@@ -89,7 +94,7 @@ const desiredPerBlock = keptPerBlock<null, number>({
   holds: () => true,
 })
 
-/** @returns the node of this name; undefined when it is neither desired nor has a pod. Takes log₂ N steps. */
+/** @returns the node of this name; undefined when it is neither desired, now or on its return, nor has a pod. Takes log₂ N steps. */
 export function nodeInView(view: FleetView, name: string): NodeView | undefined {
   let low = 0
   let high = view.nodes.length - 1

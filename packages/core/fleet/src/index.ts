@@ -1,4 +1,4 @@
-export { isDesiredNode, isSchedulableNode, type NodeForPlacement } from './eligibility.ts'
+export { isDesiredNode, isDesiredOnReturn, isSchedulableNode, type NodeForPlacement } from './eligibility.ts'
 export { FleetIndex, type FleetOwner } from './fleet-index.ts'
 export { availableFromMs, BY_STAMPS, type FleetPod, isAvailable, type PodTrouble, type ObservationTime, toFleetPod } from './fleet-pod.ts'
 export {

@@ -44,6 +44,25 @@ export function automaticTolerations({ hostNetwork }: Pick<PodPlacement, 'hostNe
   return all.map(([key, effect]) => ({ key: `node.kubernetes.io/${key}`, operator: 'Exists', effect: effect! }))
 }
 
+/**
+ * Keys of the taints that a node has while it is out of order, whatever their effect. Kubernetes sets them, but for `out-of-service`, which a
+ * person sets so that Kubernetes deletes the pods of a dead node. None is on a node that works, so none is a user's choice of nodes.
+ *
+ * @see https://kubernetes.io/docs/reference/labels-annotations-taints/
+ */
+const FAILURE_TAINTS: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+  'node.kubernetes.io/out-of-service',
+  'node.kubernetes.io/network-unavailable',
+  'node.cloudprovider.kubernetes.io/shutdown',
+])
+
+/** Whether a taint says that its node is out of order. */
+export function isFailureTaint({ key }: Taint): boolean {
+  return FAILURE_TAINTS.has(key)
+}
+
 function tolerates(tolerated: ToleratedTaints | undefined, { key, value = '' }: Taint): boolean {
   if (tolerated === undefined) return false
   const { keys, values } = tolerated

@@ -1,4 +1,4 @@
-import { isDesiredNode } from '@tranche/fleet'
+import { isDesiredNode, isDesiredOnReturn } from '@tranche/fleet'
 import type { LabelSelectorRequirement, NodeSelectorTerm, PodPlacement, Taint, Toleration } from '@tranche/kube-types'
 import { aNode } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
@@ -188,6 +188,51 @@ describe('isDesiredNode', () => {
 
   it('ignores whether the node is Ready', () => {
     expect(isDesiredNode({}, aNode('node-1', { ready: false }))).toBe(true)
+  })
+})
+
+describe('isDesiredOnReturn', () => {
+  const away = [
+    { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' },
+    { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+  ]
+  const cases: Record<string, { placement?: PodPlacement; taints: readonly Taint[]; want: boolean }> = {
+    'holds for a node that is unreachable': { taints: away, want: true },
+    'does not hold without a taint': { taints: [], want: false },
+    'does not hold for a taint of a user': { taints: [taint('NoSchedule')], want: false },
+    'does not hold for a taint of a user beside that of the failure': { taints: [...away, taint('NoSchedule')], want: false },
+    'holds beside a taint of a user that is tolerated': {
+      placement: { tolerations: [{ key: 'dedicated', operator: 'Exists' }] },
+      taints: [...away, taint('NoSchedule')],
+      want: true,
+    },
+    'holds beside a cordon': { taints: [...away, { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }], want: true },
+    'does not hold where the node selector excludes the node': { placement: { nodeSelector: { pool: 'cpu' } }, taints: away, want: false },
+    'does not hold where the affinity excludes the node': {
+      placement: expressions({ key: 'pool', operator: 'DoesNotExist' }),
+      taints: away,
+      want: false,
+    },
+    'does not hold for another node than the one named': { placement: { nodeName: 'node-2' }, taints: away, want: false },
+    'does not hold for a node that the cloud has not initialized yet': {
+      taints: [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' }],
+      want: false,
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { placement = {}, taints, want }) => {
+    const node = aNode('node-1', { labels, taints })
+    expect([isDesiredNode(placement, node), isDesiredOnReturn(placement, node)]).toEqual([taints.length === 0, want])
+  })
+
+  it.each([
+    ['node.kubernetes.io/not-ready', 'NoSchedule'],
+    ['node.kubernetes.io/unreachable', 'NoSchedule'],
+    ['node.kubernetes.io/out-of-service', 'NoExecute'],
+    ['node.kubernetes.io/out-of-service', 'NoSchedule'],
+    ['node.kubernetes.io/network-unavailable', 'NoSchedule'],
+    ['node.cloudprovider.kubernetes.io/shutdown', 'NoSchedule'],
+  ])('holds for the taint %s:%s', (key, effect) => {
+    expect(isDesiredOnReturn({}, aNode('node-1', { taints: [{ key, effect }] }))).toBe(true)
   })
 })
 

@@ -24,7 +24,7 @@ const event = fc.oneof(
       kind: fc.constant('node' as const),
       name: nodeName,
       pool: fc.constantFrom('a', 'b'),
-      tainted: fc.boolean(),
+      taint: fc.constantFrom(undefined, 'dedicated', 'node.kubernetes.io/unreachable'),
       ready: fc.boolean(),
     }),
   },
@@ -160,8 +160,8 @@ class Follower {
   }
 }
 
-function taintsOf({ tainted }: { readonly tainted: boolean }): readonly { key: string; effect: string }[] {
-  return tainted ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
+function taintsOf({ taint }: { readonly taint: string | undefined }): readonly { key: string; effect: string }[] {
+  return taint === undefined ? [] : [{ key: taint, effect: 'NoSchedule' }]
 }
 
 function raise(message: string): never {

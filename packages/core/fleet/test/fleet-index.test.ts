@@ -17,6 +17,27 @@ describe('FleetIndex', () => {
     })
   })
 
+  it('shows a node that is desired on its return, with or without a pod, until it is back or deleted', () => {
+    const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }
+    const dead = { ready: false, taints: [unreachable] }
+    const both = { ...dead, taints: [unreachable, { key: 'dedicated', effect: 'NoSchedule' }] }
+    const index = indexOf(
+      [node('a', dead), node('b', dead), node('c', both), node('d', both), node('e')],
+      [pod({ node: 'b' }), pod({ node: 'd' })],
+    )
+    const seen = index.view(FLEET_OWNER)
+    expect(seen).toMatchObject({ desired: 1, nodes: [{ name: 'a', pods: [] }, { name: 'b' }, { name: 'd' }, { name: 'e' }] })
+    const placed = (view: typeof seen): unknown => view.nodes.map(({ name, desired, desiredOnReturn }) => [name, desired, desiredOnReturn])
+    const others = [
+      ['d', false, undefined],
+      ['e', true, undefined],
+    ]
+    expect(placed(seen)).toEqual([['a', false, true], ['b', false, true], ...others])
+    index.nodeChanged(node('a', dead), node('a'))
+    index.nodeChanged(node('b', dead), undefined)
+    expect(placed(index.view(FLEET_OWNER))).toEqual([['a', true, undefined], ['b', false, undefined], ...others])
+  })
+
   it('returns the same view while nothing changes', () => {
     const index = indexOf([node('a')], [pod({ node: 'a' })])
     const view = index.view(FLEET_OWNER)
@@ -179,8 +200,9 @@ function indexOf(nodes: readonly FleetNode[], pods: readonly FleetPod[]): FleetI
   return index
 }
 
+/** Names of the desired nodes. */
 function names(index: FleetIndex, spec: PodPlacement): readonly string[] {
-  return index.view({ ...FLEET_OWNER, spec: { template: { spec } } }).nodes.map(({ name }) => name)
+  return index.view({ ...FLEET_OWNER, spec: { template: { spec } } }).nodes.flatMap(({ name, desired }) => (desired ? [name] : []))
 }
 
 function node(name: string, fields: NodeFields = {}): FleetNode {

@@ -26,7 +26,7 @@ type Fact = Explanation['facts'][number]
 /**
  * Explains why a node is not updated, or the result of its update.
  *
- * @returns undefined when the DaemonSet neither should run on a node of this name nor has a pod there
+ * @returns undefined when the DaemonSet neither should run on a node of this name, now or on its return, nor has a pod there
  */
 export function explainNode(facts: ReleaseFacts, name: string): Explanation | undefined {
   const outline = outlineOf(facts)
@@ -53,12 +53,25 @@ function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer
   return notUpdated(outline, node)
 }
 
-function notDesired({ name, pods }: NodeView): Answer {
+function notDesired(node: NodeView): Answer {
+  const { name, pods } = node
+  if (node.desiredOnReturn === true) return desiredOnReturn(node)
   const answer = `${name} is not updated: the DaemonSet does not run on a node with its labels and taints`
   return {
     rule: 'Placement',
     answer: pods.length === 0 ? answer : `${answer}, and its pod will be deleted`,
     next: 'the labels or taints of the node change, or the placement of the DaemonSet changes',
+  }
+}
+
+/** Kubernetes keeps the DaemonSet off a node by taints while the node is out of order. */
+function desiredOnReturn(node: NodeView): Answer {
+  const outage = outOfReachText(node)
+  const why = outage === '' ? 'the node still has a taint for a failure' : `${outage}${outageSince(node)}`
+  return {
+    rule: 'NotReady',
+    answer: `${node.name} is not updated: ${why}; the DaemonSet does not run there until it is back`,
+    next: 'the node is Ready, and Kubernetes or a person has removed the taints for its failure',
   }
 }
 

@@ -96,6 +96,27 @@ describe('why a node is not updated', () => {
       },
     ],
     [
+      'the DaemonSet does not run there because the node is dead',
+      {
+        nodes: 'a:-? b:old c:old d:old e:old',
+        change: { a: { desired: false, desiredOnReturn: true, silentSince: '2023-11-14T22:00:00Z' } },
+      },
+      {
+        rule: 'NotReady',
+        answer:
+          'a is not updated: the node is NotReady, and its kubelet does not respond, since 2023-11-14T22:00:00Z; the DaemonSet does not run there until it is back',
+        next: 'the node is Ready, and Kubernetes or a person has removed the taints for its failure',
+      },
+    ],
+    [
+      'the node is back, and still has the taint for its failure',
+      { change: { a: { desired: false, desiredOnReturn: true } } },
+      {
+        rule: 'NotReady',
+        answer: 'a is not updated: the node still has a taint for a failure; the DaemonSet does not run there until it is back',
+      },
+    ],
+    [
       'it has no room for the new pod',
       { record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room for the new pod: cpu' }] } },
       {

@@ -24,7 +24,7 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
 
 /** No desired node runs the revision, and the batch can take none: says why for which nodes, and what ends that. */
 function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], hasLater: boolean): Omit<Waiting, 'since'> {
-  const away = outOfReach.length === 0 ? [] : [`NotReady or in maintenance: ${firstNodes(outOfReach)}`]
+  const away = outOfReach.length === 0 ? [] : [`NotReady, out of service or in maintenance: ${firstNodes(outOfReach)}`]
   const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
   const ends = [...away.map(() => 'one of them is back'), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
   const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); it continues once ${ends}${hasLater ? ', or with a jump to a later step' : ''}; an abort ends it`

@@ -128,20 +128,57 @@ describe('batchProgress', () => {
       question: { batch: null, stable: 'old', fleet: undesired('a:old~? b:old?') },
       want: { desired: 0, size: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
     },
+    'is not ready where they are not desired because they are dead, and their pods are gone (G6)': {
+      question: { batch: null, stable: 'old', fleet: undesired('a:-? b:-?') },
+      want: { desired: 0, size: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
+    },
+    'is not ready where they are not desired because they died after their update (G6)': {
+      question: { batch: null, stable: 'old', fleet: undesired('a:new? b:new~?') },
+      want: { desired: 0, size: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
+    },
+    'is not ready where they are back, and the taint for their failure is not gone yet (G6)': {
+      question: { batch: null, stable: 'old', fleet: undesired('a:old b:-') },
+      want: { desired: 0, size: 0, outOfReach: ['a', 'b'], state: 'Upgrading' },
+    },
+    'is not ready where all desired nodes are excluded, and dead ones are not desired (G6)': {
+      question: {
+        batch: null,
+        stable: 'old',
+        nodes: { exclude: [named('b')] },
+        fleet: toFleetView([...undesired('a:-?').nodes, ...nodes('b:old').nodes]),
+      },
+      want: { desired: 1, effectiveSize: 0, outOfReach: ['a'], excluded: ['b'], state: 'Upgrading' },
+    },
     'is not ready where all nodes of the step are not desired because they are dead (G6)': {
       question: { ...canaryStep, stable: 'old', fleet: toFleetView([...undesired('a:old?').nodes, ...nodes('b:old c:old d:old').nodes]) },
       want: { size: 0, outOfReach: ['a'], state: 'Upgrading' },
     },
+    'is not ready where all nodes of the step are not desired because they are dead, and their pods are gone (G6)': {
+      question: { ...canaryStep, stable: 'old', fleet: toFleetView([...undesired('a:-?').nodes, ...nodes('b:old c:old d:old').nodes]) },
+      want: { size: 0, outOfReach: ['a'], state: 'Upgrading' },
+    },
+    'is ready where all nodes of the step are dead without pods, and another node runs the revision': {
+      question: { ...canaryStep, stable: 'old', fleet: toFleetView([...undesired('a:-?').nodes, ...nodes('b:new c:old d:old').nodes]) },
+      want: { size: 1, effectiveSize: 1, state: 'Ready' },
+    },
+    'is ready where dead nodes without pods are beside nodes that run the revision': {
+      question: { batch: null, stable: 'old', fleet: toFleetView([...undesired('a:-?').nodes, ...nodes('b:new c:new').nodes]) },
+      want: { desired: 2, size: 2, effectiveSize: 2, state: 'Ready' },
+    },
+    'is ready where dead nodes without pods are all that is left on the way back to the stable revision': {
+      question: { batch: null, stable: 'new', fleet: undesired('a:-? b:bad?') },
+      want: { desired: 0, size: 0, state: 'Ready' },
+    },
     'is ready where all nodes that are dead and not desired belong to later steps': {
-      question: { ...canaryStep, stable: 'old', fleet: undesired('b:old?') },
+      question: { ...canaryStep, stable: 'old', fleet: undesired('b:old? c:-?') },
       want: { size: 0, state: 'Ready' },
     },
     'is ready where the policy excludes all nodes that are dead and not desired': {
-      question: { batch: null, nodes: { exclude: [named('a')] }, fleet: undesired('a:old?') },
+      question: { batch: null, nodes: { exclude: [named('a', 'b')] }, fleet: undesired('a:old? b:-?') },
       want: { size: 0, state: 'Ready' },
     },
-    'is ready where no node is desired, and those with old pods are Ready': {
-      question: { batch: null, fleet: undesired('a:old') },
+    'is ready where no node is desired, and those with old pods are excluded by a taint of a user or were deleted': {
+      question: { batch: null, fleet: excluded('a:old b:old?') },
       want: { size: 0, state: 'Ready' },
     },
     'is ready where a step adds only NotReady nodes, and a node of an earlier one runs the revision': {
@@ -266,7 +303,13 @@ function inFlight(node: string): Permit {
   return { node, podUid: `gone-${node}`, podResourceVersion: '1' }
 }
 
+/** Nodes that a taint for their failure keeps from being desired. */
 function undesired(text: string): BatchQuestion['fleet'] {
+  return toFleetView(nodes(text).nodes.map((node) => ({ ...node, desired: false, desiredOnReturn: true })))
+}
+
+/** Nodes that are not desired for another reason, so that they stay undesired. */
+function excluded(text: string): BatchQuestion['fleet'] {
   return toFleetView(nodes(text).nodes.map((node) => ({ ...node, desired: false })))
 }
 

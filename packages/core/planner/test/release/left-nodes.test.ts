@@ -64,7 +64,7 @@ describe('the cause for which a node is left', () => {
     },
     'is that it is NotReady where a taint for that keeps the DaemonSet off it': {
       is: 'a:old?',
-      change: { desired: false },
+      change: { desired: false, desiredOnReturn: true },
       cause: 'NotReady',
       message: '1 NotReady (a)',
     },

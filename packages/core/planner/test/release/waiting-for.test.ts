@@ -21,7 +21,7 @@ describe('a release without a node in reach', () => {
       'a:old? b:old?',
       undefined,
       ['a', 'b'],
-      '(NotReady or in maintenance: a, b); it continues once one of them is back',
+      '(NotReady, out of service or in maintenance: a, b); it continues once one of them is back',
     ],
     [
       'that the policy excludes',
@@ -35,7 +35,7 @@ describe('a release without a node in reach', () => {
       'a:old? b:old',
       { exclude: [exclude('b')] },
       ['a', 'b'],
-      '(NotReady or in maintenance: a; excluded by the policy: b); it continues once one of them is back, or the policy excludes fewer nodes',
+      '(NotReady, out of service or in maintenance: a; excluded by the policy: b); it continues once one of them is back, or the policy excludes fewer nodes',
     ],
   ])('names the nodes %s, and says what ends the wait (G6)', (_why, nodes, rules, names, text) => {
     const view = aView({ nodes, record: { state: 'open' }, ...(rules !== undefined && { tranche: { nodes: rules } }) })
@@ -53,8 +53,12 @@ describe('a release without a node in reach', () => {
     expect(waitingFor(view, wantedAllowance(view))?.message).toMatch(/once one of them is back; an abort ends it$/)
   })
 
-  it('does not end where no node is desired, because dead nodes are left (G3)', () => {
-    const fleet = toFleetView(nodesOf('a:old? b:old?').nodes.map((node) => ({ ...node, desired: false })))
+  it.each([
+    ['with old pods', 'a:old? b:old?'],
+    ['without pods', 'a:-? b:-?'],
+    ['that were updated', 'a:new? b:new?'],
+  ])('does not end where no node is desired, because dead nodes %s are left (G3)', (_which, text) => {
+    const fleet = toFleetView(nodesOf(text).nodes.map((node) => ({ ...node, desired: false, desiredOnReturn: true })))
     const { batchPartition: _last, ...releasePlan } = aView().release.spec.releasePlan
     const view = aView({ record: { state: 'open' }, status: { phase: 'Finalizing' }, view: { fleet } })
     const release = { ...view.release, spec: { ...view.release.spec, releasePlan } }

@@ -181,6 +181,44 @@ describe('a node that a release left', () => {
     expect(fake.release?.spec.tranche?.left).toEqual({ nodes: [taken] })
   })
 
+  it('is judged, too, where it was dead and without a pod when the release ended', () => {
+    const fake = twoLeft(['node-3'], ['node-4'])
+    expect(fake.release?.spec.tranche?.left).toEqual({ nodes: ['node-3', 'node-4'] })
+    returnBad(fake, 'node-4')
+    expect(fake.rollout?.status?.failure?.nodes).toEqual(['node-4'])
+    fake.nodes.set('node-3', { ready: true, bad: false })
+    settle(fake)
+    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-3'])
+  })
+
+  it('is not joined by one that the release had updated, and that dies later and loses its pod', () => {
+    const fake = twoLeft()
+    losePod(fake, 'node-0')
+    settle(fake)
+    expect(fake.release?.spec.tranche?.left).toEqual({ nodes: ['node-3', 'node-4'] })
+  })
+
+  it('keeps control of the DaemonSet while it is back with its old pod, and Kubernetes has not removed its taint yet (G1)', () => {
+    const fake = twoLeft([], [])
+    expectGivenBack(fake)
+    fake.nodes.set('node-3', { ready: false, bad: false, isTainted: true })
+    fake.setImage('v3')
+    settle(fake)
+    fake.nodes.set('node-3', { ready: true, bad: false, isTainted: true })
+    settle(fake)
+    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-3'])
+    expect(fake.daemonSet.spec.updateStrategy?.type).toBe('OnDelete')
+    fake.nodes.set('node-3', { ready: true, bad: false })
+    settle(fake)
+    expect(fake.oldPods()).toEqual([])
+    expectGivenBack(fake)
+  })
+
+  it('is not one that is dead and without a pod: it returns with the present template, so the DaemonSet is given back', () => {
+    const fake = twoLeft([], ['node-4'])
+    expectGivenBack(fake)
+  })
+
   it('is in the list of nodes to judge again after another client emptied the list', () => {
     const fake = twoLeft()
     const release = fake.release!
@@ -246,14 +284,23 @@ function leftBehind(steps: readonly RolloutStep[] = [{ replicas: '100%' }]): Fak
 }
 
 /** Nodes 3 and 4 are NotReady when the release ends. */
-function twoLeft(): FakeCluster {
+/** @param old nodes that are NotReady with an old pod @param without nodes that are dead, not desired, and without a pod */
+function twoLeft(old: readonly string[] = ['node-3', 'node-4'], without: readonly string[] = []): FakeCluster {
   const fake = new FakeCluster({ steps: [{ replicas: '100%' }], scope: 'release' })
   settle(fake)
-  for (const name of ['node-3', 'node-4']) fake.nodes.set(name, { ready: false, bad: false })
+  for (const name of old) fake.nodes.set(name, { ready: false, bad: false })
+  for (const name of without) losePod(fake, name)
   fake.setImage('v2')
   settle(fake)
-  expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', message: expect.stringContaining('2 nodes are left behind') })
+  const text = old.length === 0 ? '' : `${old.length} ${old.length === 1 ? 'node is' : 'nodes are'} left behind`
+  expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', message: expect.stringContaining(text) })
   return fake
+}
+
+/** The node dies, is not desired because of that, and its pod is deleted. */
+function losePod(fake: FakeCluster, node: string): void {
+  fake.nodes.set(node, { ready: false, bad: false, isTainted: true })
+  fake.pods = fake.pods.filter((pod) => pod.node !== node)
 }
 
 /** The node returns, and the new version does not become available there before its deadline. */

@@ -30,6 +30,31 @@ describe('a version that no node runs', () => {
     expect(fake.oldPods()).toHaveLength(4)
   })
 
+  it.each([
+    ['with their old pods', false],
+    ['without pods, which Kubernetes or a person has deleted', true],
+  ])('waits while all nodes are dead and not desired %s, and continues with the first that is back (G3)', (_which, withoutPods) => {
+    const fake = outOfReach([{ replicas: '20%', pause: { duration: 0 } }, { replicas: '100%' }])
+    for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: false, bad: false, isTainted: true })
+    if (withoutPods) fake.pods = []
+    fake.setImage('v2')
+    settle(fake)
+    fake.nowMs += 3_600_000
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      currentStepIndex: 1,
+      stableRevision: 'hash-v1',
+      waitingFor: { reason: 'NoNodeInReach', nodes: [...fake.nodes.keys()] },
+    })
+    fake.nodes.set('node-3', { ready: true, bad: false, isTainted: true })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Progressing', stableRevision: 'hash-v1' })
+    setReady(fake, ['node-3'])
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+  })
+
   it('is rolled back by an abort to the version that did run', () => {
     const fake = outOfReach([{ replicas: '100%' }])
     fake.setImage('v2')

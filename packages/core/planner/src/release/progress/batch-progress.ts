@@ -56,7 +56,7 @@ export interface BatchProgress {
   /** Dead nodes, and whether the policy exempts them from the budget. */
   readonly exemption: Exemption
   /**
-   * Nodes of a batch that reaches none. Each is skipped, exempt without an old pod, or not desired because it is dead. Empty where the policy
+   * Nodes of a batch that reaches none. Each is skipped, exempt without an old pod, or desired only on its return. Empty where the policy
    * excludes all of them. Absent where the batch reaches a node or takes none, and in a rollback.
    */
   readonly outOfReach?: readonly string[]
@@ -146,7 +146,7 @@ interface NodeCounts
   readonly outsideUpdated: number
   /** Nodes without an available pod that are NotReady or in maintenance. */
   readonly mayBeDead: readonly NodeView[]
-  /** Nodes in the steps so far that a taint for their own failure keeps from being desired, with an old pod; without excluded ones. */
+  /** Nodes in the steps so far that only a taint for their own failure keeps from being desired; without excluded ones. */
   readonly gone: readonly string[]
 }
 
@@ -205,10 +205,12 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
   }
 }
 
-function goneNodes(block: NodeBlock, { scope, revision }: ScopedQuestion): readonly string[] {
-  // Without a kubelet, an old pod that another client deleted stays terminating.
-  const hasOld = ({ pods }: NodeView): boolean => pods.some(({ hash }) => hash !== revision)
-  return block.filter((node) => !node.desired && !node.ready && hasOld(node) && isInScope(scope, node)).map(({ name }) => name)
+/**
+ * Their pods do not matter. Another client or Kubernetes may have deleted them, and a node that was lost after its update shows nothing. Nor
+ * does it matter that a node is Ready: Kubernetes removes the taint a moment later, and only then the DaemonSet is back on it.
+ */
+function goneNodes(block: NodeBlock, { scope }: ScopedQuestion): readonly string[] {
+  return block.filter((node) => node.desiredOnReturn === true && isInScope(scope, node)).map(({ name }) => name)
 }
 
 type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>

@@ -1,5 +1,5 @@
 import type { FlightRecord } from '@tranche/api-schema'
-import { type FleetView, keptPerBlock, nodeInView } from '@tranche/fleet'
+import { type FleetView, keptPerBlock, nodeInView, type NodeView } from '@tranche/fleet'
 import { daemonSetAnnotations, rolloutOf, parseTime } from '@tranche/kube-types'
 import { hasOldPod } from '@tranche/fence'
 import type { BatchProgress } from './batch-progress.ts'
@@ -64,15 +64,22 @@ function wasOver({ release, daemonSet }: ReleaseView): boolean {
   return !(daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {}))
 }
 
-/** Nodes that a taint for their own failure keeps from being desired: when they return, their old pod is desired again. */
+/**
+ * Nodes that are not desired while they are down: when they return, their old pod is desired again. A node without an old pod is not left,
+ * because it returns with a pod of the present template. A Ready node counts until Kubernetes has removed the taint for its failure.
+ */
 function deadWithOldPods(fleet: FleetView, revision: string | undefined): readonly string[] {
   return deadPerBlock(fleet, revision ?? '').flat()
 }
 
 const deadPerBlock = keptPerBlock<string, readonly string[]>({
-  count: (block, revision) => block.filter((node) => !node.desired && !node.ready && hasOldPod(node, revision)).map(({ name }) => name),
+  count: (block, revision) => block.filter((node) => isDown(node) && hasOldPod(node, revision)).map(({ name }) => name),
   holds: (known, asked) => known === asked,
 })
+
+function isDown({ desired, desiredOnReturn, ready }: NodeView): boolean {
+  return !desired && (desiredOnReturn === true || !ready)
+}
 
 /** Whether the release is over for readers of `in-progressing`, though nodes are left; once true, it stays true. */
 export function isOverButForNodesLeft(view: ReleaseView, progress: BatchProgress): boolean {

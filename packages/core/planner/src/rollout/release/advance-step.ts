@@ -222,7 +222,7 @@ function isFullyPromoted({ acceptedActions }: RolloutState): boolean {
 /**
  * A last step that takes every node does not pause, because nothing is left to wait with; nor does a step without desired
  * nodes. Nodes that are out for a while (a zone, a tainted pool) count as left. They would return with an old pod and be
- * updated after the end, past every step (G3).
+ * updated after the end, past every step (G3). One without a pod returns with the present template, whether a step pauses or not.
  */
 function coversAll(view: RolloutView, canary: CanaryStatus): boolean {
   const { desired } = view.fleet

@@ -32,7 +32,9 @@ export function leftAtEnd({ fleet, release }: RolloutView, { tranche }: Pick<Bat
   // A node that was lost in mid-update has an unsettled permit, and no pod that its kubelet has acknowledged.
   const taken = new Set(left === undefined ? release?.status?.flight?.permits.map(({ node }) => node) : [])
   const hasRun = ({ pods }: NodeView): boolean => pods.some(({ hash, acknowledged }) => hash === canaryRevision && acknowledged)
-  const due = fleet.nodes.filter((node) => hasOldPod(node, canaryRevision) || (taken.has(node.name) && !hasRun(node)))
+  // A node that is down without an old pod returns with a pod of the revision. Whether that one fails says something about the revision.
+  const isAway = ({ name, desiredOnReturn }: NodeView): boolean => taken.has(name) || (left === undefined && desiredOnReturn === true)
+  const due = fleet.nodes.filter((node) => hasOldPod(node, canaryRevision) || (isAway(node) && !hasRun(node)))
   const nodes = [...new Set([...(left?.nodes ?? []), ...due.map(({ name }) => name)])]
   return nodes.length > LEFT_NODES_MAX ? {} : { nodes: nodes.toSorted() }
 }
