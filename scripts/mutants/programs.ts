@@ -493,6 +493,33 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     replace,
     tests: ['packages/core/fleet/test/fleet-index.test.ts', 'packages/core/fleet/test/fleet-index.property.test.ts'],
   })),
+  ...[
+    {
+      fault: 'a node that is desired on its return is not in the view without a pod',
+      find: '!placed.desired && placed.desiredOnReturn !== true &&',
+      replace: '!placed.desired &&',
+    },
+    {
+      fault: 'a deleted node is desired on its return',
+      find: 'if (node === undefined) return { desired: false }',
+      replace: 'if (node === undefined) return { desired: false, desiredOnReturn: true }',
+    },
+  ].map(({ fault, find, replace }) => ({
+    rule: 'G3',
+    fault,
+    file: 'packages/core/fleet/src/fleet-index.ts',
+    find,
+    replace,
+    tests: ['packages/core/fleet/test/fleet-index.test.ts'],
+  })),
+  {
+    rule: 'G3',
+    fault: 'a node with a taint of a user is desired once its own failure is over',
+    file: 'packages/core/fleet/src/eligibility.ts',
+    find: 'isDesiredWith(placement, node, others)',
+    replace: 'isDesiredWith(placement, node, [])',
+    tests: ['packages/core/fleet/test/eligibility.test.ts'],
+  },
   {
     rule: 'G5',
     fault: 'the pods of a node are ordered by name instead of age',
