@@ -152,6 +152,7 @@ describe('a schedule', () => {
         "namePolicy",
         "noRegistry",
         "onDelete",
+        "outOfService",
         "pause",
         "pinConfig",
         "policy",

@@ -11,6 +11,9 @@ import type { World } from './world.ts'
 const FINALIZER = 'example.com/stuck'
 const TAINT = 'example.com/fault'
 const POOL_TAINT = 'example.com/pool'
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
+/** Milliseconds after which a person acts on a silent kubelet; Kubernetes has marked its node as NotReady by then. */
+const OBSERVED_MS = 60_000
 const quotaKey = { namespace: stageKey.namespace, name: 'no-more-pods' }
 const pathTo = {
   resourceQuotas: { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true },
@@ -24,6 +27,8 @@ export async function changeCluster(world: World, operation: ClusterOperation): 
     case 'removeNode':
     case 'silenceNode':
       return changeMachines(world, operation)
+    case 'outOfService':
+      return takeOutOfService(world, operation)
     case 'maintain':
       return maintain(world, operation)
     case 'drainByOther':
@@ -70,6 +75,23 @@ async function changeMachines(
   world.later(operation.forMs, async () => {
     world.note(`the kubelet of ${name} is back`)
     await nodes.revive(name).catch(() => {})
+  })
+}
+
+async function takeOutOfService(world: World, operation: Extract<ClusterOperation, { readonly kind: 'outOfService' }>): Promise<void> {
+  const name = pickByName(await nodesOf(world), operation.pick)?.metadata.name
+  if (name === undefined) return
+  const { nodes } = world.simulator
+  world.note(`the kubelet of ${name} falls silent`)
+  await nodes.kill(name)
+  world.later(OBSERVED_MS, () => {
+    world.note(`a person takes ${name} out of service for ${durationText(operation.forMs)}`)
+    return setTaint(world, name, { key: OUT_OF_SERVICE, effect: 'NoExecute' })
+  })
+  world.later(OBSERVED_MS + operation.forMs, async () => {
+    world.note(`the kubelet of ${name} is back, and a person puts it into service`)
+    await nodes.revive(name).catch(() => {})
+    await setTaint(world, name, { key: OUT_OF_SERVICE, effect: null })
   })
 }
 
@@ -204,17 +226,19 @@ async function takeZone(world: World, operation: Extract<ClusterOperation, { rea
 async function taintPool(world: World, operation: Extract<ClusterOperation, { readonly kind: 'taintPool' }>): Promise<void> {
   const names = pool(await nodesOf(world), operation)
   world.note(`a pool is tainted ${operation.effect} for ${durationText(operation.forMs)}: ${names.join(', ')}`)
-  await Promise.all(names.map((name) => setTaints(world, name, [{ key: POOL_TAINT, effect: operation.effect }])))
+  await Promise.all(names.map((name) => setTaint(world, name, { key: POOL_TAINT, effect: operation.effect })))
   world.later(operation.forMs, async () => {
     world.note(`the pool is given back: ${names.join(', ')}`)
-    await Promise.all(names.map((name) => setTaints(world, name, []).catch(() => {})))
+    await Promise.all(names.map((name) => setTaint(world, name, { key: POOL_TAINT, effect: null }).catch(() => {})))
   })
 }
 
-async function setTaints({ people }: World, name: string, ours: readonly object[]): Promise<void> {
+/** @param taint its effect; null removes it */
+async function setTaint({ people }: World, name: string, taint: { readonly key: string; readonly effect: string | null }): Promise<void> {
   const key = { namespace: '', name }
   const { spec } = await people.get<Node>(resourcePaths.nodes, key)
-  const taints = [...(spec?.taints ?? []).filter((taint) => taint.key !== POOL_TAINT), ...ours]
+  const others = (spec?.taints ?? []).filter((one) => one.key !== taint.key)
+  const taints = taint.effect === null ? others : [...others, taint]
   await people.patch(resourcePaths.nodes, key, { type: 'merge', body: { spec: { taints } } })
 }
 

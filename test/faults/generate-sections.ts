@@ -13,7 +13,7 @@ export interface Section {
   among(shape: Shape): Shape
 }
 
-/** @returns room, group, pulls, drains, their conditions, locks and downtime of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
+/** @returns room, group, pulls, drains, their conditions, locks, downtime and outages of a world, and its config. Each has its own random numbers, so that none shifts those of another. */
 export function generateSections(seed: number, world: { readonly stormMs: number; readonly withGroup: boolean }): Section {
   const { stormMs, withGroup } = world
   const room = maybe('room', seed, 0.66, (random) => drawRoom(random, stormMs))
@@ -23,8 +23,11 @@ export function generateSections(seed: number, world: { readonly stormMs: number
   const conditions = maybe('drain conditions', seed, 0.4, (random) => drawConditions(random, stormMs))
   const locks = maybe('node locks', seed, 0.66, (random) => drawLocks(random, stormMs))
   const downtime = maybe('downtime', seed, 0.75, drawDowntime)
+  const outages = maybe('out of service', seed, 0.66, (random) => drawOutages(random, stormMs))
   return {
-    incidents: [room, group, pulls, drains, locks, ...(drains === nothing ? [] : [conditions])].flatMap(({ incidents }) => incidents),
+    incidents: [room, group, pulls, drains, locks, outages, ...(drains === nothing ? [] : [conditions])].flatMap(
+      ({ incidents }) => incidents,
+    ),
     among: (shape) =>
       withConfig(
         [room, pulls, drains, ...(drains === nothing ? [] : [conditions]), locks, downtime, group].reduce(
@@ -67,6 +70,15 @@ function drawRoom(random: Random, stormMs: number): Section {
     return checks ? asking(requesting, { nodes: { ...shape.policy?.nodes, room: 'Check' } }) : requesting
   }
   return { incidents, among }
+}
+
+/** Nodes that a person takes out of service: one, a few, or all of a small fleet. */
+function drawOutages(random: Random, stormMs: number): Section {
+  const atMs = random.integer(stormMs)
+  const incidents = Array.from({ length: 1 + random.integer(8) }, (_, at): Incident => {
+    return { atMs: atMs + random.integer(5 * SECOND), kind: 'outOfService', pick: at, forMs: duration(random, 10 * MINUTE) }
+  })
+  return { incidents, among: (shape) => shape }
 }
 
 /** Two DaemonSets in one group. */

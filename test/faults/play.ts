@@ -146,6 +146,7 @@ async function inject(
       case 'addNode':
       case 'removeNode':
       case 'silenceNode':
+      case 'outOfService':
       case 'maintain':
       case 'drainByOther':
       case 'cordon':

@@ -156,6 +156,8 @@ export type ClusterOperation =
   | { readonly kind: 'addNode'; readonly name: string }
   | { readonly kind: 'removeNode'; readonly pick: number }
   | { readonly kind: 'silenceNode'; readonly pick: number; readonly forMs: number }
+  /** The kubelet falls silent. A minute later, and for this time, a person takes its node out of service: Kubernetes deletes its pods. */
+  | { readonly kind: 'outOfService'; readonly pick: number; readonly forMs: number }
   /** A condition takes the node out of service; `isSilent`: its kubelet is silent as well, as while its machine restarts. */
   | { readonly kind: 'drainByOther'; readonly pick: number; readonly leaves: 'False' | 'nothing'; readonly forMs: number }
   | { readonly kind: 'maintain'; readonly pick: number; readonly condition: string; readonly isSilent: boolean; readonly forMs: number }

@@ -67,3 +67,4 @@ export type WorldsName =
   | 'tenant'
   | 'policies'
   | 'unreached'
+  | 'unserved'

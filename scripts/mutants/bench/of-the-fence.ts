@@ -233,6 +233,18 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     worlds: 'unreached',
   },
   {
+    guarantee: 'G3',
+    fault: 'a version becomes stable in a dead fleet whose pods are gone',
+    edits: [
+      {
+        file: batchProgress,
+        find: 'node.desiredOnReturn === true &&',
+        replace: 'node.desiredOnReturn === true && node.pods.length > 0 &&',
+      },
+    ],
+    worlds: 'unserved',
+  },
+  {
     guarantee: 'G4',
     fault: 'pods are deleted without preconditions',
     edits: [

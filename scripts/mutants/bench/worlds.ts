@@ -60,6 +60,16 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         7 * MINUTE,
       ),
   },
+  unserved: {
+    text: 'every node is dead and out of service before the release starts, so that Kubernetes deletes its pods, and is back later',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { toleratesAll: false, maxUnavailable: 2, minReadySeconds: 0, nodes: 3, steps: inSteps({ duration: 20 }) },
+        [...[0, 1, 2].map((pick): Incident => ({ atMs: SECOND, kind: 'outOfService', pick, forMs: 5 * MINUTE })), template('v2', 120)],
+        8 * MINUTE,
+      ),
+  },
   killed: {
     text: 'the kubelets of two nodes with a new version fall silent, and a newer template replaces it before its release is complete',
     among: (drawn) =>

@@ -10,9 +10,30 @@ type Taint = NonNullable<RecordedNode['taints']>[number]
  * @param placement absent when the recorder kept none: then every node is wanted
  */
 export function isWanted(placement: RecordedPlacement | undefined, node: RecordedNode): boolean {
-  if (placement === undefined) return true
+  return placement === undefined || (isSelected(placement, node) && (node.taints ?? []).every((taint) => isTolerated(taint, placement)))
+}
+
+/**
+ * Whether a DaemonSet wants a pod on the node as soon as it works again: no taint keeps it away but those of a node that is out of order. Also
+ * true for a wanted node.
+ */
+export function isWantedOnReturn(placement: RecordedPlacement | undefined, node: RecordedNode): boolean {
+  const lasting = (node.taints ?? []).filter(({ key }) => !OUT_OF_ORDER.has(key))
+  return isWanted(placement, { ...node, taints: lasting })
+}
+
+/** Taints of nodes that do not work: of the node lifecycle controllers, and of a person who declares a node dead. */
+const OUT_OF_ORDER: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+  'node.kubernetes.io/network-unavailable',
+  'node.kubernetes.io/out-of-service',
+  'node.cloudprovider.kubernetes.io/shutdown',
+])
+
+function isSelected(placement: RecordedPlacement, node: RecordedNode): boolean {
   if (placement.nodeName && placement.nodeName !== node.name) return false
-  return hasLabels(placement, node) && inSomeTerm(placement, node) && (node.taints ?? []).every((taint) => isTolerated(taint, placement))
+  return hasLabels(placement, node) && inSomeTerm(placement, node)
 }
 
 function hasLabels({ nodeSelector = {} }: RecordedPlacement, { labels = {} }: RecordedNode): boolean {

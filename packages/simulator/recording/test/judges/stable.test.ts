@@ -15,8 +15,15 @@ function withoutNodes(script: Script): Script {
   return script
 }
 
-function tainted(script: Script, ready: string): Script {
-  for (const node of 'abcd') script.node(node, { ready, taints: [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }] })
+const UNREACHABLE = 'node.kubernetes.io/unreachable'
+
+function tainted(script: Script, ready: string, keys: readonly string[] = [UNREACHABLE]): Script {
+  for (const node of 'abcd') script.node(node, { ready, taints: keys.map((key) => ({ key, effect: 'NoSchedule' })) })
+  return script
+}
+
+function withoutPods(script: Script): Script {
+  for (const node of 'abcd') script.gone(`${node}1`)
   return script
 }
 
@@ -63,8 +70,47 @@ describe('a revision that becomes stable', () => {
         ['G3'],
       ],
       [
-        'needs no node where Ready ones are left, which a taint keeps from being desired',
+        'needs a node where dead ones are left whose pods are gone',
+        (s) => withoutPods(tainted(s, 'Unknown')).seen('controller-1').rollout(healthy('v2'), 'controller-1'),
+        ['G3'],
+      ],
+      [
+        'needs a node where dead ones are left that are out of service',
+        (s) =>
+          withoutPods(tainted(s, 'Unknown', ['node.kubernetes.io/out-of-service']))
+            .seen('controller-1')
+            .rollout(healthy('v2'), 'controller-1'),
+        ['G3'],
+      ],
+      [
+        'needs a node where Ready ones are left, which still have the taint for their failure',
         (s) => tainted(s, 'True').seen('controller-1').rollout(healthy('v2'), 'controller-1'),
+        ['G3'],
+      ],
+      [
+        'needs no node where dead ones are left that a user has tainted, too',
+        (s) =>
+          withoutPods(tainted(s, 'Unknown', [UNREACHABLE, 'gpu']))
+            .seen('controller-1')
+            .rollout(healthy('v2'), 'controller-1'),
+        [],
+      ],
+      [
+        'needs no node where dead ones are left that the selector of the DaemonSet excludes',
+        (s) =>
+          tainted(s, 'Unknown')
+            .daemonSet({ placement: { nodeSelector: { pool: 'gpu' } } })
+            .seen('controller-1')
+            .rollout(healthy('v2'), 'controller-1'),
+        [],
+      ],
+      [
+        'needs no node where dead ones are left that the policy excludes',
+        (s) =>
+          tainted(s, 'Unknown')
+            .order({ spec: { tranche: { nodes: { exclude: [{}] } } } })
+            .seen('controller-1')
+            .rollout(healthy('v2'), 'controller-1'),
         [],
       ],
       ['may not know yet that nodes are dead', (s) => tainted(s, 'Unknown').rollout(healthy('v2'), 'controller-1'), []],

@@ -1,14 +1,17 @@
 import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from '../../record/recorded-write.ts'
 import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
-import type { PodStory } from '../../world/node-story.ts'
+import { isWantedOnReturn } from '../../world/eligibility.ts'
+import type { NodeStory } from '../../world/node-story.ts'
 import type { Cause, Decision } from '../../world/observations.ts'
 import type { RecordedRollout } from '../../world/stops.ts'
+import { mayBeTaken } from '../../world/terms.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
 
 /**
  * G3: a Rollout reports that a release is complete, and its revision stable, only if a pod of that template has been Ready on a wanted node.
- * Without a wanted node there is nothing to release, but for NotReady nodes with a pod of another template: a taint for their failure keeps
- * them from being wanted. Nodes count as they are as soon as the watches of the writer had reported them.
+ * Without a wanted node there is nothing to release, but for nodes that are wanted as soon as they work again: only a taint for their failure
+ * keeps them from it. Their pods do not matter, because others may have deleted them. Nodes that the policy excludes do not count then. Nodes
+ * count as they are as soon as the watches of the writer had reported them.
  */
 export function createStableJudge(parts: JudgeParts): Judge {
   return new StableJudge(parts)
@@ -61,24 +64,25 @@ class StableJudge implements Judge {
     const story = world.story(write.namespace, spec.workloadRef?.name ?? '')
     if (story === undefined || !query.isOurs(write.actor ?? '') || phase !== 'Healthy') return
     if (stable === undefined || was === undefined || was === stable) return
-    const nodes = this.#left(story, stable, observations.decisionOf(write))
+    const nodes = this.#left(story, observations.decisionOf(write))
     if (nodes === 0 || this.#namesOf(stable).some((name) => this.#ranOn(story).has(name) || this.#runsNow(story, name))) return
     const text = `revision ${stable} is reported as stable instead of ${was}, and no pod of it was ever Ready on any of the ${nodes} nodes`
     breach({ guarantee: 'G3', atMs: write.t, text })
   }
 
   /** Number of nodes to release to, as far as the writer knew them. */
-  #left(story: DaemonSetStory, stable: string, decision: Decision): number {
+  #left(story: DaemonSetStory, decision: Decision): number {
     const { observations } = this.#parts
     const hasSeen = (cause: Cause | undefined): boolean => cause === undefined || observations.hasSeen(decision, cause)
     if (story.wanted > 0) return hasSeen(this.#empty.get(story)) ? story.wanted : 0
-    const names = this.#namesOf(stable)
-    const isOther = ({ ended, last: { hash = '' } }: PodStory): boolean =>
-      ended === null && !this.#namesOf(hash).some((one) => names.includes(one))
-    const gone = [...story.nodes()].filter(
-      ({ node, pods }) => node !== undefined && node.ready !== 'True' && [...pods.values()].some(isOther),
-    )
-    return gone.filter(({ name }) => hasSeen(this.#written.get(name))).length
+    const rules = [...story.terms.possible(decision, observations)].map((terms) => terms?.nodes ?? {})
+    const placements = [...story.possibleVersions(decision, observations)].map(({ placement }) => placement)
+    const isGone = ({ node, name }: NodeStory): boolean =>
+      node !== undefined &&
+      hasSeen(this.#written.get(name)) &&
+      placements.every((placement) => isWantedOnReturn(placement, node)) &&
+      rules.every((one) => mayBeTaken(one, node, undefined))
+    return [...story.nodes()].filter(isGone).length
   }
 
   /** A pod may have been Ready before its node was wanted. */
