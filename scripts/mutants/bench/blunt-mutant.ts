@@ -68,3 +68,4 @@ export type WorldsName =
   | 'policies'
   | 'unreached'
   | 'unserved'
+  | 'chosen'

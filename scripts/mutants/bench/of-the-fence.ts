@@ -232,9 +232,12 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     ],
     worlds: 'unreached',
   },
-  {
+  ...[
+    { fault: 'a version becomes stable in a dead fleet whose pods are gone', worlds: 'unserved' as const },
+    { fault: 'a step whose nodes are dead and without pods opens the next one', worlds: 'chosen' as const },
+  ].map(({ fault, worlds }) => ({
     guarantee: 'G3',
-    fault: 'a version becomes stable in a dead fleet whose pods are gone',
+    fault,
     edits: [
       {
         file: batchProgress,
@@ -242,8 +245,8 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
         replace: 'node.desiredOnReturn === true && node.pods.length > 0 &&',
       },
     ],
-    worlds: 'unserved',
-  },
+    worlds,
+  })),
   {
     guarantee: 'G4',
     fault: 'pods are deleted without preconditions',

@@ -70,6 +70,16 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         8 * MINUTE,
       ),
   },
+  chosen: {
+    text: 'the only node of the first step is dead and out of service before the release starts, the other nodes are well',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { toleratesAll: false, maxUnavailable: 2, minReadySeconds: 0, startMs: 1_000, nodes: 6, steps: firstNodeFirst },
+        [{ atMs: SECOND, kind: 'outOfService', pick: 0, forMs: 5 * MINUTE }, template('v2', 120)],
+        8 * MINUTE,
+      ),
+  },
   killed: {
     text: 'the kubelets of two nodes with a new version fall silent, and a newer template replaces it before its release is complete',
     among: (drawn) =>
@@ -563,5 +573,10 @@ function inSteps(pause?: { readonly duration?: number }): Schedule['shape']['ste
     ...(pause !== undefined && { pause }),
   })) as Schedule['shape']['steps']
 }
+
+const firstNodeFirst = [
+  { replicas: '100%', nodes: { matchLabels: { 'kubernetes.io/hostname': 'node-001' } }, pause: { duration: 20 } },
+  { replicas: '100%' },
+] as Schedule['shape']['steps']
 
 const usingPods = [{ selector: { matchLabels: { 'example.com/uses': 'agent' } } }]

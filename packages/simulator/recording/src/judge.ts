@@ -21,6 +21,7 @@ import { createPrePullJudge } from './judges/nodes/judge-pre-pull.ts'
 import { createOrderJudge } from './judges/judge-order.ts'
 import { createPermitJudge } from './judges/judge-permits.ts'
 import { createProgressJudge } from './judges/judge-progress.ts'
+import { createReachJudge } from './judges/releases/judge-reach.ts'
 import { createStableJudge } from './judges/releases/judge-stable.ts'
 import { createStatusWriteJudge } from './judges/judge-status-writes.ts'
 import { createActionRecordJudge } from './judges/judge-action-record.ts'
@@ -80,6 +81,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createFailureJudge,
   createBatchJudge,
   createStableJudge,
+  createReachJudge,
   createShareJudge,
   createFlightJudge,
   createLoweredJudge,

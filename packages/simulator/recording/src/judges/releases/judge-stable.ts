@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from '../../record/recorded-write.ts'
+import type { RecordedDaemonSet, RecordedNode, RecordedWrite } from '../../record/recorded-write.ts'
 import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
 import { isWantedOnReturn } from '../../world/eligibility.ts'
 import type { NodeStory } from '../../world/node-story.ts'
@@ -6,6 +6,7 @@ import type { Cause, Decision } from '../../world/observations.ts'
 import type { RecordedRollout } from '../../world/stops.ts'
 import { mayBeTaken } from '../../world/terms.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
+import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**
  * G3: a Rollout reports that a release is complete, and its revision stable, only if a pod of that template has been Ready on a wanted node.
@@ -19,8 +20,7 @@ export function createStableJudge(parts: JudgeParts): Judge {
 
 class StableJudge implements Judge {
   readonly #parts: JudgeParts
-  /** Hashes of pods that were Ready on a wanted node, and the templates of these. */
-  readonly #ran = new Map<DaemonSetStory, Set<string>>()
+  readonly #ran: RanTemplates
   /** Last write before which the DaemonSet had no wanted node. */
   readonly #empty = new Map<DaemonSetStory, Cause>()
   /** Last write of each node. */
@@ -28,20 +28,14 @@ class StableJudge implements Judge {
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
+    this.#ran = createRanTemplates(parts.world)
   }
 
   onWrite(write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined): void {
-    if (write.kind === 'Pod') this.#followPod(write)
+    if (write.kind === 'Pod') this.#ran.followPod(write)
     else if (write.kind === 'Node') this.#followNode(write)
     else if (write.kind === 'DaemonSet') this.#followEmpty(write, 'daemonsets')
     else if (write.kind === 'Rollout' && write.type !== 'DELETED') this.#judge(write, before as unknown as RecordedRollout | undefined)
-  }
-
-  #followPod({ namespace, o }: RecordedWrite): void {
-    const { owner = '', ready, node = '', hash } = o as unknown as RecordedPod
-    const story = this.#parts.world.story(namespace, owner)
-    if (story === undefined || !ready || hash === undefined || story.node(node)?.wanted !== true) return
-    for (const known of this.#namesOf(hash)) this.#ranOn(story).add(known)
   }
 
   #followNode(write: RecordedWrite): void {
@@ -65,7 +59,7 @@ class StableJudge implements Judge {
     if (story === undefined || !query.isOurs(write.actor ?? '') || phase !== 'Healthy') return
     if (stable === undefined || was === undefined || was === stable) return
     const nodes = this.#left(story, observations.decisionOf(write))
-    if (nodes === 0 || this.#namesOf(stable).some((name) => this.#ranOn(story).has(name) || this.#runsNow(story, name))) return
+    if (nodes === 0 || this.#ran.hasRun(story, stable)) return
     const text = `revision ${stable} is reported as stable instead of ${was}, and no pod of it was ever Ready on any of the ${nodes} nodes`
     breach({ guarantee: 'G3', atMs: write.t, text })
   }
@@ -83,25 +77,5 @@ class StableJudge implements Judge {
       placements.every((placement) => isWantedOnReturn(placement, node)) &&
       rules.every((one) => mayBeTaken(one, node, undefined))
     return [...story.nodes()].filter(isGone).length
-  }
-
-  /** A pod may have been Ready before its node was wanted. */
-  #runsNow(story: DaemonSetStory, name: string): boolean {
-    return [...story.nodes()].some(
-      ({ wanted, pods }) =>
-        wanted && [...pods.values()].some(({ last: { ready, hash = '' } }) => ready && this.#namesOf(hash).includes(name)),
-    )
-  }
-
-  /** A revision that is deleted and recreated has another hash and the same template. */
-  #namesOf(hash: string): readonly string[] {
-    const template = this.#parts.world.templateOf(hash)
-    return template === undefined ? [`hash ${hash}`] : [`hash ${hash}`, `template ${template}`]
-  }
-
-  #ranOn(story: DaemonSetStory): Set<string> {
-    const known = this.#ran.get(story) ?? new Set()
-    this.#ran.set(story, known)
-    return known
   }
 }
