@@ -40,8 +40,9 @@ export class FleetIndex {
   }
 
   /**
-   * @returns the view of the DaemonSet: its desired nodes, those that are desired on their return, and its own pods in its own namespace (F15); the same object until a
-   *   node or pod changes
+   * Has the nodes that are desired, now or on their return, and the DaemonSet's own pods in its own namespace (F15).
+   *
+   * @returns the view of the DaemonSet; the same object until a node or pod changes
    */
   view(owner: FleetOwner): FleetView {
     const slice = this.#slice(owner)

@@ -12,8 +12,8 @@ import { isEndingItself, stepsOf } from '../opened-steps.ts'
 import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**
- * G3: where steps select nodes, no pod is deleted on a node of a later step before a pod of the template has been Ready on a wanted node, while
- * an earlier step has a node. That node may be dead, and its pods may be gone: it is to show that the version works. Nodes count that have been
+ * G3: while an earlier step has a node, no pod is deleted on a node of a later step. This ends once a pod of the template has been Ready on a
+ * wanted node. The earlier node may be dead, and its pods may be gone: it is to show that the version works. Nodes count that have been
  * there unchanged since the release began, that the policy does not exclude, and that the watches of the writer had reported. Nothing is judged
  * once users have jumped over a step, changed the steps or the policy, or detached the Rollout.
  */

@@ -10,8 +10,8 @@ import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**
  * G3: a Rollout reports that a release is complete, and its revision stable, only if a pod of that template has been Ready on a wanted node.
- * Without a wanted node there is nothing to release, but for nodes that are wanted as soon as they work again: only a taint for their failure
- * keeps them from it. Their pods do not matter, because others may have deleted them. Nodes that the policy excludes do not count then. Nodes
+ * Without a wanted node there is nothing to release. Excepted are nodes that are wanted as soon as they work again: only a taint for their
+ * failure keeps the DaemonSet away. Their pods do not matter, because others may have deleted them. Nodes that the policy excludes do not count then. Nodes
  * count as they are as soon as the watches of the writer had reported them.
  */
 export function createStableJudge(parts: JudgeParts): Judge {
