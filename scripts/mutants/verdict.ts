@@ -78,10 +78,18 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
+    fault: 'a pod that failed before the end of a release was observed does not count',
+    file: judgement,
+    find: '!isAfterEnd(release) && isOlderThanAnother',
+    replace: 'isOlderThanAnother',
+    tests: ['packages/core/planner/test/release/first-observation.test.ts'],
+  },
+  {
+    rule: 'verdict',
     fault: 'nodes that a release left are updated without a verdict',
     file: judgement,
-    find: '!isAfterEnd(release) && ',
-    replace: '',
+    find: '!isAfterEnd(release) && !(',
+    replace: '!(',
     tests: [leftTests],
   },
   {

@@ -284,7 +284,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     guarantee: 'G9',
     fault: 'nodes that a release left are updated without a verdict',
     edits: [
-      { file: judgement, find: '!isAfterEnd(release) && ', replace: '' },
+      { file: judgement, find: '!isAfterEnd(release) && !(', replace: '!(' },
       { file: executorPass, find: ' && !isAfterEnd(release)) return false', replace: ') return false' },
     ],
     worlds: 'returned',

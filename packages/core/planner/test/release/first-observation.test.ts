@@ -1,3 +1,4 @@
+import type { TrancheSpec } from '@tranche/api-schema'
 import { toFleetView } from '@tranche/fleet'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, aRevision, aView, NOW_MS, onceSaid } from '../../../../../test/fakes/build-view.ts'
@@ -5,8 +6,8 @@ import { aFleetPod, aRevision, aView, NOW_MS, onceSaid } from '../../../../../te
 const at = (fromNowMs: number): string => new Date(NOW_MS + fromNowMs).toISOString()
 
 /** UIDs that the status lists as older than the release, where node a has a crashing pod of a revision made at this moment. */
-function olderPods(madeMs: number): readonly string[] | undefined {
-  const view = aView({ nodes: 'b:old c:old d:old e:old' })
+function olderPods(madeMs: number, tranche: TrancheSpec = {}): readonly string[] | undefined {
+  const view = aView({ nodes: 'b:old c:old d:old e:old', tranche })
   const pod = aFleetPod('a', 'new', { ready: false, trouble: { reason: 'CrashLoopBackOff' }, createdAt: at(-7_200_000) })
   const revisions = Object.entries({ old: -60_000, new: madeMs }).map(([hash, ms], at_) => {
     const revision = aRevision(hash, at_ + 1)
@@ -23,5 +24,9 @@ describe('the first observation of a release', () => {
 
   it('lists bad pods of an earlier revision as older', () => {
     expect(olderPods(-61_000)).toEqual([expect.stringContaining('a')])
+  })
+
+  it('lists none after the end of a release, because nodes left had pods of another revision then (G9)', () => {
+    expect(olderPods(-61_000, { left: { nodes: ['a'] } })).toBeUndefined()
   })
 })

@@ -101,7 +101,8 @@ function firstObservation(view: Omit<ReleaseView, 'watched'>, revision: string |
   const { daemonSet, release, revisions, fleet } = view
   const name = judgedRelease(release)
   if (daemonSet === undefined || revision === undefined) return stoppedTimeAfter(undefined, name, false, steadyMs(view))
-  const wasThereBefore = isOlderThanAnother(revisions, revision)
+  // Nodes that a release left had old pods when it ended: each of their pods of the revision is newer.
+  const wasThereBefore = !isAfterEnd(release) && isOlderThanAnother(revisions, revision)
   return firstObservationOf(name, { fleet, revision, ...availabilityOf(daemonSet, view), wasThereBefore, nowMs: steadyMs(view) })
 }
 
