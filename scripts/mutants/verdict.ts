@@ -78,6 +78,22 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
+    fault: 'a node that was lost with its new pod is forgotten where a taint for that keeps the DaemonSet off it',
+    file: suspects,
+    find: 'if (!node.desired && node.desiredOnReturn !== true) return undefined',
+    replace: 'if (!node.desired) return undefined',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
+    fault: 'a pod is missed on a node that is not desired',
+    file: suspects,
+    find: 'if (pod === undefined && !node.desired) return undefined',
+    replace: '',
+    tests: [judgeTests],
+  },
+  {
+    rule: 'verdict',
     fault: 'a pod that failed before the end of a release was observed does not count',
     file: judgement,
     find: '!isAfterEnd(release) && isOlderThanAnother',
