@@ -17,9 +17,10 @@ export interface StateQuestion {
 }
 
 /** @returns the facts for all nodes of a release */
-export function stateQuestion({ facts, canary, stable, former, minReadyMs, rules, batch, failure }: Outline): StateQuestion {
+export function stateQuestion(outline: Outline): StateQuestion {
+  const { facts, canary, stable, minReadyMs, rules, batch, failure } = outline
   const scope = batchScope(rules, batch)
-  return { canary, stable, former, minReadyMs, monotonicMs: facts.monotonicMs, scope, failed: new Set(failure?.nodes) }
+  return { canary, stable, former: formerIn(outline), minReadyMs, monotonicMs: facts.monotonicMs, scope, failed: new Set(failure?.nodes) }
 }
 
 /** State of a node in the release; the first state that applies. */
@@ -48,6 +49,14 @@ export function outOfReachText({ answers, ready, maintenance }: NodeView): strin
     ...(maintenance === undefined ? [] : [`${ready ? 'the node' : 'it'} is in maintenance (condition ${maintenance})`]),
   ]
   return parts.join(', and ')
+}
+
+/**
+ * Revisions that have the role `former`. The terms of a release lack the one that it replaces, which it makes a former one; executors count
+ * by these terms, and only they do.
+ */
+export function formerIn({ facts, former }: Pick<Outline, 'facts' | 'former'>): readonly string[] {
+  return facts.rollout.status?.formerRevisions ?? former
 }
 
 /** Role of a revision in the release; `stable` wins when canary and stable are the same. */

@@ -3,7 +3,7 @@ import { type Pins, pinsOf } from '@tranche/config'
 import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
 import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
 import { recordedActionsOf, resultOfAction, observedChangesOf } from '@tranche/actions'
-import { roleOf } from './node-state.ts'
+import { formerIn, roleOf } from './node-state.ts'
 import { outcomeOf } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
@@ -82,7 +82,7 @@ function pinsIn(revision: ControllerRevision | undefined): Pins {
 
 /** A former or superseded revision that no node runs has no role. */
 function revisionRole(outline: Outline, hash: string, nodes: number): RevisionReport['role'] {
-  const role = roleOf(hash, outline)
+  const role = roleOf(hash, { ...outline, former: formerIn(outline) })
   return nodes === 0 && (role === 'former' || role === 'superseded') ? 'none' : role
 }
 
