@@ -122,7 +122,7 @@ it('reports say where and why a version does not start, and what helps', async (
   expect(explainNode(facts, failing[0]!.name)).toMatchObject({
     rule: 'Failed',
     answer: expect.stringMatching(/is not available: CrashLoopBackOff: container agent/),
-    next: 'abort: roll back to the stable revision; retry: continue with this version despite the failures; undo: return to an earlier revision',
+    next: 'abort: roll back to the stable revision; undo: return to an earlier revision; retry: continue with this version despite the failures',
   })
   expect(explainRollout(facts)).toMatchObject({ rule: 'Failed' })
 })

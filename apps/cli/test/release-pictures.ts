@@ -218,7 +218,7 @@ export const failing: ReleasePicture = {
       message:
         '3 nodes failed, none is tolerated: node-a-4, node-b-4, node-b-5 (CrashLoopBackOff of container agent, exit code 1, "panic: no route to the metadata service")',
       since: ago(32),
-      actions: ['abort', 'retry', 'undo'],
+      actions: ['abort', 'undo', 'retry'],
     },
     failure: {
       reason: 'CrashLoopBackOff',

@@ -28,7 +28,7 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
 const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   StepPaused: ['approve', 'promote', 'abort', 'jump'],
   Paused: ['resume', 'abort'],
-  ReleaseFailed: ['abort', 'retry', 'undo'],
+  ReleaseFailed: ['abort', 'undo', 'retry'],
   AnalysisInconclusive: ['retry', 'promote', 'abort'],
   RevisionHeld: ['abort', 'undo', 'retry'],
   StrategyConflict: ['retry', 'abort'],

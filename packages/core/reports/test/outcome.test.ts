@@ -142,7 +142,7 @@ describe('the outcome of a Rollout', () => {
         fake.latch()
         settle(fake)
       },
-      { outcome: 'Failed', reason: 'ReleaseFailed', need: { reason: 'ReleaseFailed', actions: ['abort', 'retry', 'undo'] } },
+      { outcome: 'Failed', reason: 'ReleaseFailed', need: { reason: 'ReleaseFailed', actions: ['abort', 'undo', 'retry'] } },
     ],
     [
       'is Running as soon as another template exists, though the version before it failed',
