@@ -1,10 +1,11 @@
 import type { Need, Outcome, ActionType } from '@tranche/api-schema'
-import { waitOf } from '@tranche/planner'
+import { needsPerson, waitOf } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
 import type { Outline } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
+import { othersNotAllowedText } from './policy/unusable-parts.ts'
 import { pauseText } from './pause-text.ts'
 import { presentMessage } from './present-message.ts'
 
@@ -18,7 +19,7 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
   const allowed = allowedActions(outline.facts)
   return {
     reason,
-    message: messageOf(outline),
+    message: `${messageOf(outline)}${needsPerson(reason) ? othersNotAllowedText(rollout, reason) : ''}`,
     ...(sinceMs !== undefined && { since: timeText(sinceMs) }),
     actions: helpful[reason]?.filter((action) => allowed.includes(action)) ?? [],
   }

@@ -81,6 +81,14 @@ describe('a release that waits for a check or its group', () => {
     expect([summary.outcome, summary.need?.reason]).toEqual([outcome, reason])
   })
 
+  it('names the other parts of the policy that are not allowed either', () => {
+    const unusable = ['RoomNotAllowed', 'DrainNotAllowed', 'SecretMissing', 'DowntimeNotAllowed', 'FromANewerVersion']
+    const facts = aReading(waitsFor('DrainNotAllowed', { rolloutStatus: { policy: { name: 'careful', generation: 1, message: 'x', unusable } } }))
+    expect(summarizeRollout(facts).need?.message).toMatch(
+      /the fix.*; not allowed either: nodes\.room, downtime\.perDay \(tranche doctor shows the values to set\)$/,
+    )
+  })
+
   it('names the missing right as the next event of a node of a later batch', () => {
     const facts = aReading(waitsFor('DrainNotAllowed', blocked('DrainNotAllowed')))
     expect(explainNode(facts, 'e')?.next).toBe('the installation lists the namespace in rbac.drain.namespaces, or the policy has no drain')

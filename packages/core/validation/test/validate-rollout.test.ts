@@ -4,7 +4,11 @@ import {
   type AdviceSurroundings,
   adviseRollout,
   parseAction,
+  downtimeAdvice,
+  groupAdvice,
+  prePullAdvice,
   problemsText,
+  roomAdvice,
   problemText,
   validateChange,
   validateRollout,
@@ -370,6 +374,11 @@ describe('several problems', () => {
     const text = problemsText(validateRollout(rolloutInSteps(...Array.from({ length: 20 }, () => ({ replicas: 0 })))))
     expect(text).toMatch(/^spec\.strategy\.canary\.steps\[0\].*; and spec\.strategy\.canary\.steps\[3\].* \(and 16 more\)$/)
     expect(text.length).toBeLessThan(1_000)
+  })
+
+  it('are named by field when the line has no room for a few', () => {
+    const text = problemsText([roomAdvice('Check'), groupAdvice('x'.repeat(400)), prePullAdvice({}), downtimeAdvice('5m')], 600)
+    expect(text).toMatch(/ \(and 2 more: spec\.prePull, spec\.downtime\.perDay\)$/)
   })
 
   it('cut long values', () => {

@@ -215,6 +215,7 @@ const policyInUseSchema = z.object({
   name: z.string().meta({ description: 'Name of the ReleasePolicy that the Rollout refers to.' }),
   generation: int64().optional().meta({ description: 'Generation of the policy that is in use. Absent while the policy cannot be used.' }),
   message: z.string().optional().meta({ description: 'Why the policy, or a part of it, cannot be used.' }),
+  unusable: atomicList(z.string()).optional().meta({ description: 'Reasons in status.unusable of the policy. Absent without any.' }),
 })
 /** The policy of a Rollout as last observed. */
 export type PolicyInUse = Frozen<z.infer<typeof policyInUseSchema>>

@@ -1,4 +1,4 @@
-import { clipText, type ReleasePolicy } from '@tranche/api-schema'
+import { clipText, type ReleasePolicy, sizeLimits } from '@tranche/api-schema'
 import { isNotFound, resourcePaths } from '@tranche/kube-client'
 import { problemsText, validatePolicy } from '@tranche/validation'
 import { type Denied, type GuardedReads, isDenied, unlessDenied } from './guarded-reads.ts'
@@ -6,8 +6,8 @@ import type { RolloutSign } from './rollout-signs.ts'
 
 /** Maximum number of ReleasePolicies that are read, each by one request. */
 export const MOST_POLICIES = 100
-/** Maximum characters of a text of the controller. */
-const LONGEST_TEXT = 1_000
+/** Maximum characters of a text of the controller. No less than a condition holds: it is the list of what to allow. */
+const LONGEST_TEXT = sizeLimits.message
 
 /** A ReleasePolicy that a Rollout names. */
 export interface PolicySign {

@@ -66,6 +66,9 @@ function validity(policy: ReleasePolicy): Finding {
   return { type: 'Valid', status: isValid ? 'True' : 'False', reason: isValid ? 'Valid' : 'Invalid', message: problemsText(problems) }
 }
 
+/** Maximum characters of the text of unusable parts. Room for each part that an installation may not allow: whoever allows them needs all. */
+const LONGEST_USABLE = 2_000
+
 const UNCHECKED = 'Secrets, hosts, and what the installation allows are checked once the fields have the right types and sizes'
 
 /**
@@ -77,7 +80,7 @@ function usability({ unusable }: PolicyView): Finding {
   if (unusable === null) return { type, status: 'Unknown', reason: 'Invalid', message: UNCHECKED }
   const [first] = unusable
   if (first === undefined) return { type, status: 'True', reason: 'Usable', message: '' }
-  return { type, status: 'False', reason: first.rule, message: problemsText(unusable) }
+  return { type, status: 'False', reason: first.rule, message: problemsText(unusable, LONGEST_USABLE) }
 }
 
 function toCondition(finding: Finding, { policy, nowMs }: PolicyView): PolicyCondition {

@@ -1,5 +1,6 @@
 import { type BlockedNode, type BlockedReason, isGroupWait, underWayReasons, type Waiting } from '@tranche/api-schema'
 import type { BatchProgress } from './progress/batch-progress.ts'
+import { firstNodes } from './progress/unwell-text.ts'
 import type { ReleaseView } from './view/release-view.ts'
 
 /** Minimum interval (ms) between writes that change only the text of a hold and counts: users who change a policy look for its effect. */
@@ -150,7 +151,10 @@ function byReason(blocked: readonly BlockedNode[]): readonly (readonly [Words, r
   return [...groups]
 }
 
+/** Names the nodes, and why each of them is blocked; once if all say the same. */
 function nodesText(nodes: readonly BlockedNode[]): string {
+  if (nodes.length > 1 && new Set(nodes.map(({ message }) => message)).size === 1)
+    return `${firstNodes(nodes.map(({ node }) => node))} (${nodes[0]?.message ?? ''})`
   const first = nodes.slice(0, 3).map(({ node, message }) => `${node} (${message})`)
   return `${first.join(', ')}${nodes.length > 3 ? ` and ${nodes.length - 3} more` : ''}`
 }

@@ -68,6 +68,16 @@ describe('a release without a node in reach', () => {
   })
 })
 
+it('a release whose nodes are blocked for one cause says it once, with the first nodes', () => {
+  const blocked = (...messages: readonly string[]): string | undefined => {
+    const nodes = messages.map((message, at) => ({ node: 'abcde'.charAt(at), reason: 'PrePullNotAllowed', message }))
+    const view = aView({ record: { state: 'open', blocked: nodes } })
+    return waitingFor(view, wantedAllowance(view))?.message
+  }
+  expect(blocked('not allowed', 'not allowed', 'not allowed', 'not allowed')).toContain(': a, b, c and 1 more (not allowed); allow it')
+  expect(blocked('not allowed', 'not here')).toContain(': a (not allowed), b (not here); allow it')
+})
+
 it('a release that waits for new pods names no node twice if those nodes use the whole budget', () => {
   const view = aView({ nodes: 'a:- b:- c:old d:old e:old', spec: { batches: [{ canaryReplicas: 3 }] } })
   expect(waitingFor(view, wantedAllowance(view))).toMatchObject({ reason: 'Upgrading', message: 'waiting for new pods on a, b' })

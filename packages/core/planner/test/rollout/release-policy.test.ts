@@ -1,7 +1,8 @@
 import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
-import { foundPolicy, type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
+import { foundPolicy, planPolicyStatus, type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
+import { downtimeAdvice, drainAdvice, groupAdvice, nodeLockAdvice, prePullAdvice, roomAdvice } from '@tranche/validation'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { policyTerms } from '../../src/rollout/view/release-policy.ts'
+import { policyInUse, policyTerms } from '../../src/rollout/view/release-policy.ts'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
@@ -38,6 +39,34 @@ describe('the policy terms of a BatchRelease', () => {
     ['the number of the policy, where it sets one', { failureThreshold: 3 }, { failure: { maxFailedNodes: 0 } }, { maxFailedNodes: 0 }],
   ])('tolerates %s', (_what, canary, spec, failure) => {
     expect(tranche(inCanary(withPolicy(spec), canary))?.failure).toEqual(failure)
+  })
+
+  it('have each part that the installation does not allow in the status of the policy, with its fix', () => {
+    const unusable = [
+      roomAdvice('Check'),
+      groupAdvice('agents'),
+      prePullAdvice({ onFailure: 'Continue', timeout: '10m' }),
+      drainAdvice({}, 'demo'),
+      nodeLockAdvice('Kured', 'demo'),
+      downtimeAdvice('5m'),
+    ]
+    const metadata = { namespace: 'demo', name: 'careful', uid: 'p', resourceVersion: '1', generation: 2 }
+    const patch = JSON.stringify(planPolicyStatus({ policy: { metadata, spec: {} }, rollouts: [], unusable, nowMs: 0 }))
+    for (const { path, fix } of unusable) expect(patch).toMatch(new RegExp(`${path} is .*${fix.replace(/[()]/g, '.')}`))
+  })
+
+  it('are reported with what the installation does not allow, by reason', () => {
+    const metadata = { namespace: 'demo', name: 'careful', uid: 'p', resourceVersion: '1', generation: 2 }
+    const usable = { type: 'Usable', status: 'False', reason: 'RoomNotAllowed', message: 'spec.nodes.room is "Check"' }
+    const reading = (observedGeneration: number): PolicyReading => {
+      const condition = { ...usable, observedGeneration, lastTransitionTime: '2026-01-01T00:00:00Z' } as const
+      const status = { conditions: [condition], unusable: ['RoomNotAllowed', 'DowntimeNotAllowed'] }
+      return foundPolicy({ metadata, spec: {}, status } as ReleasePolicy)
+    }
+    const message = 'ReleasePolicy careful cannot be used in full: spec.nodes.room is "Check"'
+    const unusable = ['RoomNotAllowed', 'DowntimeNotAllowed']
+    expect(policyInUse(withPolicy(reading(2)))).toEqual({ name: 'careful', generation: 2, message, unusable })
+    expect(policyInUse(withPolicy(reading(1)))).toEqual({ name: 'careful', generation: 2 })
   })
 
   it('has a selector for every batch where a step has one', () => {

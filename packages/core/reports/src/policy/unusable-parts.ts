@@ -1,7 +1,9 @@
-import type { PolicyReport, ReleasePolicy } from '@tranche/api-schema'
+import type { PolicyReport, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import { needsPerson } from '@tranche/planner'
 import {
   type Advice,
   type AdviceRule,
+  adviceRules,
   configCopiesAdvice,
   downtimeAdvice,
   drainAdvice,
@@ -45,6 +47,20 @@ export function withoutUnusable(sections: readonly Section[], policy: ReleasePol
       unusable: own.map(({ reason, message, sentences }) => ({ reason, message, sentences })),
     }
   })
+}
+
+/**
+ * The other parts of the policy that the installation does not allow: allowing only the one that nodes wait for now ends no wait. Begins with a
+ * semicolon; empty without any.
+ */
+export function othersNotAllowedText({ status }: Rollout, reason: string): string {
+  const others = (status?.policy?.unusable ?? []).filter((one) => one !== reason && needsPerson(one)).filter(isAdviceRule)
+  const fields = others.map((one) => adviceRules[one].path.replace(/^spec\./, ''))
+  return fields.length === 0 ? '' : `; not allowed either: ${fields.join(', ')} (tranche doctor shows the values to set)`
+}
+
+function isAdviceRule(reason: string): reason is AdviceRule {
+  return Object.hasOwn(adviceRules, reason)
 }
 
 /** Reasons in the status of the policy; none without a report about its present generation. */

@@ -71,9 +71,12 @@ export function problemBody({ value, message, fix }: Problem): string {
 /** Maximum characters of a text of several problems, for conditions and events. The first problem is always included. */
 const LONGEST_TEXT = 900
 
+/** Maximum number of problems left out of a text whose fields it names. */
+const MOST_NAMED = 5
+
 /**
  * @param longest maximum characters, beside those of the first problem and of the count
- * @returns the texts of the problems in one line, with a count of those left out; empty without problems
+ * @returns the texts of the problems in one line, with a count of those left out, and the fields of a few; empty without problems
  */
 export function problemsText(problems: readonly (Problem | Advice)[], longest = LONGEST_TEXT): string {
   const [first, ...others] = problems.map(problemText)
@@ -81,8 +84,16 @@ export function problemsText(problems: readonly (Problem | Advice)[], longest = 
   const isOpen = problems.some(({ rule }) => rule === 'MoreProblems' || rule === 'MoreAdvice')
   let reported = first
   for (const [index, text] of others.entries()) {
-    if (reported.length + text.length > longest) return `${reported} (and ${isOpen ? 'at least ' : ''}${others.length - index} more)`
+    if (reported.length + text.length > longest) {
+      const named = isOpen ? '' : fieldsText(problems.slice(index + 1))
+      return `${reported} (and ${isOpen ? 'at least ' : ''}${others.length - index} more${named})`
+    }
     reported = `${reported}; and ${text}`
   }
   return reported
+}
+
+/** Empty for more than a few. */
+function fieldsText(problems: readonly (Problem | Advice)[]): string {
+  return problems.length > MOST_NAMED ? '' : `: ${clipText(problems.map(({ path }) => path).join(', '), LONGEST_PATH)}`
 }

@@ -67,7 +67,8 @@ export function policyInUse(view: RolloutView): PolicyInUse | undefined {
   if (reading.kind !== 'found') return { name }
   const generation = reading.policy.metadata.generation ?? 0
   const message = unusableText(reading.policy)
-  return { name, generation, ...(message !== null && { message }) }
+  const { unusable = [] } = reading.policy.status ?? {}
+  return { name, generation, ...(message !== null && { message, ...(unusable.length > 0 && { unusable }) }) }
 }
 
 /** What the policy's status says about unusable parts; null without a report for its present generation. */
