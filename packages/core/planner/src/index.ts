@@ -21,7 +21,7 @@ export { toPublishedTarget } from './release/view/to-published-target.ts'
 
 export { firstNodes } from './release/progress/unwell-text.ts'
 export { namesLeft, nodesNotDone } from './release/progress/the-end.ts'
-export { leftNodes, outageStart } from './release/progress/left-nodes.ts'
+export { leftNodes, leftText, outageStart } from './release/progress/left-nodes.ts'
 export { budgetUsers, budgetUsersText } from './release/progress/budget-users.ts'
 export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/progress/batch-progress.ts'
 export type {

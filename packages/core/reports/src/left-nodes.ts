@@ -1,7 +1,8 @@
 import type { LeftCause, LeftNodes } from '@tranche/api-schema'
 import { leftNodes, namesLeft, nodesNotDone } from '@tranche/planner'
-import { isAfterEnd } from '@tranche/verdict'
-import { type Outline, progressOf, skippedNodes } from './outline.ts'
+import { acceptedBefore, isAfterEnd, judgedNodes } from '@tranche/verdict'
+import { nodeInView } from '@tranche/fleet'
+import { type Outline, permitsOf, progressOf, skippedNodes } from './outline.ts'
 
 /**
  * Nodes that the release leaves for now, by cause, as observed now. While it runs, they are those that it skips; once it is over, those
@@ -20,6 +21,27 @@ export function isOverButForNodes({ release, facts: { rollout } }: Outline): boo
   if (release?.status?.waiting?.reason === 'NodesLeft') return true
   // A failure on one of them, or a pause, is what it waits for then.
   return release !== undefined && isAfterEnd(release) && rollout.status?.phase === 'Healthy'
+}
+
+/**
+ * Whether a node that the release left is being updated: its old pod is deleted, and the new one is not available yet, has not failed, and may still
+ * become available by itself.
+ */
+export function isUpdatingLeft(outline: Outline): boolean {
+  const { release, fleet, failure } = outline
+  const permits = permitsOf(outline)
+  if (release === undefined || permits.length === 0 || !isAfterEnd(release)) return false
+  const judged = judgedNodes(release)
+  const known = new Set([...(failure?.nodes ?? []), ...acceptedBefore(release)])
+  const { unwell, between } = progressOf({ ...outline, batch: null })
+  const started = new Map(unwell.map(({ node, pod }) => [node, pod]))
+  return permits.some(({ node: name, wasBad }) => {
+    if ((!started.has(name) && !between.includes(name)) || known.has(name) || judged?.has(name) === false) return false
+    // No deadline applies to a node that was broken before, so a person has to look at it.
+    if (wasBad === true && started.get(name)?.trouble !== undefined) return false
+    const node = nodeInView(fleet, name)
+    return node?.ready === true && node.maintenance === undefined
+  })
 }
 
 /** @returns the cause for which the release leaves a node, or would leave it if it were over now */

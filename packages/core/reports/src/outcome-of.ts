@@ -1,6 +1,7 @@
 import { type Outcome, presentReason, type RolloutCondition, type StalledReason } from '@tranche/api-schema'
 import { waitOf } from '@tranche/planner'
 import { personWaitOf } from './policy/person-wait.ts'
+import { isUpdatingLeft } from './left-nodes.ts'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
@@ -72,7 +73,7 @@ export function conditionIn({ facts }: Outline, type: RolloutCondition['type']):
 
 /** Outcome without a running release; a template that the controller has not observed is not yet released. */
 function restingOutcome(outline: Outline): Outcome {
-  if (!isSettled(outline)) return 'Running'
+  if (!isSettled(outline) || isUpdatingLeft(outline)) return 'Running'
   return conditionIn(outline, 'Succeeded')?.status === 'False' ? 'RolledBack' : 'Done'
 }
 

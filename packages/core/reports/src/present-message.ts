@@ -1,5 +1,6 @@
-import type { BlockedNode, Rollout, WaitingFor } from '@tranche/api-schema'
-import { countedWait, releaseTitle, stepsOf } from '@tranche/planner'
+import type { BlockedNode, LeftNodes, Rollout, WaitingFor } from '@tranche/api-schema'
+import { countedWait, leftText, releaseTitle, stepsOf } from '@tranche/planner'
+import { isUpdatingLeft, leftNodesIn } from './left-nodes.ts'
 import { type Outline, progressOf } from './outline.ts'
 import { stepSizes } from './step-sizes.ts'
 
@@ -25,8 +26,15 @@ export function presentMessage(outline: Outline): string | undefined {
   const { message, waitingFor } = rollout.status ?? {}
   const empty = emptyStepText(outline)
   if (empty !== undefined) return titled(rollout, empty)
+  // The status still calls such a node due, which it was until its old pod was deleted.
+  if (isUpdatingLeft(outline)) return updatingLeftText(leftNodesIn(outline))
   const present = presentWaitingFor(outline)
   return present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
+}
+
+function updatingLeftText(groups: readonly LeftNodes[]): string {
+  const count = groups.reduce((sum, group) => sum + group.count, 0)
+  return `${count === 1 ? '1 node is' : `${count} nodes are`} left behind: ${leftText(groups)}`
 }
 
 /**

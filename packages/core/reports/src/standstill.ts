@@ -1,6 +1,7 @@
 import type { ActionType, BlockedReason, GroupWaitReason, Outcome } from '@tranche/api-schema'
 import { firstNodes, revisionText, stepsOf } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
+import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
@@ -93,6 +94,7 @@ export function nextText(outline: Outline): string | undefined {
 function nextByItself(outline: Outline): string | undefined {
   const { rollout } = outline.facts
   if (otherWorkload(rollout) !== null) return 'use the controller for this kind of workload'
+  if (isUpdatingLeft(outline)) return 'the nodes that are being updated have an available pod'
   const waiting = presentWait(outline)
   if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}

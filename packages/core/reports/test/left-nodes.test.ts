@@ -63,6 +63,40 @@ describe('the nodes that a release leaves', () => {
     expect(explainNode(aReading(failed), 'b')?.answer).toMatch(/counts as a failure of the new version$/)
   })
 
+  describe('while one of them is being updated', () => {
+    const left = { left: { nodes: ['c', 'd'] } }
+    const status = { ...over.status, failure: undefined, waiting: { ...over.status!.waiting!, nodes: ['c', 'd'] } }
+    const base = { ...over, nodes: 'a:new b:new c:old!? d:new!', tranche: left, status, record: { ...over.record, permits: [permitFor('d')] } }
+    const updating: FactsFields = { ...base, rolloutStatus: { phase: 'Healthy', message: '1 back with the old pod (d), updated next' } }
+    const failure = { reason: 'ReleaseFailed', message: '', nodes: [], release: 'r1/left' }
+    const trouble = { reason: 'CrashLoopBackOff', message: '' }
+    const wasBad = { record: { ...over.record, permits: [{ ...permitFor('d'), wasBad: true }] } } satisfies FactsFields
+
+    it.each<[string, FactsFields, string]>([
+      ['runs, while its new pod starts', updating, 'Running'],
+      ['runs, while it has no pod', { ...updating, nodes: 'a:new b:new c:old!? d:-' }, 'Running'],
+      ['runs, while its old pod is to be deleted', { ...updating, nodes: 'a:new b:new c:old!? d:old' }, 'Running'],
+      ['is done, once the new pod is available', { ...updating, nodes: 'a:new b:new c:old!? d:new' }, 'Done'],
+      ['is done, if the node was lost meanwhile', { ...updating, nodes: 'a:new b:new c:old!? d:new!?' }, 'Done'],
+      ['is done, if the node is in maintenance', { ...updating, change: { d: { maintenance: 'Drained' } } }, 'Done'],
+      ['is done, if the pod failed and that is tolerated', { ...updating, status: { ...status, failure: { ...failure, nodes: ['d'] } } }, 'Done'],
+      ['is done, if a retry accepted the failure', { ...updating, status: { ...status, failure: { ...failure, accepted: ['d'] } } }, 'Done'],
+      ['runs, while a node that was broken before starts', { ...updating, ...wasBad }, 'Running'],
+      ['is done, if a node that was broken before still is', { ...updating, ...wasBad, change: { d: { pod: { trouble } } } }, 'Done'],
+      ['is done, if the release had not left the node', { ...updating, tranche: { left: { nodes: ['c'] } } }, 'Done'],
+      ['is done before the release names nodes', { ...updating, tranche: {} }, 'Done'],
+    ])('the release %s', (_what, fields, outcome) => {
+      expect(summarizeRollout(aReading(fields)).outcome).toBe(outcome)
+    })
+
+    it('say so, though the status is older', () => {
+      expect(summarizeRollout(aReading(updating)).message).toBe(
+        `2 nodes are left behind: 1 dead (c since ${since}), updated on return; 1 updated and not available (d), done once the new pod is available`,
+      )
+      expect(explainRollout(aReading(updating)).next).toBe('the nodes that are being updated have an available pod')
+    })
+  })
+
   it('are absent without any', () => {
     expect(reportRollout(aReading({ nodes: 'a:new b:new c:old' }))).not.toHaveProperty('leftNodes')
   })

@@ -137,7 +137,7 @@ function leftLines({ leftNodes = [], phase }: RolloutReport, drawing: Drawing): 
 /** Message of the status. Once only nodes are left, in short form: the next lines have the causes. */
 function messageOf(report: RolloutReport): string {
   const { phase, outcome, leftNodes = [], conditions } = report
-  if (phase !== 'Healthy' || outcome !== 'Done' || leftNodes.length === 0) return messageBesideBack(report)
+  if (phase !== 'Healthy' || (outcome !== 'Done' && outcome !== 'Running') || leftNodes.length === 0) return messageBesideBack(report)
   const count = leftNodes.reduce((sum, group) => sum + group.count, 0)
   const isKept = conditions.some(({ type, status, reason }) => type === 'StrategyRestored' && status === 'False' && reason === 'NodesLeft')
   const until = isKept ? '; the update strategy is restored once they are updated and available' : ''
