@@ -81,8 +81,8 @@ describe('a version that no node can run yet', () => {
     const policy = { nodes: { exclude: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'Exists' as const }] }] } }
     stage = await setStage({ nodes: 4, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy })
     await stage.setImage('v2')
-    await untilWaiting()
-    expect((await stage.rollout()).status?.message).toContain('excluded by the policy: ')
+    await untilWaiting('NodesExcluded')
+    expect((await stage.rollout()).status?.message).toContain('the policy excludes every node of the batch (node-001, ')
     await stage.pass(10 * 60_000)
     expect((await stage.rollout()).status?.phase).toBe('Progressing')
     await stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec: { nodes: null } } })
@@ -210,6 +210,6 @@ describe('an agent that is not desired on dead nodes', () => {
   })
 })
 
-async function untilWaiting(): Promise<void> {
-  await stage.until('it waits', async () => (await stage.rollout()).status?.waitingFor?.reason === 'NoNodeInReach', 120_000)
+async function untilWaiting(reason = 'NoNodeInReach'): Promise<void> {
+  await stage.until('it waits', async () => (await stage.rollout()).status?.waitingFor?.reason === reason, 120_000)
 }

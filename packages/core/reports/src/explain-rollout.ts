@@ -16,7 +16,7 @@ import { keptNodesOf, presentMessage, presentWait, waitText } from './present-me
 import { budgetUsersIn } from './report-budget.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { reportRevisions } from './report-revisions.ts'
-import { blockedRules, groupRules, nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
+import { blockedRules, groupRules, nextText, reachRules, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
 /** Explains what a Rollout waits for: the rule, the explanation, and the event that would change it. */
@@ -82,7 +82,7 @@ const waitingRules: Readonly<Record<string, string>> = {
   ...groupRules,
   QueueUnavailable: 'Queue',
   NodesNotReady: 'NotReady',
-  NoNodeInReach: 'NotReady',
+  ...reachRules,
   TouchUnclear: 'Stopping',
 }
 

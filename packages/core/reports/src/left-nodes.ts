@@ -24,8 +24,8 @@ export function isOverButForNodes({ release, facts: { rollout } }: Outline): boo
 }
 
 /**
- * Whether a node that the release left is being updated: its old pod is deleted, and the new one is not available yet, has not failed, and may still
- * become available by itself.
+ * Whether a node that the release left is being updated: its old pod is deleted, and the new one is not available yet. A node does not count
+ * where the new pod has failed, or cannot become available by itself.
  */
 export function isUpdatingLeft(outline: Outline): boolean {
   const { release, fleet, failure } = outline

@@ -1,11 +1,10 @@
 import type { Need, Outcome, ActionType } from '@tranche/api-schema'
-import { needsPerson, waitOf } from '@tranche/planner'
+import { waitOf } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
-import type { Outline } from './outline.ts'
+import { hasLaterStep, type Outline } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
-import { othersNotAllowedText } from './policy/unusable-parts.ts'
 import { pauseText } from './pause-text.ts'
 import { presentMessage } from './present-message.ts'
 
@@ -19,9 +18,9 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
   const allowed = allowedActions(outline.facts)
   return {
     reason,
-    message: `${messageOf(outline)}${needsPerson(reason) ? othersNotAllowedText(rollout, reason) : ''}`,
+    message: messageOf(outline),
     ...(sinceMs !== undefined && { since: timeText(sinceMs) }),
-    actions: helpful[reason]?.filter((action) => allowed.includes(action)) ?? [],
+    actions: helpful[reason]?.filter((action) => allowed.includes(action) && isOnward(outline, reason, action)) ?? [],
   }
 }
 
@@ -35,6 +34,12 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   StrategyConflict: ['retry', 'abort'],
   PodsStuck: ['abort'],
   AcceptedFailed: ['abort', 'undo'],
+  NodesExcluded: ['abort', 'jump'],
+}
+
+/** Whether an action leads on: a jump helps a step that reaches no node only where a later one may. */
+function isOnward(outline: Outline, reason: string, action: ActionType): boolean {
+  return reason !== 'NodesExcluded' || action !== 'jump' || hasLaterStep(outline)
 }
 
 /** Null after a completed rollback: no decision is left. */

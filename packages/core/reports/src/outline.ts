@@ -102,6 +102,11 @@ export function comparedStable({ facts, release, stable, replaced }: Outline): s
   return release === undefined && !isReleaseUnderWay(facts.rollout) ? stable : replaced
 }
 
+/** Whether a step follows the present one, to which a jump leads. */
+export function hasLaterStep({ facts: { rollout } }: Outline): boolean {
+  return (rollout.status?.canaryStatus?.currentStepIndex ?? 0) < stepsOf(rollout).length
+}
+
 /** Permits in the record of the release. */
 export function permitsOf({ release }: Outline): readonly Permit[] {
   return release?.status?.flight?.permits ?? []

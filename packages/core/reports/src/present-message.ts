@@ -1,7 +1,9 @@
-import type { BlockedNode, LeftNodes, Rollout, WaitingFor } from '@tranche/api-schema'
+import { type BlockedNode, type LeftNodes, reachWaitReasons, type Rollout, type WaitingFor } from '@tranche/api-schema'
 import { countedWait, leftText, releaseTitle, stepsOf } from '@tranche/planner'
 import { isUpdatingLeft, leftNodesIn } from './left-nodes.ts'
 import { type Outline, progressOf } from './outline.ts'
+import { personWaitOf } from './policy/person-wait.ts'
+import { othersNotAllowedText } from './policy/unusable-parts.ts'
 import { stepSizes } from './step-sizes.ts'
 
 /**
@@ -29,7 +31,9 @@ export function presentMessage(outline: Outline): string | undefined {
   // The status still calls such a node due, which it was until its old pod was deleted.
   if (isUpdatingLeft(outline)) return updatingLeftText(leftNodesIn(outline))
   const present = presentWaitingFor(outline)
-  return present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
+  const text = present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
+  const forPerson = personWaitOf(rollout, outline.release)
+  return text === undefined || forPerson === null ? text : `${text}${othersNotAllowedText(rollout, forPerson)}`
 }
 
 function updatingLeftText(groups: readonly LeftNodes[]): string {
@@ -85,7 +89,7 @@ export function waitText({ message, since }: Pick<WaitingFor, 'message' | 'since
 }
 
 /** Reasons that node counts alone determine. */
-const countedReasons: readonly string[] = ['NotAvailable', 'Upgrading', 'BudgetUsedUp', 'NoNodeInReach']
+const countedReasons: readonly string[] = ['NotAvailable', 'Upgrading', 'BudgetUsedUp', ...reachWaitReasons]
 
 const unseenReady: WaitingFor = {
   reason: 'Upgrading',

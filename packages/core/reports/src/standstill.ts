@@ -1,11 +1,18 @@
-import type { ActionType, BlockedReason, GroupWaitReason, Outcome } from '@tranche/api-schema'
+import {
+  type ActionType,
+  type BlockedReason,
+  type GroupWaitReason,
+  type Outcome,
+  type ReachWaitReason,
+  reachWaitReasons,
+} from '@tranche/api-schema'
 import { firstNodes, revisionText, stepsOf } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
-import type { Outline } from './outline.ts'
+import { hasLaterStep, type Outline, progressOf } from './outline.ts'
 import { presentWait } from './present-message.ts'
 
 /** Why no pod at all is deleted. */
@@ -23,11 +30,18 @@ export const groupRules: Readonly<Record<string, string>> = {
   GroupNotAllowed: 'Group',
 } satisfies Readonly<Record<GroupWaitReason, string>>
 
+/** Rule of explain for a release whose batch reaches no node, by the reason of the wait. */
+export const reachRules: Readonly<Record<string, string>> = {
+  NoNodeInReach: 'NotReady',
+  NodesExcluded: 'Excluded',
+} satisfies Readonly<Record<ReachWaitReason, string>>
+
 /** Rules for reasons that have another name in the status. */
 const rules: Readonly<Record<string, string>> = {
   RevisionHeld: 'Held',
   ReleaseFailed: 'Failed',
   ...groupRules,
+  ...reachRules,
   AnalysisInconclusive: 'Analysis',
   AcceptedFailed: 'Availability',
 }
@@ -81,10 +95,12 @@ export function ofVersionBefore(outline: Outline, outcome: Outcome): Standstill 
 export function nextText(outline: Outline): string | undefined {
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
-  if (need !== undefined)
-    return need.actions.length === 0
-      ? (waitingTexts[need.reason]?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? remedies[need.reason])
-      : need.actions.map((action) => actionTexts[action]).join('; ')
+  if (need !== undefined) {
+    const actions = need.actions.map((action) => actionTexts[action])
+    if (isReachWait(need.reason)) return [...reachNexts(outline), ...actions].join('; ')
+    if (actions.length > 0) return actions.join('; ')
+    return waitingTexts[need.reason]?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? remedies[need.reason]
+  }
   if (outcome === 'RolledBack') return afterRollback(outline)
   if (ofVersionBefore(outline, outcome) !== null) return 'the controller observes the template'
   return outcome === 'Running' ? nextByItself(outline) : undefined
@@ -96,12 +112,31 @@ function nextByItself(outline: Outline): string | undefined {
   if (otherWorkload(rollout) !== null) return 'use the controller for this kind of workload'
   if (isUpdatingLeft(outline)) return 'the nodes that are being updated have an available pod'
   const waiting = presentWait(outline)
+  if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), actionTexts.abort].join('; ')
   if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
   const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration
   const sinceMs = parseTime(lastUpdateTime)
   if (currentStepState !== 'StepPaused' || seconds === undefined || sinceMs === null) return undefined
   return `its pause ends at ${timeText(sinceMs + seconds * 1000)}`
+}
+
+function isReachWait(reason: string | undefined): boolean {
+  return reachWaitReasons.some((one) => one === reason)
+}
+
+/** Events that let a batch without a node in reach continue. */
+function reachNexts(outline: Outline): readonly string[] {
+  const { outOfReach = [], excluded } = progressOf(outline)
+  const away = outOfReach.length === 1 ? firstNodes(outOfReach) : `one of ${firstNodes(outOfReach)}`
+  return [
+    ...(outOfReach.length === 0 ? [] : [`${away} is Ready, and not in maintenance`]),
+    ...(excluded.length === 0 ? [] : [`the policy excludes fewer nodes, or their labels change: ${firstNodes(excluded)}`]),
+  ]
+}
+
+function jumpText(outline: Outline): readonly string[] {
+  return hasLaterStep(outline) ? [actionTexts.jump] : []
 }
 
 /** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */
@@ -167,7 +202,6 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   ...groupNexts,
   QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
-  NoNodeInReach: (nodes) => `one of ${nodes} becomes Ready and leaves maintenance, or the policy no longer excludes it`,
   TouchUnclear: (nodes) =>
     `the API server accepts changes of the pods on ${nodes}: check that it responds and that no admission rule rejects them`,
 }

@@ -66,7 +66,13 @@ describe('the nodes that a release leaves', () => {
   describe('while one of them is being updated', () => {
     const left = { left: { nodes: ['c', 'd'] } }
     const status = { ...over.status, failure: undefined, waiting: { ...over.status!.waiting!, nodes: ['c', 'd'] } }
-    const base = { ...over, nodes: 'a:new b:new c:old!? d:new!', tranche: left, status, record: { ...over.record, permits: [permitFor('d')] } }
+    const base = {
+      ...over,
+      nodes: 'a:new b:new c:old!? d:new!',
+      tranche: left,
+      status,
+      record: { ...over.record, permits: [permitFor('d')] },
+    }
     const updating: FactsFields = { ...base, rolloutStatus: { phase: 'Healthy', message: '1 back with the old pod (d), updated next' } }
     const failure = { reason: 'ReleaseFailed', message: '', nodes: [], release: 'r1/left' }
     const trouble = { reason: 'CrashLoopBackOff', message: '' }
@@ -79,8 +85,16 @@ describe('the nodes that a release leaves', () => {
       ['is done, once the new pod is available', { ...updating, nodes: 'a:new b:new c:old!? d:new' }, 'Done'],
       ['is done, if the node was lost meanwhile', { ...updating, nodes: 'a:new b:new c:old!? d:new!?' }, 'Done'],
       ['is done, if the node is in maintenance', { ...updating, change: { d: { maintenance: 'Drained' } } }, 'Done'],
-      ['is done, if the pod failed and that is tolerated', { ...updating, status: { ...status, failure: { ...failure, nodes: ['d'] } } }, 'Done'],
-      ['is done, if a retry accepted the failure', { ...updating, status: { ...status, failure: { ...failure, accepted: ['d'] } } }, 'Done'],
+      [
+        'is done, if the pod failed and that is tolerated',
+        { ...updating, status: { ...status, failure: { ...failure, nodes: ['d'] } } },
+        'Done',
+      ],
+      [
+        'is done, if a retry accepted the failure',
+        { ...updating, status: { ...status, failure: { ...failure, accepted: ['d'] } } },
+        'Done',
+      ],
       ['runs, while a node that was broken before starts', { ...updating, ...wasBad }, 'Running'],
       ['is done, if a node that was broken before still is', { ...updating, ...wasBad, change: { d: { pod: { trouble } } } }, 'Done'],
       ['is done, if the release had not left the node', { ...updating, tranche: { left: { nodes: ['c'] } } }, 'Done'],

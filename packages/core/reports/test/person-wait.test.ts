@@ -1,4 +1,4 @@
-import { blockedReasons, type BlockedNode, groupWaitReasons, personWaits, type WaitingFor } from '@tranche/api-schema'
+import { blockedReasons, type BlockedNode, groupWaitReasons, personWaits, reachWaitReasons, type WaitingFor } from '@tranche/api-schema'
 import { explainNode, explainRollout, summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { aReading, type FactsFields } from './build-facts.ts'
@@ -17,7 +17,7 @@ function blocked(...reasons: readonly string[]): FactsFields {
 
 describe('a release that waits for a check or its group', () => {
   it('has a decision for each reason', () => {
-    expect(Object.keys(personWaits).toSorted()).toEqual([...blockedReasons, ...groupWaitReasons, 'AcceptedFailed'].toSorted())
+    expect(Object.keys(personWaits).toSorted()).toEqual([...blockedReasons, ...groupWaitReasons, ...reachWaitReasons, 'AcceptedFailed'].toSorted())
   })
 
   it.each([...blockedReasons, ...groupWaitReasons])('is Blocked exactly if only a person ends the wait: %s', (reason) => {
@@ -81,12 +81,30 @@ describe('a release that waits for a check or its group', () => {
     expect([summary.outcome, summary.need?.reason]).toEqual([outcome, reason])
   })
 
+  it.each([
+    ['with a later step', undefined, ['abort', 'jump'], '; jump: continue at another step'],
+    ['in the last step', [{ replicas: '100%' }], ['abort'], ''],
+  ])('is Blocked where the policy excludes every node: %s', (_when, steps, actions, jump) => {
+    const exclude = [{ matchExpressions: [{ key: 'name', operator: 'Exists' as const }] }]
+    const waiting = { reason: 'NodesExcluded', message: 'the policy excludes every node of the batch', nodes: ['a', 'b'], since }
+    const rollout = steps === undefined ? {} : { rollout: { strategy: { canary: { steps } } } }
+    const facts = aReading({ nodes: 'a:old b:old', tranche: { nodes: { exclude } }, status: { waiting }, ...rollout })
+    expect(summarizeRollout(facts)).toMatchObject({ outcome: 'Blocked', need: { reason: 'NodesExcluded', actions } })
+    const { rule, next } = explainRollout(facts)
+    expect([rule, next]).toEqual([
+      'Excluded',
+      `the policy excludes fewer nodes, or their labels change: a, b; abort: roll back to the stable revision${jump}`,
+    ])
+  })
+
   it('names the other parts of the policy that are not allowed either', () => {
     const unusable = ['RoomNotAllowed', 'DrainNotAllowed', 'SecretMissing', 'DowntimeNotAllowed', 'FromANewerVersion']
-    const facts = aReading(waitsFor('DrainNotAllowed', { rolloutStatus: { policy: { name: 'careful', generation: 1, message: 'x', unusable } } }))
-    expect(summarizeRollout(facts).need?.message).toMatch(
-      /the fix.*; not allowed either: nodes\.room, downtime\.perDay \(tranche doctor shows the values to set\)$/,
+    const facts = aReading(
+      waitsFor('DrainNotAllowed', { rolloutStatus: { policy: { name: 'careful', generation: 1, message: 'x', unusable } } }),
     )
+    const { message, need } = summarizeRollout(facts)
+    expect(need?.message).toBe(message)
+    expect(message).toMatch(/the fix.*; not allowed either: nodes\.room, downtime\.perDay \(tranche doctor shows the values to set\)$/)
   })
 
   it('names the missing right as the next event of a node of a later batch', () => {

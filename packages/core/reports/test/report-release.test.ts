@@ -67,7 +67,27 @@ describe('what a Rollout waits for', () => {
     [
       'a node in reach',
       { nodes: 'a:old? b:old?', status: waiting('NoNodeInReach', 'no node of the batch is in reach') },
-      { rule: 'NotReady', next: 'one of a, b becomes Ready and leaves maintenance, or the policy no longer excludes it' },
+      {
+        rule: 'NotReady',
+        next: 'one of a, b is Ready, and not in maintenance; jump: continue at another step; abort: roll back to the stable revision',
+      },
+    ],
+    [
+      'the only node of its step',
+      { nodes: 'a:old? b:old', status: waiting('NoNodeInReach', 'no node is in reach'), tranche: { nodes: stepsOf('a') } },
+      { rule: 'NotReady', next: expect.stringMatching(/^a is Ready, and not in maintenance; jump/) },
+    ],
+    [
+      'a node in reach, in its last step',
+      {
+        nodes: 'a:old? b:old',
+        status: waiting('NoNodeInReach', 'no node is in reach'),
+        tranche: { nodes: { exclude: [{ matchLabels: { name: 'b' } }] } },
+        rollout: { strategy: { canary: { steps: [{ replicas: '100%' }] } } },
+      },
+      {
+        next: 'a is Ready, and not in maintenance; the policy excludes fewer nodes, or their labels change: b; abort: roll back to the stable revision',
+      },
     ],
     ['a soak', { rolloutStatus: inState('StepMetricsAnalysis'), status: {} }, { rule: 'Soak' }],
     [
@@ -435,4 +455,8 @@ function pinning(revision: ControllerRevision, pins: string | undefined): Contro
   const annotations = pins === undefined ? {} : { [PINNED_CONFIG_ANNOTATION]: pins }
   const template = { ...spec.template, metadata: { ...spec.template.metadata, annotations } }
   return { ...revision, data: { spec: { template } } }
+}
+
+function stepsOf(name: string) {
+  return { steps: [{ matchLabels: { name } }, {}] }
 }

@@ -148,6 +148,8 @@ export {
   type StalledReason,
   type StepState,
   presentReason,
+  type ReachWaitReason,
+  reachWaitReasons,
   personWaitReasons,
   personWaits,
   stalledReasons,

@@ -309,11 +309,13 @@ export function isGroupWait(reason: string | undefined): boolean {
   return groupWaitReasons.some((one) => one === reason)
 }
 
-/**
- * Whether only a person ends a wait, by its reason. False where it may also end by itself: images may be pushed, other pods leave, and a
- * request that failed is sent again.
- */
-export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason | 'AcceptedFailed', boolean>> = {
+/** Reasons of `status.waiting` of a batch that reaches no node: machines may return; or the policy excludes all of them. */
+export const reachWaitReasons = ['NoNodeInReach', 'NodesExcluded'] as const
+/** @see reachWaitReasons */
+export type ReachWaitReason = (typeof reachWaitReasons)[number]
+
+/** Whether only a person ends a wait, by its reason. False where it may also end by itself: a request that failed is sent again. */
+export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason | ReachWaitReason | 'AcceptedFailed', boolean>> = {
   NoRoom: false,
   RoomUnread: false,
   RoomNotAllowed: true,
@@ -338,6 +340,8 @@ export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason | 'Acc
   GroupFailed: true,
   GroupNotAllowed: true,
   AcceptedFailed: true,
+  NoNodeInReach: false,
+  NodesExcluded: true,
 }
 
 /** The reasons of waits that only a person ends. */

@@ -66,7 +66,7 @@ function validity(policy: ReleasePolicy): Finding {
   return { type: 'Valid', status: isValid ? 'True' : 'False', reason: isValid ? 'Valid' : 'Invalid', message: problemsText(problems) }
 }
 
-/** Maximum characters of the text of unusable parts. Room for each part that an installation may not allow: whoever allows them needs all. */
+/** Maximum characters of the text of unusable parts. It has room for each part that an installation may not allow. */
 const LONGEST_USABLE = 2_000
 
 const UNCHECKED = 'Secrets, hosts, and what the installation allows are checked once the fields have the right types and sizes'

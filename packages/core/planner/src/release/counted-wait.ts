@@ -1,4 +1,4 @@
-import type { BatchRelease, Waiting } from '@tranche/api-schema'
+import type { BatchRelease, ReachWaitReason, Waiting } from '@tranche/api-schema'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts'
 
@@ -22,13 +22,20 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
   return { reason: 'Upgrading', message, nodes: [] }
 }
 
+type ReachWait = Omit<Waiting, 'since'> & { readonly reason: ReachWaitReason }
+
 /** No desired node runs the revision, and the batch can take none: says why for which nodes, and what ends that. */
-function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], hasLater: boolean): Omit<Waiting, 'since'> {
+function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], hasLater: boolean): ReachWait {
   const away = outOfReach.length === 0 ? [] : [`NotReady, out of service or in maintenance: ${firstNodes(outOfReach)}`]
   const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
-  const ends = [...away.map(() => 'one of them is back'), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
-  const message = `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')}); it continues once ${ends}${hasLater ? ', or with a jump to a later step' : ''}; an abort ends it`
-  return { reason: 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
+  const back = outOfReach.length === 1 ? `${outOfReach[0]} is back` : 'one of them is back'
+  const ends = [...away.map(() => back), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
+  const isPolicy = outOfReach.length === 0 && excluded.length > 0
+  const what = isPolicy
+    ? `the policy excludes every node of the batch (${firstNodes(excluded)}), and no desired node runs the revision`
+    : `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')})`
+  const message = `${what}; it continues once ${ends}; or ${hasLater ? 'jump to a later step, or ' : ''}abort`
+  return { reason: isPolicy ? 'NodesExcluded' : 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
 }
 
 function hasLaterStep(release: BatchRelease | undefined): boolean {

@@ -1,3 +1,4 @@
+import type { ReleaseNodeRules } from '@tranche/api-schema'
 import { wantedAllowance } from '@tranche/planner'
 import { toFleetView } from '@tranche/fleet'
 import { describe, expect, it } from 'vitest'
@@ -15,42 +16,48 @@ it('a release that waits for a dead node in flight names it, though the node run
 
 describe('a release without a node in reach', () => {
   const exclude = (...values: readonly string[]) => ({ matchExpressions: [{ key: 'name', operator: 'In' as const, values }] })
-  it.each([
+  const LACKING = 'no node of the batch is in reach, and no desired node runs the revision '
+  it.each<[string, string, ReleaseNodeRules | undefined, readonly string[], string, string?, string?]>([
     [
       'that are NotReady',
       'a:old? b:old?',
       undefined,
       ['a', 'b'],
-      '(NotReady, out of service or in maintenance: a, b); it continues once one of them is back',
+      '(NotReady, out of service or in maintenance: a, b); it continues once one of them is back; or jump to a later step, or abort',
     ],
     [
       'that the policy excludes',
       'a:old b:old',
       { exclude: [exclude('a', 'b')] },
       ['a', 'b'],
-      '(excluded by the policy: a, b); it continues once the policy excludes fewer nodes',
+      '; it continues once the policy excludes fewer nodes; or jump to a later step, or abort',
+      'NodesExcluded',
+      'the policy excludes every node of the batch (a, b), and no desired node runs the revision',
     ],
     [
       'for both reasons',
       'a:old? b:old',
       { exclude: [exclude('b')] },
       ['a', 'b'],
-      '(NotReady, out of service or in maintenance: a; excluded by the policy: b); it continues once one of them is back, or the policy excludes fewer nodes',
+      '(NotReady, out of service or in maintenance: a; excluded by the policy: b); it continues once a is back, or the policy excludes fewer nodes; or jump to a later step, or abort',
     ],
-  ])('names the nodes %s, and says what ends the wait (G6)', (_why, nodes, rules, names, text) => {
-    const view = aView({ nodes, record: { state: 'open' }, ...(rules !== undefined && { tranche: { nodes: rules } }) })
-    expect(waitingFor(view, wantedAllowance(view))).toEqual({
-      reason: 'NoNodeInReach',
-      message: `no node of the batch is in reach, and no desired node runs the revision ${text}, or with a jump to a later step; an abort ends it`,
-      nodes: names,
-      since: expect.any(String),
-    })
-  })
+  ])(
+    'names the nodes %s, and says what ends the wait (G6)',
+    (_why, nodes, rules, names, text, reason = 'NoNodeInReach', what = LACKING) => {
+      const view = aView({ nodes, record: { state: 'open' }, ...(rules !== undefined && { tranche: { nodes: rules } }) })
+      expect(waitingFor(view, wantedAllowance(view))).toEqual({
+        reason,
+        message: `${what}${text}`,
+        nodes: names,
+        since: expect.any(String),
+      })
+    },
+  )
 
   it('names no jump in the last step', () => {
     const batches = [{ canaryReplicas: 1 }, { canaryReplicas: '100%' }]
     const view = aView({ nodes: 'a:old? b:old?', record: { state: 'open' }, spec: { batches, batchPartition: 1 } })
-    expect(waitingFor(view, wantedAllowance(view))?.message).toMatch(/once one of them is back; an abort ends it$/)
+    expect(waitingFor(view, wantedAllowance(view))?.message).toMatch(/once one of them is back; or abort$/)
   })
 
   it.each([
