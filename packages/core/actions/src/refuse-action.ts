@@ -1,4 +1,4 @@
-import type { Rollout, ActionType } from '@tranche/api-schema'
+import { reachWaitReasons, type Rollout, type ActionType } from '@tranche/api-schema'
 import { commandText, retryHeldText } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type Standing, standingOf, standingText } from './standing.ts'
@@ -109,8 +109,25 @@ function isWayOut({ stalled }: Standing, { body }: Action): boolean {
 
 function approveRefusal(rollout: Rollout, standing: Standing): ActionRejection | null {
   if (standing.stepState === 'StepPaused') return null
-  const moved = movedOn(standing, `only a step in state StepPaused can be approved`)
-  return rollout.spec.strategy.paused === true ? { ...moved, fix: `it is paused: run ${commandText(rollout, 'resume')} first` } : moved
+  if (!beforePause.includes(standing.stepState)) return movedOn(standing, `only a step in state StepPaused can be approved`)
+  const { message } = rollout.status?.waitingFor ?? {}
+  const why = message === undefined ? `it is in state ${standing.stepState}` : message
+  const fix =
+    rollout.spec.strategy.paused === true ? `it is paused: run ${commandText(rollout, 'resume')} first` : whileNotReady(rollout, standing)
+  return refused('ACTION_REJECTED', `step ${standing.step} of ${standing.steps} is not ready to be approved: ${why}`, fix)
+}
+
+/** States of a step that is not ready yet. */
+const beforePause: readonly string[] = ['BeforeStepUpgrade', 'StepUpgrade', 'StepTrafficRouting', 'StepMetricsAnalysis']
+
+function whileNotReady(rollout: Rollout, { step, steps, isReturn }: Standing): string {
+  const { reason } = rollout.status?.waitingFor ?? {}
+  const onward =
+    step < steps && reachWaitReasons.some((one) => one === reason)
+      ? [`run ${commandText(rollout, 'jump', '--step', String(step + 1))} to continue with the next step`]
+      : []
+  const back = isReturn ? [] : [`run ${commandText(rollout, 'abort')} to roll back`]
+  return ['wait until it is ready', ...onward, ...back].join(', or ')
 }
 
 function finishRefusal(standing: Standing): ActionRejection | null {

@@ -21,13 +21,13 @@ const moved = 'MOVED_ON'
 const outcomes: Readonly<Record<State, Readonly<Record<ActionType, string>>>> = {
   healthy: { pause: ok, resume: no, approve: moved, promote: no, abort: no, retry: no, undo: ok, jump: moved, restart: ok },
   unseen: { pause: ok, resume: no, approve: moved, promote: no, abort: no, retry: no, undo: ok, jump: moved, restart: ok },
-  updating: { pause: ok, resume: no, approve: moved, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
+  updating: { pause: ok, resume: no, approve: no, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
   stepPaused: { pause: ok, resume: no, approve: ok, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
   paused: { pause: ok, resume: ok, approve: ok, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
   failed: { pause: ok, resume: ok, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
   inconclusive: { pause: ok, resume: ok, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
   held: { pause: ok, resume: no, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
-  goingBack: { pause: ok, resume: no, approve: moved, promote: ok, abort: no, retry: no, undo: ok, jump: ok, restart: ok },
+  goingBack: { pause: ok, resume: no, approve: no, promote: ok, abort: no, retry: no, undo: ok, jump: ok, restart: ok },
   finishing: { pause: ok, resume: no, approve: moved, promote: no, abort: ok, retry: no, undo: ok, jump: no, restart: ok },
 }
 
@@ -105,12 +105,34 @@ describe('the status that an action was checked against', () => {
   })
 })
 
+it.each([
+  ['names the wait', 'NotAvailable', 'wait until it is ready, or run tranche abort agent -n demo to roll back'],
+  [
+    'names the jump past a step without nodes',
+    'NoNodeInReach',
+    'wait until it is ready, or run tranche jump agent -n demo --step 3 to continue with the next step, or run tranche abort agent -n demo to roll back',
+  ],
+])('an approval of a step that is not ready %s', (_what, reason, fix) => {
+  const { rollout, ...facts } = factsIn('updating')
+  const waitingFor = { reason, message: 'waiting for node-010', nodes: ['node-010'] }
+  const waiting = { ...rollout!, status: { ...rollout!.status!, waitingFor } }
+  const message = 'step 2 of 3 is not ready to be approved: waiting for node-010'
+  expect(planAction(anAction('approve'), { ...facts, rollout: waiting })).toMatchObject({ code: no, message, fix })
+})
+
+it('an approval of a step that another user has just approved is refused, because the release has moved on', () => {
+  const { rollout, ...facts } = factsIn('stepPaused')
+  const canaryStatus = { ...rollout!.status!.canaryStatus!, currentStepState: 'StepReady' as const }
+  const approved = { ...rollout!, status: { ...rollout!.status!, canaryStatus } }
+  expect(planAction(anAction('approve'), { ...facts, rollout: approved })).toMatchObject({ code: moved })
+})
+
 it('an approval of a paused batch is refused with the command that resumes it', () => {
   const { rollout, ...facts } = factsIn('paused')
   const canaryStatus = { ...rollout!.status!.canaryStatus!, currentStepState: 'StepUpgrade' as const }
   const updating = { ...rollout!, status: { ...rollout!.status!, canaryStatus } }
   expect(planAction(anAction('approve'), { ...facts, rollout: updating })).toMatchObject({
-    code: 'MOVED_ON',
+    code: 'ACTION_REJECTED',
     fix: 'it is paused: run tranche resume agent -n demo first',
   })
 })
