@@ -255,10 +255,16 @@ function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answ
 }
 
 function laterStep(outline: Outline, name: string, step: number): Answer {
-  const answer = Number.isFinite(step)
-    ? `${name} is not updated yet: step ${step + 1} is the first whose selector matches it`
-    : `${name} is not updated yet: no step selects it, so it follows after the last step`
-  return { rule: 'Step', answer, next: nextText(outline) }
+  return { rule: 'Step', answer: `${name} is not updated yet: ${laterStepText(outline, step)}`, next: nextText(outline) }
+}
+
+/** A step without a selector has an empty one in the rules of the release. */
+function laterStepText({ rules }: Outline, step: number): string {
+  if (!Number.isFinite(step)) return 'no step selects it, so it follows after the last step'
+  const { matchLabels = {}, matchExpressions = [] } = rules?.steps?.[step] ?? {}
+  return Object.keys(matchLabels).length + matchExpressions.length === 0
+    ? `the steps before step ${step + 1} select other nodes`
+    : `step ${step + 1} is the first whose selector matches it`
 }
 
 function laterBatch(outline: Outline, name: string, { ahead, size }: NodeOutlook & { readonly kind: 'laterBatch' }): Answer {

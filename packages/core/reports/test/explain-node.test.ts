@@ -33,6 +33,11 @@ describe('why a node is not updated', () => {
       { rule: 'Step', answer: 'a is not updated yet: step 2 is the first whose selector matches it' },
     ],
     [
+      'earlier steps select other nodes',
+      { tranche: { nodes: { steps: [{ matchLabels: { name: 'b' } }, {}] } } },
+      { rule: 'Step', answer: 'a is not updated yet: the steps before step 2 select other nodes' },
+    ],
+    [
       'no step selects it',
       { tranche: { nodes: { steps: [{ matchLabels: { name: 'b' } }, { matchLabels: { name: 'c' } }] } } },
       { rule: 'Step', answer: 'a is not updated yet: no step selects it, so it follows after the last step' },

@@ -73,6 +73,6 @@ export function createUntaken(
     if (!node.ready) return { reason: 'NotReady: skipped, and updated once it is Ready', cause: 'NotReady' }
     if (node.maintenance !== undefined) return { reason: 'in maintenance: skipped, and updated afterwards', cause: 'Maintenance' }
     if (updated.has(node.name)) return { reason: 'gets the new version without a deletion' }
-    return { reason: timeline.begunMs === null ? 'nothing is released' : 'the release does not reach this node' }
+    return { reason: timeline.begunMs === null ? 'nothing is released' : 'not reached by the release' }
   }
 }
