@@ -61,6 +61,15 @@ describe('tranche get', () => {
     await expect(text(releaseView(picture, createDrawing({ ...plain, width: 200 }), false))).toMatchFileSnapshot(file('get', name, 200))
   })
 
+  it('says after a rollback that pods read an earlier content of config', () => {
+    const message = 'pods read an earlier content of ConfigMap agent, because of a rollback'
+    const condition = (reason: string) => ({ type: 'ConfigUnversioned', status: 'False', reason, message })
+    const lines = (reason: string) =>
+      text(releaseView({ ...ofConfig, report: { ...ofConfig.report, conditions: [condition(reason)] } }, createDrawing(plain), false))
+    expect(lines('RolledBack')).toMatch(/^config {2}pods read an earlier content of ConfigMap agent/m)
+    expect(lines('ChecksumOnly')).not.toContain('an earlier content')
+  })
+
   it('does not repeat a policy that the release waits for', () => {
     const { report } = ofUnusablePolicy
     const message = report.policyState!.message!

@@ -1,6 +1,6 @@
 import type { ActionResult, RecordedAction, Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import { answeredIds, endsRelease, onDeletePolicy } from '@tranche/planner'
+import { answeredIds, endsRelease, onDeletePolicy, releaseAgainText } from '@tranche/planner'
 import { recordedActionsOf } from './recorded-actions.ts'
 import { standingOf, standingText, unansweredAction } from './standing.ts'
 import { refused, type ActionFacts, type ActionRejection } from './action.ts'
@@ -112,7 +112,9 @@ function actionAnswer({ record }: WrittenAction, rollout: Rollout): ActionStandi
 function acceptedText({ type, revision }: RecordedAction, rollout: Rollout): string {
   if (type !== 'retry' && type !== 'resume') return rollout.status?.message ?? ''
   const lifted = revision === undefined ? 'the stop is lifted' : `revision ${revision} is no longer blocked`
-  return `${lifted}; ${standingText(standingOf(rollout))}`
+  const standing = standingOf(rollout)
+  const next = revision === undefined || standing.isReleasing || standing.isDisabled ? '' : `; ${releaseAgainText(rollout)}`
+  return `${lifted}; ${standingText(standing)}${next}`
 }
 
 function isObserved({ record, generation }: WrittenAction, { metadata, status }: Rollout): boolean {

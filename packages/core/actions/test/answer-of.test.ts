@@ -66,6 +66,27 @@ it('reports what a retry lifted, not the status message from before it', () => {
   })
 })
 
+it.each([
+  ['to apply the template again', [], '; to release it, apply its template again'],
+  [
+    'to remove the annotation, after a rollback of config',
+    [{ type: 'ConfigUnversioned', status: 'False', reason: 'RolledBack', message: '' }],
+    '; to release it, apply its template again, or remove the annotation tranche.dev/pinned-config from the template if only config has changed',
+  ],
+])('a retry after a rollback says %s', (_what, conditions, next) => {
+  const facts = factsIn('healthy')
+  const { rollout } = facts
+  const held = [{ revision: 'v2', digest: 'd', reason: 'Aborted' as const, at: '2026-01-01T00:00:00Z' }]
+  const before = { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, heldRevisions: held } } }
+  const plan = planAction(anAction('retry', { body: { revision: 'v2' } }), before)
+  if (plan.kind !== 'write') throw new Error('the retry is not written')
+  const lastAction = { id: 'rest-1', type: 'retry', result: 'Accepted' as const, at: '' }
+  const then = says({ lastAction, heldRevisions: [], conditions: conditions as never })(after(before, plan)!.rollout!)
+  expect(answerOf({ record: plan.record, generation: undefined }, { ...before, rollout: then })).toMatchObject({
+    message: `revision v2 is no longer blocked; no release is running${next}`,
+  })
+})
+
 describe('the result of an action on the record', () => {
   const record = (type: ActionType) => ({ id: 'rest-1', type, by: 'jane', at: '', via: 'rest' }) as const
   const rolloutOf = (status: Partial<Status>): Rollout => ({ metadata: { name: 'agent' }, spec: {}, status }) as never

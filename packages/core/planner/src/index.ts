@@ -43,7 +43,7 @@ export {
 } from './release/view/discover-revisions.ts'
 export { plainTemplate } from './release/view/stable-template.ts'
 export { answeredIds, isAnswered } from './rollout/actions/answer-action.ts'
-export { commandText, retryHeldText } from './rollout/view/command-text.ts'
+export { commandText, releaseAgainText, retryHeldText } from './rollout/view/command-text.ts'
 export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-batch-release.ts'
 export { controlledBy, isInCharge, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'
 export { isBeingPrepared } from './release/blocked-wait.ts'

@@ -1,11 +1,11 @@
 import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type ReleaseReport, type RevisionReport } from '@tranche/api-schema'
 import { type Pins, pinsOf } from '@tranche/config'
-import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
+import { type ControllerRevision, parseTime, type PodTemplate } from '@tranche/kube-types'
 import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
 import { recordedActionsOf, resultOfAction, observedChangesOf } from '@tranche/actions'
 import { formerIn, roleOf } from './node-state.ts'
 import { outcomeOf } from './outcome-of.ts'
-import { type Outline, outlineOf } from './outline.ts'
+import { isReleaseUnderWay, type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
 /** The revisions of the DaemonSet, newest first. */
@@ -13,10 +13,28 @@ export function reportRevisions(facts: ReleaseFacts): readonly RevisionReport[] 
   const outline = outlineOf(facts)
   const nodes = nodesByHash(outline.fleet)
   const sorted = facts.revisions.toSorted((a, b) => b.revision - a.revision)
-  return sorted.map((revision, at) => ({
+  return sorted.map((revision) => ({
     ...revisionReport(outline, revision, nodes.get(hashOf(revision)) ?? 0),
-    ...changedConfig(revision, sorted[at + 1]),
+    ...changedConfig(revision, comparedWith(outline, revision)),
   }))
+}
+
+/**
+ * The revision whose config a revision changes: of a running release, the one that it replaces; else the one that was created before. A rollback
+ * gives the revision that it restores the highest number, and the number of a revision then says nothing about what it changed.
+ */
+function comparedWith({ facts, canary, replaced }: Outline, revision: ControllerRevision): ControllerRevision | undefined {
+  const { rollout, revisions } = facts
+  if (isReleaseUnderWay(rollout) && hashOf(revision) === canary && replaced !== canary) {
+    const known = revisions.find((one) => hashOf(one) === replaced)
+    if (known !== undefined) return known
+  }
+  return revisions.filter((one) => isOlder(one, revision)).toSorted((a, b) => (isOlder(a, b) ? 1 : -1))[0]
+}
+
+function isOlder(a: ControllerRevision, b: ControllerRevision): boolean {
+  const [ofA, ofB] = [a, b].map(({ metadata }) => parseTime(metadata.creationTimestamp) ?? 0) as [number, number]
+  return ofA === ofB ? a.revision < b.revision : ofA < ofB
 }
 
 /** History of a Rollout: revisions, releases, rollbacks and recorded actions. */

@@ -6,8 +6,9 @@ import {
   type ReachWaitReason,
   reachWaitReasons,
 } from '@tranche/api-schema'
-import { firstNodes, revisionText, stepsOf } from '@tranche/planner'
-import { parseTime, timeText } from '@tranche/kube-types'
+import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
+import { firstNodes, hashOf, plainTemplate, revisionText, stepsOf, templateText } from '@tranche/planner'
+import { type ControllerRevision, parseTime, type PodTemplate, timeText } from '@tranche/kube-types'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -218,10 +219,26 @@ const actionTexts: Readonly<Record<ActionType, string>> = {
   restart: 'restart: release the same version again',
 }
 
-function afterRollback({ facts: { rollout, revisions } }: Outline): string {
+function afterRollback(outline: Outline): string {
+  const { rollout, revisions } = outline.facts
   const { rollbackFrom } = rollout.status ?? {}
+  if (rollbackFrom !== undefined && isOfConfig(outline, rollbackFrom))
+    return `change the config, or apply another template; or remove the annotation ${PINNED_CONFIG_ANNOTATION} from the template, and run retry with revision ${rollbackFrom}`
   const revision = rollbackFrom === undefined ? 'the revision that was rolled back' : `revision ${revisionText(revisions, rollbackFrom)}`
   return `apply another template; or run retry with ${revision}, and apply its template again`
+}
+
+/** Whether pins are all by which the revision that was rolled back differs from the present one: no user has a template with them. */
+function isOfConfig({ facts: { revisions }, canary }: Outline, rolledBack: string): boolean {
+  const [was, is] = [rolledBack, canary].map((hash) => revisions.find((one) => hashOf(one) === hash))
+  if (was === undefined || is === undefined || rolledBack === canary) return false
+  return templateWithoutPins(was) === templateWithoutPins(is)
+}
+
+function templateWithoutPins(revision: ControllerRevision): string {
+  const template = (plainTemplate(revision) ?? {}) as PodTemplate
+  const { [PINNED_CONFIG_ANNOTATION]: _pins, ...annotations } = template.metadata?.annotations ?? {}
+  return templateText({ ...template, metadata: { ...template.metadata, annotations } })
 }
 
 /** Remedies for reasons that no action lifts and whose message does not state them. */

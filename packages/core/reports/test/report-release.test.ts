@@ -5,6 +5,7 @@ import { explainRollout, type ReleaseFacts, reportBatches, reportHistory, report
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
+import { aRevision } from '../../../../test/fakes/build-view.ts'
 import { aReading, type FactsFields, READ_MS, readFakeCluster } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [
@@ -371,6 +372,25 @@ describe('the revisions of a DaemonSet', () => {
       pinning(revision, revision.revision === Math.max(...numbersOf(facts)) ? after : before),
     )
     expect(reportRevisions({ ...facts, revisions }).map(({ changedConfig }) => changedConfig)).toEqual([want, undefined])
+  })
+
+  it('keep the change of config of an aborted revision after its rollback, and have it while a retry releases it', () => {
+    const facts = aReading()
+    const [first, second] = facts.revisions.toSorted((a, b) => a.revision - b.revision)
+    const made = (one: typeof first, number: number, pins: string | undefined, at: string) => {
+      const revision = pinning(one!, pins)
+      return { ...revision, revision: number, metadata: { ...revision.metadata, creationTimestamp: at } }
+    }
+    const old = made(first, 9, 'ConfigMap/agent=agent-1', '2026-01-01T00:00:00Z')
+    const aborted = made(second, 8, 'ConfigMap/agent=agent-2', '2026-01-02T00:00:00Z')
+    const changes = (over: Partial<ReleaseFacts>): object =>
+      Object.fromEntries(reportRevisions({ ...facts, ...over }).map(({ revision, changedConfig }) => [revision, changedConfig]))
+    const { rollout } = facts
+    const atRest = { ...rollout, status: { ...rollout.status!, phase: 'Healthy' as const } }
+    expect(changes({ rollout: atRest, revisions: [old, aborted] })).toEqual({ old: undefined, new: ['ConfigMap agent'] })
+    const bare = made(aRevision('bare', 10), 10, undefined, '2026-01-03T00:00:00Z')
+    const again = { ...aborted, revision: 11, metadata: { ...aborted.metadata, creationTimestamp: '2026-01-04T00:00:00Z' } }
+    expect(changes({ revisions: [old, bare, again] })).toMatchObject({ new: ['ConfigMap agent'] })
   })
 
   it('are reported newest first, with role, nodes and blocked state', () => {

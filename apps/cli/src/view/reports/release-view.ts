@@ -164,10 +164,19 @@ function policyLines({ policyState, need, message }: RolloutReport, drawing: Dra
 const MOST_PINNED = 3
 
 /** Copies that pods of the present template read. */
-function pinnedLines({ pinnedConfig = [] }: RolloutReport, drawing: Drawing): readonly string[] {
+function pinnedLines({ pinnedConfig = [], conditions }: RolloutReport, drawing: Drawing): readonly string[] {
   const named = pinnedConfig.slice(0, MOST_PINNED).map(({ kind, name, copy }) => `${kind} ${name} as ${copy}`)
   const more = pinnedConfig.length > MOST_PINNED ? ` and ${pinnedConfig.length - MOST_PINNED} more; tranche explain shows them` : ''
-  return named.length === 0 ? [] : labelled('pinned', `${named.join(', ')}${more}`, drawing)
+  return [
+    ...(named.length === 0 ? [] : labelled('pinned', `${named.join(', ')}${more}`, drawing)),
+    ...rolledBackConfigLines(conditions, drawing),
+  ]
+}
+
+/** After a rollback, the objects in the cluster differ from what pods read, though nothing else looks changed. */
+function rolledBackConfigLines(conditions: RolloutReport['conditions'], drawing: Drawing): readonly string[] {
+  const found = conditions.find(({ type, reason }) => type === 'ConfigUnversioned' && reason === 'RolledBack')
+  return found === undefined ? [] : labelled('config', found.message, drawing, 'yellow')
 }
 
 const MOST_KEPT_NODES = 3

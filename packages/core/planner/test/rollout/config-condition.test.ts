@@ -71,8 +71,20 @@ describe('the condition ConfigUnversioned', () => {
       {
         status: 'False',
         reason: 'RolledBack',
-        message: expect.stringMatching(/an earlier content of ConfigMap agent.* or the annotation tranche.dev\/pinned-config is removed/),
+        message: expect.stringMatching(
+          /an earlier content of ConfigMap agent.*; to release it as it is, remove the annotation tranche.dev\/pinned-config from the template$/,
+        ),
       },
+    ],
+    [
+      'names both things that release a content whose revision is blocked',
+      (view) => withBlocked(withTemplate({ metadata: copied, spec: reading('agent') })({ ...view, policy: pinning }), 'agent-bad'),
+      { message: expect.stringMatching(/ from the template, and run tranche retry agent -n demo --revision bad$/) },
+    ],
+    [
+      'names no revision that is blocked for something else',
+      (view) => withBlocked(withTemplate({ metadata: copied, spec: reading('agent') })({ ...view, policy: pinning }), 'agent-other'),
+      { message: expect.stringMatching(/ from the template$/) },
     ],
     [
       'is False where pods read copies that the policy no longer asks for',
@@ -163,7 +175,32 @@ function conditionsIn(view: RolloutView): readonly RolloutCondition[] {
   const { status } = view.rollout
   if (status === undefined) throw new Error('there is no status')
   // The stored status is another one, so that the pass writes it.
-  const plan = planRollout({ ...view, rollout: { ...view.rollout, status: { ...status, conditions: [] } } })
+  const asked = { ...view, rollout: { ...view.rollout, status: { ...status, conditions: [] } } }
+  const first = planRollout(asked)
+  // Blocked revisions are first copied into an annotation.
+  const plan = first.kind === 'setAnnotations' ? planRollout(annotated(asked, first.annotations)) : first
   if (plan.kind !== 'writeStatus') throw new Error(`the plan is ${plan.kind}`)
   return plan.status.conditions ?? []
+}
+
+function annotated(view: RolloutView, annotations: object): RolloutView {
+  const { metadata } = view.rollout
+  return { ...view, rollout: { ...view.rollout, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } } }
+}
+
+/** The view after the content `agent-bad` was rolled back, with a blocked revision that names this copy. */
+function withBlocked(view: RolloutView, copy: string): RolloutView {
+  const daemonSet = view.daemonSet!
+  const annotations = { ...daemonSet.metadata.annotations, 'tranche.dev/offered-config': 'ConfigMap/agent=agent-bad' }
+  const metadata = { namespace: 'demo', name: 'bad', labels: { 'controller-revision-hash': 'bad' } }
+  const template = { metadata: { annotations: { 'tranche.dev/pinned-config': `ConfigMap/agent=${copy}` } } }
+  const revision = { metadata, revision: 9, data: { spec: { template } } } as unknown as RolloutView['revisions'][number]
+  const heldRevisions = [{ revision: 'bad', digest: 'd', reason: 'Aborted' as const, at: '' }]
+  return {
+    ...view,
+    daemonSet: { ...daemonSet, metadata: { ...daemonSet.metadata, annotations } },
+    revisions: [...view.revisions, revision],
+    rollout: { ...view.rollout, status: { ...view.rollout.status!, heldRevisions } },
+    rolledBackConfig: [{ kind: 'ConfigMap', name: 'agent' }],
+  }
 }

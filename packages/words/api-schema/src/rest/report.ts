@@ -195,7 +195,7 @@ export const revisionReportSchema = z
     changeCause: z.string().optional(),
     changedConfig: z.array(z.string()).optional().meta({
       description:
-        'Pinned ConfigMaps and Secrets, such as `ConfigMap agent`, whose content differs from that of the revision before. Absent without any, and if that revision is no longer in the history.',
+        'Pinned ConfigMaps and Secrets, such as `ConfigMap agent`, whose content differs from that of the revision created before, or of the one that the running release replaces. Absent without any, and if that revision is no longer in the history.',
     }),
   })
   .meta({ id: 'Revision' })

@@ -18,6 +18,8 @@ import {
 } from '@tranche/config'
 import { daemonSetAnnotations, parseTime } from '@tranche/kube-types'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
+import { blockedConfigRevision } from '../view/blocked-config.ts'
+import { retryHeldText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -131,7 +133,8 @@ const SECRETS_LEFT =
   'config: Pin copies no Secret of this namespace, because the installation does not allow it: to pin them too, list the namespace in rbac.pinSecretNamespaces of the chart'
 
 /** Copies that stay although their objects have changed. */
-function keptCopies({ policy, rolledBackConfig = [], pinsSecrets }: RolloutView, pins: Pins): Said[] {
+function keptCopies(view: RolloutView, pins: Pins): Said[] {
+  const { policy, rolledBackConfig = [], pinsSecrets } = view
   const said = { type: 'ConfigUnversioned', status: 'False' } as const
   const secrets = [...pins.keys()].filter((key) => key.startsWith('Secret/'))
   if (pinsSecrets === false && secrets.length > 0) {
@@ -144,8 +147,15 @@ function keptCopies({ policy, rolledBackConfig = [], pinsSecrets }: RolloutView,
     return [{ ...said, reason: 'PinnedBefore', message }]
   }
   if (rolledBackConfig.length === 0) return []
-  const message = `pods read an earlier content of ${namesText(rolledBackConfig.map(pinKey))}, because of a rollback; the present content is not released again until it changes, or the annotation ${PINNED_CONFIG_ANNOTATION} is removed from the template`
+  const message = `pods read an earlier content of ${namesText(rolledBackConfig.map(pinKey))}, because of a rollback, and the present content is released again once it changes; to release it as it is, ${releaseAfterAll(view)}`
   return [{ ...said, reason: 'RolledBack', message }]
+}
+
+/** What releases the content that was rolled back. If its revision is blocked, neither of the two is enough. */
+function releaseAfterAll(view: RolloutView): string {
+  const blocked = blockedConfigRevision(view, view.rolledBackConfig ?? [])
+  const retry = blocked === undefined ? '' : `, and run ${retryHeldText(view.rollout, [blocked])}`
+  return `remove the annotation ${PINNED_CONFIG_ANNOTATION} from the template${retry}`
 }
 
 /** At most ten names: `ConfigMap agent, ConfigMap other`. */
