@@ -6,7 +6,7 @@ import { conditionIn } from './outcome-of.ts'
 import { hasLaterStep, type Outline } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { pauseText } from './pause-text.ts'
-import { presentMessage } from './present-message.ts'
+import { healedText, presentMessage } from './present-message.ts'
 
 /** The decision that a Rollout waits for; undefined when it waits for no user. */
 export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
@@ -70,6 +70,7 @@ function messageOf(outline: Outline): string {
   const isStalled = stalled?.status === 'True'
   const message = presentMessage(outline) ?? ''
   const isPaused = rollout.spec.strategy.paused === true && conditionIn(outline, 'Progressing')?.reason === 'Paused'
-  const said = !isStalled ? message : isPaused && message !== stalled.message ? `${stalled.message}; and it is ${message}` : stalled.message
+  const why = isStalled ? `${stalled.message}${healedText(outline)}` : message
+  const said = isPaused && message !== why ? `${why}; and it is ${message}` : why
   return isPaused ? `${said} (${pauseText(rollout)})` : said
 }

@@ -1,5 +1,15 @@
-import { type BlockedNode, type LeftNodes, reachWaitReasons, type Rollout, type WaitingFor } from '@tranche/api-schema'
-import { countedWait, leftText, releaseTitle, stepsOf } from '@tranche/planner'
+import {
+  type BlockedNode,
+  type LeftNodes,
+  presentReason,
+  reachWaitReasons,
+  type Rollout,
+  type StalledReason,
+  type WaitingFor,
+} from '@tranche/api-schema'
+import { updatedPod } from '@tranche/fence'
+import { isAvailable, nodeInView } from '@tranche/fleet'
+import { countedWait, firstNodes, leftText, releaseTitle, stepsOf } from '@tranche/planner'
 import { isUpdatingLeft, leftNodesIn } from './left-nodes.ts'
 import { type Outline, progressOf } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
@@ -32,8 +42,21 @@ export function presentMessage(outline: Outline): string | undefined {
   if (isUpdatingLeft(outline)) return updatingLeftText(leftNodesIn(outline))
   const present = presentWaitingFor(outline)
   const text = present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
+  if (text === undefined) return undefined
   const forPerson = personWaitOf(rollout, outline.release)
-  return text === undefined || forPerson === null ? text : `${text}${othersNotAllowedText(rollout, forPerson)}`
+  return `${text}${forPerson === null ? healedText(outline) : othersNotAllowedText(rollout, forPerson)}`
+}
+
+/** The failed nodes that have an available pod now, though the failure still stops the release. Begins with a semicolon; empty without any. */
+export function healedText(outline: Outline): string {
+  const { facts, fleet, canary, failure, minReadyMs } = outline
+  if (failure === undefined || !isStalled(outline, 'ReleaseFailed')) return ''
+  const healed = failure.nodes.filter((name) => {
+    const node = nodeInView(fleet, name)
+    const pod = node && updatedPod(node, canary)
+    return pod !== undefined && isAvailable(pod, minReadyMs, facts.monotonicMs)
+  })
+  return healed.length === 0 ? '' : `; available again: ${firstNodes(healed)}`
 }
 
 function updatingLeftText(groups: readonly LeftNodes[]): string {
@@ -65,8 +88,10 @@ function emptyStepText(outline: Outline): string | undefined {
   return seconds === undefined ? `no node; waits for approval${since}` : `no node; pauses for ${seconds} s${since}`
 }
 
-function isStalled({ facts }: Outline): boolean {
-  return facts.rollout.status?.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true
+/** @param why a reason; any if undefined */
+function isStalled({ facts }: Outline, why?: StalledReason): boolean {
+  const stalled = facts.rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
+  return stalled !== undefined && (why === undefined || presentReason(stalled.reason) === why)
 }
 
 function titled(rollout: Rollout, text: string): string {

@@ -63,6 +63,36 @@ describe('the nodes that a release leaves', () => {
     expect(explainNode(aReading(failed), 'b')?.answer).toMatch(/counts as a failure of the new version$/)
   })
 
+  it.each([
+    ['has healed', 'b:new', '; available again: b'],
+    ['still fails', 'b:new!', ''],
+  ])('are said to be available again, where a failure stops the others: one that %s', (_what, failed, healed) => {
+    const message = 'revision new failed on nodes that its release had left: b: ErrImagePull'
+    const stalled = {
+      type: 'Stalled',
+      status: 'True',
+      reason: 'ReleaseFailed',
+      message,
+      lastUpdateTime: since,
+      lastTransitionTime: since,
+    } as const
+    const failure = { reason: 'ReleaseFailed', message: '', nodes: ['b'], release: 'r1/left', stops: true }
+    const facts = aReading({
+      ...over,
+      nodes: `a:new ${failed} c:new d:new e:old`,
+      tranche: { ...over.tranche, left: { nodes: ['b'] } },
+      status: { ...over.status, failure },
+      rolloutStatus: { phase: 'Healthy', message, conditions: [stalled] },
+    })
+    const { need, message: said, outcome } = summarizeRollout(facts)
+    expect([outcome, said, need?.message]).toEqual(['Failed', `${message}${healed}`, `${message}${healed}`])
+    const paused = {
+      ...facts,
+      rollout: { ...facts.rollout, spec: { ...facts.rollout.spec, strategy: { ...facts.rollout.spec.strategy, paused: true } } },
+    }
+    expect(summarizeRollout(paused).need?.message).not.toContain('and it is')
+  })
+
   describe('while one of them is being updated', () => {
     const left = { left: { nodes: ['c', 'd'] } }
     const status = { ...over.status, failure: undefined, waiting: { ...over.status!.waiting!, nodes: ['c', 'd'] } }
