@@ -35,6 +35,33 @@ describe('the releases that a status records', () => {
     expect(results(fake)).toEqual([['hash-v2', 'RolledBack']])
   })
 
+  it('have no record of a template that is blocked, until a retry releases it', () => {
+    const fake = waiting()
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', reason: 'RevisionHeld' }))
+    expect(results(fake)).toEqual([['hash-v2', 'RolledBack']])
+    fake.setImage('v3')
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    const soFar = [
+      ['hash-v2', 'RolledBack'],
+      ['hash-v3', 'Superseded'],
+    ]
+    expect(results(fake)).toEqual(soFar)
+    fake.setImage('v1')
+    settle(fake)
+    expect(results(fake)).toEqual(soFar)
+    fake.setImage('v2')
+    settle(fake)
+    fake.act({ id: 'r', type: 'retry', revision: 'hash-v2' })
+    settle(fake)
+    expect(results(fake)).toEqual([...soFar, ['hash-v2', undefined]])
+  })
+
   it('are rolled back by the former template', () => {
     const fake = waiting()
     fake.setImage('v1')

@@ -5,8 +5,9 @@ import { partsOfReleaseId } from './release-spec.ts'
 const LONGEST_TEXT = 256
 
 /**
- * Releases that a status records, newest last. A release starts with each released template. It ends when the next status says that it
- * is over, or that another template is released. A rollback is the end of the release that it rolls back, not a release itself.
+ * Releases that a status records, newest last. A release starts with each released template, unless that is blocked. It ends when the next
+ * status says that it is over, or that another template is released. A rollback is the end of the release that it rolls back, not a release
+ * itself.
  *
  * @param before the stored status
  * @param next the next status without its records
@@ -18,13 +19,18 @@ export function nextReleases(before: RolloutStatus | undefined, next: RolloutSta
   const latest = records.at(-1)
   const open = latest === undefined || latest.result !== undefined ? undefined : withFailure(latest, next)
   const released = releasedBy(next)
-  if (open === undefined)
-    return released === undefined ? before?.releases : [...records, { revision: released, startedAt: at }].slice(-RELEASES_MAX)
+  const started = released === undefined || isBlocked(next, released) ? [] : [{ revision: released, startedAt: at }]
+  if (open === undefined) return started.length === 0 ? before?.releases : [...records, ...started].slice(-RELEASES_MAX)
   const earlier = records.slice(0, -1)
   if (released === open.revision || isGoing(next)) return [...earlier, open]
   if (released === undefined) return [...earlier, ended(open, endOf(next), at)]
   const overtaken = ended(open, open.failure === undefined ? 'Superseded' : 'Failed', at)
-  return [...earlier, overtaken, { revision: released, startedAt: at }].slice(-RELEASES_MAX)
+  return [...earlier, overtaken, ...started].slice(-RELEASES_MAX)
+}
+
+/** Whether the revision is blocked: it is not released, nor is the end of its return to the stable one the end of a release. */
+function isBlocked({ heldRevisions = [] }: RolloutStatus, released: string): boolean {
+  return heldRevisions.some(({ revision }) => revision === released)
 }
 
 /** Whether the Rollout is being disabled or deleted, and its release is ended first. */
