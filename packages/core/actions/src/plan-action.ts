@@ -114,7 +114,31 @@ function planOnRollout(action: Action, facts: ActionFacts, rollout: Rollout): Ac
   if (pending !== null) return pending
   const annotated = actionOf(action)
   const annotations = { [rolloutAnnotations.action]: JSON.stringify(annotated) }
-  return written(rollout, { target: 'Rollout', record, patch: [], annotations, message: `the action ${annotated.type} is written` })
+  return written(rollout, {
+    target: 'Rollout',
+    record,
+    patch: [],
+    annotations,
+    message: `the action ${annotated.type} is written: ${effectText(annotated)}`,
+  })
+}
+
+/** What the controller does once it has accepted the action. */
+function effectText({ type, step, full, revision }: RolloutAction): string {
+  switch (type) {
+    case 'approve':
+      return 'the release continues with the next step'
+    case 'jump':
+      return `the release continues at step ${step}`
+    case 'promote':
+      return `the release continues without the remaining pauses${full === true ? ', soak times and analyses' : ''}`
+    case 'abort':
+      return 'the release is rolled back to the stable revision'
+    case 'retry':
+      return revision === undefined ? 'the stop is lifted' : `revision ${revision} is no longer blocked`
+    default:
+      return type satisfies never
+  }
 }
 
 /** Refuses an action while another one waits for its answer. An abort overrides others, but not an abort. */

@@ -47,6 +47,19 @@ it.each([
   expect(planAction(anAction(type), factsIn(state))).toMatchObject({ code: no, fix })
 })
 
+it.each([
+  ['approve', 'stepPaused', {}, 'the release continues with the next step'],
+  ['jump', 'stepPaused', { expectedStep: 2, step: 3 }, 'the release continues at step 3'],
+  ['promote', 'stepPaused', {}, 'the release continues without the remaining pauses'],
+  ['promote', 'stepPaused', { full: true }, 'the release continues without the remaining pauses, soak times and analyses'],
+  ['abort', 'stepPaused', {}, 'the release is rolled back to the stable revision'],
+  ['retry', 'failed', {}, 'the stop is lifted'],
+  ['retry', 'held', { revision: 'v2' }, 'revision v2 is no longer blocked'],
+] as const)('the plan of %s while it is %s, of %j, says what it does', (type, state, body, effect) => {
+  const plan = planAction(anAction(type, Object.keys(body).length === 0 ? {} : { body }), factsIn(state))
+  expect(plan).toMatchObject({ kind: 'write', message: `the action ${type} is written: ${effect}` })
+})
+
 it('a refused retry names the blocked revisions that it could be for', () => {
   const retry = (...held: readonly string[]) => {
     const { rollout, ...facts } = factsIn('healthy')
