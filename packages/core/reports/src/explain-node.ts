@@ -9,6 +9,7 @@ import { personWaitOf } from './policy/person-wait.ts'
 import { conditionIn, isLasting, outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
+import { pauseText } from './pause-text.ts'
 import { nodeMemoryOf, nodeReport } from './report-nodes.ts'
 import { stepSizes } from './step-sizes.ts'
 import { blockedNexts, blockedRules, nextText, ruleOf, standstillOf, unseenTemplate } from './standstill.ts'
@@ -307,6 +308,7 @@ function factsOf(outline: Outline, node: NodeView, report: NodeReport): readonly
     ['batch', report.batch?.toString()],
     ['zone', report.zone === '' ? undefined : report.zone],
     ['node', [node.ready ? 'Ready' : 'NotReady', ...(node.maintenance === undefined ? [] : [node.maintenance])].join(', ')],
+    ['paused', pauseText(rollout)],
     ['step', isGoing ? `${currentStepIndex} of ${stepsOf(rollout).length} (${currentStepState})` : undefined],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))

@@ -199,6 +199,14 @@ describe('why a node is not updated', () => {
       { rule: 'Paused', answer: 'a is not updated: paused by spec.strategy.paused since 22:00' },
     ],
     [
+      'the Rollout is paused, with the user and the reason',
+      {
+        rollout: { strategy: { paused: true, canary: { steps: [{ replicas: '100%' }] } } },
+        rolloutStatus: { message: 'paused by spec.strategy.paused since 22:00' },
+      },
+      { rule: 'Paused', facts: expect.arrayContaining([{ name: 'paused', value: 'by spec.strategy.paused; the user is not recorded' }]) },
+    ],
+    [
       'it has no room for the new pod, but the release is paused',
       {
         rollout: { strategy: { paused: true, canary: { steps: [{ replicas: '100%' }] } } },
