@@ -45,7 +45,7 @@ export function shownPod({ pods }: NodeView, canary: string): FleetPod | undefin
 /** Why a release leaves a node out for now: it is in maintenance, or NotReady. */
 export function outOfReachText({ answers, ready, maintenance }: NodeView): string {
   const parts = [
-    ...(ready ? [] : [answers ? 'the node is NotReady' : 'the node is NotReady, and its kubelet does not respond']),
+    ...(ready ? [] : [answers ? 'the node is NotReady' : 'its kubelet does not respond (NotReady)']),
     ...(maintenance === undefined ? [] : [`${ready ? 'the node' : 'it'} is in maintenance (condition ${maintenance})`]),
   ]
   return parts.join(', and ')

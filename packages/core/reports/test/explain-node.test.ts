@@ -83,7 +83,7 @@ describe('why a node is not updated', () => {
       { nodes: 'a:old? b:old c:old d:old e:old' },
       {
         rule: 'NotReady',
-        answer: 'a is skipped: the node is NotReady, and its kubelet does not respond',
+        answer: 'a is skipped: its kubelet does not respond (NotReady)',
         next: 'the node is Ready, and not in maintenance',
       },
     ],

@@ -158,12 +158,12 @@ describe('the nodes that a release leaves', () => {
   })
 
   it.each<[string, FactsFields, string, string]>([
-    ['is dead', skipping, 'c', `c is skipped because it is dead: the node is NotReady, and its kubelet does not respond, since ${since}`],
+    ['is dead', skipping, 'c', `c is skipped because it is dead: its kubelet does not respond (NotReady), since ${since}`],
     [
       'is dead, once the release is over',
       over,
       'c',
-      `c is left behind because it is dead: the node is NotReady, and its kubelet does not respond, since ${since}`,
+      `c is left behind because it is dead: its kubelet does not respond (NotReady), since ${since}`,
     ],
     ['is in maintenance', skipping, 'd', `d is skipped: the node is in maintenance (condition Drained), since ${since}`],
     [

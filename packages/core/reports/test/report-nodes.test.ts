@@ -54,11 +54,7 @@ describe('the state of a node in a release', () => {
       { nodes: 'a:new', status: failed({ node: 'a', reason: 'TooManyRestarts' }, 'r0') },
       { state: 'updated' },
     ],
-    [
-      'notReady: the kubelet does not respond',
-      { nodes: 'a:old?' },
-      { state: 'notReady', why: 'the node is NotReady, and its kubelet does not respond' },
-    ],
+    ['notReady: the kubelet does not respond', { nodes: 'a:old?' }, { state: 'notReady', why: 'its kubelet does not respond (NotReady)' }],
     ['notReady: the kubelet responds', { nodes: 'a:new¿' }, { state: 'notReady', why: 'the node is NotReady' }],
     ['excluded by the policy', { nodes: 'a:old', tranche: excluded }, { state: 'excluded', why: 'excluded by the policy' }],
     ['updated: excluded, but updated by another client', { nodes: 'a:new', tranche: excluded }, { state: 'updated' }],
