@@ -112,7 +112,7 @@ it('forecast predicts that a crashing version stops on the first nodes', async (
   expect(planned).toMatchObject({ outcome: 'Stops', nodesHit: 2, etaSeconds: null })
   expect(planned.message).toMatch(/^It stops with the new version on 2 nodes\. .*CrashLoopBackOff/)
   expect(planned.nodes.filter(({ order }) => order === 0)).toHaveLength(8)
-  expect(planned.nodes.at(-1)!.reason).toBe('the release does not reach this node')
+  expect(planned.nodes.at(-1)!.reason).toBe('not reached by the release')
 })
 
 it('forecast predicts that a policy rolls a bad version back', async () => {

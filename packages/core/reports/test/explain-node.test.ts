@@ -109,7 +109,7 @@ describe('why a node is not updated', () => {
       {
         rule: 'NotReady',
         answer:
-          'a is not updated: the node is NotReady, and its kubelet does not respond, since 2023-11-14T22:00:00Z; the DaemonSet does not run there until it is back',
+          'a is not updated: its kubelet does not respond (NotReady), since 2023-11-14T22:00:00Z; the DaemonSet does not run there until it is back',
         next: 'the node is Ready, and Kubernetes or a person has removed the taints for its failure',
       },
     ],

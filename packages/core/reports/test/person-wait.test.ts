@@ -17,7 +17,9 @@ function blocked(...reasons: readonly string[]): FactsFields {
 
 describe('a release that waits for a check or its group', () => {
   it('has a decision for each reason', () => {
-    expect(Object.keys(personWaits).toSorted()).toEqual([...blockedReasons, ...groupWaitReasons, ...reachWaitReasons, 'AcceptedFailed'].toSorted())
+    expect(Object.keys(personWaits).toSorted()).toEqual(
+      [...blockedReasons, ...groupWaitReasons, ...reachWaitReasons, 'AcceptedFailed'].toSorted(),
+    )
   })
 
   it.each([...blockedReasons, ...groupWaitReasons])('is Blocked exactly if only a person ends the wait: %s', (reason) => {

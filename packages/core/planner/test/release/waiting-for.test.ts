@@ -23,14 +23,14 @@ describe('a release without a node in reach', () => {
       'a:old? b:old?',
       undefined,
       ['a', 'b'],
-      '(NotReady, out of service or in maintenance: a, b); it continues once one of them is back; or jump to a later step, or abort',
+      '(NotReady, out of service or in maintenance: a, b); it continues once one of them is back',
     ],
     [
       'that the policy excludes',
       'a:old b:old',
       { exclude: [exclude('a', 'b')] },
       ['a', 'b'],
-      '; it continues once the policy excludes fewer nodes; or jump to a later step, or abort',
+      '; it continues once the policy excludes fewer nodes',
       'NodesExcluded',
       'the policy excludes every node of the batch (a, b), and no desired node runs the revision',
     ],
@@ -39,7 +39,7 @@ describe('a release without a node in reach', () => {
       'a:old? b:old',
       { exclude: [exclude('b')] },
       ['a', 'b'],
-      '(NotReady, out of service or in maintenance: a; excluded by the policy: b); it continues once a is back, or the policy excludes fewer nodes; or jump to a later step, or abort',
+      '(NotReady, out of service or in maintenance: a; excluded by the policy: b); it continues once a is back, or the policy excludes fewer nodes',
     ],
   ])(
     'names the nodes %s, and says what ends the wait (G6)',
@@ -47,7 +47,7 @@ describe('a release without a node in reach', () => {
       const view = aView({ nodes, record: { state: 'open' }, ...(rules !== undefined && { tranche: { nodes: rules } }) })
       expect(waitingFor(view, wantedAllowance(view))).toEqual({
         reason,
-        message: `${what}${text}`,
+        message: `${what}${text}; or jump to a later step, or abort`,
         nodes: names,
         since: expect.any(String),
       })
