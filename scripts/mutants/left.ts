@@ -29,8 +29,8 @@ export const mutantsOfLeftNodes: readonly Mutant[] = [
     rule: 'LeftNodes',
     fault: 'a check of an earlier time explains a NotReady node',
     file: leftNodes,
-    find: "  if (!ready) return 'NotReady'\n  return isHeld ? 'Held' : 'Due'",
-    replace: "  if (isHeld) return 'Held'\n  return ready ? 'Due' : 'NotReady'",
+    find: "  if (!ready) return 'NotReady'\n  return isBlocked ? 'Blocked' : 'Due'",
+    replace: "  if (isBlocked) return 'Blocked'\n  return ready ? 'Due' : 'NotReady'",
     tests: [leftNodesTests],
   },
   {

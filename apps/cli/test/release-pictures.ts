@@ -243,7 +243,7 @@ export const holding: ReleasePicture = {
     remaining: undefined,
     budget: { limit: 3, ours: 3, others: 0, unreachable: 1, dead: 1, exempt: 1 },
     zones: [{ zone: 'a', states: { excluded: 2, notReady: 1 } }],
-    keptNodes: [
+    blockedNodes: [
       {
         node: 'node-b-8',
         reason: 'Draining',

@@ -12,7 +12,7 @@ import { type Outline, outlineOf, progressOf } from './outline.ts'
 import { pauseText } from './pause-text.ts'
 import { pinnedConfigOf, pinnedConfigText } from './policy/pinned-config.ts'
 import { policyStateOf } from './policy/policy-state.ts'
-import { keptNodesOf, presentMessage, presentWait, waitText } from './present-message.ts'
+import { blockedNodesOf, presentMessage, presentWait, waitText } from './present-message.ts'
 import { budgetUsersIn } from './report-budget.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { reportRevisions } from './report-revisions.ts'
@@ -116,7 +116,7 @@ function factsOf(outline: Outline, answer: string, isWaitSaid: boolean): readonl
         ? undefined
         : waitText(waiting),
     ],
-    ...keptNodesOf(outline).map(({ node, message }): readonly [string, string] => ['held', `${node}: ${message}`]),
+    ...blockedNodesOf(outline).map(({ node, message }): readonly [string, string] => ['blocked', `${node}: ${message}`]),
     ['group', groupText(outline)],
     ['failed', failure === undefined ? undefined : failure.message],
     ...others.map(({ cause, message, next }): readonly [string, string] => [leftFacts[cause] ?? 'left', `${message}, ${next}`]),

@@ -8,7 +8,7 @@ import { conditionIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
-import { keptNodesOf } from './present-message.ts'
+import { blockedNodesOf } from './present-message.ts'
 import { pinnedConfigOf } from './policy/pinned-config.ts'
 import { policyStateOf } from './policy/policy-state.ts'
 import { reportAnalyses } from './report-analyses.ts'
@@ -24,7 +24,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const policyState = policyStateOf(facts.rollout)
   const summary = summaryOf(outline)
   const analyses = reportAnalyses(outline)
-  const kept = keptNodesOf(outline)
+  const kept = blockedNodesOf(outline)
   const pinned = pinnedConfigOf(facts.daemonSet)
   const left = otherWorkload(facts.rollout) === null ? leftNodesIn(outline) : []
   const sizes = stepSizes(outline)
@@ -46,7 +46,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     ...(policyState !== undefined && { policyState }),
     ...(analyses.length > 0 && { analyses }),
     ...(summary.maxUnavailable !== undefined && { budget: reportBudget(outline, summary.maxUnavailable) }),
-    ...(kept.length > 0 && { keptNodes: kept }),
+    ...(kept.length > 0 && { blockedNodes: kept }),
     ...(pinned.length > 0 && { pinnedConfig: pinned }),
     ...(left.length > 0 && { leftNodes: left }),
     zones: countZones(outline.fleet, stateQuestion(outline)),

@@ -151,16 +151,16 @@ describe('what a Rollout waits for', () => {
       record: { blocked },
       status: waiting('NotAvailable', 'waiting for b'),
     })
-    expect(explainRollout(reading).facts).toContainEqual({ name: 'held', value: 'c: 1 pod uses the agent: b/c' })
-    expect(reportRollout(reading).keptNodes).toEqual(blocked)
+    expect(explainRollout(reading).facts).toContainEqual({ name: 'blocked', value: 'c: 1 pod uses the agent: b/c' })
+    expect(reportRollout(reading).blockedNodes).toEqual(blocked)
   })
 
   it('names nodes that keep their pods once: in the answer, if nothing else is awaited', () => {
     const blocked = [{ node: 'c', reason: 'Draining', message: '1 pod uses the agent: b/c' }]
     const reading = aReading({ nodes: 'a:new b:new c:old d:old e:old', record: { blocked }, status: waiting('Draining', 'c (1 pod)') })
     expect(explainRollout(reading)).toMatchObject({ rule: 'Drain', answer: expect.stringContaining('c (1 pod)') })
-    expect(explainRollout(reading).facts.map(({ name }) => name)).not.toContain('held')
-    expect(reportRollout(reading).keptNodes).toBeUndefined()
+    expect(explainRollout(reading).facts.map(({ name }) => name)).not.toContain('blocked')
+    expect(reportRollout(reading).blockedNodes).toBeUndefined()
   })
 
   it('counts dead nodes apart from those that use the budget', () => {

@@ -44,7 +44,7 @@ export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boo
     ...budgetLines(report, drawing),
     ...waitLines(report, drawing),
     ...leftLines(report, drawing),
-    ...keptLines(report, drawing),
+    ...blockedLines(report, drawing),
     ...policyLines(report, drawing),
     ...pinnedLines(report, drawing),
     ...needLines(report, drawing),
@@ -179,13 +179,14 @@ function rolledBackConfigLines(conditions: RolloutReport['conditions'], drawing:
   return found === undefined ? [] : labelled('config', found.message, drawing, 'yellow')
 }
 
-const MOST_KEPT_NODES = 3
+const MOST_BLOCKED_NODES = 3
 
 /** Nodes that keep their old pod while others proceed. */
-function keptLines({ keptNodes = [] }: RolloutReport, drawing: Drawing): readonly string[] {
-  const first = keptNodes.slice(0, MOST_KEPT_NODES).map(({ node, message }) => `${node}: ${message}`)
-  const more = keptNodes.length > MOST_KEPT_NODES ? [`and ${keptNodes.length - MOST_KEPT_NODES} more; tranche explain shows them`] : []
-  return [...first, ...more].flatMap((text, at) => labelled(at === 0 ? 'held' : '', text, drawing))
+function blockedLines({ blockedNodes = [] }: RolloutReport, drawing: Drawing): readonly string[] {
+  const first = blockedNodes.slice(0, MOST_BLOCKED_NODES).map(({ node, message }) => `${node}: ${message}`)
+  const more =
+    blockedNodes.length > MOST_BLOCKED_NODES ? [`and ${blockedNodes.length - MOST_BLOCKED_NODES} more; tranche explain shows them`] : []
+  return [...first, ...more].flatMap((text, at) => labelled(at === 0 ? 'blocked' : '', text, drawing))
 }
 
 function needLines({ need, namespace, name, step }: RolloutReport, drawing: Drawing): readonly string[] {

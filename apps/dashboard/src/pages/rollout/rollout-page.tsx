@@ -11,7 +11,7 @@ import { BudgetPicture } from './budget-picture.tsx'
 import { ConditionsSection } from './conditions-section.tsx'
 import { EventsSection } from './events-section.tsx'
 import { HistorySection } from './history/history-section.tsx'
-import { KeptNodes } from './kept-nodes.tsx'
+import { BlockedNodes } from './blocked-nodes.tsx'
 import { LeftNodesSection } from './left-nodes.tsx'
 import { NodesSection } from './nodes/nodes-section.tsx'
 import { PinnedConfigSection } from './pinned-config.tsx'
@@ -63,7 +63,7 @@ export function RolloutPage({ rollout, query }: RolloutPageProps): ReactNode {
         <aside>
           <BudgetPicture report={report} />
           <UnwellNodes report={report} nodes={nodes} />
-          <KeptNodes report={report} />
+          <BlockedNodes report={report} />
           <LeftNodesSection report={report} />
           <PinnedConfigSection report={report} />
         </aside>

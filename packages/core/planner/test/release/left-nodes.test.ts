@@ -79,7 +79,7 @@ describe('the cause for which a node is left', () => {
     'is a check, with its message, once the node is back': {
       is: 'a:old',
       blocked: room,
-      cause: 'Held',
+      cause: 'Blocked',
       message: '1 kept on the old pod by a check (a: NoRoom: lacks 1 CPU)',
     },
     'is not the check of an earlier time while it is NotReady': {

@@ -132,7 +132,7 @@ export const rolloutReportSchema = rolloutSummarySchema
       description:
         'Nodes that use up `maxUnavailable`. Each desired node without an available pod counts once. Absent if the DaemonSet does not exist, or is hidden.',
     }),
-    keptNodes: z
+    blockedNodes: z
       .array(
         z.object({
           node: z.string(),

@@ -53,17 +53,17 @@ function createCauses({ fleet, progress, revision, blocked, failure }: LeftQuest
 }
 
 /** A check of a node says more than its state only while the node can be updated. */
-function causeOfOld({ ready, maintenance }: NodeView, isHeld: boolean): LeftCause {
+function causeOfOld({ ready, maintenance }: NodeView, isBlocked: boolean): LeftCause {
   if (maintenance !== undefined) return 'Maintenance'
   if (!ready) return 'NotReady'
-  return isHeld ? 'Held' : 'Due'
+  return isBlocked ? 'Blocked' : 'Due'
 }
 
 const words: Readonly<Record<LeftCause, { readonly title: string; readonly next: string }>> = {
   Dead: { title: 'dead', next: 'updated on return' },
   Maintenance: { title: 'in maintenance', next: 'updated once that ends' },
   NotReady: { title: 'NotReady', next: 'updated once Ready' },
-  Held: { title: 'kept on the old pod by a check', next: 'updated once the check allows it' },
+  Blocked: { title: 'kept on the old pod by a check', next: 'updated once the check allows it' },
   Due: { title: 'back with the old pod', next: 'updated next' },
   Failed: { title: 'failed, which is tolerated', next: 'done once an available pod runs there, or another template is applied' },
   Lost: { title: 'lost during the update or after it', next: 'done on return, or once the Node object is deleted' },
@@ -80,7 +80,7 @@ const whileStopped: Partial<typeof words> = {
   Dead: { title: 'dead', next: 'updated on return after a retry' },
   Maintenance: { title: 'in maintenance', next: 'updated once that ends, after a retry' },
   NotReady: { title: 'NotReady', next: 'updated once Ready, after a retry' },
-  Held: { title: 'kept on the old pod by a check', next: 'updated once the check allows it, after a retry' },
+  Blocked: { title: 'kept on the old pod by a check', next: 'updated once the check allows it, after a retry' },
   Due: { title: 'back with the old pod', next: 'updated after a retry' },
   Failed: { title: 'failed', next: 'done once an available pod runs there, or another template is applied' },
 }
@@ -92,7 +92,7 @@ function detailed(name: string, detail: string): string {
 function detailOf(cause: LeftCause, name: string, { fleet, blocked, failure }: LeftQuestion): string {
   const node = nodeInView(fleet, name)
   switch (cause) {
-    case 'Held': {
+    case 'Blocked': {
       const { reason, message } = blocked.find((one) => one.node === name) ?? {}
       return [reason, message].filter((part) => part !== undefined).join(': ')
     }

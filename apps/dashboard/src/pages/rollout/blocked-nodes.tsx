@@ -3,14 +3,14 @@ import type { ReactNode } from 'react'
 import { PlaceLink } from '../../parts/place-link.tsx'
 
 /** Nodes that keep their old pod while others proceed: each with its message. Nothing without any. */
-export function KeptNodes({ report }: { readonly report: RolloutReport }): ReactNode {
-  const { keptNodes = [], namespace, name } = report
-  if (keptNodes.length === 0) return null
+export function BlockedNodes({ report }: { readonly report: RolloutReport }): ReactNode {
+  const { blockedNodes = [], namespace, name } = report
+  if (blockedNodes.length === 0) return null
   return (
-    <section aria-labelledby="kept-title" className="kept">
-      <h2 id="kept-title">Keep their old pod</h2>
+    <section aria-labelledby="blocked-title" className="kept">
+      <h2 id="blocked-title">Keep their old pod</h2>
       <dl className="names">
-        {keptNodes.map(({ node, message }) => (
+        {blockedNodes.map(({ node, message }) => (
           <div key={node}>
             <dt>
               <PlaceLink to={{ view: 'node', key: { namespace, name }, node }}>

@@ -1,15 +1,15 @@
 import { createElement, type ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
-import { KeptNodes } from '../src/pages/rollout/kept-nodes.tsx'
+import { BlockedNodes } from '../src/pages/rollout/blocked-nodes.tsx'
 import { LeftNodesSection } from '../src/pages/rollout/left-nodes.tsx'
 import { PinnedConfigSection } from '../src/pages/rollout/pinned-config.tsx'
 import { type DashboardPorts, PortsContext } from '../src/ports/dashboard-ports.ts'
 import { report } from './builders.ts'
 
 it('nodes that keep their old pod are links with their messages', () => {
-  const keptNodes = [{ node: 'node-3', reason: 'NoRoom', message: 'cpu is short by 200m' }]
-  const html = markup(createElement(KeptNodes, { report: report({ keptNodes }) }))
+  const blockedNodes = [{ node: 'node-3', reason: 'NoRoom', message: 'cpu is short by 200m' }]
+  const html = markup(createElement(BlockedNodes, { report: report({ blockedNodes }) }))
   expect(html).toContain('<a href="/node/demo/agent/node-3"><bdi>node-3</bdi></a>')
   expect(html).toContain('cpu is short by 200m')
 })
@@ -31,7 +31,7 @@ it('pinned config is listed with its copies', () => {
   expect(html).toContain('<code>agent-1a2b</code>')
 })
 
-it.each([KeptNodes, LeftNodesSection, PinnedConfigSection])('without such nodes or config nothing is shown', (section) => {
+it.each([BlockedNodes, LeftNodesSection, PinnedConfigSection])('without such nodes or config nothing is shown', (section) => {
   expect(markup(createElement(section, { report: report() }))).toBe('')
 })
 
