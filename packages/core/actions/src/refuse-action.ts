@@ -36,7 +36,7 @@ function momentRefusal(standing: Standing, { type, body }: Action): ActionReject
   if (type === 'retry' && revision !== undefined && standing.heldRevisions.includes(revision)) return null
   if (expectedStep === undefined && revision === undefined) return null
   // After the end of a release, a retry accepts failures on nodes that it had left. One that names a step was meant for the release.
-  const isAccepted = type === 'retry' && standing.hasFailed && expectedStep === undefined
+  const isAccepted = type === 'retry' && hasFailedNodes(standing) && expectedStep === undefined
   if (!standing.isReleasing && !isAccepted) return movedOn(standing, 'the action is meant for a running release')
   if (revision !== undefined && revision !== standing.canaryRevision)
     return { ...movedOn(standing, `the action is meant for revision ${revision}`), path: 'revision' }
@@ -46,6 +46,11 @@ function momentRefusal(standing: Standing, { type, body }: Action): ActionReject
 
 function movedOn(standing: Standing, meant: string): ActionRejection {
   return refused('MOVED_ON', `${meant}, and ${standingText(standing)}`, 'check the state of the release and decide again')
+}
+
+/** Whether the version has failed, though one of the two members that say so may be missing. */
+function hasFailedNodes({ hasFailed, stalled }: Standing): boolean {
+  return hasFailed || stalled === 'ReleaseFailed'
 }
 
 interface Judged {
@@ -154,8 +159,8 @@ function abortRefusal(rollout: Rollout, standing: Standing): ActionRejection | n
 }
 
 function retryRefusal(rollout: Rollout, standing: Standing, revision: string | undefined): ActionRejection | null {
-  const { isReleasing, stalled, hasFailed, heldRevisions } = standing
-  if (hasFailed || (revision !== undefined && heldRevisions.includes(revision))) return null
+  const { isReleasing, stalled, heldRevisions } = standing
+  if (hasFailedNodes(standing) || (revision !== undefined && heldRevisions.includes(revision))) return null
   if (isReleasing && liftedByRetry.includes(stalled)) return null
   const fix =
     heldRevisions.length === 0
