@@ -1,5 +1,6 @@
 import type { ReleasePolicySpec } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
+import type { ControllerRevision } from '@tranche/kube-types'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
@@ -121,6 +122,51 @@ describe('a version that a failure on nodes left has stopped, and that another t
     await stage.pass(10 * 60_000)
     expect(await nodesOn(stage, 'v1')).toContain(dead[1])
     expectKept(stage)
+  })
+
+  it.each<[string, () => Promise<unknown>]>([
+    [
+      'its BatchRelease was deleted at the same time',
+      async () => {
+        await drive(stage.clock, stage.client.delete(resourcePaths.batchReleases, stageKey, {}))
+        await stage.setImage('v1')
+      },
+    ],
+    [
+      'its BatchRelease was deleted right after that',
+      async () => {
+        await stage.setImage('v1')
+        await drive(stage.clock, stage.client.delete(resourcePaths.batchReleases, stageKey, {}))
+      },
+    ],
+    [
+      'the Rollout was disabled meanwhile',
+      async () => {
+        await stage.patchRollout({ spec: { disabled: true } })
+        await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled')
+        await stage.setImage('v1')
+        await stage.pass(10_000)
+        await stage.patchRollout({ spec: { disabled: false } })
+      },
+    ],
+    [
+      'its ControllerRevision was deleted',
+      async () => {
+        const { status } = await stage.rollout()
+        await stage.setImage('v1')
+        const path = { group: 'apps', version: 'v1', plural: 'controllerrevisions', namespaced: true }
+        const { items } = await stage.client.list<ControllerRevision>(path, { namespace: stageKey.namespace })
+        const name = items.find(({ metadata }) => metadata.labels?.['controller-revision-hash'] === status?.stableRevision)!.metadata.name
+        await stage.client.delete(path, { namespace: stageKey.namespace, name })
+      },
+    ],
+  ])('is not released again though %s (G12)', async (_what, replace) => {
+    await replace()
+    await stage.pass(10_000)
+    await stage.setImage('v2')
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await stage.pass(10 * 60_000)
+    expect(await nodesOn(stage, 'v1')).toContain(dead[1])
   })
 
   it('is not released again after the release of undo has ended (G12)', async () => {

@@ -243,7 +243,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   {
     guarantee: 'G12',
     fault: 'a version that failed only on nodes left is forgotten when another template comes',
-    edits: [{ file: heldWhenOvertaken, find: " || before.phase === 'Healthy'", replace: '' }],
+    edits: [{ file: heldWhenOvertaken, find: "phase === 'Progressing' || phase === 'Healthy'", replace: "phase === 'Progressing'" }],
     worlds: 'undone',
   },
 ]

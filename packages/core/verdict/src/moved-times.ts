@@ -9,7 +9,7 @@ import { recoveredSinceOf } from './failure-status.ts'
 export type MovedTimes = ReadonlyMap<string, string>
 
 /** Parts of a status with times that deadlines and `failure.autoResume` depend on. */
-export type LastingStatus = Pick<NonNullable<BatchRelease['status']>, 'stoppedTime' | 'failure'>
+export type LastingStatus = Pick<NonNullable<BatchRelease['status']>, 'stoppedTime' | 'failure' | 'waiting'>
 
 /**
  * Moves the times of a status by `ms`, the change of the clock since `before`; 0 means no change. Drops times that the status no
@@ -17,7 +17,7 @@ export type LastingStatus = Pick<NonNullable<BatchRelease['status']>, 'stoppedTi
  */
 export function movedTimes(before: MovedTimes, status: LastingStatus | undefined, ms: number): MovedTimes {
   const moved = new Map<string, string>()
-  for (const stamped of [status?.stoppedTime?.since, status?.failure && recoveredSinceOf(status.failure)]) {
+  for (const stamped of [status?.stoppedTime?.since, status?.failure && recoveredSinceOf(status.failure), status?.waiting?.since]) {
     const stampedMs = parseTime(stamped)
     if (stamped === undefined || stampedMs === null) continue
     const known = before.get(stamped)
@@ -29,12 +29,13 @@ export function movedTimes(before: MovedTimes, status: LastingStatus | undefined
 
 /** Copy of the status with its times by the present clock. */
 export function withMovedTimes<Status extends LastingStatus>(status: Status, moved: MovedTimes): Status {
-  const { stoppedTime, failure } = status
+  const { stoppedTime, failure, waiting } = status
   const { since } = stoppedTime ?? {}
   const recoveredSince = failure && recoveredSinceOf(failure)
   return {
     ...status,
     ...(since !== undefined && { stoppedTime: { ...stoppedTime, since: moved.get(since) ?? since } }),
     ...(recoveredSince !== undefined && { failure: { ...failure, recoveredSince: moved.get(recoveredSince) ?? recoveredSince } }),
+    ...(waiting !== undefined && { waiting: { ...waiting, since: moved.get(waiting.since) ?? waiting.since } }),
   }
 }

@@ -6,13 +6,13 @@ import { countText } from '../../format/duration.ts'
 const MOST_CELLS = 60
 
 /** The budget of unavailable nodes: how many may be down, and who uses it. */
-export function BudgetPicture({ report: { budget } }: { readonly report: RolloutReport }): ReactNode {
+export function BudgetPicture({ report: { budget, phase } }: { readonly report: RolloutReport }): ReactNode {
   if (budget === undefined) return null
   const { limit, ours, others, dead, exempt } = budget
   const unreachable = budget.unreachable - exempt
   const parts = [
     { tone: 'busy', glyph: '▶', count: ours, text: `${ours} being updated` },
-    { tone: 'wait', glyph: '!', count: others, text: `${others} old and not available` },
+    { tone: 'wait', glyph: '!', count: others, text: `${others} ${phase === 'Progressing' ? 'old and not available' : 'not available'}` },
     { tone: 'quiet', glyph: '?', count: unreachable, text: `${unreachable} NotReady or in maintenance` },
   ]
   const used = ours + others + unreachable

@@ -1,14 +1,15 @@
+import type { Waiting } from '@tranche/api-schema'
 import { acceptedBefore, failureTerms } from '@tranche/verdict'
-import { parseTime } from '@tranche/kube-types'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import type { ReleaseView } from './view/release-view.ts'
 
 /** Reason of a wait for nothing but nodes whose failures a retry accepted, once they have had their time to recover. */
-export const ACCEPTED_FAILED = 'AcceptedFailed'
+const ACCEPTED_FAILED = 'AcceptedFailed'
 
 /** Reasons of the same wait before that. */
-export const acceptedReasons: readonly string[] = ['NotAvailable', 'BudgetUsedUp']
+const acceptedReasons: readonly string[] = ['NotAvailable', 'BudgetUsedUp']
 
 type Allowed = Wanted & { kind: 'allow' }
 
@@ -26,18 +27,39 @@ export function acceptedText(view: ReleaseView, wanted: Allowed): string {
 }
 
 /**
- * Milliseconds until a wait for nothing but such nodes has lasted as long as a new pod may take (`failure.progressDeadlineSeconds`). From then on
- * only a person ends it.
+ * A wait for nothing but such nodes, once it has lasted as long as a new pod may take (`failure.progressDeadlineSeconds`): from then on only a
+ * person ends it. Until then, and where it is for something else as well, the wait itself.
  *
- * @param since start (RFC 3339) of the wait
- * @returns null where it waits for something else as well
+ * @param before the wait of the status, by the present clock
  */
-export function acceptedWait(view: ReleaseView, wanted: Wanted, since: string | undefined): number | null {
-  const sinceMs = parseTime(since)
-  if (sinceMs === null || wanted.kind !== 'allow' || !waitsForAcceptedOnly(view, wanted)) return null
-  const { spec } = view.release
-  const { progressDeadlineMs } = failureTerms(spec.tranche?.failure, spec.releasePlan, view.fleet.desired)
-  return Math.max(0, sinceMs + progressDeadlineMs - view.nowMs)
+export function acceptedWait(now: Waiting, before: Waiting | undefined, view: ReleaseView, wanted: Wanted): Waiting {
+  if (!isForAcceptedOnly(now.reason, view, wanted)) return now
+  const since = isContinued(before, view) ? before.since : timeText(view.nowMs)
+  const waiting = { ...now, since }
+  return untilFailedMs(waiting, view) === 0 ? { ...waiting, reason: ACCEPTED_FAILED } : waiting
+}
+
+/** Milliseconds until {@link acceptedWait} changes by time alone; null where it does not. @param waiting as in the status, by the present clock */
+export function untilAcceptedFailedMs(waiting: Waiting | undefined, view: ReleaseView, wanted: Wanted): number | null {
+  if (waiting === undefined || !isForAcceptedOnly(waiting.reason, view, wanted) || !isContinued(waiting, view)) return null
+  return untilFailedMs(waiting, view)
+}
+
+function isForAcceptedOnly(reason: string, view: ReleaseView, wanted: Wanted): boolean {
+  return acceptedReasons.includes(reason) && wanted.kind === 'allow' && waitsForAcceptedOnly(view, wanted)
+}
+
+/** Whether the wait of the status was for such nodes only, too. */
+function isContinued(before: Waiting | undefined, { release }: ReleaseView): before is Waiting {
+  if (before === undefined || parseTime(before.since) === null) return false
+  const accepted = new Set(acceptedBefore(release))
+  const isSame = before.reason === ACCEPTED_FAILED || acceptedReasons.includes(before.reason)
+  return isSame && before.nodes.every((node) => accepted.has(node))
+}
+
+function untilFailedMs({ since }: Waiting, { release: { spec }, fleet, nowMs }: ReleaseView): number {
+  const { progressDeadlineMs } = failureTerms(spec.tranche?.failure, spec.releasePlan, fleet.desired)
+  return Math.max(0, (parseTime(since) ?? nowMs) + progressDeadlineMs - nowMs)
 }
 
 /** Whether accepted nodes alone use up the budget, or are all that an otherwise complete batch waits for. */

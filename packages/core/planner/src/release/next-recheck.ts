@@ -1,7 +1,7 @@
-import { acceptedWait } from './accepted-wait.ts'
+import { untilAcceptedFailedMs } from './accepted-wait.ts'
 import { carryLeftMs } from './detach.ts'
 import { groupRecheckMs } from './plan-group.ts'
-import { judgementOf } from './progress/judgement.ts'
+import { judgementOf, statusByTheClock } from './progress/judgement.ts'
 import { settleLeftMs } from './progress/the-end.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import { isFinalized } from './view/is-finalized.ts'
@@ -32,7 +32,7 @@ function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   )
   const stuckMs = nextStuckMs(view)
   if (stuckMs !== null) left.push(stuckMs - view.nowMs)
-  const acceptedMs = acceptedWait(view, wanted, view.release.status?.waiting?.since)
+  const acceptedMs = untilAcceptedFailedMs(statusByTheClock(view)?.waiting, view, wanted)
   if (acceptedMs !== null) left.push(acceptedMs)
   const { nextAtMs } = wanted.progress.exemption
   if (nextAtMs !== null) left.push(nextAtMs - view.monotonicMs)

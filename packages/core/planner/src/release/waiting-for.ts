@@ -1,5 +1,7 @@
 import { clipText, isGroupWait, LISTED_NODES_MAX, sizeLimits, type Waiting } from '@tranche/api-schema'
+import { timeText } from '@tranche/kube-types'
 import { batchScope } from '@tranche/fence'
+import { statusByTheClock } from './progress/judgement.ts'
 import { budgetUsers, budgetUsersText } from './progress/budget-users.ts'
 import { leftNodes, leftText } from './progress/left-nodes.ts'
 import { blockedWait, downAndBlocked } from './blocked-wait.ts'
@@ -9,7 +11,7 @@ import { countedWait, missingNodesText, tooManyDeadText } from './counted-wait.t
 import { carryLeftMs } from './detach.ts'
 import { spreadWait } from './progress/spread-text.ts'
 import { stuckPods } from './view/stuck-pods.ts'
-import { ACCEPTED_FAILED, acceptedReasons, acceptedText, acceptedWait } from './accepted-wait.ts'
+import { acceptedText, acceptedWait } from './accepted-wait.ts'
 import { leftBehind, namesLeft } from './progress/the-end.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
@@ -18,14 +20,13 @@ import type { Wanted } from './progress/wanted-allowance.ts'
 export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
   const now = reasonToWait(view, wanted)
   if (now === null) return null
-  const before = view.release.status?.waiting
-  const since = before != null && isSameWait(before.reason, now.reason) ? before.since : new Date(view.nowMs).toISOString()
-  const reason = acceptedWait(view, wanted, since) === 0 ? ACCEPTED_FAILED : now.reason
-  return { ...now, reason, message: clipText(now.message, sizeLimits.message), nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
-}
-
-function isSameWait(before: string, now: string): boolean {
-  return before === now || (isGroupWait(before) && isGroupWait(now)) || (before === ACCEPTED_FAILED && acceptedReasons.includes(now))
+  const stored = view.release.status?.waiting
+  // The place of a release in the line of its group is the start of its wait, as it was written.
+  const before = isGroupWait(stored?.reason) ? stored : statusByTheClock(view)?.waiting
+  const isSame = before?.reason === now.reason || (isGroupWait(before?.reason) && isGroupWait(now.reason))
+  const since = before != null && isSame ? before.since : timeText(view.nowMs)
+  const waiting = { ...now, message: clipText(now.message, sizeLimits.message), nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
+  return acceptedWait(waiting, before, view, wanted)
 }
 
 type Reason = Omit<Waiting, 'since'>

@@ -49,6 +49,33 @@ describe('config that cannot be pinned', () => {
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
   })
 
+  it('does not hold a rollback to a revision that the history has lost, and that is stored again as the newest', () => {
+    const fake = inRelease()
+    const lost = fake.revisions.find(({ metadata }) => metadata.name === 'hash-v1')!
+    const { template } = (lost.data as { readonly spec: { readonly template: Record<string, unknown> } }).spec
+    fake.release = { ...fake.release!, status: { ...fake.release!.status!, stableTemplate: { revision: 'hash-v1', template } } }
+    fake.revisions = fake.revisions.filter((one) => one !== lost)
+    fake.nowMs += 60_000
+    holdConfig(fake, 'CopyFailed')
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    expect([fake.image(), fake.oldPods()]).toEqual(['v1', []])
+  })
+
+  it('does not hold a rollback to the newest revision, from a release of an earlier one', () => {
+    const fake = new FakeCluster({ steps: [{ replicas: '40%', pause: {} }, { replicas: '100%' }] })
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    approve(fake)
+    fake.setImage('v1')
+    settle(fake)
+    holdConfig(fake, 'CopyFailed')
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    expect([fake.image(), fake.oldPods()]).toEqual(['v2', []])
+  })
+
   it('does not hold a rollback that began before', () => {
     const fake = inRelease()
     fake.act({ id: 'a', type: 'abort' })

@@ -92,9 +92,14 @@ export function stoppedSoFar(view: Omit<ReleaseView, 'watched'>): StoppedTime {
 }
 
 /** The BatchRelease with its status times converted to the API server's present clock (F14). */
-function byTheClock({ release, movedTimes }: Pick<ReleaseView, 'release' | 'movedTimes'>): BatchRelease {
-  if (movedTimes === undefined || release.status === undefined) return release
-  return { ...release, status: withMovedTimes(release.status, movedTimes) }
+function byTheClock(view: Pick<ReleaseView, 'release' | 'movedTimes'>): BatchRelease {
+  const status = statusByTheClock(view)
+  return status === view.release.status || status === undefined ? view.release : { ...view.release, status }
+}
+
+/** @returns the status with its times converted to the API server's present clock (F14) */
+export function statusByTheClock({ release: { status }, movedTimes }: Pick<ReleaseView, 'release' | 'movedTimes'>): BatchRelease['status'] {
+  return movedTimes === undefined || status === undefined ? status : withMovedTimes(status, movedTimes)
 }
 
 function firstObservation(view: Omit<ReleaseView, 'watched'>, revision: string | undefined): StoppedTime {

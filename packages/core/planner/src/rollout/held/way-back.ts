@@ -1,6 +1,7 @@
 import type { RolloutStatus } from '@tranche/api-schema'
+import { hasOldPod } from '@tranche/fence'
 import type { DaemonSet } from '@tranche/kube-types'
-import { hashOf, isOlderThanAnother, templateOf, templateText } from '../../release/view/discover-revisions.ts'
+import { hashOf, templateOf, templateText } from '../../release/view/discover-revisions.ts'
 import { heldTemplate, templateDigest } from './held-revisions.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -23,12 +24,19 @@ function isUnderWayIn(phase: RolloutStatus['phase']): boolean {
 }
 
 /**
- * A status alone does not make the present template the stable one: other users may write it. The API server stamped the ControllerRevisions, and one
- * to which a release returns is older than that of the release.
+ * A status alone does not make the present template the stable one, because more users may write it than BatchReleases. That of the Rollout has the
+ * stable revision from before.
  */
-function hasStableTemplate(view: RolloutView, { spec }: DaemonSet, stableRevision: string): boolean {
-  const own = view.revisions.find((one) => templateText(templateOf(one)) === templateText(spec.template))
-  if (own === undefined || !isOlderThanAnother(view.revisions, hashOf(own))) return false
+function hasStableTemplate(view: RolloutView, daemonSet: DaemonSet, stableRevision: string): boolean {
+  return hasTemplateOf(view, daemonSet, stableRevision) && !isOfAnother(view, daemonSet, view.release?.spec.tranche?.stableRevision)
+}
+
+function isOfAnother({ revisions }: RolloutView, { spec }: DaemonSet, stableRevision: string | undefined): boolean {
+  const own = revisions.find((one) => templateText(templateOf(one)) === templateText(spec.template))
+  return own !== undefined && hashOf(own) !== stableRevision
+}
+
+function hasTemplateOf(view: RolloutView, { spec }: DaemonSet, stableRevision: string): boolean {
   const present = templateDigest(spec.template)
   if (view.rollout.status?.stableDigest === present) return true
   const stable = templateToPutBack(view, stableRevision)
@@ -51,5 +59,8 @@ export function isRolledBack(view: RolloutView): boolean {
   const { daemonSet } = view
   const { phase, rollbackFrom, stableRevision } = view.rollout.status ?? {}
   if (phase !== 'Healthy' || rollbackFrom === undefined) return false
-  return daemonSet !== undefined && stableRevision !== undefined && hasStableTemplate(view, daemonSet, stableRevision)
+  if (daemonSet === undefined || stableRevision === undefined) return false
+  if (view.release !== undefined) return hasStableTemplate(view, daemonSet, stableRevision)
+  // No node is left, so nothing is released.
+  return hasTemplateOf(view, daemonSet, stableRevision) && view.fleet.nodes.every((node) => !hasOldPod(node, stableRevision))
 }

@@ -3,10 +3,11 @@ import { isAfterEnd } from '@tranche/verdict'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { whyNoTemplate } from '../held/plan-revert.ts'
 import { summarizeBatchRelease } from './batch-release-summary.ts'
-import { isReturn } from './release-spec.ts'
+import { isReturn, partsOfReleaseId } from './release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 type ActionContext = Pick<RolloutState, 'canary' | 'acceptedActions'>
+type ReportedContext = ActionContext & Pick<RolloutState, 'phase' | 'failure' | 'rollbackFrom'>
 
 /**
  * The verdict that stops the present release; null without one, or where a user accepted it with a retry that the
@@ -16,6 +17,21 @@ export function standingFailure(view: RolloutView, { canary, acceptedActions }: 
   const { failure } = summarizeBatchRelease(view)
   if (failure?.stops !== true || (isReturn(canary) && !hasLeftNodes(view))) return null
   return failure.retry === acceptedActions.retry ? failure : null
+}
+
+/**
+ * The failure that the status says has stopped the version. It stands where the BatchRelease is gone, because another client deleted it or the
+ * Rollout was disabled.
+ */
+export function reportedFailure({ rollout }: RolloutView, state: ReportedContext): Failure | null {
+  const { phase, failure, canary, acceptedActions, rollbackFrom } = state
+  if (failure?.stops !== true || failure.retry !== acceptedActions.retry) return null
+  if (partsOfReleaseId(failure.release).revision !== canary.canaryRevision) return null
+  const stalled = rollout.status?.conditions?.find(({ type }) => type === 'Stalled')
+  const isStopped = stalled?.status === 'True' && stalled.reason === 'ReleaseFailed'
+  // Its next BatchRelease has yet to judge the nodes left.
+  const isBegunAgain = phase === 'Progressing' && isReturn(canary) && rollbackFrom === undefined
+  return isStopped || isBegunAgain || phase === 'Disabled' ? failure : null
 }
 
 /** Whether only nodes that a release had left are still to be updated. */

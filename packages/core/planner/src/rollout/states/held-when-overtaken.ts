@@ -1,26 +1,38 @@
-import type { HeldRevision } from '@tranche/api-schema'
+import type { Failure, HeldRevision } from '@tranche/api-schema'
 import { hashOf } from '../../release/view/discover-revisions.ts'
 import { plainTemplate } from '../../release/view/stable-template.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { templateDigest, withHeld } from '../held/held-revisions.ts'
-import { standingFailure } from '../release/release-failure.ts'
+import { reportedFailure, standingFailure } from '../release/release-failure.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * G12: another template replaced a version that a failure had stopped, during its release or on nodes that the release had left. The version
  * is held, though it was not rolled back, so that re-applying the old manifest does not release it again. A version that the history has lost
- * cannot be held.
+ * cannot be held, unless it is the stable one.
  */
 export function heldWhenOvertaken(view: RolloutView, before: RolloutState): readonly HeldRevision[] {
   const { heldRevisions, canary } = before
-  const failure = before.phase === 'Progressing' || before.phase === 'Healthy' ? standingFailure(view, before) : null
+  const failure = failureThatStands(view, before)
   if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions
   const { canaryRevision } = canary
-  const found = view.revisions.find((one) => hashOf(one) === canaryRevision)
-  const template = found === undefined ? null : plainTemplate(found)
-  if (template === null) return heldRevisions
-  const digest = templateDigest(template)
-  if (heldRevisions.some((one) => one.digest === digest)) return heldRevisions
+  const digest = digestOf(view, canaryRevision)
+  if (digest === undefined || heldRevisions.some((one) => one.digest === digest)) return heldRevisions
   const at = new Date(view.nowMs).toISOString()
   return withHeld(heldRevisions, { digest, revision: canaryRevision, reason: 'Failed', at, reverted: true })
+}
+
+/** Its template's digest; that of the stable revision is in the status, whatever the history has lost. */
+function digestOf({ revisions, rollout: { status } }: RolloutView, revision: string): string | undefined {
+  const found = revisions.find((one) => hashOf(one) === revision)
+  const template = found === undefined ? null : plainTemplate(found)
+  if (template !== null) return templateDigest(template)
+  return status?.stableRevision === revision ? status.stableDigest : undefined
+}
+
+/** By the BatchRelease, else by the status. */
+function failureThatStands(view: RolloutView, before: RolloutState): Failure | null {
+  const { phase } = before
+  if (phase === 'Progressing' || phase === 'Healthy') return standingFailure(view, before) ?? reportedFailure(view, before)
+  return phase === 'Disabled' ? reportedFailure(view, before) : null
 }

@@ -1,4 +1,5 @@
-import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
+import type { CanaryStatus, Failure, HeldRevision } from '@tranche/api-schema'
+import { reportedFailure } from '../release/release-failure.ts'
 import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { countUpdated, updatedPod } from '@tranche/fence'
 import { type FoundRevisions, hashOf } from '../../release/view/discover-revisions.ts'
@@ -42,12 +43,17 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
     succeeded: null,
     heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),
     acceptedActions: {},
-    failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : undefined,
+    failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : keptFailure(view, before, revision),
     rollbackFrom,
     message: rollbackFrom === undefined ? `releasing revision ${revision}` : `rolling back from revision ${rollbackFrom} to ${revision}`,
   }
   if (held !== undefined) return heldState(view, daemonSet, state, { ...held, revision })
   return rollbackFrom === undefined || walksBack ? state : { ...toTheEnd(state), reason: 'Cancelling' }
+}
+
+/** A version whose release begins again for nodes left has failed there before. */
+function keptFailure(view: RolloutView, before: RolloutState, revision: string): Failure | undefined {
+  return before.canary.canaryRevision === revision && before.phase === 'Healthy' ? (reportedFailure(view, before) ?? undefined) : undefined
 }
 
 /** Whether the recorded failure is of the held template itself, not of another version that was released since. */
