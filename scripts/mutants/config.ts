@@ -57,11 +57,19 @@ export const mutantsOfConfig: readonly Mutant[] = [
     tests: [wayBackTests],
   },
   {
+    rule: 'Pin',
+    fault: 'undo restores a template whose config was pinned before a pod ran it',
+    file: 'packages/core/actions/src/plan-template.ts',
+    find: ' && !wasPinned(one, newestFirst)',
+    replace: '',
+    tests: ['packages/core/actions/test/plan-action.test.ts'],
+  },
+  {
     rule: 'ConfigUnpinned',
     fault: 'a forged status makes any template the stable one',
     file: wayBack,
-    find: 'if (own !== undefined && hashOf(own) !== view.release?.spec.tranche?.stableRevision) return false',
-    replace: '',
+    find: 'own !== undefined && hashOf(own) !== stableRevision',
+    replace: 'own !== undefined && hashOf(own) === undefined',
     tests: [wayBackTests],
   },
   {
@@ -108,8 +116,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnpinned',
     fault: 'config that cannot be pinned holds no template that comes after a rollback',
     file: wayBack,
-    find: 'stableRevision !== undefined && hasStableTemplate(view, daemonSet, stableRevision)',
-    replace: 'stableRevision !== undefined',
+    find: 'return hasTemplateOf(view, daemonSet, stableRevision) && view.fleet',
+    replace: 'return view.fleet',
     tests: [wayBackTests],
   },
   {

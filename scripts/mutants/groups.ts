@@ -180,8 +180,8 @@ export const mutantsOfGroups: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a release loses its place in line when the cause of its wait for the group changes',
     file: 'packages/core/planner/src/release/waiting-for.ts',
-    find: '(isGroupWait(before) && isGroupWait(now))',
-    replace: '(isGroupWait(before) && now === before)',
+    find: '(isGroupWait(before?.reason) && isGroupWait(now.reason))',
+    replace: '(isGroupWait(before?.reason) && now.reason === before?.reason)',
     tests: [groupTests],
   },
   {

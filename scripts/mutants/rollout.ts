@@ -164,6 +164,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
     tests: ['test/scenarios/left-nodes.test.ts'],
   },
   {
+    rule: 'G9',
+    fault: 'nothing stops a version that a retry releases to nodes left again',
+    file: 'packages/core/planner/src/rollout/rollout-status.ts',
+    find: 'isBlocked && isReturn(canary) && revision === canary.canaryRevision ? undefined : rollbackFrom',
+    replace: 'rollbackFrom',
+    tests: ['test/scenarios/left-nodes.test.ts'],
+  },
+  {
     rule: 'G12',
     fault: 'the stable revision stays blocked when a release is rolled back to it',
     file: 'packages/core/planner/src/rollout/held/held-revisions.ts',

@@ -102,6 +102,23 @@ describe('a version that a failure on nodes left has stopped, and that another t
     expectKept(stage)
   })
 
+  it('is stopped again by the next failure after a retry, and stays blocked for the template that replaces it then (G9, G12)', async () => {
+    await stage.setImage('v1')
+    await untilNodesOn(stage, 'v1', 4)
+    await stage.setImage('v2')
+    await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+    await retry()
+    await stage.until('it runs', async () => (await condition(stage, 'Stalled'))?.reason !== 'RevisionHeld')
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await stage.until('it is stopped again', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+    expect((await stage.rollout()).status?.failure?.stops).toBe(true)
+    await stage.setImage('v1')
+    await stage.pass(30_000)
+    await stage.setImage('v2')
+    await stage.until('it is held again', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+    expectKept(stage)
+  })
+
   it('is not put back in place of itself by failure.onReapply: Revert, because it is the stable one', async () => {
     await usePolicy({ failure: { onReapply: 'Revert' } })
     await stage.setImage('v1')

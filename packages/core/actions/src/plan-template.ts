@@ -1,7 +1,17 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
-import { commandText, hashOf, heldTemplate, imagesText, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
+import {
+  commandText,
+  hashOf,
+  heldTemplate,
+  imagesText,
+  plainTemplate,
+  templateDigest,
+  templateOf,
+  templateText,
+  wasPinned,
+} from '@tranche/planner'
 import { refused, type UndoLook, type Action, type ActionFacts, type ActionRejection } from './action.ts'
 
 /** A change to the template of a DaemonSet. */
@@ -100,7 +110,9 @@ function earlier(history: History, toRevision: string | undefined): Target | Act
 }
 
 function newestNotHeld({ newestFirst, present, rollout }: History): Target | ActionRejection {
-  const others = newestFirst.filter((one) => templateText(templateOf(one)) !== templateText(templateOf(present)))
+  const isOther = (one: ControllerRevision): boolean => templateText(templateOf(one)) !== templateText(templateOf(present))
+  // The controller pinned such a template before a pod ran it.
+  const others = newestFirst.filter((one) => isOther(one) && !wasPinned(one, newestFirst))
   const revision = others.find((one) => !isHeld(one, rollout))
   if (revision !== undefined) return { kind: 'found', revision }
   if (others.length === 0 || rollout === undefined)

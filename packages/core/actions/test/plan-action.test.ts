@@ -1,5 +1,5 @@
 import { type Rollout, type ObservedChange, type ActionType, actionTypes } from '@tranche/api-schema'
-import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
+import { type DaemonSet, type PodTemplate, REVISION_HASH_LABEL, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '@tranche/planner'
 import {
   keyedActionId,
@@ -517,6 +517,22 @@ describe('undo', () => {
         fix: 'apply the template that you want, and find out in the audit log who changed ControllerRevision agent-h2',
       })
     expect(undo('1', recordedAs('agent:other'))).toBe('agent:1')
+  })
+
+  it('skips a revision that another one has with copies of config, unless it is named', () => {
+    const facts = factsIn('healthy')
+    const plain = facts.revisions.find(({ revision }) => revision === 2)!
+    const { template } = (plain.data as { readonly spec: { readonly template: PodTemplate } }).spec
+    const annotations = { 'tranche.dev/pinned-config': 'ConfigMap/agent=agent-1a2b3c4d' }
+    const data = { spec: { template: { ...template, metadata: { ...template.metadata, annotations } } } }
+    const metadata = { ...plain.metadata, name: 'agent-p2', labels: { ...plain.metadata.labels, [REVISION_HASH_LABEL]: 'p2' } }
+    const revisions = [...facts.revisions, { ...plain, metadata, data, revision: 1.5 }]
+    const restored = (toRevision?: string): unknown => {
+      const plan = planAction(anAction('undo', { body: { ...(toRevision !== undefined && { toRevision }) } }), { ...facts, revisions })
+      if (plan.kind !== 'write') return plan
+      return after(facts, plan)!.daemonSet!.spec.template.metadata?.annotations?.['tranche.dev/pinned-config']
+    }
+    expect([restored(), restored('h2')]).toEqual(['ConfigMap/agent=agent-1a2b3c4d', undefined])
   })
 
   it('skips blocked revisions unless one is named', () => {

@@ -42,6 +42,7 @@ export {
   templateText,
 } from './release/view/discover-revisions.ts'
 export { plainTemplate } from './release/view/stable-template.ts'
+export { unpinnedText, wasPinned } from './release/view/unpinned-template.ts'
 export { answeredIds, isAnswered } from './rollout/actions/answer-action.ts'
 export { commandText, releaseAgainText, retryHeldText } from './rollout/view/command-text.ts'
 export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-batch-release.ts'

@@ -39,7 +39,8 @@ export function presentMessage(outline: Outline): string | undefined {
   const empty = emptyStepText(outline)
   if (empty !== undefined) return titled(rollout, empty)
   // The status still calls such a node due, which it was until its old pod was deleted.
-  if (isUpdatingLeft(outline)) return updatingLeftText(leftNodesIn(outline))
+  const isPaused = rollout.spec.strategy.paused === true
+  if (!isStalled(outline) && !isPaused && isUpdatingLeft(outline)) return updatingLeftText(leftNodesIn(outline))
   const present = presentWaitingFor(outline)
   const text = present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
   if (text === undefined) return undefined

@@ -7,8 +7,8 @@ import {
   reachWaitReasons,
 } from '@tranche/api-schema'
 import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
-import { firstNodes, hashOf, plainTemplate, revisionText, stepsOf, templateText } from '@tranche/planner'
-import { type ControllerRevision, parseTime, type PodTemplate, timeText } from '@tranche/kube-types'
+import { firstNodes, hashOf, revisionText, stepsOf, unpinnedText } from '@tranche/planner'
+import { parseTime, timeText } from '@tranche/kube-types'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -232,13 +232,7 @@ function afterRollback(outline: Outline): string {
 function isOfConfig({ facts: { revisions }, canary }: Outline, rolledBack: string): boolean {
   const [was, is] = [rolledBack, canary].map((hash) => revisions.find((one) => hashOf(one) === hash))
   if (was === undefined || is === undefined || rolledBack === canary) return false
-  return templateWithoutPins(was) === templateWithoutPins(is)
-}
-
-function templateWithoutPins(revision: ControllerRevision): string {
-  const template = (plainTemplate(revision) ?? {}) as PodTemplate
-  const { [PINNED_CONFIG_ANNOTATION]: _pins, ...annotations } = template.metadata?.annotations ?? {}
-  return templateText({ ...template, metadata: { ...template.metadata, annotations } })
+  return unpinnedText(was) === unpinnedText(is)
 }
 
 /** Remedies for reasons that no action lifts and whose message does not state them. */

@@ -13,7 +13,7 @@ export interface SuspectQuestion {
   readonly older: readonly string[] | undefined
 }
 
-/** A node that was updated, or is being updated, and is not fully healthy. It is desired, or was lost with its new pod. */
+/** A desired node that was updated, or is being updated, and is not fully healthy. */
 export interface Suspect {
   readonly node: string
   /** Its non-terminating pod; undefined without one. */
@@ -70,14 +70,12 @@ function suspectsOfBlock(block: NodeBlock, question: BlockQuestion): BlockSuspec
 }
 
 function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderText }: BlockQuestion): Suspect | undefined {
-  if (!node.desired && node.desiredOnReturn !== true) return undefined
+  if (!node.desired) return undefined
   const standing = node.pods.filter(({ terminating }) => !terminating)
   if (standing.some(({ hash }) => hash !== revision)) return undefined
   const [pod] = standing
   // While an old pod terminates, its node has not been updated yet.
   if (pod === undefined && node.pods.length > 0 && !node.pods.some(({ hash }) => hash === revision)) return undefined
-  // No pod is created on a node that is not desired.
-  if (pod === undefined && !node.desired) return undefined
   const isDown = !standing.some((other) => isAvailable(other, minReadyMs, monotonicMs))
   if (!isDown && node.ready && pod?.restarts === 0 && pod.trouble === undefined) return undefined
   if (pod !== undefined && (olderText === null || olderText.includes(pod.uid))) return undefined

@@ -3,7 +3,6 @@ import { verdictText } from '@tranche/verdict'
 import { describe, expect, it } from 'vitest'
 import { at, type CaseSays, failedIn, judge, running, waiting } from './verdict-notation.ts'
 
-const unreachable = 'node.kubernetes.io/unreachable'
 const taken: Permit = { node: 'a', podUid: 'before', podResourceVersion: '4' }
 const takenBad: Permit = { ...taken, wasBad: true }
 
@@ -40,21 +39,6 @@ describe('a node on which the new version failed', () => {
     },
     'is one that was out of memory once, though it runs again': { says: a(running(1, 'OOMKilled')), want: ['a: OOMKilled'] },
     'is one that became NotReady after its kubelet acknowledged the pod': { says: a({ isNodeReady: false }), want: ['a: NodeNotReady'] },
-    'is one that became NotReady then, though a taint for that keeps the DaemonSet off it': {
-      says: a({ isNodeReady: false, ready: false, taint: unreachable }),
-      want: ['a: NodeNotReady'],
-    },
-    'is not one without a pod that a taint for its failure keeps the DaemonSet off': {
-      says: a(
-        { pod: 'none', isNodeReady: false, taint: unreachable },
-        { permits: [taken], watched: [{ node: 'a', since: at(9), downSince: at(9) }], at: 700 },
-      ),
-      want: [],
-    },
-    'is not one from which a user has taken the DaemonSet by a taint': {
-      says: a({ isNodeReady: false, ready: false, taint: 'dedicated' }, { at: 601 }),
-      want: [],
-    },
     'is not one that became NotReady then, if the policy ignores that, until the deadline': {
       says: a({ isNodeReady: false, ready: false }, { rules: { ignoreReasons: ['NodeNotReady'] }, at: 600 }),
       want: [],

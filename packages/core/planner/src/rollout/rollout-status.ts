@@ -9,6 +9,7 @@ import { withoutHeld, withRolledBack } from './held/held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './states/hold-first.ts'
 import { leakedWhileHeld } from './states/leaked-while-held.ts'
 import { standingFailure } from './release/release-failure.ts'
+import { isReturn } from './release/release-spec.ts'
 import { policyInUse } from './view/release-policy.ts'
 import { nextReleases } from './release/release-records.ts'
 import { summarizeBatchRelease } from './release/batch-release-summary.ts'
@@ -75,11 +76,20 @@ function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: 
       const forgotten = effect.revision === null ? heldRevisions : withoutHeld(heldRevisions, effect.revision)
       const lifts = before.phase === 'Progressing' || standingFailure(view, before) !== null
       const actions = lifts ? { ...acceptedActions, retry: effect.id } : acceptedActions
-      return nextState(view, { ...before, heldRevisions: forgotten, acceptedActions: actions })
+      return nextState(view, { ...before, heldRevisions: forgotten, acceptedActions: actions, rollbackFrom: rollbackAfter(before, effect) })
     }
     default:
       return effect satisfies never
   }
+}
+
+/** A retry of the stable revision, which failures on nodes left had blocked, releases it to these nodes again: failures stop that, unlike a rollback. */
+function rollbackAfter(
+  { canary, heldRevisions, rollbackFrom }: RolloutState,
+  { revision }: ActionEffect & { kind: 'retry' },
+): string | undefined {
+  const isBlocked = heldRevisions.some((one) => one.revision === revision)
+  return isBlocked && isReturn(canary) && revision === canary.canaryRevision ? undefined : rollbackFrom
 }
 
 function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {

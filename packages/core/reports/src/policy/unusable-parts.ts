@@ -54,6 +54,7 @@ export function withoutUnusable(sections: readonly Section[], policy: ReleasePol
  * semicolon; empty without any.
  */
 export function othersNotAllowedText({ status }: Rollout, reason: string): string {
+  if (!isAdviceRule(reason)) return ''
   const others = (status?.policy?.unusable ?? []).filter((one) => one !== reason && needsPerson(one)).filter(isAdviceRule)
   const fields = others.map((one) => adviceRules[one].path.replace(/^spec\./, ''))
   return fields.length === 0 ? '' : `; not allowed either: ${fields.join(', ')} (tranche doctor shows the values to set)`

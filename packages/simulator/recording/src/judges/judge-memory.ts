@@ -33,6 +33,8 @@ class MemoryJudge implements Judge {
   /** DaemonSet → rolled-back templates lifted by a retry that has no answer so far. */
   readonly #lifted = new Map<string, ReadonlyMap<string, number>>()
   readonly #reported = createReportedFailures()
+  /** DaemonSet → failed templates that only a user has replaced: a rollback may put them back. */
+  readonly #replaced = new Map<string, Set<string>>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
@@ -90,8 +92,11 @@ class MemoryJudge implements Judge {
     const key = `${write.namespace}/${next.name}`
     if (this.#parts.query.isOurs(write.actor ?? '')) {
       this.#rollBack(key, before.template, write.t)
-      this.#rolledBack.get(key)?.delete(next.template ?? '')
-    } else if (this.#hasFailed(write, next, before.template)) this.#rollBack(key, before.template, write.t)
+      if (this.#replaced.get(key)?.delete(next.template ?? '') === true) this.#rolledBack.get(key)?.delete(next.template ?? '')
+    } else if (this.#hasFailed(write, next, before.template) && this.#rolledBack.get(key)?.has(before.template) !== true) {
+      this.#rollBack(key, before.template, write.t)
+      this.#replaced.set(key, (this.#replaced.get(key) ?? new Set()).add(before.template))
+    }
   }
 
   /** Whether users read that this template has failed. */

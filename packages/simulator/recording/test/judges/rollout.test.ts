@@ -286,6 +286,18 @@ describe('a blocked revision', () => {
         [],
       ],
       [
+        'is one that Tranche replaced, though Tranche itself puts it back',
+        (s) =>
+          s
+            .rollout({})
+            .daemonSet({ template: 'template-1' }, 'controller-1')
+            .daemonSet({ template: 'template-2' }, 'controller-1')
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        ['G12 a'],
+      ],
+      [
         'is none that a rollback puts back',
         (s) => again(replaced(failed(s).wait(10_000)).daemonSet({ template: 'template-2' }, 'controller-1')),
         [],

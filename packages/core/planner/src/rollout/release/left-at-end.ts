@@ -18,8 +18,9 @@ export function leftSoFar(view: RolloutView, releaseName: string): LeftAtEnd {
   const { rollout, release, fleet } = view
   const canaryRevision = rollout.status?.canaryStatus?.canaryRevision
   if (release?.spec.tranche?.release === releaseName) return leftAtEnd(view, release.spec)
-  const unwell = fleet.nodes.filter(({ pods }) => pods.some(({ hash, ready }) => hash === canaryRevision && !ready))
-  return leftAtEnd(view, { tranche: { canaryRevision, left: { nodes: unwell.map(({ name }) => name) } } })
+  const isUnwell = ({ pods }: NodeView): boolean => pods.some(({ hash, ready }) => hash === canaryRevision && !ready)
+  const judged = fleet.nodes.filter((node) => isUnwell(node) || (node.desiredOnReturn === true && !hasRun(node, canaryRevision)))
+  return leftAtEnd(view, { tranche: { canaryRevision, left: { nodes: judged.map(({ name }) => name) } } })
 }
 
 /**
@@ -31,10 +32,13 @@ export function leftAtEnd({ fleet, release }: RolloutView, { tranche }: Pick<Bat
   if (left !== undefined && left.nodes === undefined) return left
   // A node that was lost in mid-update has an unsettled permit, and no pod that its kubelet has acknowledged.
   const taken = new Set(left === undefined ? release?.status?.flight?.permits.map(({ node }) => node) : [])
-  const hasRun = ({ pods }: NodeView): boolean => pods.some(({ hash, acknowledged }) => hash === canaryRevision && acknowledged)
   // A node that is down without an old pod returns with a pod of the revision. Whether that one fails says something about the revision.
   const isAway = ({ name, desiredOnReturn }: NodeView): boolean => taken.has(name) || (left === undefined && desiredOnReturn === true)
-  const due = fleet.nodes.filter((node) => hasOldPod(node, canaryRevision) || (isAway(node) && !hasRun(node)))
+  const due = fleet.nodes.filter((node) => hasOldPod(node, canaryRevision) || (isAway(node) && !hasRun(node, canaryRevision)))
   const nodes = [...new Set([...(left?.nodes ?? []), ...due.map(({ name }) => name)])]
   return nodes.length > LEFT_NODES_MAX ? {} : { nodes: nodes.toSorted() }
+}
+
+function hasRun({ pods }: NodeView, revision: string | undefined): boolean {
+  return pods.some(({ hash, acknowledged }) => hash === revision && acknowledged)
 }

@@ -20,7 +20,7 @@ export function standingFailure(view: RolloutView, { canary, acceptedActions }: 
 }
 
 /**
- * The failure that the status says has stopped the version. It stands where the BatchRelease is gone, because another client deleted it or the
+ * The failure that the status says has stopped the version. It counts where the BatchRelease is gone, because another client deleted it or the
  * Rollout was disabled.
  */
 export function reportedFailure({ rollout }: RolloutView, state: ReportedContext): Failure | null {

@@ -13,7 +13,7 @@ import type { RolloutView } from '../view/rollout-view.ts'
  */
 export function heldWhenOvertaken(view: RolloutView, before: RolloutState): readonly HeldRevision[] {
   const { heldRevisions, canary } = before
-  const failure = failureThatStands(view, before)
+  const failure = failureInForce(view, before)
   if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions
   const { canaryRevision } = canary
   const digest = digestOf(view, canaryRevision)
@@ -31,7 +31,7 @@ function digestOf({ revisions, rollout: { status } }: RolloutView, revision: str
 }
 
 /** By the BatchRelease, else by the status. */
-function failureThatStands(view: RolloutView, before: RolloutState): Failure | null {
+function failureInForce(view: RolloutView, before: RolloutState): Failure | null {
   const { phase } = before
   if (phase === 'Progressing' || phase === 'Healthy') return standingFailure(view, before) ?? reportedFailure(view, before)
   return phase === 'Disabled' ? reportedFailure(view, before) : null
