@@ -10,7 +10,8 @@ import type { World } from './world.ts'
 /**
  * Revisions that are from before a release, because they were stable once. A template becomes stable when a Rollout reports that its release
  * is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run when a Rollout is created count
- * too, except the one of a frozen release. A template that is released again and does not become stable counts no longer.
+ * too, except the one of a frozen release. A template that is released again and does not become stable counts no longer. One that is replaced
+ * before the status of a new Rollout names it was not released.
  */
 export interface FormerRevisions {
   /** Called for each write, before it is applied to the world. */
@@ -28,6 +29,8 @@ export function followFormerRevisions(world: World, observations: Observations, 
 interface Known {
   /** Last template that became stable; undefined before the first. */
   stable: string | undefined
+  /** False from the creation of a Rollout until its status first names a revision. */
+  hasStatus: boolean
   /** Templates that were stable, newest last. */
   readonly former: { readonly cause: Cause; readonly templates: ReadonlySet<string> }[]
 }
@@ -76,7 +79,7 @@ class StableTemplates implements FormerRevisions {
     const before = story?.latest?.template
     if (story === undefined || write.type === 'DELETED' || template === undefined || before === undefined || before === template) return
     const known = this.#of(story)
-    if (before !== known.stable)
+    if (before !== known.stable && known.hasStatus)
       this.#note(
         story,
         write,
@@ -91,6 +94,7 @@ class StableTemplates implements FormerRevisions {
     const known = this.#of(story)
     if (this.#world.before(write) === undefined) {
       known.stable = undefined
+      known.hasStatus = false
       const frozen = this.#templateOf(frozenRevision(story))
       this.#note(
         story,
@@ -99,9 +103,11 @@ class StableTemplates implements FormerRevisions {
       )
     }
     const template = story.latest?.template
+    const { canaryRevision } = status?.canaryStatus ?? {}
+    if (this.#isOurs(write.actor ?? '') && (canaryRevision ?? '') !== '') known.hasStatus = true
     const isReported = this.#isOurs(write.actor ?? '') && status?.phase === 'Healthy'
     if (!isReported || template === undefined || template === known.stable) return
-    if (this.#templateOf(status.canaryStatus?.canaryRevision ?? '') !== template || !this.#isOnEveryNode(story, template, write.t)) return
+    if (this.#templateOf(canaryRevision ?? '') !== template || !this.#isOnEveryNode(story, template, write.t)) return
     known.stable = template
     this.#note(story, write, [...this.#latest(known), template])
   }
@@ -132,7 +138,7 @@ class StableTemplates implements FormerRevisions {
   }
 
   #of(story: DaemonSetStory): Known {
-    const known = this.#known.get(story) ?? { stable: undefined, former: [] }
+    const known = this.#known.get(story) ?? { stable: undefined, hasStatus: true, former: [] }
     this.#known.set(story, known)
     return known
   }

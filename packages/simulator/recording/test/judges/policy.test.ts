@@ -109,6 +109,8 @@ describe('nodes that died before their update', () => {
   const then = (s: Script, template: string): Script => s.daemonSet({ template }).seen().wait(2_000)
   const report = (s: Script, canaryRevision: string): Script =>
     s.rollout({ status: { phase: 'Healthy', canaryStatus: { canaryRevision } } }, 'controller-1')
+  const naming = (s: Script, canaryRevision: string): Script =>
+    s.rollout({ status: { phase: 'Progressing', canaryStatus: { canaryRevision } } }, 'controller-1')
   const release = (s: Script, version: number, nodes = 'abcd'): Script => {
     then(s, `template-${version}`)
     for (const node of nodes) s.pod(`${node}1`, { hash: `v${version}` })
@@ -139,6 +141,16 @@ describe('nodes that died before their update', () => {
       [
         'must not run a revision that was stable once if it is released again and does not complete',
         (s) => delBoth(then(deadOnV0(then(release(release(s, 0), 3), 'template-0')), 'template-2')),
+        ['G1 b'],
+      ],
+      [
+        'may run the revision of a template that is replaced before the status of its new Rollout names one',
+        (s) => delBoth(then(then(deadOnV0(s), 'template-0').rollout({}), 'template-2')),
+        [],
+      ],
+      [
+        'must not run the revision of one that is replaced after that',
+        (s) => delBoth(then(naming(then(deadOnV0(s), 'template-0').rollout({}), 'v0'), 'template-2')),
         ['G1 b'],
       ],
       ['may run a revision that ran when its Rollout was created', (s) => delBoth(then(deadOnV0(s).rollout({}), 'template-2')), []],
