@@ -92,7 +92,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnpinned',
     fault: 'nothing is pinned for a release that is completed first',
     file: 'packages/core/planner/src/rollout/take-over-for-pins.ts',
-    find: "isDeletedOrDisabled(rollout) && onDeletePolicy(rollout) !== 'Complete'",
+    find: 'isDeletedOrDisabled(rollout) && !isCompletedFirst(view)',
     replace: 'isDeletedOrDisabled(rollout)',
     tests: [pinnedRollbacks],
   },

@@ -161,7 +161,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: 'packages/core/planner/src/rollout/states/start-state.ts',
     find: 'before.failure : keptFailure(view, before, revision)',
     replace: 'before.failure : undefined',
-    tests: ['test/scenarios/left-nodes.test.ts'],
+    tests: ['packages/core/planner/test/rollout/left-behind.test.ts'],
   },
   {
     rule: 'G9',

@@ -66,8 +66,14 @@ it.each(['none', 'inProcess'] as const)(
     await begin(admission)
     await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
     await stage.until('the failure is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+    const phases = new Set<string | undefined>()
     await stage.setImage('v3')
     await stage.setImage('v2')
+    for (let time = 0; time < 20; time++) {
+      await stage.pass(500)
+      phases.add((await stage.rollout()).status?.phase)
+    }
+    expect([...phases], 'no release begins').toEqual(['Healthy'])
     await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
     await stage.pass(10 * 60_000)
     expect(await nodesOn(stage, 'v1')).toEqual([dead[1]])

@@ -75,11 +75,11 @@ describe('an abort while config cannot be pinned', () => {
 
 describe('a Rollout that is disabled while config cannot be pinned', () => {
   it('completes no release without copies, and completes it with them once they can be created (Complete)', async () => {
-    const mend = await heldRelease()
+    const allow = await heldRelease()
     await disable('Complete')
     await stage.pass(5 * 60_000)
     expect([await contents(stage), (await condition(stage, 'Stalled'))?.reason]).toEqual([ones, 'ConfigUnpinned'])
-    mend()
+    allow()
     await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled', 10 * 60_000)
     expect([await nodesOn(stage, 'v2'), await contents(stage)]).toEqual([expect.objectContaining({ length: 5 }), ['2', '2', '2', '2', '2']])
     expectKept(stage)
@@ -127,11 +127,11 @@ async function heldRelease(): Promise<() => void> {
   await untilPausedAt(stage, 1)
   await stage.approve()
   await untilContents(stage, ones)
-  const mend = refuse(['create'], quota)
+  const allow = refuse(['create'], quota)
   await write(stage, '2')
   await applyWithoutCopies('v2')
   await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'ConfigUnpinned', 60_000)
-  return mend
+  return allow
 }
 
 /** As a client that applies its manifest, which knows nothing of copies. */

@@ -7,6 +7,7 @@ import { isMidSurge } from '../release/progress/strategy-drift.ts'
 import { obstacleOf } from './states/obstacle-of.ts'
 import { isDeletedOrDisabled, onDeletePolicy } from './held/on-delete.ts'
 import { isRollingBack } from './held/way-back.ts'
+import { isUnderWay } from './release/release-spec.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 
 /** When a Rollout may change the template of its DaemonSet to pin config. */
@@ -28,7 +29,7 @@ export type PinTiming =
 export function takeOverForPins(view: RolloutView): PinTiming {
   const { rollout, daemonSet, fleet, strategyScope } = view
   // A release that is completed first has copies like any other; one that is frozen or rolled back stays as it is.
-  if (isDeletedOrDisabled(rollout) && onDeletePolicy(rollout) !== 'Complete') return { kind: 'none' }
+  if (isDeletedOrDisabled(rollout) && !isCompletedFirst(view)) return { kind: 'none' }
   if (daemonSet === undefined || obstacleOf(view) !== null) return { kind: 'none' }
   const { annotations = {}, deletionTimestamp } = daemonSet.metadata
   if (deletionTimestamp !== undefined || annotations[daemonSetAnnotations.rollout] !== rollout.metadata.name) return { kind: 'none' }
@@ -42,6 +43,14 @@ export function takeOverForPins(view: RolloutView): PinTiming {
     strategyScope === 'release' ? { [daemonSetAnnotations.inProgressing]: JSON.stringify({ rolloutName: rollout.metadata.name }) } : {}
   const patch = daemonSetPatch(daemonSet, { ...change, annotations: { ...change.annotations, ...says } }) ?? []
   return { kind: 'now', operations: patch.filter(({ path }) => path !== '/metadata/uid' && path !== '/metadata/resourceVersion') }
+}
+
+/** Whether a release runs, or is held before its start, and control ends with its completion. Without one, nothing may begin. */
+function isCompletedFirst({ rollout, daemonSet, revisions, fleet }: RolloutView): boolean {
+  if (daemonSet === undefined || onDeletePolicy(rollout) !== 'Complete') return false
+  const { canaryStatus, stableRevision } = rollout.status ?? {}
+  const found = discoverRevisions({ daemonSet, revisions, fleet, lastStable: stableRevision })
+  return (canaryStatus !== undefined && isUnderWay(canaryStatus)) || (found.kind === 'found' && found.canary !== stableRevision)
 }
 
 /** Whether a release in charge decides about the strategy. One of another template does not: the release of the present one takes over. */

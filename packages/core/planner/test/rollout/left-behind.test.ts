@@ -273,6 +273,18 @@ describe('a release that is over', () => {
 
 const namedCareful = { namespace: 'demo', name: 'careful', uid: 'careful', resourceVersion: '1', generation: 1 }
 
+it('blocks a version that failed on a node left and is replaced before the next BatchRelease judges it (G12)', () => {
+  const fake = twoLeft()
+  returnBad(fake, 'node-3')
+  expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.reason).toBe('ReleaseFailed')
+  fake.release = undefined
+  for (let pass = 0; pass < 5; pass++) fake.passRollout()
+  expect(fake.rollout?.status?.phase).toBe('Progressing')
+  fake.setImage('v1')
+  settle(fake)
+  expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
+})
+
 function leftBehind(steps: readonly RolloutStep[] = [{ replicas: '100%' }]): FakeCluster {
   const fake = new FakeCluster({ steps, scope: 'release' })
   settle(fake)
@@ -283,8 +295,7 @@ function leftBehind(steps: readonly RolloutStep[] = [{ replicas: '100%' }]): Fak
   return fake
 }
 
-/** Nodes 3 and 4 are NotReady when the release ends. */
-/** @param old nodes that are NotReady with an old pod @param without nodes that are dead, not desired, and without a pod */
+/** A release ends without some nodes. @param old nodes that are NotReady with an old pod @param without nodes that are dead, not desired, and without a pod */
 function twoLeft(old: readonly string[] = ['node-3', 'node-4'], without: readonly string[] = []): FakeCluster {
   const fake = new FakeCluster({ steps: [{ replicas: '100%' }], scope: 'release' })
   settle(fake)
@@ -292,7 +303,7 @@ function twoLeft(old: readonly string[] = ['node-3', 'node-4'], without: readonl
   for (const name of without) losePod(fake, name)
   fake.setImage('v2')
   settle(fake)
-  const text = old.length === 0 ? '' : `${old.length} ${old.length === 1 ? 'node is' : 'nodes are'} left behind`
+  const text = old.length === 0 ? 'is current' : `${old.length} ${old.length === 1 ? 'node is' : 'nodes are'} left behind`
   expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', message: expect.stringContaining(text) })
   return fake
 }

@@ -28,6 +28,9 @@ describe('a Rollout whose config changes', () => {
   it.each<[sentence: string, view: RolloutView, kind: string]>([
     ['changes nothing while it is disabled', withRollout({ spec: { ...viewOf().rollout.spec, disabled: true } }), 'none'],
     ['changes nothing while it is deleted', withRollout({ metadata: { ...viewOf().rollout.metadata, deletionTimestamp: 'now' } }), 'none'],
+    ['changes nothing while it is disabled with Complete, and no release runs', completing(viewOf()), 'none'],
+    ['pins while it is disabled with Complete, and a template is not released', completing(unreleased()), 'now'],
+    ['changes nothing while it is disabled with Rollback, and a template is not released', completing(unreleased(), 'Rollback'), 'none'],
     ['changes nothing without a DaemonSet', { ...viewOf(), daemonSet: undefined }, 'none'],
     ['changes nothing before it is bound', withDaemonSet({ annotations: {} }), 'none'],
     [
@@ -51,6 +54,21 @@ function viewOf(): RolloutView {
   const fake = new FakeCluster()
   settle(fake)
   return fake.rolloutView()!
+}
+
+/** The template v2 is there, and its release has not begun. */
+function unreleased(): RolloutView {
+  const fake = new FakeCluster()
+  settle(fake)
+  fake.setImage('v2')
+  fake.actNatively()
+  return fake.rolloutView()!
+}
+
+function completing(view: RolloutView, onDelete = 'Complete'): RolloutView {
+  const { metadata, spec } = view.rollout
+  const annotations = { ...metadata.annotations, 'tranche.dev/on-delete': onDelete }
+  return { ...view, rollout: { ...view.rollout, metadata: { ...metadata, annotations }, spec: { ...spec, disabled: true } } }
 }
 
 function withRollout(change: Partial<RolloutView['rollout']>): RolloutView {

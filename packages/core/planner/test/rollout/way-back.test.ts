@@ -180,6 +180,22 @@ describe('config that cannot be pinned', () => {
     expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
   })
 
+  it('holds a node left whose release begins again because its BatchRelease was deleted', () => {
+    const fake = new FakeCluster({ steps: [{ replicas: '100%' }], maxUnavailable: 5 })
+    settle(fake)
+    fake.nodes.set('node-4', { ready: false, bad: true })
+    fake.setImage('v2')
+    settle(fake)
+    fake.release = undefined
+    settle(fake)
+    expect(fake.release).toBeDefined()
+    holdConfig(fake, 'CopyFailed')
+    settle(fake)
+    fake.nodes.set('node-4', { ready: true, bad: false })
+    settle(fake)
+    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
+  })
+
   it('does not change the template before the rollback is over', () => {
     const fake = inRelease()
     fake.act({ id: 'a', type: 'abort' })

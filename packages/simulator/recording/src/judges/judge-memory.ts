@@ -156,20 +156,26 @@ class MemoryJudge implements Judge {
     const isAsked = retry !== undefined && (answer?.id !== retry || answer.result === undefined || answer.result === 'Accepted')
     const was = before.status?.heldRevisions ?? []
     const is = new Set((next.status?.heldRevisions ?? []).map(({ digest }) => digest))
-    const forgotten = was.filter((one) => !is.has(one.digest) && !isReturnedTo(one, before, next))
+    const forgotten = was.filter((one) => !is.has(one.digest) && !this.#isReturnedTo(one, before, next))
     if (forgotten.length === 0 || is.size >= MOST_HELD || isAsked) return
     const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
     const text = `${write.actor} removed blocked revision ${names} from the status without a retry`
     this.#parts.breach({ guarantee: 'G12', atMs: write.t, text })
   }
-}
 
-/** Whether the same write blocks the revision being released: that puts the stable template back. */
-function isReturnedTo({ revision }: Held, { status: before }: RecordedRollout, { status: next }: RecordedRollout): boolean {
-  const { canaryRevision, stableRevision } = before?.canaryStatus ?? {}
-  const blocks = (status: RecordedRollout['status']): boolean =>
-    status?.heldRevisions?.some((one) => one.revision === canaryRevision) ?? false
-  return revision === stableRevision && canaryRevision !== stableRevision && blocks(next) && !blocks(before)
+  /** Whether the same write blocks the revision being released: that puts the template of the stable one back, whatever hash it has by now. */
+  #isReturnedTo({ revision }: Held, { status: before }: RecordedRollout, { status: next }: RecordedRollout): boolean {
+    const { canaryRevision, stableRevision } = before?.canaryStatus ?? {}
+    const blocks = (status: RecordedRollout['status']): boolean =>
+      status?.heldRevisions?.some((one) => one.revision === canaryRevision) ?? false
+    return this.#isSame(revision, stableRevision) && !this.#isSame(canaryRevision, stableRevision) && blocks(next) && !blocks(before)
+  }
+
+  #isSame(revision: string | undefined, other: string | undefined): boolean {
+    const { world } = this.#parts
+    const template = world.templateOf(revision ?? '')
+    return revision === other || (template !== undefined && template === world.templateOf(other ?? ''))
+  }
 }
 
 function keyOf({ namespace, o }: RecordedWrite): string {

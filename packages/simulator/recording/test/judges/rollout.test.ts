@@ -217,6 +217,9 @@ describe('a blocked revision', () => {
   const held = { status: { heldRevisions: [{ revision: 'v2', digest: 'd2' }] } }
   const canaryStatus = { canaryRevision: 'v3', stableRevision: 'v2' }
   const stableHeld = { status: { ...held.status, canaryStatus } }
+  const renamed = { ...canaryStatus, stableRevision: 'v2b' }
+  const stableRenamed = { status: { ...held.status, canaryStatus: renamed } }
+  const nextRenamed = { status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }], canaryStatus: renamed } }
   const nextHeld = { status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }], canaryStatus } }
   const release = (s: Script, hash: string): Script => s.record({ revision: hash })
   /** The status calls v2 failed. */
@@ -353,6 +356,11 @@ describe('a blocked revision', () => {
       [
         'is forgotten when the release of another version is rolled back to it, because it is the stable one',
         (s) => s.rollout(stableHeld, 'controller-1').rollout(nextHeld, 'controller-1'),
+        [],
+      ],
+      [
+        'is forgotten then, too, where the stable revision has another hash by now',
+        (s) => s.revision('v2b', 'template-2').rollout(stableRenamed, 'controller-1').rollout(nextRenamed, 'controller-1'),
         [],
       ],
       [

@@ -23,7 +23,7 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
   if (held === undefined || isReverted(daemonSet, held) || canaryStatus?.canaryRevision !== held.revision) return null
   if (!isRevertDue(view, held)) return null
   const stable = canaryStatus?.stableRevision
-  const template = stable === held.revision ? null : templateToPutBack(view, stable)
+  const template = templateToPutBack(view, stable)
   if (template === null) return null
   const patch = revertPatch(view, daemonSet, { template, mark: revertMark(held) })
   return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: revertEvent(view, held) }
