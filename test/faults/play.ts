@@ -14,7 +14,7 @@ import { createTenant, TENANT, type Tenant } from './tenant-operations.ts'
 import { createUpgrades, type Upgrades } from './upgrades.ts'
 import { createOwners, daemonSetOf, type Owners, rolloutOf } from './owners.ts'
 import { durationText } from './words.ts'
-import { createWorld, drive, letPass, type Note, type World } from './world.ts'
+import { createWorld, drive, letPass, type Note, type Program, type World } from './world.ts'
 
 /** A schedule that was played to its end. */
 export interface Played {
@@ -35,7 +35,10 @@ const FIRST_MS = 10 * MINUTE
 const END_MS = 60 * MINUTE
 /** Number of days for which nodes may wait for the next one. The person may release another version each day. */
 const MOST_DAYS = 3
-const DAY_MS = 24 * 60 * MINUTE
+const HOUR = 60 * MINUTE
+const DAY_MS = 24 * HOUR
+/** Of so many seeds, one keeps its programs running through the days. Programs that wait a day cost as much as some twenty other seeds. */
+const LIVE_ONE_IN = 4
 /** Time between two looks of a person at the release, in milliseconds: whether it waits for them, or has ended. */
 const LOOK_MS = 5_000
 /** Time after the end in which nothing may change any more, in milliseconds. */
@@ -276,10 +279,26 @@ async function unendedOf(world: World, owners: Owners): Promise<readonly string[
 async function untilRoom(world: World, owners: Owners, unended: readonly string[]): Promise<readonly string[]> {
   let left = unended
   for (let days = 0; days < MOST_DAYS && left.length > 0 && (await drive(world.clock, waitsForRoom(world))); days++) {
-    await letPass(world.clock, DAY_MS)
+    await letDayPass(world)
     left = await untilEnded(world, owners, END_MS)
   }
   return left
+}
+
+/** In most seeds all programs are scaled to zero for the day, and back in its last hour. */
+async function letDayPass(world: World): Promise<void> {
+  const { clock, schedule } = world
+  if (schedule.seed % LIVE_ONE_IN === 0) return letPass(clock, DAY_MS)
+  world.note('all programs are scaled to zero for a day')
+  for (const program of programsOf(world)) world.kill(program)
+  await letPass(clock, DAY_MS - HOUR)
+  for (const slot of slotsOf(schedule)) world.start(slot)
+  await letPass(clock, HOUR)
+}
+
+function programsOf(world: World): readonly Program[] {
+  const running = slotsOf(world.schedule).map((slot) => world.programIn(slot))
+  return [...running.filter((program) => program !== undefined), ...world.replaced()]
 }
 
 /** Whether a release waits for nodes whose agents were away for long enough. */

@@ -14,7 +14,7 @@ export function messagesAsMaps(expression: string, messages: CelMessages): strin
   let before = ''
   return tokens
     .map((token, index) => {
-      if (/^\s|^\/\//.test(token)) return token
+      if (isBlank(token)) return token
       const next = nextToken(tokens, index)
       const written = rewritten(token, { messages, before, next, fields: open.at(-1) ?? null })
       if ('([{'.includes(token)) open.push(token === '{' ? (messages[before] ?? null) : null)
@@ -42,5 +42,10 @@ function rewritten(token: string, { messages, before, next, fields }: Place): st
 }
 
 function nextToken(tokens: readonly string[], index: number): string {
-  return tokens.slice(index + 1).find((token) => !/^\s|^\/\//.test(token)) ?? ''
+  for (let at = index + 1; at < tokens.length; at++) if (!isBlank(tokens[at]!)) return tokens[at]!
+  return ''
+}
+
+function isBlank(token: string): boolean {
+  return /^\s|^\/\//.test(token)
 }

@@ -6,7 +6,7 @@ import { patchedObject } from '../patched-object.ts'
 import type { RequestPlace } from '../webhook-match.ts'
 import { admissionRequest, placeOf, type WebhookWrite } from '../webhook-write.ts'
 import { type Policy, type PolicyBinding, type PolicyValidation, readBinding, readPolicy } from './policy-configuration.ts'
-import { createEvaluate, type Evaluate, toJson } from './policy-expressions.ts'
+import { evaluate, toJson } from './policy-expressions.ts'
 import { policyVersion, selects } from './policy-match.ts'
 import { type ParamSource, paramsOf } from './policy-params.ts'
 
@@ -27,7 +27,6 @@ export interface Policies {
 
 /** `follow` must be called with every change, so that changed policies are read again. */
 export function createPolicies(source: ParamSource): Policies & { readonly follow: (change: Change) => void } {
-  const parts: Parts = { source, evaluate: createEvaluate() }
   let read: Bound | undefined
   const bound = (): Bound => (read ??= readBound(source))
   return {
@@ -35,15 +34,10 @@ export function createPolicies(source: ParamSource): Policies & { readonly follo
       const wants = ({ policy }: BoundPolicy): boolean => policyVersion(policy, place) !== undefined
       return !isExempt(place) && (bound().mutating.some(wants) || bound().validating.some(wants))
     },
-    mutate: (write, again = false) => (isExempt(placeOf(write)) ? write.object : mutate(parts, bound().mutating, { write, again })),
-    validate: (write) => (isExempt(placeOf(write)) ? [] : validate(parts, bound().validating, write)),
+    mutate: (write, again = false) => (isExempt(placeOf(write)) ? write.object : mutate(source, bound().mutating, { write, again })),
+    validate: (write) => (isExempt(placeOf(write)) ? [] : validate(source, bound().validating, write)),
     follow: ({ id }) => void (isExempt(id) && (read = undefined)),
   }
-}
-
-interface Parts {
-  readonly source: ParamSource
-  readonly evaluate: Evaluate
 }
 
 interface BoundPolicy {
@@ -79,7 +73,7 @@ function readBound({ store }: ParamSource): Bound {
 }
 
 function mutate(
-  parts: Parts,
+  source: ParamSource,
   policies: readonly BoundPolicy[],
   { write, again }: { readonly write: WebhookWrite; readonly again: boolean },
 ): ApiObject | undefined {
@@ -87,8 +81,8 @@ function mutate(
   const failed: string[] = []
   const apply = (bound: BoundPolicy): void => {
     try {
-      for (const values of inputsOf(parts, bound, { ...write, object })) {
-        const patch = bound.policy.mutations.flatMap((expression) => toJson(parts.evaluate(expression, values)) as readonly unknown[])
+      for (const values of inputsOf(source, bound, { ...write, object })) {
+        const patch = bound.policy.mutations.flatMap((expression) => toJson(evaluate(expression, values)) as readonly unknown[])
         object = patchedObject({ ...write, object }, patch, `policy '${bound.policy.name}'`)
       }
     } catch (error) {
@@ -108,12 +102,12 @@ function refusal({ policy, binding }: BoundPolicy, error: unknown): string {
   return `policy '${policy.name}' with binding '${binding.name}' denied request: ${(error as Error).message}`
 }
 
-function validate(parts: Parts, policies: readonly BoundPolicy[], write: WebhookWrite): readonly string[] {
+function validate(source: ParamSource, policies: readonly BoundPolicy[], write: WebhookWrite): readonly string[] {
   const warnings: string[] = []
   const denied: (Denial & { readonly bound: BoundPolicy })[] = []
   for (const bound of policies) {
     const { policy, binding } = bound
-    for (const denial of denialsOf(parts, bound, write)) {
+    for (const denial of denialsOf(source, bound, write)) {
       if (binding.actions.includes('Deny')) denied.push({ ...denial, bound })
       if (binding.actions.includes('Warn'))
         warnings.push(`Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${denial.message}`)
@@ -138,16 +132,16 @@ interface Denial {
   readonly reason: string
 }
 
-function denialsOf(parts: Parts, bound: BoundPolicy, write: WebhookWrite): readonly Denial[] {
+function denialsOf(source: ParamSource, bound: BoundPolicy, write: WebhookWrite): readonly Denial[] {
   const { policy } = bound
   const failure = (error: unknown): readonly Denial[] =>
     policy.failurePolicy === 'Ignore' ? [] : [{ message: (error as Error).message, reason: 'Invalid' }]
   try {
-    return inputsOf(parts, bound, write).flatMap((values) =>
+    return inputsOf(source, bound, write).flatMap((values) =>
       policy.validations.flatMap((validation) => {
         try {
-          if (parts.evaluate(validation.expression, values) === true) return []
-          return [{ message: messageOf(parts, validation, values), reason: validation.reason }]
+          if (evaluate(validation.expression, values) === true) return []
+          return [{ message: messageOf(validation, values), reason: validation.reason }]
         } catch (error) {
           return failure(error)
         }
@@ -160,7 +154,7 @@ function denialsOf(parts: Parts, bound: BoundPolicy, write: WebhookWrite): reado
 
 type Values = Readonly<Record<string, unknown>>
 
-function messageOf({ evaluate }: Parts, { expression, message, messageExpression }: PolicyValidation, values: Values): string {
+function messageOf({ expression, message, messageExpression }: PolicyValidation, values: Values): string {
   const otherwise = message === '' ? `failed expression: ${expression.trim()}` : message
   if (messageExpression === '') return otherwise
   try {
@@ -172,7 +166,7 @@ function messageOf({ evaluate }: Parts, { expression, message, messageExpression
 }
 
 /** @returns variables of the expressions, once per params object; empty when the policy does not match the write */
-function inputsOf({ source, evaluate }: Parts, bound: BoundPolicy, write: WebhookWrite): readonly Values[] {
+function inputsOf(source: ParamSource, bound: BoundPolicy, write: WebhookWrite): readonly Values[] {
   const { policy, binding } = bound
   const place = placeOf(write)
   const version = policyVersion(policy, place)
@@ -182,12 +176,12 @@ function inputsOf({ source, evaluate }: Parts, bound: BoundPolicy, write: Webhoo
   const namespaceObject = write.namespace === undefined ? null : (namespaceOf(write.namespace) ?? null)
   return paramsOf(source, policy, binding, write.namespace)
     .map((params) => ({ object, oldObject, request, params: params ?? null, namespaceObject }))
-    .filter((values) => meets(evaluate, policy, values))
-    .map((values) => ({ ...values, variables: variablesOf(evaluate, policy, values) }))
+    .filter((values) => meets(policy, values))
+    .map((values) => ({ ...values, variables: variablesOf(policy, values) }))
 }
 
 /** One false condition decides, even if others fail to evaluate. */
-function meets(evaluate: Evaluate, { matchConditions }: Policy, values: Values): boolean {
+function meets({ matchConditions }: Policy, values: Values): boolean {
   let fault: unknown
   for (const { expression } of matchConditions) {
     try {
@@ -201,7 +195,7 @@ function meets(evaluate: Evaluate, { matchConditions }: Policy, values: Values):
 }
 
 /** A variable that cannot be evaluated is missing: an expression that uses it fails. */
-function variablesOf(evaluate: Evaluate, { variables }: Policy, values: Values): JsonObject {
+function variablesOf({ variables }: Policy, values: Values): JsonObject {
   const known: Record<string, unknown> = {}
   for (const { name, expression } of variables) {
     try {

@@ -10,7 +10,7 @@ export type ExpressionKind = 'bool' | 'string' | 'list<JSONPatch>' | 'anything'
 
 /** @returns why an expression is invalid; undefined when it is valid */
 export function expressionFault(expression: string, kind: ExpressionKind): string | undefined {
-  const compiled = compile(expression)
+  const compiled = programOf(expression)
   if (typeof compiled === 'string') return compiled
   if (kind === 'anything' || compiled.type === 'dyn' || compiled.type === kind) return undefined
   if (kind === 'list<JSONPatch>')
@@ -18,18 +18,17 @@ export function expressionFault(expression: string, kind: ExpressionKind): strin
   return `must evaluate to ${kind} but got ${celName(compiled.type)}`
 }
 
-/** @param variables `object`, `oldObject`, `request`, `params`, `namespaceObject`, `variables` @throws {Error} in the words of the real API server */
-export type Evaluate = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown
-
-/** @returns evaluator of policy expressions, which compiles each once */
-export function createEvaluate(): Evaluate {
-  const programOf = createKeptPrograms(compile)
-  return (expression, variables) => {
-    const program = programOf(expression)
-    const result = typeof program === 'string' ? { ok: false as const, error: program } : program.evaluate(variables)
-    if (!result.ok) throw new Error(`expression '${expression}' resulted in error: ${result.error}`)
-    return result.value
-  }
+/**
+ * Evaluates a policy's expression, which is compiled once.
+ *
+ * @param variables `object`, `oldObject`, `request`, `params`, `namespaceObject`, `variables`
+ * @throws {Error} in the words of the real API server
+ */
+export function evaluate(expression: string, variables: Readonly<Record<string, unknown>>): unknown {
+  const program = programOf(expression)
+  const result = typeof program === 'string' ? { ok: false as const, error: program } : program.evaluate(variables)
+  if (!result.ok) throw new Error(`expression '${expression}' resulted in error: ${result.error}`)
+  return result.value
 }
 
 /** @returns value of an expression as JSON; optional values and values that JSON lacks become null */
@@ -42,6 +41,9 @@ export function toJson(value: unknown): unknown {
     ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toJson(item)]))
     : null
 }
+
+/** Shared by all simulators: a program has no state, and each simulator compiles the same policies. */
+const programOf = createKeptPrograms(compile)
 
 function compile(expression: string): CelProgram | string {
   const compiled = createCelEnvironment(names, messages).compile(expression)
