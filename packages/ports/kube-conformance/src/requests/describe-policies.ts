@@ -197,18 +197,24 @@ export function describePolicies(it: ConformanceTest): void {
   describe('a Node', () => {
     it('has one condition set and removed in the version that is stated, and keeps the others', async ({ api, uniqueName }) => {
       const path = pathOf.nodes(uniqueName, 'status')
-      const other = { type: 'Other', status: 'True', reason: 'Test', message: 'a' }
       const patch = (resourceVersion: string, condition: object): ReturnType<typeof api.patch> =>
         api.patch(path, 'strategic', { metadata: { resourceVersion }, status: { conditions: [condition] } })
+      // The node lifecycle controller of a real cluster writes taints and conditions of a new node.
+      const patchNewest = async (condition: object, attempts = 10): ReturnType<typeof api.patch> => {
+        const { body } = await api.get(pathOf.nodes(uniqueName))
+        const answer = await patch(body.metadata.resourceVersion, condition)
+        return answer.status === 409 && attempts > 1 ? patchNewest(condition, attempts - 1) : answer
+      }
       const { metadata } = await api.create(pathOf.nodes(), { metadata: { name: uniqueName } })
       try {
-        const first = await patch(metadata.resourceVersion, other)
-        const second = await patch(first.body.metadata.resourceVersion, { type: 'DrainInProgress', status: 'True', reason: 'Test' })
+        const first = await patchNewest({ type: 'Other', status: 'True', reason: 'Test', message: 'a' })
+        const second = await patchNewest({ type: 'DrainInProgress', status: 'True', reason: 'Test' })
         const late = await patch(metadata.resourceVersion, { type: 'DrainInProgress', $patch: 'delete' })
-        const removed = await patch(second.body.metadata.resourceVersion, { type: 'DrainInProgress', $patch: 'delete' })
+        const removed = await patchNewest({ type: 'DrainInProgress', $patch: 'delete' })
         expect([first, second, late, removed].map(({ status }) => status)).toEqual([200, 200, 409, 200])
-        expect(typesOf(second)).toEqual(['DrainInProgress', 'Other'])
-        expect(typesOf(removed)).toEqual(['Other'])
+        expect(typesOf(second)).toEqual(expect.arrayContaining(['DrainInProgress', 'Other']))
+        expect(typesOf(removed)).toContain('Other')
+        expect(typesOf(removed)).not.toContain('DrainInProgress')
       } finally {
         await api.delete(pathOf.nodes(uniqueName))
       }
