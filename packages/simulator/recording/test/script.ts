@@ -185,9 +185,14 @@ export class Script {
     return this.#write('BatchRelease', name, mergeDeep(before, fields), { actor: 'controller-1', verb: 'patch', uid: name, ...options })
   }
 
-  /** A user writes a ReleasePolicy. */
-  policy(name: string, maxUnavailable: number): this {
-    return this.#write('ReleasePolicy', name, { metadata: { name }, spec: { maxUnavailable } }, { actor: 'user', verb: 'patch' })
+  /** A user writes a ReleasePolicy, unless the options name another actor. */
+  policy(name: string, maxUnavailable: number, options: Fields = {}): this {
+    return this.#write(
+      'ReleasePolicy',
+      name,
+      { metadata: { name }, spec: { maxUnavailable } },
+      { actor: 'user', verb: 'patch', ...options },
+    )
   }
 
   rollout(fields: Fields, actor = 'user', options: Fields = {}): this {

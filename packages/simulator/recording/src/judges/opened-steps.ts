@@ -3,6 +3,7 @@ import { isInMaintenance } from '../world/maintenance.ts'
 import type { PodStory } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRollout } from '../world/stops.ts'
+import type { RecordedSelector } from '../world/terms.ts'
 import type { World } from '../world/world.ts'
 import { actionOf, stepOf } from '../world/recorded-action.ts'
 
@@ -10,6 +11,7 @@ import { actionOf, stepOf } from '../world/recorded-action.ts'
 export interface Step {
   readonly replicas: number | string
   readonly pause?: { readonly duration?: number }
+  readonly nodes?: RecordedSelector
 }
 
 /** How far the steps of one release have opened. */

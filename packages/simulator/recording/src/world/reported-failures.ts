@@ -23,14 +23,13 @@ export function createReportedFailures(): ReportedFailures {
   /** Rollouts whose BatchRelease stops, and lifts no failure by itself. */
   const stopped = new Set<string>()
 
-  function followRollout({ t, namespace, type, o }: RecordedWrite, isOurs: boolean): void {
+  function followRollout({ t, namespace, o }: RecordedWrite, isOurs: boolean): void {
     const { metadata, status } = o as unknown as RecordedRollout
     const id = `${namespace}/${metadata.name}`
     const revision = status?.canaryStatus?.canaryRevision
     const isFailed = status?.conditions?.some((one) => one.type === 'Stalled' && one.reason === 'ReleaseFailed' && one.status === 'True')
     const known = failed.get(id)
-    if (!isOurs || type === 'DELETED' || isFailed !== true || revision === undefined || status?.failure?.reason !== 'ReleaseFailed')
-      failed.delete(id)
+    if (!isOurs || isFailed !== true || revision === undefined || status?.failure?.reason !== 'ReleaseFailed') failed.delete(id)
     else if (known?.revision !== revision) failed.set(id, { revision, t })
   }
 

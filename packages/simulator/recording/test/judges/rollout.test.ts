@@ -223,11 +223,11 @@ describe('a blocked revision', () => {
   const nextHeld = { status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }], canaryStatus } }
   const release = (s: Script, hash: string): Script => s.record({ revision: hash })
   /** The status calls v2 failed. */
-  const failed = (s: Script, reason = 'ReleaseFailed'): Script =>
+  const failed = (s: Script, reason = 'ReleaseFailed', canaryRevision = 'v2'): Script =>
     s.order({ status: { failure: { stops: true } } }).rollout(
       {
         status: {
-          canaryStatus: { canaryRevision: 'v2' },
+          canaryStatus: { canaryRevision },
           failure: { reason },
           conditions: [{ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }],
         },
@@ -235,6 +235,13 @@ describe('a blocked revision', () => {
       'controller-1',
     )
   const replaced = (s: Script): Script => s.daemonSet({ template: 'template-1' })
+  /** The status answers an action, and a pod is deleted. */
+  const unheld = (s: Script, lastAction: Fields): Script =>
+    s.rollout({ status: { lastAction } }, 'controller-1').pod('a1').record({}, 'a1').del('a1')
+  const forgets = (s: Script, fields: Fields = {}): Script => s.rollout({ status: { heldRevisions: [], ...fields } }, 'controller-1')
+  /** Tranche replaces the template, and a user applies it again. */
+  const rolledBack = (s: Script): Script =>
+    s.rollout({}).daemonSet({ template: 'template-1' }, 'controller-1').daemonSet({ template: 'template-2' })
   const again = (s: Script): Script => s.daemonSet({ template: 'template-2' }).pod('a1').record({}, 'a1').del('a1')
   judgeEach(
     'G12',
@@ -289,6 +296,185 @@ describe('a blocked revision', () => {
         [],
       ],
       [
+        'is none whose policy a user changed before it was replaced',
+        (s) => again(replaced(failed(s).wait(10_000).policy('careful', 1))),
+        [],
+      ],
+      [
+        'is none whose failure time may have lifted before it was replaced',
+        (s) =>
+          again(
+            replaced(
+              failed(s)
+                .order({ spec: { tranche: { failure: { autoResume: '1m' } } } })
+                .wait(10_000),
+            ),
+          ),
+        [],
+      ],
+      [
+        'is none whose BatchRelease stops for no failure',
+        (s) =>
+          again(
+            replaced(
+              failed(s)
+                .order({ status: { failure: { stops: false } } })
+                .wait(10_000),
+            ),
+          ),
+        [],
+      ],
+      [
+        'is none whose BatchRelease is gone',
+        (s) =>
+          again(
+            replaced(failed(s).order({}, { type: 'DELETED' }).wait(10_000)).record({
+              state: 'open',
+              epoch: 1,
+              generation: 1,
+              revision: 'v2',
+              partition: 0,
+              limit: 2,
+            }),
+          ),
+        [],
+      ],
+      [
+        'is none that is called failed no more, but another version is',
+        (s) => again(replaced(failed(failed(s).wait(10_000), 'ReleaseFailed', 'v3'))),
+        [],
+      ],
+      ['is none where another version is called failed', (s) => again(replaced(failed(s, 'ReleaseFailed', 'v1').wait(10_000))), []],
+      [
+        'is released after a retry that was accepted',
+        (s) => unheld(rolledBack(s).rollout(action('w1', 'retry')), { id: 'w1', type: 'retry', result: 'Accepted' }),
+        [],
+      ],
+      [
+        'is released after a retry, although another action was refused then',
+        (s) =>
+          unheld(rolledBack(s).rollout(action('w1', 'retry')).rollout(action('w2', 'jump')), { id: 'w2', type: 'jump', result: 'Refused' }),
+        [],
+      ],
+      [
+        'is not released after another action',
+        (s) => unheld(rolledBack(s).rollout(action('w1')), { id: 'w1', type: 'approve', result: 'Accepted' }),
+        ['G12 a'],
+      ],
+      [
+        'is none whose step was approved',
+        (s) =>
+          unheld(s.rollout({ status: { canaryStatus: { canaryRevision: 'v2' } } }, 'controller-1'), {
+            id: 'w1',
+            type: 'approve',
+            result: 'Accepted',
+          }),
+        [],
+      ],
+      [
+        'is released after a retry that followed the abort, though the status still has the answer to the abort',
+        (s) =>
+          s
+            .rollout({ status: { canaryStatus: { canaryRevision: 'v2' } } }, 'controller-1')
+            .rollout({ status: { lastAction: { id: 'w1', type: 'abort', result: 'Accepted' } } }, 'controller-1')
+            .rollout(action('w2', 'retry'))
+            .rollout({ status: { message: 'hm' } }, 'controller-1')
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        [],
+      ],
+      ['has been one since its first rollback', (s) => rolledBack(rolledBack(s).pod('a1').record({}, 'a1')).del('a1'), ['G12 a']],
+      [
+        'is none that Tranche replaced only by copies of its config',
+        (s) =>
+          s
+            .rollout({})
+            .daemonSet({ template: 'template-p', unpinned: 'template-2', pins: 'ConfigMap/agent=agent-1' }, 'controller-1')
+            .daemonSet({ template: 'template-2', unpinned: undefined, pins: undefined })
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        [],
+      ],
+      [
+        'is none that is called failed for a moment, after another version',
+        (s) => again(replaced(failed(failed(s, 'ReleaseFailed', 'v3').wait(10_000)))),
+        [],
+      ],
+      [
+        'is none that was no longer called failed when it was replaced',
+        (s) =>
+          again(
+            replaced(
+              failed(s)
+                .wait(10_000)
+                .rollout({ status: { conditions: [{ type: 'Stalled', status: 'False', reason: 'None' }] } }, 'controller-1'),
+            ),
+          ),
+        [],
+      ],
+      [
+        'is one that Tranche had replaced before a user did, though a rollback puts it back',
+        (s) =>
+          again(
+            replaced(
+              failed(s.rollout({}).daemonSet({ template: 'template-1' }, 'controller-1').daemonSet({ template: 'template-2' })).wait(
+                10_000,
+              ),
+            ).daemonSet({ template: 'template-2' }, 'controller-1'),
+          ),
+        ['G12 a'],
+      ],
+      ['may have a permit from before the rollback used', (s) => rolledBack(s).del('a1'), []],
+      [
+        'is forgotten with its Rollout',
+        (s) => rolledBack(s).rollout({}, 'user', { type: 'DELETED' }).rollout({}).pod('a1').record({}, 'a1').del('a1'),
+        [],
+      ],
+      [
+        'is not released after a retry that was refused',
+        (s) =>
+          rolledBack(s)
+            .rollout(action('w1', 'retry'))
+            .rollout({ status: { lastAction: { id: 'w1', type: 'retry', result: 'Refused' } } }, 'controller-1')
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        ['G12 a'],
+      ],
+      [
+        'is not released after a retry that preceded the rollback',
+        (s) =>
+          rolledBack(s.rollout(action('w1', 'retry')))
+            .rollout({ spec: { strategy: { paused: false } } })
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        ['G12 a'],
+      ],
+      [
+        'is forgotten once ten others were rolled back',
+        (s) => {
+          rolledBack(s)
+          for (let nth = 0; nth < 10; nth++) s.daemonSet({ template: `other-${nth}` }).daemonSet({ template: 'template-1' }, 'controller-1')
+          return again(s)
+        },
+        [],
+      ],
+      [
+        'is none whose abort was refused',
+        (s) =>
+          s
+            .rollout({ status: { canaryStatus: { canaryRevision: 'v2' } } }, 'controller-1')
+            .rollout(action('w1', 'abort'))
+            .rollout({ status: { lastAction: { id: 'w1', type: 'abort', result: 'Refused' } } }, 'controller-1')
+            .pod('a1')
+            .record({}, 'a1')
+            .del('a1'),
+        [],
+      ],
+      [
         'is one that Tranche replaced, though Tranche itself puts it back',
         (s) =>
           s
@@ -332,6 +518,70 @@ describe('a blocked revision', () => {
         'is not forgotten without a retry',
         (s) => s.rollout(held, 'controller-1').rollout({ status: { heldRevisions: [] } }, 'controller-1'),
         ['G12'],
+      ],
+      [
+        'is blocked since the first status that reports it',
+        (s) =>
+          s
+            .rollout(held, 'controller-1')
+            .pod('a1')
+            .record({}, 'a1')
+            .rollout({ status: { message: 'hm' } }, 'controller-1')
+            .del('a1'),
+        ['G12 a'],
+      ],
+      [
+        'is forgotten after a retry whose answer has no result',
+        (s) => forgets(s.rollout(held, 'controller-1').rollout(action('w1', 'retry')), { lastAction: { id: 'w1' } }),
+        [],
+      ],
+      ['is not forgotten after another action', (s) => forgets(s.rollout(held, 'controller-1').rollout(action('w1'))), ['G12']],
+      [
+        'is not forgotten after a retry of an earlier Rollout',
+        (s) => forgets(s.rollout(action('w1', 'retry')).rollout({}, 'user', { type: 'DELETED' }).rollout({}).rollout(held, 'controller-1')),
+        ['G12'],
+      ],
+      [
+        'is not forgotten because a user writes the Rollout with the retry again',
+        (s) =>
+          forgets(
+            forgets(s.rollout(held, 'controller-1').rollout(action('w1', 'retry')), { lastAction: { id: 'w1', result: 'Accepted' } })
+              .rollout(held, 'controller-1')
+              .rollout({ spec: { strategy: { paused: false } } }),
+          ),
+        ['G12'],
+      ],
+      [
+        'is not forgotten when another version is rolled back to another one than it',
+        (s) =>
+          s
+            .rollout({ status: { ...held.status, canaryStatus: { canaryRevision: 'v3', stableRevision: 'v1' } } }, 'controller-1')
+            .rollout({ status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }] } }, 'controller-1'),
+        ['G12'],
+      ],
+      [
+        'is not forgotten once another version has been rolled back to it',
+        (s) =>
+          s
+            .rollout(
+              { status: { heldRevisions: [...held.status.heldRevisions, { revision: 'v3', digest: 'd3' }], canaryStatus } },
+              'controller-1',
+            )
+            .rollout(nextHeld, 'controller-1'),
+        ['G12'],
+      ],
+      [
+        'is forgotten when another version is rolled back to it, though its ControllerRevision is not known',
+        (s) =>
+          s
+            .rollout(
+              {
+                status: { heldRevisions: [{ revision: 'v9', digest: 'd9' }], canaryStatus: { canaryRevision: 'v3', stableRevision: 'v9' } },
+              },
+              'controller-1',
+            )
+            .rollout({ status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }] } }, 'controller-1'),
+        [],
       ],
       [
         'is not forgotten a second time by one retry',

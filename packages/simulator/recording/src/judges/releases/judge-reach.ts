@@ -4,18 +4,19 @@ import { isWantedOnReturn } from '../../world/eligibility.ts'
 import type { NodeStory } from '../../world/node-story.ts'
 import type { Cause } from '../../world/observations.ts'
 import { actionOf, stepOf } from '../../world/recorded-action.ts'
-import type { RecordedRelease, RecordedRollout } from '../../world/stops.ts'
-import { type RecordedNodeRules, selects } from '../../world/terms.ts'
+import type { RecordedRollout } from '../../world/stops.ts'
+import { type RecordedSelector, selects } from '../../world/terms.ts'
 import type { Deletion } from '../../world/world.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
-import { isEndingItself, stepsOf } from '../opened-steps.ts'
+import { stepsOf } from '../opened-steps.ts'
 import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**
  * G3: while an earlier step has a node, no pod is deleted on a node of a later step. This ends once a pod of the template has been Ready on a
- * wanted node. The earlier node may be dead, and its pods may be gone: it is to show that the version works. Nodes count that have been
- * there unchanged since the release began, that the policy does not exclude, and that the watches of the writer had reported. Nothing is judged
- * once users have jumped over a step, changed the steps or the policy, or detached the Rollout.
+ * wanted node. The earlier node may be dead, and its pods may be gone: it is to show that the version works. The selectors of the steps are
+ * those of the Rollout, whatever its BatchRelease says. Nodes count that have been there unchanged since the release began, that the policy
+ * does not exclude, and that the watches of the writer had reported. Nothing is judged once users have jumped over a step, changed the steps or
+ * the policy, or detached the Rollout.
  */
 export function createReachJudge(parts: JudgeParts): Judge {
   return new ReachJudge(parts)
@@ -25,6 +26,12 @@ export function createReachJudge(parts: JudgeParts): Judge {
 interface Placed {
   readonly text: string
   readonly cause: Cause
+}
+
+/** Selectors that decide which nodes a step has. */
+interface Rules {
+  readonly steps: readonly RecordedSelector[]
+  readonly exclude: readonly RecordedSelector[]
 }
 
 /** Release of a template. */
@@ -41,6 +48,8 @@ class ReachJudge implements Judge {
   readonly #placed = new Map<string, Placed>()
   /** By namespace and name of the DaemonSet. */
   readonly #releases = new Map<string, Release>()
+  /** When users last changed the steps, by namespace and name of the DaemonSet. */
+  readonly #changedMs = new Map<string, number>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
@@ -52,7 +61,7 @@ class ReachJudge implements Judge {
     if (write.kind === 'Node') this.#followNode(write)
     if (write.kind === 'DaemonSet') this.#followTemplate(write)
     if (write.kind === 'Rollout') this.#followRollout(write, before as unknown as RecordedRollout | undefined)
-    if (write.kind === 'BatchRelease') this.#followTerms(write, before as unknown as RecordedRelease | undefined)
+    if (write.kind === 'ReleasePolicy') this.#followPolicy(write)
   }
 
   onDeletion({ daemonSet, pod, atMs, decision }: Deletion): void {
@@ -65,25 +74,26 @@ class ReachJudge implements Judge {
     const place = daemonSet.node(pod.node)?.node
     if (place === undefined) return
     let earlier: readonly string[] = []
-    for (const terms of daemonSet.terms.possible(decision, observations)) {
-      earlier = this.#earlierNodes(daemonSet, release, { rules: terms?.nodes ?? {}, place }).filter((name) =>
-        observations.hasSeen(decision, this.#placed.get(name)!.cause),
-      )
-      if (earlier.length === 0) return
-    }
+    for (const rollout of rollouts)
+      for (const terms of daemonSet.terms.possible(decision, observations)) {
+        const rules = { steps: selectorsOf(rollout), exclude: terms?.nodes?.exclude ?? [] }
+        earlier = this.#earlierNodes(daemonSet, release, { rules, place }).filter((name) =>
+          observations.hasSeen(decision, this.#placed.get(name)!.cause),
+        )
+        if (earlier.length === 0) return
+      }
     const text = `no pod of revision ${revision} was ever Ready, but ${earlier.join(', ')} of an earlier step ${earlier.length === 1 ? 'is' : 'are'} still to be updated`
     breach({ guarantee: 'G3', atMs, node: pod.node, text })
   }
 
-  #earlierNodes(story: DaemonSetStory, { begunMs }: Release, { rules, place }: { rules: RecordedNodeRules; place: RecordedNode }) {
-    const own = stepIn(rules, place)
+  #earlierNodes(story: DaemonSetStory, { begunMs }: Release, { rules, place }: { rules: Rules; place: RecordedNode }) {
+    const own = stepIn(rules.steps, place)
     const isEarlier = ({ name, node }: NodeStory): boolean =>
       node !== undefined &&
-      name !== place.name &&
       (this.#placed.get(name)?.cause.t ?? Number.POSITIVE_INFINITY) < begunMs &&
       isWantedOnReturn(story.latest?.placement, node) &&
-      rules.exclude?.some((selector) => selects(selector, node)) !== true &&
-      stepIn(rules, node) < own
+      !rules.exclude.some((selector) => selects(selector, node)) &&
+      stepIn(rules.steps, node) < own
     return [...story.nodes()].filter(isEarlier).map(({ name }) => name)
   }
 
@@ -105,22 +115,27 @@ class ReachJudge implements Judge {
     const isJump = action?.type === 'jump' && action.id !== actionOf(before)?.id
     const isTakenUp = before === undefined || (before.spec.disabled === true && next.spec.disabled !== true)
     const hasOtherSteps = before !== undefined && JSON.stringify(stepsOf(before)) !== JSON.stringify(stepsOf(next))
-    if (isJump || isTakenUp || hasOtherSteps || stepOf(before).next !== stepOf(next).next) this.#changed(story)
+    const hasOtherPolicy = before !== undefined && policyOf(before) !== policyOf(next)
+    if (hasOtherSteps) this.#changedMs.set(`${story.namespace}/${story.name}`, write.t)
+    if (isJump || isTakenUp || hasOtherSteps || hasOtherPolicy || stepOf(before).next !== stepOf(next).next) this.#changed(story)
   }
 
-  #followTerms(write: RecordedWrite, before: RecordedRelease | undefined): void {
-    const next = write.o as unknown as RecordedRelease
-    const story = this.#parts.world.story(write.namespace, next.spec?.workloadRef?.name ?? '')
-    if (story === undefined || before === undefined || write.type === 'DELETED') return
-    const [was, is] = [before.spec?.tranche, next.spec?.tranche]
-    if (was?.release === is?.release && JSON.stringify(was?.nodes) !== JSON.stringify(is?.nodes)) this.#changed(story)
+  #followPolicy({ namespace, o, actor = '' }: RecordedWrite): void {
+    const { world, query } = this.#parts
+    if (query.isOurs(actor)) return
+    const { name } = o['metadata'] as { readonly name: string }
+    for (const story of world.stories())
+      if (story.namespace === namespace && world.rolloutsOf(story).some((rollout) => policyOf(rollout) === name)) this.#changed(story)
   }
 
   #followTemplate({ t, o, namespace, type }: RecordedWrite): void {
     const { name, template } = o as unknown as RecordedDaemonSet
     const key = `${namespace}/${name}`
     if (type === 'DELETED') this.#releases.delete(key)
-    else if (this.#releases.get(key)?.template !== template) this.#releases.set(key, { template, begunMs: t, isChanged: false })
+    else if (this.#releases.get(key)?.template !== template) {
+      const isChanged = t - (this.#changedMs.get(key) ?? Number.NEGATIVE_INFINITY) < KNOWN_AFTER_MS
+      this.#releases.set(key, { template, begunMs: t, isChanged })
+    }
   }
 
   #changed(story: DaemonSetStory): void {
@@ -133,15 +148,27 @@ class ReachJudge implements Judge {
   }
 }
 
+/** Time (ms) after which each process that runs knows the steps that a user has changed. */
+const KNOWN_AFTER_MS = 60_000
+
 /** Keys of taints that come and go with the state of a node. */
 const KUBERNETES = /^node\.(cloudprovider\.)?kubernetes\.io\//
 
 function isDetaching(rollout: RecordedRollout): boolean {
-  return rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true || isEndingItself(rollout)
+  return rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true
+}
+
+function policyOf({ metadata }: RecordedRollout): string | undefined {
+  return metadata.annotations?.['tranche.dev/release-policy']
+}
+
+/** Selector of each step; one without a selector selects all nodes. */
+function selectorsOf(rollout: RecordedRollout): readonly RecordedSelector[] {
+  return stepsOf(rollout).map(({ nodes }) => nodes ?? {})
 }
 
 /** First step that selects the node; Infinity where none does. */
-function stepIn({ steps = [] }: RecordedNodeRules, node: RecordedNode): number {
+function stepIn(steps: readonly RecordedSelector[], node: RecordedNode): number {
   const step = steps.findIndex((selector) => selects(selector, node))
   return step === -1 ? Number.POSITIVE_INFINITY : step
 }
