@@ -194,9 +194,15 @@ describe.each([
 
 /** Releases the failing version. @returns function that removes the causes outside of the template */
 async function fail(kind: FailureKind, action: FailureAction): Promise<() => Promise<void>> {
-  const { tag = 'v2', settings = {}, deadline = 20, resources, initContainers } = kind
+  const { tag = 'v2', settings = {}, deadline = 20, resources, initContainers, tolerations } = kind
   const failure = { action, progressDeadlineSeconds: deadline, schedulingDeadlineSeconds: 10 }
-  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy: { failure } })
+  stage = await setStage({
+    nodes: 10,
+    maxUnavailable: 2,
+    steps: [{ replicas: '100%' }],
+    policy: { failure },
+    ...(tolerations !== undefined && { tolerations }),
+  })
   const heal = await kind.before?.(stage)
   const annotations = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`sim.tranche.dev/${name}`, value]))
   const containers = [{ name: 'agent', image: imageOf(tag), resources }]

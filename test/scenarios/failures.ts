@@ -11,6 +11,8 @@ export interface FailureKind {
   readonly initContainers?: readonly object[]
   /** Resources of the container. */
   readonly resources?: object
+  /** Tolerations of the agent. @default every taint */
+  readonly tolerations?: readonly object[]
   /** Injects a fault before the release. @returns function that removes it */
   readonly before?: (stage: Stage) => Promise<() => Promise<void>>
   /** Injects a fault after the new template. @returns function that removes it */
@@ -149,6 +151,17 @@ export const failureKinds: readonly FailureKind[] = [
   },
   {
     name: 'a node that dies of it',
+    settings: { 'start-ms': '4000' },
+    after: killFirstTaken,
+    says: /NodeNotReady: the node became NotReady after its kubelet had started the new pod/,
+    deadline: 120,
+    most: 10,
+    withinSeconds: 60,
+    reaches: 10,
+  },
+  {
+    name: 'a node that dies of it, and on which the agent is not desired then',
+    tolerations: [],
     settings: { 'start-ms': '4000' },
     after: killFirstTaken,
     says: /NodeNotReady: the node became NotReady after its kubelet had started the new pod/,

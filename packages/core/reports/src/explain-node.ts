@@ -4,7 +4,7 @@ import { budgetUsersText, firstNodes, outageStart, stepsOf, toPublishedTarget } 
 import { isOverButForNodes, leftCauseOf } from './left-nodes.ts'
 import { budgetUsersIn } from './report-budget.ts'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
-import { outOfReachText, stateQuestion } from './node-state.ts'
+import { isReported, outOfReachText, stateQuestion } from './node-state.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { conditionIn, isLasting, outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
@@ -39,7 +39,7 @@ export function explainNode(facts: ReleaseFacts, name: string): Explanation | un
 }
 
 function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer {
-  if (!node.desired) return notDesired(node)
+  if (!isReported(node, stateQuestion(outline))) return notDesired(node)
   const unseen = unseenTemplate(outline)
   const stalled = conditionIn(outline, 'Stalled')
   if (unseen !== null && stalled?.status === 'True' && isLasting(stalled.reason))
@@ -87,9 +87,10 @@ function afterUpdate(outline: Outline, node: NodeView, { name, state, since, bat
     case 'failing': {
       const tolerated = isOverButForNodes(outline) && outline.failure?.stops !== true ? ' and is tolerated' : ''
       const counts = stateQuestion(outline).failed.has(name) ? `, which counts as a failure of the new version${tolerated}` : ''
+      const what = node.desired ? 'runs revision' : 'was lost after its update to revision'
       return {
         rule: 'Failed',
-        answer: `${name} runs revision ${outline.canary} and is not available: ${why}${counts}`,
+        answer: `${name} ${what} ${outline.canary} and is not available: ${why}${counts}`,
         next: nextText(outline),
       }
     }

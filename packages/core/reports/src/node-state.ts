@@ -1,6 +1,7 @@
 import type { ReportedNodeState, RevisionRole } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeView } from '@tranche/fleet'
 import { type BatchScope, batchScope, hasOldPod, updatedPod } from '@tranche/fence'
+import { isLostAfterUpdate } from '@tranche/verdict'
 import type { Outline } from './outline.ts'
 
 /** Facts besides the node that its state depends on. */
@@ -21,6 +22,11 @@ export function stateQuestion(outline: Outline): StateQuestion {
   const { facts, canary, stable, minReadyMs, rules, batch, failure } = outline
   const scope = batchScope(rules, batch)
   return { canary, stable, former: formerIn(outline), minReadyMs, monotonicMs: facts.monotonicMs, scope, failed: new Set(failure?.nodes) }
+}
+
+/** Whether reports list the node: it is desired, or it was lost after its update and counts all the same. */
+export function isReported(node: NodeView, { canary, failed }: StateQuestion): boolean {
+  return node.desired || isLostAfterUpdate(node, canary) || (node.desiredOnReturn === true && failed.has(node.name))
 }
 
 /** State of a node in the release; the first state that applies. */
@@ -70,7 +76,7 @@ export function roleOf(hash: string | undefined, question: Pick<StateQuestion, '
 /** Nodes of one zone, by state. */
 export type StateCounts = Partial<Record<ReportedNodeState, number>>
 
-/** Counts the desired nodes of each zone by state, incrementally. Zones by name; the empty name has the nodes without a zone. */
+/** Counts the reported nodes of each zone by state, incrementally. Zones by name; the empty name has the nodes without a zone. */
 export function countZones(fleet: FleetView, question: StateQuestion): readonly { readonly zone: string; readonly states: StateCounts }[] {
   const zones = new Map<string, StateCounts>()
   for (const block of zonesPerBlock(fleet, question)) {
@@ -99,7 +105,7 @@ const zonesPerBlock = keptPerBlock<StateQuestion, BlockZones>({
     const zones = new Map<string, StateCounts>()
     let changesAtMs = Number.POSITIVE_INFINITY
     for (const node of block) {
-      if (!node.desired) continue
+      if (!isReported(node, question)) continue
       const zone = zoneOf(node)
       const states = zones.get(zone) ?? {}
       zones.set(zone, states)

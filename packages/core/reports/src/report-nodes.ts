@@ -2,12 +2,22 @@ import type { NodeBudget, NodeReport, ReportedNodeState, WatchedNode } from '@tr
 import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { judgedRelease, nodeDeadlines } from '@tranche/verdict'
 import { timeText } from '@tranche/kube-types'
-import { comesUpAtMs, nodeState, outOfReachText, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf } from './node-state.ts'
+import {
+  comesUpAtMs,
+  isReported,
+  nodeState,
+  outOfReachText,
+  roleOf,
+  shownPod,
+  type StateQuestion,
+  stateQuestion,
+  zoneOf,
+} from './node-state.ts'
 import { type NodeBudgets, nodeBudgetsIn } from './node-budgets.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
-/** Reports of all desired nodes, sorted by name. A node that has not changed keeps its report: the same object as in the last call. */
+/** Reports of all desired nodes, and of nodes lost after their update, sorted by name. A node that has not changed keeps its report: the same object as in the last call. */
 export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
   return reportNodesUntil(facts).nodes
 }
@@ -28,7 +38,7 @@ export function reportNodesUntil(facts: ReleaseFacts): NodeReports {
   const outline = outlineOf(facts)
   const question = stateQuestion(outline)
   const memory = nodeMemoryOf(outline)
-  const kept = outline.fleet.nodes.flatMap((node) => (node.desired ? [keptReport(node, question, memory)] : []))
+  const kept = outline.fleet.nodes.flatMap((node) => (isReported(node, question) ? [keptReport(node, question, memory)] : []))
   const upAtMs = kept.reduce((next, { changesAtMs }) => Math.min(next, changesAtMs), memory.budgetsChangeAtMs)
   const failsAtMs = Math.min(...memory.deadlines.values())
   return { nodes: kept.map(({ report }) => report), changesAtMs: Math.min(facts.nowMs + upAtMs - facts.monotonicMs, failsAtMs) }

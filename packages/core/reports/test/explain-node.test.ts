@@ -248,6 +248,17 @@ describe('why a node is not updated', () => {
 })
 
 describe('the result of the update of a node', () => {
+  const lost = { ready: false, answers: false, desired: false, desiredOnReturn: true as const }
+  const tranche = { canaryRevision: 'new', stableRevision: 'old', release: 'r1' }
+  const since = '2023-11-14T22:00:00Z'
+  const failedCondition = {
+    ...{ type: 'Stalled' as const, status: 'True' as const, reason: 'ReleaseFailed', message: 'revision new failed' },
+    ...{ lastUpdateTime: since, lastTransitionTime: since },
+  }
+  const lostOn = (node: string) => ({
+    ...{ reason: 'ReleaseFailed', message: '1 of 2 nodes failed', nodes: [node], count: 1, release: 'r1' },
+    failedNodes: [{ node, reason: 'NodeNotReady', message: 'the node became NotReady' }],
+  })
   it.each<[string, FactsFields, object]>([
     [
       'it is done',
@@ -272,6 +283,32 @@ describe('the result of the update of a node', () => {
       'it failed',
       { nodes: 'a:new!', change: { a: { pod: { trouble: { reason: 'ImagePullBackOff', container: 'agent' } } } } },
       { rule: 'Failed', answer: 'a runs revision new and is not available: ImagePullBackOff: container agent' },
+    ],
+    [
+      'the node was lost after it, and is not desired now, which stops the release',
+      {
+        nodes: 'a:new! b:old',
+        change: { a: lost },
+        status: { failure: { ...lostOn('a'), stops: true } },
+        rolloutStatus: { conditions: [failedCondition] },
+        tranche,
+      },
+      {
+        rule: 'Failed',
+        answer:
+          'a was lost after its update to revision new and is not available: NodeNotReady: the node became NotReady, which counts as a failure of the new version',
+        next: expect.stringContaining('abort: roll back to the stable revision'),
+      },
+    ],
+    [
+      'the node was lost after it, and its pod is gone meanwhile',
+      { nodes: 'a:- b:old', change: { a: lost }, status: { failure: lostOn('a') }, tranche },
+      { rule: 'Failed', answer: expect.stringContaining('a was lost after its update to revision new') },
+    ],
+    [
+      'the node was lost after it, and is not desired now, which the policy ignores',
+      { nodes: 'a:new! b:old', change: { a: lost }, tranche },
+      { rule: 'NotReady', answer: 'a is on revision new, and its kubelet does not respond (NotReady)' },
     ],
     [
       'the DaemonSet has another template now',

@@ -1,5 +1,5 @@
 import type { FailedNode } from '@tranche/api-schema'
-import { explainNode, reportNodes } from '@tranche/reports'
+import { explainNode, reportNodes, reportRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { aReading, type FactsFields } from './build-facts.ts'
 
@@ -100,6 +100,23 @@ describe('the state of a node in a release', () => {
     const [a, b] = reportNodes(aReading({ nodes: 'a:- b:new!', tranche, status: { stoppedTime } }))
     expect(a).not.toHaveProperty('failsAt')
     expect(b).toMatchObject({ failsAt: '2023-11-14T22:23:00.000Z' })
+  })
+
+  it('lists a node that was lost after its update as failing, though the DaemonSet is not desired there, in its zone too', () => {
+    const lost = { ready: false, answers: false, desired: false, desiredOnReturn: true as const }
+    const tranche = { release: 'r1', canaryRevision: 'new', stableRevision: 'old' }
+    const status = failed({ node: 'a', reason: 'NodeNotReady', message: 'the node became NotReady' })
+    const facts = aReading({ nodes: 'a:new! b:old', change: { a: lost }, tranche, status })
+    expect(reportNodes(facts)).toMatchObject([
+      { name: 'a', state: 'failing', why: 'NodeNotReady: the node became NotReady' },
+      { name: 'b' },
+    ])
+    expect(reportRollout(facts)).toMatchObject({ nodes: { failed: 1 }, zones: [{ states: { failing: 1, old: 1 } }] })
+  })
+
+  it('omits a dead node that was not updated and is not desired', () => {
+    const dead = { ready: false, answers: false, desired: false, desiredOnReturn: true as const }
+    expect(reportNodes(aReading({ nodes: 'a:old! b:old', change: { a: dead } }))).toHaveLength(1)
   })
 
   it('omits nodes on which the DaemonSet does not run', () => {

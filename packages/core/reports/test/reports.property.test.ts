@@ -22,13 +22,16 @@ import { aReading } from './build-facts.ts'
 const NOW_MS = 10_000_000
 
 describe('reports of any cluster', () => {
-  it('count every desired node once in each count', () => {
+  it('count every desired node once in each count, and list those that were lost after their update as well', () => {
     holds((facts, cluster) => {
       const nodes = reportNodes(facts)
       const { zones, nodes: counts } = reportRollout(facts)
       const ofZones = zones.flatMap(({ states }) => Object.values(states)).reduce((sum, count) => sum + count, 0)
-      expect(nodes).toHaveLength(counts.desired)
-      expect(ofZones).toBe(counts.desired)
+      const lost = (facts.fleet?.nodes ?? []).filter(
+        ({ desiredOnReturn, pods }) => desiredOnReturn === true && pods.some(({ hash, terminating }) => hash === 'new' && !terminating),
+      )
+      expect(nodes).toHaveLength(counts.desired + lost.length)
+      expect(ofZones).toBe(counts.desired + lost.length)
       expect(counts.updatedAvailable).toBeLessThanOrEqual(counts.updated)
       expect(counts.skipped).toBeLessThanOrEqual(counts.desired)
       expect(reportRevisions(facts).reduce((sum, one) => sum + one.nodes, 0)).toBeLessThanOrEqual(counts.desired)

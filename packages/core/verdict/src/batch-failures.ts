@@ -1,6 +1,7 @@
 import type { ReleasePlan } from '@tranche/api-schema'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { FleetView } from '@tranche/fleet'
+import { countedNodes } from './counted-nodes.ts'
 import type { FailureTerms } from './failure-terms.ts'
 import type { Suspect } from './suspects.ts'
 
@@ -22,15 +23,21 @@ export function batchOfNode({ pod }: Pick<Suspect, 'pod'>, plan: ReleasePlan): n
 
 /** Counts the failures of each batch. @param batches batch of each failed node */
 export function batchFailures(
-  { terms, plan, fleet }: { readonly terms: FailureTerms; readonly plan: ReleasePlan; readonly fleet: FleetView },
+  {
+    terms,
+    plan,
+    fleet,
+    revision,
+  }: { readonly terms: FailureTerms; readonly plan: ReleasePlan; readonly fleet: FleetView; readonly revision: string },
   batches: readonly number[],
 ): readonly BatchFailures[] {
   const { perBatch } = terms
   if (perBatch === null) return []
+  const nodes = countedNodes(fleet, revision)
   return [...new Set(batches)].map((batch) => ({
     batch,
     count: batches.filter((other) => other === batch).length,
-    limit: scaleIntOrPercent(perBatch, broughtBy(plan, batch, fleet.desired)) ?? 0,
+    limit: scaleIntOrPercent(perBatch, broughtBy(plan, batch, nodes)) ?? 0,
   }))
 }
 

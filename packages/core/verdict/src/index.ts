@@ -1,4 +1,5 @@
 export type { BatchFailures } from './batch-failures.ts'
+export { isLostAfterUpdate } from './counted-nodes.ts'
 export { recoveredSinceOf } from './failure-status.ts'
 export { failureDefaults, failureTerms, type FailureTerms } from './failure-terms.ts'
 export { acceptedBefore, isAfterEnd, isWayBack, judgedNodes, judgedRelease, knownFailure } from './judged-release.ts'

@@ -3,6 +3,7 @@ import { analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
 import type { FleetView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
 import { hasOldPod } from '@tranche/fence'
+import { countedNodes } from './counted-nodes.ts'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
 import { judgeRevision, type Verdict } from './judge-revision.ts'
 import { acceptedBefore, isAfterEnd, isWayBack, judgedNodes, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
@@ -53,7 +54,7 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
   const { spec, status } = release
   const revision = releasedRevision(release)
   if (revision === undefined) return null
-  const terms = failureTerms(spec.tranche?.failure, spec.releasePlan, fleet.desired)
+  const terms = failureTerms(spec.tranche?.failure, spec.releasePlan, countedNodes(fleet, revision))
   const before = knownFailure(release)
   const judge = (accepted: readonly string[]): Verdict =>
     judgeRevision({

@@ -2,6 +2,7 @@ import type { FailedNode, Permit, ReleasePlan, WatchedNode } from '@tranche/api-
 import type { FleetView } from '@tranche/fleet'
 import { batchOfNode, type BatchFailures, batchFailures } from './batch-failures.ts'
 import { badBefore } from './bad-before.ts'
+import { countedNodes } from './counted-nodes.ts'
 import type { Times } from './down-time.ts'
 import { judgeNode } from './failed-node.ts'
 import type { FailureTerms } from './failure-terms.ts'
@@ -40,6 +41,7 @@ export interface Verdict {
   readonly count: number
   /** Number of tolerated failed nodes. */
   readonly limit: number
+  /** Number of nodes that the limit refers to. */
   readonly desired: number
   /** Failures by batch; empty without a limit by batch. */
   readonly perBatch: readonly BatchFailures[]
@@ -58,7 +60,7 @@ export interface Verdict {
  * - Time in which the release was stopped counts towards no deadline.
  */
 export function judgeRevision(question: VerdictQuestion): Verdict {
-  const { fleet, terms, plan } = question
+  const { fleet, revision, terms, plan } = question
   const { found, leftMs } = findingsOf(question)
   const perBatch = batchFailures(
     question,
@@ -68,7 +70,7 @@ export function judgeRevision(question: VerdictQuestion): Verdict {
     failed: found.map(({ failed }) => failed),
     count: found.length,
     limit: terms.limit,
-    desired: fleet.desired,
+    desired: countedNodes(fleet, revision),
     perBatch,
     isBad: found.length > terms.limit || perBatch.some(({ count, limit }) => count > limit),
     nextChangeMs: Number.isFinite(leftMs) ? question.monotonicMs + Math.max(0, leftMs) : null,

@@ -1,5 +1,6 @@
 import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
+import { isLostAfterUpdate } from './counted-nodes.ts'
 
 /** Input for finding suspects, besides the nodes. */
 export interface SuspectQuestion {
@@ -13,7 +14,7 @@ export interface SuspectQuestion {
   readonly older: readonly string[] | undefined
 }
 
-/** A desired node that was updated, or is being updated, and is not fully healthy. */
+/** A node that was updated, or is being updated, and is not fully healthy. It is desired, or was lost after its update. */
 export interface Suspect {
   readonly node: string
   /** Its non-terminating pod; undefined without one. */
@@ -70,7 +71,7 @@ function suspectsOfBlock(block: NodeBlock, question: BlockQuestion): BlockSuspec
 }
 
 function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderText }: BlockQuestion): Suspect | undefined {
-  if (!node.desired) return undefined
+  if (!node.desired && !isLostAfterUpdate(node, revision)) return undefined
   const standing = node.pods.filter(({ terminating }) => !terminating)
   if (standing.some(({ hash }) => hash !== revision)) return undefined
   const [pod] = standing

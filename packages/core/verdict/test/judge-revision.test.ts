@@ -3,6 +3,7 @@ import { verdictText } from '@tranche/verdict'
 import { describe, expect, it } from 'vitest'
 import { at, type CaseSays, failedIn, judge, running, waiting } from './verdict-notation.ts'
 
+const unreachable = 'node.kubernetes.io/unreachable'
 const taken: Permit = { node: 'a', podUid: 'before', podResourceVersion: '4' }
 const takenBad: Permit = { ...taken, wasBad: true }
 
@@ -39,6 +40,33 @@ describe('a node on which the new version failed', () => {
     },
     'is one that was out of memory once, though it runs again': { says: a(running(1, 'OOMKilled')), want: ['a: OOMKilled'] },
     'is one that became NotReady after its kubelet acknowledged the pod': { says: a({ isNodeReady: false }), want: ['a: NodeNotReady'] },
+    'is one that became NotReady then, though a taint for that keeps the DaemonSet off it': {
+      says: a({ isNodeReady: false, ready: false, taint: unreachable }),
+      want: ['a: NodeNotReady'],
+    },
+    'is not one without a pod that a taint for its failure keeps the DaemonSet off': {
+      says: a(
+        { pod: 'none', isNodeReady: false, taint: unreachable },
+        { permits: [taken], watched: [{ node: 'a', since: at(1) }], at: 601 },
+      ),
+      want: [],
+    },
+    'is not one with an old pod that a taint for its failure keeps the DaemonSet off': {
+      says: a({ pod: 'old', isNodeReady: false, ready: false, taint: unreachable }, { at: 601 }),
+      want: [],
+    },
+    'is not one that was lost then, if the policy ignores that': {
+      says: a({ isNodeReady: false, ready: false, taint: unreachable }, { rules: { ignoreReasons: ['NodeNotReady'] }, at: 600 }),
+      want: [],
+    },
+    'is not one that was lost then, but was unhealthy before its update': {
+      says: a({ isNodeReady: false, ready: false, taint: unreachable }, { permits: [takenBad] }),
+      want: [],
+    },
+    'is not one from which a user has taken the DaemonSet by a taint': {
+      says: a({ isNodeReady: false, ready: false, taint: 'dedicated' }, { at: 601 }),
+      want: [],
+    },
     'is not one that became NotReady then, if the policy ignores that, until the deadline': {
       says: a({ isNodeReady: false, ready: false }, { rules: { ignoreReasons: ['NodeNotReady'] }, at: 600 }),
       want: [],
@@ -167,6 +195,7 @@ describe('the clock of the deadlines', () => {
 })
 
 describe('how many failed nodes are tolerated', () => {
+  const lost = { isNodeReady: false, ready: false, taint: unreachable }
   const two = { a: waiting('CrashLoopBackOff'), b: waiting('CrashLoopBackOff'), c: {}, d: {} }
   const cases: Record<string, { readonly says: CaseSays; readonly want: { readonly limit: number; readonly isBad: boolean } }> = {
     'none by default': { says: { nodes: { a: waiting('CrashLoopBackOff') } }, want: { limit: 0, isBad: true } },
@@ -178,6 +207,18 @@ describe('how many failed nodes are tolerated', () => {
     'percent of the desired nodes, rounded up': {
       says: { nodes: two, rules: { maxFailedNodes: '26%' } },
       want: { limit: 2, isBad: false },
+    },
+    'percent of them and of those that were lost after their update, though the DaemonSet is not desired there': {
+      says: { nodes: { ...two, c: lost, d: lost }, rules: { maxFailedNodes: '51%' } },
+      want: { limit: 3, isBad: true },
+    },
+    'as many in one batch with them': {
+      says: {
+        nodes: { a: lost, b: lost, c: {}, d: {} },
+        rules: { maxFailedNodes: 4, maxFailedNodesPerBatch: '50%' },
+        plan: { batchPartition: 0, batches: [{ canaryReplicas: '100%' }] },
+      },
+      want: { limit: 4, isBad: false },
     },
     'no more in one batch than its own limit': {
       says: {
@@ -199,6 +240,11 @@ describe('the text of a verdict', () => {
     expect(verdictText(verdict)).toBe(
       '2 of 3 nodes failed (tolerated: 0): a: TooManyRestarts (container agent, exit code 1, after 3 restarts): panic: boom; b: ImagePullBackOff (container agent)',
     )
+  })
+
+  it('counts nodes that were lost after their update among the nodes, though none is desired', () => {
+    const lost = { isNodeReady: false, ready: false, taint: unreachable }
+    expect(verdictText(judge({ nodes: { a: lost, b: lost } }).verdict)).toMatch(/^2 of 2 nodes failed/)
   })
 
   it('names a shared failure of several nodes once', () => {

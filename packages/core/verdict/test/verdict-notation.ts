@@ -23,6 +23,8 @@ export interface NodeSays extends Omit<PodFields, 'node'> {
   /** Time since which the node is NotReady though its kubelet responds; absent if it does not respond. */
   readonly notReadySince?: string
   readonly acknowledged?: boolean
+  /** Key of a taint of the node that the pod does not tolerate. */
+  readonly taint?: string
   /** The scheduler cannot place its pod. */
   readonly isUnschedulable?: boolean
   readonly initContainers?: NonNullable<Pod['status']>['initContainerStatuses']
@@ -109,11 +111,10 @@ function seen(says: CaseSays): Seen {
 export function fleetOf(nodes: CaseSays['nodes']): FleetView {
   const index = new FleetIndex()
   for (const [name, says] of Object.entries(nodes)) {
-    const { isNodeReady = true, notReadySince } = says
-    index.nodeChanged(
-      undefined,
-      toFleetNode(aNode(name, { ready: isNodeReady, ...(notReadySince !== undefined && { notReadySince }) }), undefined, BY_STAMPS),
-    )
+    const { isNodeReady = true, notReadySince, taint } = says
+    const taints = taint === undefined ? [] : [{ key: taint, effect: 'NoSchedule' }]
+    const node = aNode(name, { ready: isNodeReady, taints, ...(notReadySince !== undefined && { notReadySince }) })
+    index.nodeChanged(undefined, toFleetNode(node, undefined, BY_STAMPS))
     if (says.pod !== 'none') index.podChanged(undefined, podOf(name, says))
   }
   return index.view(FLEET_OWNER)
@@ -121,7 +122,15 @@ export function fleetOf(nodes: CaseSays['nodes']): FleetView {
 
 function podOf(
   node: string,
-  { pod: which, isUnschedulable = false, initContainers, isNodeReady: _isNodeReady, notReadySince: _since, ...says }: NodeSays,
+  {
+    pod: which,
+    isUnschedulable = false,
+    initContainers,
+    isNodeReady: _isNodeReady,
+    notReadySince: _since,
+    taint: _taint,
+    ...says
+  }: NodeSays,
 ): FleetPod {
   const { acknowledged = !isUnschedulable, ...fields } = says
   const createdAt = fields.createdAt ?? at(1)

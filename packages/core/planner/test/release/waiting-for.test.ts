@@ -67,7 +67,8 @@ describe('a release without a node in reach', () => {
   ])('does not end where no node is desired, because dead nodes %s are left (G3)', (_which, text) => {
     const fleet = toFleetView(nodesOf(text).nodes.map((node) => ({ ...node, desired: false, desiredOnReturn: true })))
     const { batchPartition: _last, ...releasePlan } = aView().release.spec.releasePlan
-    const view = aView({ record: { state: 'open' }, status: { phase: 'Finalizing' }, view: { fleet } })
+    const tranche = { failure: { maxFailedNodes: 2 } }
+    const view = aView({ record: { state: 'open' }, status: { phase: 'Finalizing' }, tranche, view: { fleet } })
     const release = { ...view.release, spec: { ...view.release.spec, releasePlan } }
     const last = { ...view, release }
     expect(waitingFor(last, wantedAllowance(last))).toMatchObject({ reason: 'NoNodeInReach', nodes: ['a', 'b'] })
