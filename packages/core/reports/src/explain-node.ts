@@ -7,7 +7,7 @@ import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { isReported, outOfReachText, stateQuestion } from './node-state.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { conditionIn, isLasting, outcomeIn } from './outcome-of.ts'
-import { type Outline, outlineOf, progressOf } from './outline.ts'
+import { type Outline, outlineOf, permitsOf, progressOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { pauseText } from './pause-text.ts'
 import { nodeMemoryOf, nodeReport } from './report-nodes.ts'
@@ -76,7 +76,7 @@ function desiredOnReturn(node: NodeView): Answer {
   }
 }
 
-function afterUpdate(outline: Outline, node: NodeView, { name, state, since, batch, why = '' }: NodeReport): Answer {
+function afterUpdate(outline: Outline, node: NodeView, { name, state, since, batch, revision, why = '' }: NodeReport): Answer {
   const sinceText = since === undefined ? '' : ` since ${since}`
   switch (state) {
     case 'updated':
@@ -97,7 +97,7 @@ function afterUpdate(outline: Outline, node: NodeView, { name, state, since, bat
     case 'notReady':
       return {
         rule: 'NotReady',
-        answer: `${name} is on revision ${outline.canary}, and ${why}${outageSince(node)}`,
+        answer: `${name} ${whereText(outline, node, revision)}, and ${why}${outageSince(node)}`,
         next: 'the node becomes Ready again',
       }
     default:
@@ -107,6 +107,13 @@ function afterUpdate(outline: Outline, node: NodeView, { name, state, since, bat
         next: nextOfPod(node),
       }
   }
+}
+
+/** Where the update of a node is that does not answer: its kubelet may not have removed the old pod. */
+function whereText(outline: Outline, { name }: NodeView, revision: string | undefined): string {
+  if (revision === outline.canary) return `is on revision ${outline.canary}`
+  const isTaken = permitsOf(outline).some(({ node }) => node === name)
+  return isTaken ? `went away during its update to revision ${outline.canary}` : `has no pod of revision ${outline.canary} yet`
 }
 
 function nextOfPod({ pods }: NodeView): string {

@@ -315,6 +315,16 @@ describe('the result of the update of a node', () => {
       { nodes: 'a:new', generation: 3, observed: 2 },
       { rule: 'Pending', next: 'the controller observes the template' },
     ],
+    [
+      'the node went away during it: its kubelet does not remove the old pod',
+      { nodes: 'a:old~? b:old', record: { permits: [permitFor('a')] } },
+      { rule: 'NotReady', answer: 'a went away during its update to revision new, and its kubelet does not respond (NotReady)' },
+    ],
+    [
+      'the node has not begun it, because it joined without working',
+      { nodes: 'a:-? b:old' },
+      { rule: 'NotReady', answer: 'a has no pod of revision new yet, and its kubelet does not respond (NotReady)' },
+    ],
     ['the node was removed meanwhile', { nodes: 'a:new¿' }, { rule: 'NotReady', answer: 'a is on revision new, and the node is NotReady' }],
   ])('says that %s', (_name, fields, expected) => {
     expect(explainNode(aReading(fields), 'a')).toMatchObject(expected)

@@ -6,6 +6,7 @@ import { nodes, permitFor } from '../../../../../test/fakes/build-view.ts'
 describe('the nodes that use the budget', () => {
   it.each<[string, string, { change?: Partial<NodeView>; dead?: readonly string[]; isPermitted?: true }, string]>([
     ['are being updated while their pods are replaced', 'a:old~', { isPermitted: true }, '1 being updated (a)'],
+    ['went away while their pods were replaced', 'a:old~?', { isPermitted: true }, '1 NotReady or in maintenance (a)'],
     ['are not being updated before their pods are deleted', 'a:old!', { isPermitted: true }, '1 whose old pod is not available (a)'],
     ['have a new pod that is not available', 'a:new!', {}, '1 whose new pod is not available (a)'],
     ['have an old pod that is not available', 'a:old!', {}, '1 whose old pod is not available (a)'],

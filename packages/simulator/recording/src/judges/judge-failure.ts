@@ -1,5 +1,7 @@
-import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
+import type { RecordedNode, RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
+import { isWantedOnReturn } from '../world/eligibility.ts'
+import type { NodeStory, PodStory } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { Cause } from '../world/observations.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
@@ -10,7 +12,7 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 /**
  * G9, for a failing version: no pod is deleted for it after the watches of the deciding process had reported failures on more nodes than
  * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
- * follow a failure; timeouts are not judged. A Rollout that is disabled or deleted and comes back changes nothing; another revision in
+ * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not; timeouts are not judged. A Rollout that is disabled or deleted and comes back changes nothing; another revision in
  * between does. Once users read that the release has ended, the nodes that it updated count no more; those that it left count from then on.
  */
 export function createFailureJudge(parts: JudgeParts): Judge {
@@ -21,6 +23,10 @@ class FailureJudge implements Judge {
   readonly #parts: JudgeParts
   /** Uid of each failing pod → its failure. */
   readonly #failing = new Map<string, Failing>()
+  /** Uid of each pod that its kubelet has started → the write that first said so. */
+  readonly #started = new Map<string, Cause>()
+  /** Node whose kubelet has fallen silent → the write that first said so. */
+  readonly #silent = new Map<string, Cause>()
   /** DaemonSet and node, of nodes that were healthy when we updated them. */
   readonly #fair = new Set<string>()
   /** DaemonSet → nodes whose failure the status says is accepted. */
@@ -48,6 +54,7 @@ class FailureJudge implements Judge {
 
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Pod') this.#followPod(write)
+    else if (write.kind === 'Node') this.#followNode(write)
     else if (write.kind === 'BatchRelease') this.#followRelease(write)
     else if (write.kind === 'Rollout') this.#followRollout(write)
   }
@@ -66,30 +73,50 @@ class FailureJudge implements Judge {
   #isBroken(deletion: Deletion, terms: RecordedTerms | undefined): boolean {
     const { failure } = terms ?? {}
     if (failure?.action === 'Continue') return false
-    const tolerated = inNodes(failure?.maxFailedNodes ?? 0, deletion.daemonSet.mostWanted(deletion.decision, this.#parts.observations))
+    const { daemonSet, decision } = deletion
+    const lost = [...daemonSet.nodes()].filter((node) => !node.wanted && isCounted(daemonSet, node)).length
+    const tolerated = inNodes(failure?.maxFailedNodes ?? 0, daemonSet.mostWanted(decision, this.#parts.observations) + lost)
     return this.#failedNodes(deletion, terms).length > tolerated
   }
 
   #failedNodes({ daemonSet, decision, pod: { node: taken } }: Deletion, terms: RecordedTerms | undefined): readonly string[] {
     const key = keyOf(daemonSet)
     const names: string[] = []
-    for (const { name, wanted, pods } of daemonSet.nodes()) {
-      if (!wanted || name === taken || !this.#fair.has(`${key} ${name}`) || this.#accepted.get(key)?.has(name) === true) continue
-      for (const { uid, ended, last } of pods.values()) {
-        const found = this.#failing.get(uid)
-        if (ended !== null || last.hash !== daemonSet.orders.revision || found === undefined) continue
-        if (terms?.failure?.ignoreReasons?.includes(found.reason) === true || found.cause.t <= (this.#retried.get(key)?.t ?? 0)) continue
-        if (this.#parts.observations.hasSeen(decision, found.cause)) names.push(name)
-      }
+    for (const node of daemonSet.nodes()) {
+      const { name } = node
+      if (name === taken || !this.#fair.has(`${key} ${name}`) || this.#accepted.get(key)?.has(name) === true) continue
+      const found = podsOf(daemonSet, node).flatMap((pod) => (isCounted(daemonSet, node) ? this.#failuresOf(name, pod) : []))
+      const isKnown = found.some(
+        ({ reason, causes }) =>
+          terms?.failure?.ignoreReasons?.includes(reason) !== true &&
+          causes.every((cause) => this.#parts.observations.hasSeen(decision, cause)) &&
+          causes.some(({ t }) => t > (this.#retried.get(key)?.t ?? 0)),
+      )
+      if (isKnown) names.push(name)
     }
     return names
   }
 
+  /** A container that waits for good, and the loss of the node after its kubelet had started the pod. */
+  #failuresOf(name: string, { uid }: PodStory): readonly Failing[] {
+    const [waits, started, silent] = [this.#failing.get(uid), this.#started.get(uid), this.#silent.get(name)]
+    const hasLost = started !== undefined && silent !== undefined && started.t < silent.t
+    return [...(waits === undefined ? [] : [waits]), ...(hasLost ? [{ reason: 'NodeNotReady', causes: [started, silent] }] : [])]
+  }
+
+  #followNode({ t, rv, o }: RecordedWrite): void {
+    const { name, ready } = o as unknown as RecordedNode
+    if (ready !== 'Unknown') this.#silent.delete(name)
+    else if (!this.#silent.has(name)) this.#silent.set(name, { t, rv, of: 'nodes' })
+  }
+
   #followPod(write: RecordedWrite): void {
-    const { uid, waiting } = write.o as unknown as RecordedPod
+    const { uid, waiting, phase } = write.o as unknown as RecordedPod
+    if (write.type === 'DELETED') this.#started.delete(uid)
+    else if (phase === 'Running' && !this.#started.has(uid)) this.#started.set(uid, { t: write.t, rv: write.rv, of: 'pods' })
     if (write.type === 'DELETED' || waiting === undefined || !fatal.has(waiting)) return void this.#failing.delete(uid)
     const known = this.#failing.get(uid)
-    if (known === undefined) this.#failing.set(uid, { reason: waiting, cause: { t: write.t, rv: write.rv, of: 'pods' } })
+    if (known === undefined) this.#failing.set(uid, { reason: waiting, causes: [{ t: write.t, rv: write.rv, of: 'pods' }] })
   }
 
   #followRelease(write: RecordedWrite): void {
@@ -134,10 +161,20 @@ class FailureJudge implements Judge {
   }
 }
 
-/** Waiting reason that only a failure has, and the write that first reported it. */
+/** Reason that only a failure has, and the writes that first reported it. */
 interface Failing {
   readonly reason: string
-  readonly cause: Cause
+  readonly causes: readonly Cause[]
+}
+
+/** Pods of the revision that do not terminate. */
+function podsOf({ orders }: DaemonSetStory, { pods }: NodeStory): readonly PodStory[] {
+  return [...pods.values()].filter(({ ended, last }) => ended === null && last.hash === orders.revision)
+}
+
+/** Whether a failure on the node counts: it has a pod of the revision, and it is wanted, or would be if it worked. */
+function isCounted(story: DaemonSetStory, own: NodeStory): boolean {
+  return own.node !== undefined && isWantedOnReturn(story.latest?.placement, own.node) && podsOf(story, own).length > 0
 }
 
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'

@@ -95,6 +95,72 @@ describe('a version that fails', () => {
   ])
 })
 
+describe('a version with which a node is lost', () => {
+  const silent = (key: string): Fields => ({ ready: 'Unknown', taints: [{ key, effect: 'NoSchedule' }] })
+  const away = silent('node.kubernetes.io/unreachable')
+  /** The fleet under these terms; a1 has gone, and its kubelet has started the new pod. */
+  const updated = (terms: Fields = {}, pod: Fields = {}): Script =>
+    fleet()
+      .order({ spec: { tranche: { release: 'first', canaryRevision: 'v2', ...terms } } })
+      .seen()
+      .wait(2_000)
+      .del('a1')
+      .replace('a1', pod)
+  const then = (s: Script): Script => s.seen().wait(1).del('b1')
+  judgeEach(
+    'G9',
+    [
+      ['stops all deletions, though the node is not wanted then', (s) => then(s.node('a', away)), ['G9 b']],
+      ['stops them where it is still wanted', (s) => then(s.node('a', { ready: 'Unknown' })), ['G9 b']],
+      ['may be known to no watch', (s) => s.node('a', away).wait(500).del('b1'), []],
+      [
+        'stops them where the new pod had crashed before',
+        (s) => then(s.pod("a1'", crashing).node('a', { ...silent('node.kubernetes.io/not-ready'), ready: 'False' })),
+        ['G9 b'],
+      ],
+      ['may have it back', (s) => then(s.node('a', away).node('a')), []],
+      ['may lose it by a deletion of the Node', (s) => then(s.node('a', away).removeNode('a')), []],
+      ['may be off it by the taint of a user', (s) => then(s.node('a', silent('dedicated'))), []],
+      ['may be off it because its pod was evicted', (s) => then(s.gone("a1'").node('a', away)), []],
+      [
+        'may continue after a retry',
+        (s) =>
+          s
+            .node('a', away)
+            .order({ spec: { tranche: { retry: 'again' } } })
+            .seen()
+            .wait(2_000)
+            .del('b1'),
+        [],
+      ],
+    ],
+    { begin: updated },
+  )
+  const begins: readonly (readonly [name: string, begin: () => Script, found: readonly string[]])[] = [
+    ['may be told to ignore it', () => updated({ failure: { ignoreReasons: ['NodeNotReady'] } }), []],
+    ['may not have been started there', () => updated({}, { ready: false, phase: 'Pending' }), []],
+  ]
+  for (const [name, begin, found] of begins) judgeEach('G9', [[name, (s) => then(s.node('a', away)), found]], { begin })
+  judgeEach(
+    'G9',
+    [
+      [
+        'may lose as many nodes as a share of all, although fewer are wanted then',
+        (s) => s.del('b1').replace('b1').node('a', away).node('b', away).seen().wait(1).del('c1'),
+        [],
+      ],
+    ],
+    { begin: () => updated({ failure: { maxFailedNodes: '26%' } }) },
+  )
+  judgeEach('G9', [
+    [
+      'may be started there only once the kubelet responds again',
+      (s) => then(s.seen().del('a1').replace('a1', { ready: false, phase: 'Pending' }).node('a', away).pod("a1'", { phase: 'Running' })),
+      [],
+    ],
+  ])
+})
+
 describe('a failure that the Rollout has reported', () => {
   const reportedAt = (at: string): Fields => ({
     status: { conditions: [{ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }], failure: { stops: true, release: 'first', at } },

@@ -20,8 +20,9 @@ export function budgetUsers(names: readonly string[], { fleet, progress, revisio
   const useOf = (name: string): BudgetUse => {
     const node = nodeInView(fleet, name)
     if (dead.has(name)) return 'Dead'
-    if (inFlight.has(name)) return 'InFlight'
+    // A node that went away during its update is not being updated any more.
     if (node === undefined || !node.ready || node.maintenance !== undefined) return 'Away'
+    if (inFlight.has(name)) return 'InFlight'
     return hasOldPod(node, revision) ? 'Old' : 'Updated'
   }
   const byUse = Map.groupBy(names, useOf)
