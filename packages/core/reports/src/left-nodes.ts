@@ -1,6 +1,6 @@
 import type { LeftCause, LeftNodes } from '@tranche/api-schema'
 import { leftNodes, namesLeft, nodesNotDone } from '@tranche/planner'
-import { acceptedBefore, isAfterEnd, judgedNodes } from '@tranche/verdict'
+import { acceptedBefore, isAfterEnd, isWayBack, judgedNodes } from '@tranche/verdict'
 import { nodeInView } from '@tranche/fleet'
 import { type Outline, permitsOf, progressOf, skippedNodes } from './outline.ts'
 
@@ -17,10 +17,16 @@ export function leftNodesIn(outline: Outline): readonly LeftNodes[] {
 }
 
 /** Whether the release is over but for nodes that it left behind. */
-export function isOverButForNodes({ release, facts: { rollout } }: Outline): boolean {
-  if (release?.status?.waiting?.reason === 'NodesLeft') return true
+export function isOverButForNodes(outline: Outline): boolean {
+  if (outline.release?.status?.waiting?.reason === 'NodesLeft') return true
   // A failure on one of them, or a pause, is what it waits for then.
-  return release !== undefined && isAfterEnd(release) && rollout.status?.phase === 'Healthy'
+  return isEnded(outline) && outline.facts.rollout.status?.phase === 'Healthy'
+}
+
+/** Whether the release updates nothing but nodes that it left. The spec of a rollback names none: no failure stops it. */
+function isEnded({ release, facts: { rollout } }: Outline): boolean {
+  if (release === undefined) return false
+  return isAfterEnd(release) || (isWayBack(release) && rollout.status?.phase === 'Healthy')
 }
 
 /**
@@ -30,7 +36,7 @@ export function isOverButForNodes({ release, facts: { rollout } }: Outline): boo
 export function isUpdatingLeft(outline: Outline): boolean {
   const { release, fleet, failure } = outline
   const permits = permitsOf(outline)
-  if (release === undefined || permits.length === 0 || !isAfterEnd(release)) return false
+  if (release === undefined || permits.length === 0 || !isEnded(outline)) return false
   const judged = judgedNodes(release)
   const known = new Set([...(failure?.nodes ?? []), ...acceptedBefore(release)])
   const { unwell, between } = progressOf({ ...outline, batch: null })

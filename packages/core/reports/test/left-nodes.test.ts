@@ -108,6 +108,10 @@ describe('the nodes that a release leaves', () => {
     const trouble = { reason: 'CrashLoopBackOff', message: '' }
     const wasBad = { record: { ...over.record, permits: [{ ...permitFor('d'), wasBad: true }] } } satisfies FactsFields
 
+    const rollback = { canaryRevision: 'new', stableRevision: 'new' }
+    const times = { lastUpdateTime: since, lastTransitionTime: since }
+    const rolledBack = { type: 'Succeeded' as const, status: 'False' as const, reason: 'Succeeded' as const, message: '', ...times }
+
     it.each<[string, FactsFields, string]>([
       ['runs, while its new pod starts', updating, 'Running'],
       ['runs, while it has no pod', { ...updating, nodes: 'a:new b:new c:old!? d:-' }, 'Running'],
@@ -129,6 +133,23 @@ describe('the nodes that a release leaves', () => {
       ['is done, if a node that was broken before still is', { ...updating, ...wasBad, change: { d: { pod: { trouble } } } }, 'Done'],
       ['is done, if the release had not left the node', { ...updating, tranche: { left: { nodes: ['c'] } } }, 'Done'],
       ['is done before the release names nodes', { ...updating, tranche: {} }, 'Done'],
+      ['is running, if it was a rollback, which names no nodes', { ...updating, tranche: rollback }, 'Running'],
+      [
+        'is not rolled back yet, if it was a rollback',
+        { ...updating, tranche: rollback, rolloutStatus: { ...updating.rolloutStatus, conditions: [rolledBack] } },
+        'Running',
+      ],
+      [
+        'is rolled back, if no node of it is being updated',
+        {
+          ...updating,
+          nodes: 'a:new b:new c:old?',
+          record: {},
+          tranche: rollback,
+          rolloutStatus: { ...updating.rolloutStatus, conditions: [rolledBack] },
+        },
+        'RolledBack',
+      ],
     ])('the release %s', (_what, fields, outcome) => {
       expect(summarizeRollout(aReading(fields)).outcome).toBe(outcome)
     })
@@ -137,6 +158,14 @@ describe('the nodes that a release leaves', () => {
       expect(summarizeRollout(aReading(updating)).message).toBe(
         `2 nodes are left behind: 1 dead (c since ${since}), updated on return; 1 updated and not available (d), done once the new pod is available`,
       )
+      const paused: FactsFields = {
+        ...updating,
+        nodes: 'a:new b:new c:old!?',
+        record: {},
+        tranche: rollback,
+        status: { waiting: undefined },
+      }
+      expect(explainNode(aReading(paused), 'c')?.answer).toContain('c is left behind')
       expect(explainRollout(aReading(updating)).next).toBe('the nodes that are being updated have an available pod')
     })
   })
