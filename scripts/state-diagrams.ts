@@ -1,6 +1,6 @@
 /** Diagrams of docs/reference/release-phases.md, from the state machines that every status write of a controller follows. */
 import { readFileSync } from 'node:fs'
-import * as machines from '../packages/words/api-schema/src/state-machines.ts'
+import * as machines from '../packages/words/api-schema/src/states/state-machines.ts'
 
 const page = 'docs/reference/release-phases.md'
 

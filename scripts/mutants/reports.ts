@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const values = 'packages/words/api-schema/src/values.ts'
+const waitReasons = 'packages/words/api-schema/src/states/wait-reasons.ts'
 const personWaits = 'packages/core/planner/src/notify/person-waits.ts'
 const reminders = 'packages/core/planner/src/notify/reminders.ts'
 const personWait = 'packages/core/reports/src/policy/person-wait.ts'
@@ -34,7 +34,7 @@ export const mutantsOfReports: readonly Mutant[] = [
   {
     rule: 'Blocked',
     fault: 'only a person ends a wait for an image',
-    file: values,
+    file: waitReasons,
     find: '  ImagePull: false,',
     replace: '  ImagePull: true,',
     tests: [personWaitTests],
@@ -42,7 +42,7 @@ export const mutantsOfReports: readonly Mutant[] = [
   {
     rule: 'Blocked',
     fault: 'a wait for the right to drain may end by itself',
-    file: values,
+    file: waitReasons,
     find: '  DrainNotAllowed: true,',
     replace: '  DrainNotAllowed: false,',
     tests: [personWaitTests],

@@ -1,4 +1,4 @@
-import { reachWaitReasons, type Rollout, type ActionType } from '@tranche/api-schema'
+import { isReachWait, type Rollout, type ActionType } from '@tranche/api-schema'
 import { commandText, retryHeldText } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type Standing, standingOf, standingText } from './standing.ts'
@@ -128,7 +128,7 @@ const beforePause: readonly string[] = ['BeforeStepUpgrade', 'StepUpgrade', 'Ste
 function whileNotReady(rollout: Rollout, { step, steps, isReturn }: Standing): string {
   const { reason } = rollout.status?.waitingFor ?? {}
   const onward =
-    step < steps && reachWaitReasons.some((one) => one === reason)
+    step < steps && isReachWait(reason)
       ? [`run ${commandText(rollout, 'jump', '--step', String(step + 1))} to continue with the next step`]
       : []
   const back = isReturn ? [] : [`run ${commandText(rollout, 'abort')} to roll back`]

@@ -4,7 +4,7 @@ import {
   type GroupWaitReason,
   type Outcome,
   type ReachWaitReason,
-  reachWaitReasons,
+  isReachWait,
 } from '@tranche/api-schema'
 import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
 import { firstNodes, hashOf, revisionText, stepsOf, unpinnedText } from '@tranche/planner'
@@ -120,10 +120,6 @@ function nextByItself(outline: Outline): string | undefined {
   const sinceMs = parseTime(lastUpdateTime)
   if (currentStepState !== 'StepPaused' || seconds === undefined || sinceMs === null) return undefined
   return `its pause ends at ${timeText(sinceMs + seconds * 1000)}`
-}
-
-function isReachWait(reason: string | undefined): boolean {
-  return reachWaitReasons.some((one) => one === reason)
 }
 
 /** Events that let a batch without a node in reach continue. */

@@ -103,15 +103,10 @@ export {
   type FlightState,
   finalisingSteps,
   finalizingPolicies,
-  type BlockedReason,
-  blockedReasons,
   flightStates,
   HELD_REVISIONS_MAX,
   RELEASES_MAX,
   type ReleaseResult,
-  type GroupWaitReason,
-  groupWaitReasons,
-  isGroupWait,
   type HeldReason,
   heldReasons,
   LEFT_NODES_MAX,
@@ -148,18 +143,28 @@ export {
   type StalledReason,
   type StepState,
   presentReason,
-  type ReachWaitReason,
-  reachWaitReasons,
-  personWaitReasons,
-  personWaits,
   stalledReasons,
   stepStates,
   type TerminatingReason,
   terminatingReasons,
-  type UnderWayReason,
-  underWayReasons,
+  UNUSABLE_REASONS_MAX,
   WATCHED_NODES_MAX,
 } from './values.ts'
+export {
+  ACCEPTED_FAILED,
+  type BlockedReason,
+  blockedReasons,
+  type GroupWaitReason,
+  groupWaitReasons,
+  isGroupWait,
+  isReachWait,
+  personWaitReasons,
+  personWaits,
+  type ReachWaitReason,
+  reachWaitReasons,
+  type UnderWayReason,
+  underWayReasons,
+} from './states/wait-reasons.ts'
 export type { Frozen } from './fields.ts'
 export type { ClusterSnapshot } from './cluster-snapshot.ts'
 export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'
@@ -275,4 +280,4 @@ export {
   rolloutPhaseTransitions,
   stepTransitions,
   type Transition,
-} from './state-machines.ts'
+} from './states/state-machines.ts'

@@ -29,6 +29,7 @@ import {
   pullFailureActions,
   reapplyActions,
   roomRules,
+  UNUSABLE_REASONS_MAX,
 } from './values.ts'
 
 const nodeOrderSchema = z.object({
@@ -285,6 +286,7 @@ const policyStatusSchema = z.object({
   observedGeneration: int64().optional().meta({ description: 'Generation of the policy that this status describes.' }),
   conditions: z.array(policyConditionSchema).optional().meta({ description: 'Conditions of the policy.' }),
   unusable: atomicList(z.string())
+    .max(UNUSABLE_REASONS_MAX)
     .optional()
     .meta({ description: 'Reasons for which the policy cannot be used in full, each once. The condition Usable explains them.' }),
   failureAction: known(failureActions).optional().meta({ description: 'Effective failure action, with the default filled in.' }),

@@ -24,7 +24,7 @@ import {
 import { requestHeaderModifierSchema, routeMatchSchema, trafficRoutingSchema } from './traffic-fields.ts'
 import { nodeSelectorSchema } from './selector.ts'
 import { sizeLimits } from './size-limits.ts'
-import { finalisingSteps, heldReasons, notifyEvents, releaseResults, rolloutPhases, stepStates } from './values.ts'
+import { finalisingSteps, heldReasons, notifyEvents, releaseResults, rolloutPhases, stepStates, UNUSABLE_REASONS_MAX } from './values.ts'
 
 const pauseSchema = z.object({
   duration: int32().optional().meta({ description: 'Seconds to wait. If absent, the step waits for approval.' }),
@@ -215,7 +215,10 @@ const policyInUseSchema = z.object({
   name: z.string().meta({ description: 'Name of the ReleasePolicy that the Rollout refers to.' }),
   generation: int64().optional().meta({ description: 'Generation of the policy that is in use. Absent while the policy cannot be used.' }),
   message: z.string().optional().meta({ description: 'Why the policy, or a part of it, cannot be used.' }),
-  unusable: atomicList(z.string()).optional().meta({ description: 'Reasons in status.unusable of the policy. Absent without any.' }),
+  unusable: atomicList(z.string())
+    .max(UNUSABLE_REASONS_MAX)
+    .optional()
+    .meta({ description: 'Reasons in status.unusable of the policy. Absent without any.' }),
 })
 /** The policy of a Rollout as last observed. */
 export type PolicyInUse = Frozen<z.infer<typeof policyInUseSchema>>

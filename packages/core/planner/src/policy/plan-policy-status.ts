@@ -1,4 +1,4 @@
-import { LISTED_NODES_MAX, type ReleasePolicy, type ReleasePolicyStatus, type Rollout } from '@tranche/api-schema'
+import { LISTED_NODES_MAX, type ReleasePolicy, type ReleasePolicyStatus, type Rollout, UNUSABLE_REASONS_MAX } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
 import { isSameJson, parseTime } from '@tranche/kube-types'
 import { type Advice, problemsText } from '@tranche/validation'
@@ -55,7 +55,7 @@ function policyStatus(view: PolicyView): ReleasePolicyStatus {
 /** Each reason once; undefined without any. */
 function unusableReasons({ unusable }: PolicyView): readonly string[] | undefined {
   const reasons = [...new Set((unusable ?? []).map(({ rule }) => rule))]
-  return reasons.length > 0 ? reasons : undefined
+  return reasons.length > 0 ? reasons.slice(0, UNUSABLE_REASONS_MAX) : undefined
 }
 
 type Finding = Pick<PolicyCondition, 'type' | 'status' | 'reason' | 'message'>

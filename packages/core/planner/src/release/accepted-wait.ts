@@ -1,14 +1,11 @@
-import type { Waiting } from '@tranche/api-schema'
+import { ACCEPTED_FAILED, type Waiting } from '@tranche/api-schema'
 import { acceptedBefore, failureTerms } from '@tranche/verdict'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import type { ReleaseView } from './view/release-view.ts'
 
-/** Reason of a wait for nothing but nodes whose failures a retry accepted, once they have had their time to recover. */
-const ACCEPTED_FAILED = 'AcceptedFailed'
-
-/** Reasons of the same wait before that. */
+/** Reasons of that wait before {@link ACCEPTED_FAILED}. */
 const acceptedReasons: readonly string[] = ['NotAvailable', 'BudgetUsedUp']
 
 type Allowed = Wanted & { kind: 'allow' }

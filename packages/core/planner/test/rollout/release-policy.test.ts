@@ -1,4 +1,4 @@
-import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
+import { type ReleasePolicy, type Rollout, sizeLimits } from '@tranche/api-schema'
 import { foundPolicy, planPolicyStatus, type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
 import { downtimeAdvice, drainAdvice, groupAdvice, nodeLockAdvice, prePullAdvice, roomAdvice } from '@tranche/validation'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -55,17 +55,33 @@ describe('the policy terms of a BatchRelease', () => {
     for (const { path, fix } of unusable) expect(patch).toMatch(new RegExp(`${path} is .*${fix.replace(/[()]/g, '.')}`))
   })
 
+  it('have at most fifty reasons in the status of the policy', () => {
+    const metadata = { namespace: 'demo', name: 'careful', uid: 'p', resourceVersion: '1', generation: 2 }
+    const unusable = Array.from({ length: 51 }, (_, at) => ({ ...roomAdvice('Check'), rule: `Rule${at}` as 'RoomNotAllowed' }))
+    const patch = JSON.stringify(planPolicyStatus({ policy: { metadata, spec: {} }, rollouts: [], unusable, nowMs: 0 }))
+    expect([patch.includes('"Rule49"'), patch.includes('"Rule50"')]).toEqual([true, false])
+  })
+
   it('are reported with what the installation does not allow, by reason', () => {
     const metadata = { namespace: 'demo', name: 'careful', uid: 'p', resourceVersion: '1', generation: 2 }
     const usable = { type: 'Usable', status: 'False', reason: 'RoomNotAllowed', message: 'spec.nodes.room is "Check"' }
-    const reading = (observedGeneration: number): PolicyReading => {
+    const reading = (observedGeneration: number, reasons = ['RoomNotAllowed', 'DowntimeNotAllowed']): PolicyReading => {
       const condition = { ...usable, observedGeneration, lastTransitionTime: '2026-01-01T00:00:00Z' } as const
-      const status = { conditions: [condition], unusable: ['RoomNotAllowed', 'DowntimeNotAllowed'] }
+      const status = { conditions: [condition], unusable: reasons }
       return foundPolicy({ metadata, spec: {}, status } as ReleasePolicy)
     }
     const message = 'ReleasePolicy careful cannot be used in full: spec.nodes.room is "Check"'
     const unusable = ['RoomNotAllowed', 'DowntimeNotAllowed']
     expect(policyInUse(withPolicy(reading(2)))).toEqual({ name: 'careful', generation: 2, message, unusable })
+    const many = policyInUse(
+      withPolicy(
+        reading(
+          2,
+          Array.from({ length: 51 }, () => 'x'.repeat(1_000)),
+        ),
+      ),
+    )
+    expect([many?.unusable?.length, many?.unusable?.[0]?.length]).toEqual([50, sizeLimits.reason])
     expect(policyInUse(withPolicy(reading(1)))).toEqual({ name: 'careful', generation: 2 })
   })
 

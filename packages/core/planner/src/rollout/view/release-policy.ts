@@ -5,6 +5,7 @@ import {
   type ReleasePolicy,
   type Rollout,
   sizeLimits,
+  UNUSABLE_REASONS_MAX,
   type StalledReason,
   type TrancheSpec,
 } from '@tranche/api-schema'
@@ -67,7 +68,8 @@ export function policyInUse(view: RolloutView): PolicyInUse | undefined {
   if (reading.kind !== 'found') return { name }
   const generation = reading.policy.metadata.generation ?? 0
   const message = unusableText(reading.policy)
-  const { unusable = [] } = reading.policy.status ?? {}
+  const { unusable: reasons = [] } = reading.policy.status ?? {}
+  const unusable = reasons.slice(0, UNUSABLE_REASONS_MAX).map((reason) => clipText(reason, sizeLimits.reason))
   return { name, generation, ...(message !== null && { message, ...(unusable.length > 0 && { unusable }) }) }
 }
 

@@ -1,4 +1,4 @@
-import type { BatchReleasePhase, BatchState, FlightState, ProgressingReason, RolloutPhase, StepState } from './values.ts'
+import type { BatchReleasePhase, BatchState, FlightState, ProgressingReason, RolloutPhase, StepState } from '../values.ts'
 
 /** A change from one state to another that a controller may write; `from` is null where the field was absent. */
 export interface Transition<State extends string> {
