@@ -50,6 +50,22 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'AcceptedFailed',
+    fault: 'a node that uses up the budget beside accepted ones counts as accepted',
+    file: 'packages/core/planner/src/release/accepted-wait.ts',
+    find: 'return down.length >= wanted.allowance.limit',
+    replace: 'return true',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'AcceptedFailed',
+    fault: 'a wait for accepted nodes counts from an earlier wait for another reason',
+    file: 'packages/core/planner/src/release/accepted-wait.ts',
+    find: 'isSame && before.nodes',
+    replace: 'before.nodes',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'AcceptedFailed',
     fault: 'no pass comes when accepted nodes have had their time to recover',
     file: 'packages/core/planner/src/release/next-recheck.ts',
     find: 'if (acceptedMs !== null) left.push(acceptedMs)',

@@ -63,7 +63,7 @@ function untilFailedMs({ since }: Waiting, { release: { spec }, fleet, nowMs }: 
 function waitsForAcceptedOnly(view: ReleaseView, wanted: Allowed): boolean {
   const { unwell, updated, updatedAvailable, effectiveSize, state, outOfReach, isBehind } = wanted.progress
   const down = acceptedDown(view, wanted)
-  if (state === 'Ready' || isBehind || outOfReach !== undefined || down.length === 0) return false
+  if (state === 'Ready' || isBehind || outOfReach !== undefined) return false
   if (isBudgetUsedUp(wanted)) return down.length >= wanted.allowance.limit
   return updated >= effectiveSize && updatedAvailable === 0 && unwell.length > 0 && unwell.every(({ node }) => down.includes(node))
 }

@@ -114,6 +114,44 @@ describe('the status of a BatchRelease', () => {
       },
       want: { waiting: { reason: 'NotAvailable' } },
     },
+    'waits for no person where another node uses up the budget, too': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        spec: { batchPartition: 1 },
+        record: { partition: 0 },
+        annotations: { [partition]: '0' },
+        status: { ...begun, failure: accepted('a'), waiting: { ...availability, nodes: ['a'], since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'NotAvailable' } },
+    },
+    'waits for no person where the batch has another node to update': {
+      view: {
+        nodes: 'a:new! b:old c:old d:old e:old',
+        status: { ...begun, failure: accepted('a'), waiting: { ...availability, nodes: ['a'], since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'NotAvailable' } },
+    },
+    'waits for accepted nodes only from the moment at which it waits for no other one': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        status: { ...begun, failure: accepted('a', 'b'), waiting: { ...availability, nodes: ['a', 'c'], since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'NotAvailable', since: stamp(0) } },
+    },
+    'waits for accepted nodes only from the moment at which it waits for nothing else': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        status: { ...begun, failure: accepted('a', 'b'), waiting: { reason: 'Deleting', message: '', nodes: [], since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'NotAvailable', since: stamp(0) } },
+    },
+    'waits for accepted nodes only from now where the status has no valid time': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        status: { ...begun, failure: accepted('a', 'b'), waiting: { ...availability, since: 'long ago' } },
+      },
+      want: { waiting: { reason: 'NotAvailable', since: stamp(0) } },
+    },
     'waits for no person once an accepted node is available': {
       view: {
         nodes: 'a:new b:new! c:old d:old e:old',

@@ -35,6 +35,15 @@ describe('pods that do not terminate, as many as maxUnavailable (F12 PodsStuck)'
     expect(waiting?.message).toContain(text)
   })
 
+  it('are reported where a retry has accepted failures on these nodes, too', () => {
+    const failure = { reason: 'Accepted', message: '', nodes: [], count: 0, stops: false, release: 'r1', accepted: ['a', 'b'] }
+    const waiting = { reason: 'NotAvailable', message: '', nodes: ['a', 'b'], since: new Date(NOW_MS - 3_600_000).toISOString() }
+    const { fleet } = stuckView({ keptBy: ['example.com/keep'] }, true)
+    const tranche = { release: 'r1', canaryRevision: 'new', stableRevision: 'old' }
+    const view = onceSaid(aView({ tranche, status: { failure, waiting }, view: { fleet } }))
+    expect(view.release.status?.waiting).toMatchObject({ reason: 'PodsStuck' })
+  })
+
   it.each([
     ['their grace period is not over', { goneByMs: NOW_MS + 5_000 }, false, 5_000],
     ['a live kubelet may still be ending them', { goneByMs: NOW_MS - 50_000 }, true, 10_000],
