@@ -47,7 +47,7 @@ describe('a node on which the new version failed', () => {
     'is not one without a pod that a taint for its failure keeps the DaemonSet off': {
       says: a(
         { pod: 'none', isNodeReady: false, taint: unreachable },
-        { permits: [taken], watched: [{ node: 'a', since: at(1) }], at: 601 },
+        { permits: [taken], watched: [{ node: 'a', since: at(1), downSince: at(1) }], at: 601 },
       ),
       want: [],
     },

@@ -137,7 +137,7 @@ describe('a version with which a node is lost', () => {
     { begin: updated },
   )
   const begins: readonly (readonly [name: string, begin: () => Script, found: readonly string[]])[] = [
-    ['may be told to ignore it', () => updated({ failure: { ignoreReasons: ['NodeNotReady'] } }), []],
+    ['may continue where the policy ignores that', () => updated({ failure: { ignoreReasons: ['NodeNotReady'] } }), []],
     ['may not have been started there', () => updated({}, { ready: false, phase: 'Pending' }), []],
   ]
   for (const [name, begin, found] of begins) judgeEach('G9', [[name, (s) => then(s.node('a', away)), found]], { begin })
@@ -145,7 +145,7 @@ describe('a version with which a node is lost', () => {
     'G9',
     [
       [
-        'may lose as many nodes as a share of all, although fewer are wanted then',
+        'may lose as many nodes as a percentage of all allows, although fewer are wanted then',
         (s) => s.del('b1').replace('b1').node('a', away).node('b', away).seen().wait(1).del('c1'),
         [],
       ],
