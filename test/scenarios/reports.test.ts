@@ -107,6 +107,42 @@ it('reports say of each dead node whether it costs budget: one that was lost bef
   expect(reportRollout(await read()).budget).toMatchObject({ unreachable: 1, exempt: 1 })
 })
 
+it('reports say of a node that was lost after its update why the release stops, though the agent is not desired there then', async () => {
+  stage = await setStage({ nodes: 10, steps, tolerations: [] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const [lost] = await nodesOn(stage, 'v2')
+  await drive(stage.clock, stage.simulator.nodes.kill(lost!))
+  await stage.until('it is Failed', async () => outcomeOf(await read()) === 'Failed')
+  await stage.pass(60_000)
+  const facts = await read()
+  expect(reportRollout(facts)).toMatchObject({
+    nodes: { desired: 9, failed: 1 },
+    failure: { message: expect.stringMatching(/^1 of 10 nodes/) },
+  })
+  expect(reportNodes(facts).filter(({ state }) => state === 'failing')).toMatchObject([{ name: lost }])
+  expect(reportNodes(facts)).toHaveLength(10)
+  expect(explainNode(facts, lost!)).toMatchObject({
+    rule: 'Failed',
+    answer: expect.stringMatching(/was lost after its update to revision \w+ and is not available: NodeNotReady: /),
+    next: 'abort: roll back to the stable revision; undo: return to an earlier revision; retry: continue with this version despite the failures',
+  })
+})
+
+it('reports name no failure where a node is removed in an orderly way after its update', async () => {
+  stage = await setStage({ nodes: 10, steps, tolerations: [] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  const [gone, away] = await nodesOn(stage, 'v2')
+  const taints = [{ key: 'example.com/repair', effect: 'NoSchedule' }]
+  await stage.client.patch(resourcePaths.nodes, { namespace: '', name: away! }, { type: 'merge', body: { spec: { taints } } })
+  await stage.pass(5_000)
+  await drive(stage.clock, stage.simulator.nodes.kill(away!))
+  await stage.client.delete(resourcePaths.nodes, { namespace: '', name: gone! })
+  await stage.pass(60_000)
+  expect(reportRollout(await read())).toMatchObject({ outcome: 'Waiting', nodes: { desired: 8, failed: 0 } })
+})
+
 async function budgets(): Promise<readonly string[]> {
   const nodes = reportNodes(await read()).filter(({ budget }) => budget !== undefined)
   return nodes.map(({ name, role, budget }) => `${name} ${role} ${budget?.reason}`).toSorted()
