@@ -13,10 +13,13 @@ function snapshotWith(
     blocked = [] as readonly string[],
     waiting = '',
     phase = 'Progressing',
+    config = 'agent',
   } = {},
 ): ClusterSnapshot {
   const conditions = [{ type: 'Usable', status: 'False', reason: 'A', message: 'it is not allowed' }]
+  const volumes = config === '' ? [] : [{ name: 'config', configMap: { name: config } }]
   return {
+    daemonSet: { spec: { template: { spec: { volumes } } } },
     pods: [],
     policy: { metadata, spec, status: { observedGeneration, conditions, unusable } },
     rollout: {
@@ -69,6 +72,12 @@ describe('a release is stopped', () => {
       snapshotWith({ config: 'Pin' }, { unusable: ['PinNotAllowed'] }),
       null,
       'it is not allowed',
+    ],
+    [
+      'not where the template reads no config',
+      snapshotWith({ config: 'Pin' }, { unusable: ['PinNotAllowed', 'PodPolicyMissing'], config: '' }),
+      null,
+      null,
     ],
     [
       'before it begins, without the policy for pods',

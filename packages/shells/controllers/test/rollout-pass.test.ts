@@ -53,6 +53,47 @@ describe('a pass over a Rollout', () => {
   })
 })
 
+describe('config: Pin that the installation does not allow', () => {
+  const pinning = { kind: 'found', policy: { metadata: { name: 'careful' }, spec: { config: 'Pin' } }, problems: [] } as never
+
+  it.each<[sentence: string, volumes: readonly object[], held: string | undefined]>([
+    ['holds nothing that reads no config', [], undefined],
+    ['holds a template that reads config, and names it', [{ name: 'config', configMap: { name: 'settings' } }], 'ConfigMap settings'],
+    ['holds a template that reads a Secret', [{ name: 'keys', secret: { secretName: 'keys' } }], 'Secret keys'],
+  ])('%s', async (_sentence, volumes, held) => {
+    const read = reading({})
+    const { spec, metadata } = read.daemonSet!
+    const template = { ...spec.template, spec: { ...spec.template.spec, volumes } }
+    const bound = {
+      ...metadata,
+      annotations: { 'tranche.dev/rollout': key.name },
+      labels: { 'rollouts.kruise.io/workload-type': 'daemonset' },
+    }
+    const daemonSet = { ...read.daemonSet!, metadata: bound, spec: { ...spec, template } } as never
+    const written = await statusAfter({ ...read, daemonSet, policy: pinning, strategyScope: 'release' })
+    const condition = written?.conditions?.find(({ type }) => type === 'ConfigUnversioned')
+    expect(condition?.reason).toBe(held === undefined ? undefined : 'PinNotAllowed')
+    if (held !== undefined) expect(condition?.message).toContain(held)
+    expect(written?.conditions?.find(({ type }) => type === 'Stalled')?.status).toBe(held === undefined ? 'False' : 'True')
+  })
+})
+
+/** The first status that passes write. */
+async function statusAfter(read: RolloutReading): Promise<Rollout['status']> {
+  let written: Rollout['status']
+  const cluster = {
+    read: () => read,
+    setAnnotations: async () => {},
+    patchDaemonSet: async () => {},
+    async writeStatus(_rollout: Rollout, status: Rollout['status']) {
+      written ??= status
+    },
+  } as unknown as RolloutPort
+  const run = createRolloutPass({ cluster, clock: new FakeClock(), events: { record: () => {} } as never })
+  await run(key, new AbortController().signal, silentLogger)
+  return written
+}
+
 it('touches a DaemonSet without the ControllerRevision of its template every 30 s (G6)', async () => {
   const clock = new FakeClock()
   let read: RolloutReading = { ...reading({}), revisions: [] }

@@ -7,7 +7,7 @@ import {
   type ReleasePolicy,
   type ReleasePolicySpec,
 } from '@tranche/api-schema'
-import { liveConfigIn } from '@tranche/config'
+import { liveConfigIn, pinnedObjects } from '@tranche/config'
 import type { Manifests } from './planned-change.ts'
 
 /** What the cluster reports about a release that its copy cannot show. */
@@ -82,7 +82,13 @@ export function reportedHolds(snapshot: ClusterSnapshot, manifests: Manifests, c
   const waits = blockedIn(snapshot).filter(({ reason }) => lackOf(reason) === null)
   const added =
     manifests.policy === undefined ? [] : Object.values(rights).filter(({ isAsked }) => isAsked(spec) && !isAsked(policy?.spec ?? {}))
-  return { stop: stopOf(snapshot, spec, { refused, changesTemplate }), refused, waits, unknownRights: added.map(({ name }) => name) }
+  const template = (manifests.daemonSet ?? snapshot.daemonSet)?.spec.template
+  return {
+    stop: stopOf(snapshot, spec, { refused, changesTemplate, readsConfig: pinnedObjects(template).length > 0 }),
+    refused,
+    waits,
+    unknownRights: added.map(({ name }) => name),
+  }
 }
 
 /** Reasons that hold for the present generation of the policy. */
@@ -94,16 +100,18 @@ function unusableOf(policy: ReleasePolicy | undefined): readonly string[] {
 interface Planned {
   readonly refused: ReadonlySet<string>
   readonly changesTemplate: boolean
+  /** Whether there is anything to pin. */
+  readonly readsConfig: boolean
 }
 
-function stopOf(snapshot: ClusterSnapshot, spec: ReleasePolicySpec, { refused, changesTemplate }: Planned): string | null {
+function stopOf(snapshot: ClusterSnapshot, spec: ReleasePolicySpec, { refused, changesTemplate, readsConfig }: Planned): string | null {
   const { rollout, policy } = snapshot
   const stalled = rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
   const pins = spec.config === 'Pin'
   const isReplaced = changesTemplate && snapshot.pods.some((pod) => liveConfigIn(pod) !== undefined)
   if (stalled !== undefined && (outside.includes(stalled.reason) || (pins && stalled.reason === 'ConfigUnpinned' && !isReplaced)))
     return stalled.message
-  if (pins && (refused.has('PinNotAllowed') || refused.has('PodPolicyMissing')))
+  if (pins && readsConfig && (refused.has('PinNotAllowed') || refused.has('PodPolicyMissing')))
     return policy?.status?.conditions?.find(({ type }) => type === 'Usable')?.message ?? null
   const { waiting } = isInProgress(snapshot) ? (snapshot.release?.status ?? {}) : {}
   if (waiting != null && groupLacks.includes(waiting.reason) && !refused.has('GroupNotAllowed') && rights.GroupNotAllowed.isAsked(spec))

@@ -1,4 +1,4 @@
-import { OFFERED_CONFIG_ANNOTATION } from '@tranche/config'
+import { OFFERED_CONFIG_ANNOTATION, pinnedObjects } from '@tranche/config'
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
 import { type PinTiming, type RolloutView, takeOverForPins } from '@tranche/planner'
@@ -93,8 +93,8 @@ class PortPinner implements Pinner {
     const timing = takeOverForPins(view)
     const { rollout, daemonSet, monotonicMs } = view
     if (timing.kind === 'none' || daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
-    if (this.#port === undefined) return NOT_ALLOWED
-    const unenforced = this.#unenforced(daemonSet, monotonicMs)
+    if (this.#port === undefined) return notAllowed(daemonSet)
+    const unenforced = hasPins(view, daemonSet) ? this.#unenforced(daemonSet, monotonicMs) : null
     if (unenforced !== null) return unenforced
     const key = keyText(keyOf(rollout))
     const last = this.#known.get(key)
@@ -133,7 +133,7 @@ class PortPinner implements Pinner {
     if (this.#running.has(key)) return PENDING
     const timing = takeOverForPins(view)
     if (view.daemonSet === undefined) return { kind: 'pinned', rolledBack: [] }
-    if (this.#port === undefined) return NOT_ALLOWED
+    if (this.#port === undefined) return notAllowed(view.daemonSet)
     const restMs = this.#attempts.waitMs(key, view.monotonicMs)
     if (restMs > 0) return { kind: 'pending', againInMs: restMs }
     this.#attempts.count(key, view.monotonicMs)
@@ -231,10 +231,22 @@ async function within(clock: Clock, ms: number, work: Promise<void>): Promise<vo
   timer.cancel()
 }
 
-const NOT_ALLOWED: PinResult = {
-  kind: 'held',
-  reason: 'PinNotAllowed',
-  why: 'config: Pin: this installation does not allow it; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy',
+/** Holds nothing where the template reads no config. */
+function notAllowed({ spec }: DaemonSet): PinResult {
+  const objects = pinnedObjects(spec.template)
+  if (objects.length === 0) return { kind: 'pinned', rolledBack: [] }
+  const more = objects.length - MOST_NAMED
+  const names = objects.slice(0, MOST_NAMED).map(({ kind, name }) => `${kind} ${name}`)
+  const why = `config: Pin: this installation does not allow it, so pods read ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} as they are; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy`
+  return { kind: 'held', reason: 'PinNotAllowed', why }
+}
+
+/** Objects that a message names. */
+const MOST_NAMED = 3
+
+/** Whether pods of the template would read a copy of anything. */
+function hasPins({ pinsSecrets }: RolloutView, { spec }: DaemonSet): boolean {
+  return pinnedObjects(spec.template).some(({ kind }) => kind === 'ConfigMap' || pinsSecrets !== false)
 }
 
 function timingText(timing: PinTiming): string {
