@@ -10,6 +10,18 @@ import { releaseView } from '../src/view/reports/release-view.ts'
 import { templateDiff } from '../src/view/reports/template-diff.ts'
 import { ago, failing, goingBack, inStepTwo, NOW_MS, ofConfig, waitsForApproval } from './release-pictures.ts'
 
+const ofConfigReleases: HistoryReport['releases'] = [
+  {
+    revision: '6b7f9c4d85',
+    number: 2,
+    images: ['registry.example/node-agent:v1'],
+    changedConfig: ['ConfigMap agent'],
+    startedAt: ago(300),
+    endedAt: ago(100),
+    result: 'RolledBack',
+  },
+]
+
 const history: HistoryReport = {
   revisions: [
     {
@@ -128,7 +140,13 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
     actionPreview({ type: 'abort', body: {}, revisions: waitsForApproval.revisions }, waitsForApproval.report, drawing),
   'preview of an abort of changed config': (drawing) =>
     actionPreview({ type: 'abort', body: {}, revisions: ofConfig.revisions }, ofConfig.report, drawing),
-  'history of changed config': (drawing) => historyView({ ...history, revisions: ofConfig.revisions, releases: [] }, drawing),
+  'preview of an abort to a version that failed': (drawing) => {
+    const heldRevisions = [
+      { digest: 'd', revision: waitsForApproval.report.stableRevision, reason: 'Failed' as const, at: '2026-11-26T00:00:00Z' },
+    ]
+    return actionPreview({ type: 'abort', body: {} }, { ...waitsForApproval.report, heldRevisions }, drawing)
+  },
+  'history of changed config': (drawing) => historyView({ ...history, revisions: ofConfig.revisions, releases: ofConfigReleases }, drawing),
   'preview of an abort without revisions': (drawing) => actionPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
   'preview of an undo': (drawing) =>
     actionPreview(

@@ -49,6 +49,12 @@ describe('the timeline', () => {
     expect(end).toMatchObject({ look: { word: 'Completed' }, detail: 'after 4m 05s' })
   })
 
+  it('says which config a release changed, unless it failed', () => {
+    const changedConfig = ['ConfigMap agent']
+    const whyOf = (failure?: string) => historyTimeline(history({ releases: [{ ...release, changedConfig, ...(failure && { failure }) }] }))
+    expect([whyOf(), whyOf('node n1 crashes')].map(([entry]) => entry?.why)).toEqual(['changed ConfigMap agent', 'node n1 crashes'])
+  })
+
   it('gives every entry an id of its own', () => {
     const entries = historyTimeline(
       history({

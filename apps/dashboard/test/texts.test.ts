@@ -87,6 +87,13 @@ describe('the confirmation of an action', () => {
     expect(textOfAction('abort', report()).effects[0]).toContain('1 node with v2 go back to v1,')
   })
 
+  it('says that an abort returns to a version that failed', () => {
+    const heldRevisions = [{ digest: 'd', revision: 'stable', reason: 'Failed' as const, at: '2026-11-26T00:00:00Z' }]
+    expect(textOfAction('abort', report({ heldRevisions, stableRevision: 'stable' })).effects[0]).toBe(
+      'That returns to revision stable, which is blocked because it failed at 2026-11-26T00:00:00Z.',
+    )
+  })
+
   it('names the config that an abort rolls back, which the images do not show', () => {
     const { question, effects } = textOfAction('abort', report({ images: ['registry.example/agent:v1'] }), {
       changedConfig: ['ConfigMap agent', 'Secret keys'],

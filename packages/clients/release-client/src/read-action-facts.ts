@@ -15,16 +15,17 @@ export interface ReadOptions {
 /** Reads the objects that an action is judged by, from the API server and not from a watch. */
 export async function readActionFacts(
   client: KubeClient,
-  order: Pick<ActionOrder, 'on' | 'key' | 'type' | 'idempotencyKey'>,
+  order: Pick<ActionOrder, 'on' | 'key' | 'type' | 'idempotencyKey' | 'dryRun'>,
   options: ReadOptions,
 ): Promise<Omit<ActionFacts, 'nowMs'>> {
   if (order.on === 'DaemonSet') return factsOfDaemonSet(client, order, options)
   const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, order.key, options)
   // The same Idempotency-Key may be on the record of the other object.
-  const asksDaemonSet = targetOf(order.type) === 'DaemonSet' || order.idempotencyKey !== undefined
+  const isPreview = order.type === 'abort' && order.dryRun === true
+  const asksDaemonSet = targetOf(order.type) === 'DaemonSet' || order.idempotencyKey !== undefined || isPreview
   if (rollout === undefined || !asksDaemonSet) return { on: 'Rollout', rollout, daemonSet: undefined, revisions: [] }
   const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), options)
-  const revisions = order.type === 'undo' ? await readRevisions(client, daemonSet, options) : []
+  const revisions = order.type === 'undo' || isPreview ? await readRevisions(client, daemonSet, options) : []
   return { on: 'Rollout', rollout, daemonSet, revisions }
 }
 

@@ -52,7 +52,7 @@ export interface ActionFacts {
   readonly rollout: Rollout | undefined
   /** Undefined when it does not exist; only `undo` and `restart` use it. */
   readonly daemonSet: DaemonSet | undefined
-  /** ControllerRevisions of the DaemonSet, in any order; only `undo` uses them. */
+  /** ControllerRevisions of the DaemonSet, in any order; only `undo` uses them, and the dry run of an `abort`. */
   readonly revisions: readonly ControllerRevision[]
   /** Epoch milliseconds by the clock of this process. */
   readonly nowMs: number

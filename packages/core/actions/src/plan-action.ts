@@ -1,6 +1,7 @@
 import type { RecordedAction, Rollout, RolloutAction, ActionType } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, type KubeObject, keyOf, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
+import { configReturnText, failedStableText } from '@tranche/planner'
 import { bindingFault } from './binding-fault.ts'
 import { misplacedMember } from './misplaced-member.ts'
 import { planRestart, planUndo } from './plan-template.ts'
@@ -119,12 +120,12 @@ function planOnRollout(action: Action, facts: ActionFacts, rollout: Rollout): Ac
     record,
     patch: [],
     annotations,
-    message: `the action ${annotated.type} is written: ${effectText(annotated)}`,
+    message: `the action ${annotated.type} is written: ${effectText(annotated, facts)}`,
   })
 }
 
 /** What the controller does once it has accepted the action. */
-function effectText({ type, step, full, revision }: RolloutAction): string {
+function effectText({ type, step, full, revision }: RolloutAction, facts: ActionFacts): string {
   switch (type) {
     case 'approve':
       return 'the release continues with the next step'
@@ -133,12 +134,19 @@ function effectText({ type, step, full, revision }: RolloutAction): string {
     case 'promote':
       return `the release continues without the remaining pauses${full === true ? ', soak times and analyses' : ''}`
     case 'abort':
-      return 'the release is rolled back to the stable revision'
+      return `the release is rolled back to the stable revision${returnText(facts)}`
     case 'retry':
       return revision === undefined ? 'the stop is lifted' : `revision ${revision} is no longer blocked`
     default:
       return type satisfies never
   }
+}
+
+/** What users may not expect of the version to which an abort returns: it failed itself, or it has other config. */
+function returnText({ rollout, revisions }: ActionFacts): string {
+  if (rollout === undefined) return ''
+  const { canaryRevision = '', stableRevision = '' } = rollout.status?.canaryStatus ?? {}
+  return `${failedStableText(rollout)}${configReturnText(revisions, canaryRevision, stableRevision)}`
 }
 
 /** Refuses an action while another one waits for its answer. An abort overrides others, but not an abort. */

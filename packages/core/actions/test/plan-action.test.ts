@@ -72,6 +72,26 @@ it('a refused retry names the blocked revisions that it could be for', () => {
   })
 })
 
+it('an abort says that it returns to a version that failed, and which config changes back', () => {
+  const facts = factsIn('stepPaused')
+  const { canaryRevision = '', stableRevision = '' } = facts.rollout!.status!.canaryStatus!
+  const heldRevisions = [{ digest: 'd', revision: stableRevision, reason: 'Failed' as const, at: '2026-11-26T00:00:00Z' }]
+  const revisions = [
+    [canaryRevision, 'agent-2'],
+    [stableRevision, 'agent-1'],
+  ].map(([hash, copy]) => ({
+    metadata: { name: `agent-${hash}`, labels: { 'controller-revision-hash': hash } },
+    revision: 1,
+    data: { spec: { template: { metadata: { annotations: { 'tranche.dev/pinned-config': `ConfigMap/agent=${copy}` } }, spec: {} } } },
+  })) as never
+  const rollout = { ...facts.rollout!, status: { ...facts.rollout!.status!, heldRevisions } }
+  expect(planAction(anAction('abort'), { ...facts, rollout, revisions })).toMatchObject({
+    message: expect.stringContaining(
+      `the release is rolled back to the stable revision, ${stableRevision}, which is blocked because it failed at 2026-11-26T00:00:00Z; ConfigMap agent has its earlier content again`,
+    ),
+  })
+})
+
 describe('of a disabled Rollout', () => {
   const { rollout, ...others } = factsIn('healthy')
   const facts = { ...others, rollout: { ...rollout!, spec: { ...rollout!.spec, disabled: true } } }

@@ -22,6 +22,7 @@ export { type ConfigHold, type ConfigHoldReason, configHoldReasons } from './pin
 export { liveConfigIn } from './pin/live-config.ts'
 export { type PinProspect, type PinProspectOf, pinProspects } from './pin/pin-prospects.ts'
 export { type PinOperation, pinPatch } from './pin/pin-patch.ts'
+export { changedPins } from './pin/changed-pins.ts'
 export { isPinnedObject, OFFERED_CONFIG_ANNOTATION, PINNED_CONFIG_ANNOTATION, pinnedObjects, pinsOf } from './pin/pinned-objects.ts'
 export { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pin/pins.ts'
 export {

@@ -44,6 +44,8 @@ export {
 export { plainTemplate } from './release/view/stable-template.ts'
 export { unpinnedText, wasPinned } from './release/view/unpinned-template.ts'
 export { answeredIds, isAnswered } from './rollout/actions/answer-action.ts'
+export { configReturnText } from './rollout/view/config-between.ts'
+export { failedStable, failedStableText } from './rollout/view/failed-stable.ts'
 export { commandText, releaseAgainText, retryHeldText } from './rollout/view/command-text.ts'
 export { controlInfo, planBatchRelease, statusWithRecord } from './release/plan-batch-release.ts'
 export { controlledBy, isInCharge, type ReleaseView, type StrategyScope } from './release/view/release-view.ts'

@@ -1,5 +1,13 @@
-import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type ReleaseReport, type RevisionReport } from '@tranche/api-schema'
-import { type Pins, pinsOf } from '@tranche/config'
+import {
+  type HistoryReport,
+  type Outcome,
+  type RecordedAction,
+  RECORDED_ACTIONS_MAX,
+  type ReleaseRecord,
+  type ReleaseReport,
+  type RevisionReport,
+} from '@tranche/api-schema'
+import { changedPins } from '@tranche/config'
 import { type ControllerRevision, parseTime, type PodTemplate } from '@tranche/kube-types'
 import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
 import { recordedActionsOf, resultOfAction, observedChangesOf } from '@tranche/actions'
@@ -63,9 +71,17 @@ function releaseReports(facts: ReleaseFacts, revisions: readonly RevisionReport[
       ...record,
       ...(known !== undefined && { number: known.number }),
       images: known?.images ?? [],
-      result: result ?? outcomeOf(facts),
+      ...(known?.changedConfig !== undefined && { changedConfig: known.changedConfig }),
+      result: result ?? outcomeOfOpen(facts, record),
     }
   })
+}
+
+/** A release that is being rolled back did not fail where the version failed to which it returns. */
+function outcomeOfOpen(facts: ReleaseFacts, { revision, failure }: ReleaseRecord): Outcome {
+  const outcome = outcomeOf(facts)
+  const isOther = failure === undefined && facts.rollout.status?.rollbackFrom === revision
+  return isOther && (outcome === 'Failed' || outcome === 'Blocked') ? 'RolledBack' : outcome
 }
 
 function revisionReport(outline: Outline, revision: ControllerRevision, nodes: number): RevisionReport {
@@ -84,18 +100,9 @@ function revisionReport(outline: Outline, revision: ControllerRevision, nodes: n
   }
 }
 
-/** A revision that pins an object which the one before did not pin changes no content. */
 function changedConfig(revision: ControllerRevision, before: ControllerRevision | undefined): Pick<RevisionReport, 'changedConfig'> {
-  const pinned = pinsIn(before)
-  const changed = [...pinsIn(revision)].flatMap(([key, copy]) => {
-    const known = pinned.get(key)
-    return known === undefined || known === copy ? [] : [key.replace('/', ' ')]
-  })
+  const changed = before === undefined ? [] : changedPins(templateOf(before), templateOf(revision))
   return changed.length === 0 ? {} : { changedConfig: changed }
-}
-
-function pinsIn(revision: ControllerRevision | undefined): Pins {
-  return pinsOf((revision && (templateOf(revision) as PodTemplate | undefined)) ?? {})
 }
 
 /** A former or superseded revision that no node runs has no role. */

@@ -7,7 +7,8 @@ import {
   isReachWait,
 } from '@tranche/api-schema'
 import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
-import { firstNodes, hashOf, revisionText, stepsOf, unpinnedText } from '@tranche/planner'
+import { tallyNodes } from '@tranche/fence'
+import { failedStable, failedStableText, firstNodes, hashOf, revisionText, stepsOf, unpinnedText } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
@@ -97,7 +98,7 @@ export function nextText(outline: Outline): string | undefined {
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
   if (need !== undefined) {
-    const actions = need.actions.map((action) => actionTexts[action])
+    const actions = need.actions.map((action) => actionText(outline, action))
     if (isReachWait(need.reason)) return [...reachNexts(outline), ...actions].join('; ')
     if (actions.length > 0) return actions.join('; ')
     return waitingTexts[need.reason]?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? remedies[need.reason]
@@ -113,7 +114,7 @@ function nextByItself(outline: Outline): string | undefined {
   if (otherWorkload(rollout) !== null) return 'use the controller for this kind of workload'
   if (isUpdatingLeft(outline)) return 'the nodes that are being updated have an available pod'
   const waiting = presentWait(outline)
-  if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), actionTexts.abort].join('; ')
+  if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), actionText(outline, 'abort')].join('; ')
   if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
   const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration
@@ -213,6 +214,17 @@ const actionTexts: Readonly<Record<ActionType, string>> = {
   undo: 'undo: return to an earlier revision',
   jump: 'jump: continue at another step',
   restart: 'restart: release the same version again',
+}
+
+/** An abort may return to a version that failed: names the nodes on which it is not available now. */
+function actionText({ facts, fleet, minReadyMs }: Outline, action: ActionType): string {
+  const failed = action === 'abort' ? failedStable(facts.rollout) : undefined
+  if (failed?.revision === undefined) return actionTexts[action]
+  const { revision } = failed
+  const { unavailable } = tallyNodes(fleet, { revision, minReadyMs, monotonicMs: facts.monotonicMs })
+  const down = unavailable.filter(({ pods }) => pods.some(({ hash }) => hash === revision)).map(({ name }) => name)
+  const where = down.length === 0 ? '' : `; not available there now: ${firstNodes(down)}`
+  return `${actionTexts[action]}${failedStableText(facts.rollout)}${where}`
 }
 
 function afterRollback(outline: Outline): string {

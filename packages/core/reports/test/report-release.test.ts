@@ -100,6 +100,21 @@ describe('what a Rollout waits for', () => {
       { rule: 'Step', next: 'its pause ends at 2023-11-14T22:01:00.000Z' },
     ],
     [
+      'approval, where the version to which an abort returns has failed',
+      {
+        nodes: 'a:new b:old~ c:old',
+        rolloutStatus: {
+          ...inState('StepPaused'),
+          heldRevisions: [{ digest: 'd', revision: 'old', reason: 'Failed', at: '2023-11-14T21:00:00Z' }],
+        },
+      },
+      {
+        next: expect.stringContaining(
+          'abort: roll back to the stable revision, old, which is blocked because it failed at 2023-11-14T21:00:00Z; not available there now: b;',
+        ),
+      },
+    ],
+    [
       'approval, in a pause',
       { rolloutStatus: inState('StepPaused') },
       {
@@ -422,6 +437,27 @@ describe('the history of a Rollout', () => {
       ['hash-v3', 'Waiting'],
       ['hash-v2', 'Superseded'],
     ])
+  })
+
+  it('has no failure of a release that is rolled back to a version that failed', () => {
+    const fake = aFakeCluster()
+    fake.setImage('v2')
+    settle(fake)
+    const facts = readFakeCluster(fake)
+    const stalled = { type: 'Stalled', status: 'True', reason: 'RevisionHeld', message: '' } as const
+    const status = { ...facts.rollout.status!, conditions: [stalled] }
+    const resultOf = (rollbackFrom: string | undefined): string | undefined =>
+      reportHistory({ ...facts, rollout: { ...facts.rollout, status: { ...status, rollbackFrom } as never } }).releases?.[0]?.result
+    expect([resultOf(undefined), resultOf('hash-v2')]).toEqual(['Failed', 'RolledBack'])
+  })
+
+  it('has the config that a release changed, which its images do not show', () => {
+    const facts = aReading()
+    const [first, second] = facts.revisions.toSorted((a, b) => a.revision - b.revision)
+    const revisions = [pinning(first!, 'ConfigMap/agent=agent-1'), pinning(second!, 'ConfigMap/agent=agent-2')]
+    const releases = [{ revision: 'new', startedAt: '2023-11-14T22:00:00Z', result: 'RolledBack' as const }]
+    const rollout = { ...facts.rollout, status: { ...facts.rollout.status!, releases } }
+    expect(reportHistory({ ...facts, rollout, revisions }).releases).toMatchObject([{ changedConfig: ['ConfigMap agent'] }])
   })
 
   it('has the actions on both objects, each once, newest first', () => {

@@ -41,13 +41,20 @@ function effect({ type, body, revisions = [] }: PreviewedAction, report: Rollout
     const from = aborted === undefined ? 'the current revision' : `revision ${nameOf(aborted, revisions, shown)}`
     const to = stableRevision === undefined ? 'the stable revision' : `revision ${nameOf(stableRevision, revisions)}`
     const there = aborted === canaryRevision ? nodes.updated : (known(aborted ?? '', revisions)?.nodes ?? 0)
-    return `abort rolls ${there} ${there === 1 ? 'node' : 'nodes'} back from ${from} to ${to}, and blocks the former: applying it again does not release it`
+    return `abort rolls ${there} ${there === 1 ? 'node' : 'nodes'} back from ${from} to ${to}${failedText(report)}, and blocks the former: applying it again does not release it`
   }
   if (toRevision === undefined) return 'undo finds no earlier revision that is not blocked'
   const over = revision === undefined ? '' : `, replacing revision ${nameOf(revision, revisions)}`
   const there = known(toRevision, revisions)?.nodes ?? 0
   const already = there === 0 ? '' : `; ${there} of ${nodes.desired} already run it`
   return `undo restores the template of revision ${nameOf(toRevision, revisions)}${over}: ${Math.max(0, nodes.desired - there)} nodes get it${already}`
+}
+
+/** Says that the version to which an abort returns is blocked. Begins with a comma; empty where it is not. */
+function failedText({ stableRevision, heldRevisions }: RolloutReport): string {
+  const failed = heldRevisions.find(({ revision, reason }) => revision === stableRevision && reason === 'Failed')
+  if (failed === undefined) return ''
+  return `, which is blocked because it failed${failed.at === undefined ? '' : ` at ${failed.at}`}`
 }
 
 /** Remaining pauses by step, and what `--full` also skips. */

@@ -30,14 +30,16 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
     { heading: 'AGE', cell: ({ createdAt }) => ageText(createdAt, nowMs) },
     {
       heading: 'ROLE',
+      least: 17,
       cell: ({ role, held, revision }) =>
         [role === 'none' ? '' : role, held ? `blocked (${heldBecause.get(revision) ?? 'held'})` : ''].filter(Boolean).join(', '),
       style: ({ held, role }) => (held ? 'red' : role === 'none' ? null : 'cyan'),
     },
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },
-    { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 24 },
+    { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 14 },
     {
       heading: 'CHANGE CAUSE',
+      least: 20,
       cell: ({ changedConfig = [], changeCause = '' }) => [changedConfig.join(', '), changeCause].filter((text) => text !== '').join('; '),
     },
   ]
@@ -50,8 +52,13 @@ function releaseColumns(nowMs: number): readonly Column<HistoryRelease>[] {
     { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 24 },
     { heading: 'RESULT', cell: ({ result }) => resultWords[result], style: ({ result }) => resultStyles[result] ?? null },
     { heading: 'TOOK', cell: ({ startedAt, endedAt }) => (endedAt === undefined ? '' : tookText(startedAt, endedAt)) },
-    { heading: 'WHY', cell: ({ failure }) => failure ?? '', least: 12 },
+    { heading: 'WHY', cell: whyReleased, least: 12 },
   ]
+}
+
+/** The failure; else the config that was released, which no image shows. */
+function whyReleased({ failure, changedConfig = [] }: HistoryRelease): string {
+  return failure ?? (changedConfig.length === 0 ? '' : `changed ${changedConfig.join(', ')}`)
 }
 
 const resultWords: Readonly<Record<HistoryRelease['result'], string>> = {

@@ -231,6 +231,7 @@ const releaseReportSchema = z.object({
     .optional()
     .meta({ description: 'Revision number, as in `kubectl rollout history`. Absent if the revision is no longer in the history.' }),
   images: z.array(z.string()).meta({ description: 'Images of the revision. Empty if the revision is no longer in the history.' }),
+  changedConfig: z.array(z.string()).optional().meta({ description: 'Pinned config that the revision changes, as in `revisions`.' }),
   startedAt: moment(),
   endedAt: moment().optional().meta({ description: 'End time. Absent while the release runs.' }),
   result: z

@@ -89,7 +89,9 @@ const wordings: Readonly<Record<ActionType, (report: RolloutReport, details: Act
 }
 
 /** Often only the config differs: then the versions of the images say nothing. */
-function abortWording({ images, stableImages, nodes }: RolloutReport, changedConfig: readonly string[]): Wording {
+function abortWording(report: RolloutReport, changedConfig: readonly string[]): Wording {
+  const { images, stableImages, nodes, stableRevision, heldRevisions } = report
+  const failed = heldRevisions.find(({ revision, reason }) => revision === stableRevision && reason === 'Failed')
   const version = versionsOf(images)
   const isOfConfig = changedConfig.length > 0
   const named = isOfConfig ? `${version} (changed ${changedConfig.join(', ')})` : version
@@ -97,6 +99,11 @@ function abortWording({ images, stableImages, nodes }: RolloutReport, changedCon
   return {
     question: `Abort the release of ${named} and roll back?`,
     effects: [
+      ...(failed === undefined
+        ? []
+        : [
+            `That returns to revision ${failed.revision}, which is blocked because it failed${failed.at === undefined ? '' : ` at ${failed.at}`}.`,
+          ]),
       `${countText(nodes.updated, 'node')} with ${named} go back${target}, unhealthy ones first, within the budget and without pauses.`,
       `${isOfConfig ? 'That version' : version} is blocked: applying it again does not release it until a person retries.`,
     ],

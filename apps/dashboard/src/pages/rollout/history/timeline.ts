@@ -68,17 +68,18 @@ export function releaseName({ revision, number, images }: Pick<Release, 'revisio
 
 /** A release that has ended has two entries: its end, and its start. */
 function releaseEntries(release: Release): readonly TimelineEntry[] {
-  const { revision, startedAt, endedAt, result, failure } = release
+  const { revision, startedAt, endedAt, result, failure, changedConfig = [] } = release
+  const why = failure ?? (changedConfig.length === 0 ? undefined : `changed ${changedConfig.join(', ')}`)
   const id = `${revision} ${startedAt}`
   const look = resultLook(result)
   const start = { id: `${id} start`, at: startedAt, title: `Release of ${releaseName(release)} started` }
-  if (endedAt === undefined) return [{ ...start, look, why: failure, detail: 'it has not ended' }]
+  if (endedAt === undefined) return [{ ...start, look, why, detail: 'it has not ended' }]
   const end = {
     id: `${id} end`,
     at: endedAt,
     title: `Release of ${releaseName(release)} ended`,
     look,
-    why: failure,
+    why,
     detail: `after ${timeSpanText(Date.parse(endedAt) - Date.parse(startedAt))}`,
   }
   return [end, start]

@@ -1,6 +1,7 @@
 import type { HeldRevision } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { countUpdated } from '@tranche/fence'
+import { configReturnText } from '../view/config-between.ts'
 import { commandText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { isReverted, revertOver, replaceHeld } from '../held/held-revisions.ts'
@@ -58,7 +59,7 @@ function rollingBackText({ revisions }: RolloutView, { canary, failure }: Rollou
   const cause = reason === 'Failed' ? 'failure.action is Rollback: ' : ''
   const from = revisionText(revisions, canary.canaryRevision)
   const to = revisionText(revisions, canary.stableRevision ?? '')
-  return `${seen}${cause}rolling back revision ${from}: the template of revision ${to} is put back`
+  return `${seen}${cause}rolling back revision ${from}: the template of revision ${to} is put back${configReturnText(revisions, canary.canaryRevision, canary.stableRevision ?? '')}`
 }
 
 /** Says why nothing is released, and what lifts the hold. */

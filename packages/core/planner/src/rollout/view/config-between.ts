@@ -1,0 +1,22 @@
+import { changedPins } from '@tranche/config'
+import type { ControllerRevision } from '@tranche/kube-types'
+import { hashOf } from '../../release/view/discover-revisions.ts'
+import { plainTemplate } from '../../release/view/stable-template.ts'
+
+/** Objects that a message names. */
+const MOST_NAMED = 3
+
+/**
+ * Says which pinned objects have another content in the revision that a rollback restores.
+ *
+ * @returns such as `; ConfigMap agent has its earlier content again`; empty where no content differs, or where the history has lost a revision
+ */
+export function configReturnText(revisions: readonly ControllerRevision[], from: string, to: string): string {
+  const [was, is] = [from, to].map((hash) => revisions.find((one) => hashOf(one) === hash))
+  if (was === undefined || is === undefined) return ''
+  const changed = changedPins(plainTemplate(was), plainTemplate(is))
+  if (changed.length === 0) return ''
+  const more = changed.length - MOST_NAMED
+  const names = `${changed.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return changed.length === 1 ? `; ${names} has its earlier content again` : `; ${names} have their earlier content again`
+}
