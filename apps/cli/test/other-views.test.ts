@@ -7,6 +7,7 @@ import { explanationView } from '../src/view/reports/explanation-view.ts'
 import { historyView } from '../src/view/reports/history-view.ts'
 import { isNews, progressLine } from '../src/view/reports/progress-line.ts'
 import { releaseView } from '../src/view/reports/release-view.ts'
+import { stateWord } from '../src/view/reports/report-words.ts'
 import { templateDiff } from '../src/view/reports/template-diff.ts'
 import { ago, failing, goingBack, inStepTwo, NOW_MS, ofConfig, waitsForApproval } from './release-pictures.ts'
 
@@ -227,4 +228,9 @@ it.each([
   expect(
     progressLine({ ...inStepTwo.report, nodes }, createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })),
   ).toContain(`, ${text}`)
+})
+
+it('a Rollout is Disabling until it has ended its release, and Disabled then', () => {
+  const words = ['Disabling', 'Disabled'].map((phase) => stateWord({ ...inStepTwo.report, disabled: true, phase }))
+  expect(words).toEqual(['Disabling', 'Disabled'])
 })

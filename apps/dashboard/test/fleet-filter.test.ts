@@ -16,6 +16,11 @@ describe('the group of a rollout', () => {
     ['is up to date when every node has the version', { outcome: 'Done' }, 'well'],
     ['is up to date after a clean rollback', { outcome: 'RolledBack' }, 'well'],
     ['is up to date before its first release', { outcome: 'Running', phase: 'Initial' }, 'well'],
+    [
+      'is in progress while it ends its release before it is disabled',
+      { outcome: 'Running', phase: 'Disabling', disabled: true },
+      'running',
+    ],
     ['is disabled if Tranche has no part in it', { outcome: 'Done', disabled: true }, 'off'],
   ])('%s', (_title, changes, group) => {
     expect(groupOf(summary(changes))).toBe(group)

@@ -24,9 +24,11 @@ const outcomeLooks: Readonly<Record<Outcome, StateLook>> = {
 export function lookOf({
   outcome,
   disabled,
+  phase,
   paused,
   rollbackFrom,
-}: Pick<RolloutSummary, 'outcome' | 'disabled' | 'paused' | 'rollbackFrom'>): StateLook {
+}: Pick<RolloutSummary, 'outcome' | 'phase' | 'disabled' | 'paused' | 'rollbackFrom'>): StateLook {
+  if (disabled && phase === 'Disabling') return { word: 'Disabling', glyph: '▶', tone: 'busy' }
   if (disabled) return { word: 'Disabled', glyph: '○', tone: 'quiet' }
   if (paused && outcome === 'Waiting') return { ...outcomeLooks.Waiting, word: 'Paused' }
   if (rollbackFrom !== undefined && outcome === 'Running') return { word: 'Rolling back', glyph: '↩', tone: 'busy' }

@@ -44,11 +44,11 @@ export function isOurs({ reason }: Pick<RolloutSummary, 'reason'>): boolean {
   return reason !== otherWorkload
 }
 
-/** @returns `Not managed`, `Paused`, `Disabled`, `Rolling back`, `Rolled back`, or the outcome */
+/** @returns `Not managed`, `Paused`, `Disabled`, `Disabling`, `Rolling back`, `Rolled back`, or the outcome */
 export function stateWord(rollout: RolloutSummary): string {
-  const { outcome, paused, disabled, rollbackFrom } = rollout
+  const { outcome, paused, disabled, phase, rollbackFrom } = rollout
   if (!isOurs(rollout)) return 'Not managed'
-  if (disabled) return 'Disabled'
+  if (disabled) return phase === 'Disabling' ? 'Disabling' : 'Disabled'
   if (paused && outcome === 'Waiting') return 'Paused'
   if (rollbackFrom !== undefined && outcome === 'Running') return 'Rolling back'
   if (outcome === 'RolledBack') return 'Rolled back'
