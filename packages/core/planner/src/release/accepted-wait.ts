@@ -17,7 +17,7 @@ export function acceptedText(view: ReleaseView, wanted: Allowed): string {
   if (down.length === 0) return ''
   const acceptedNote = `the failures on ${firstNodes(down)} were accepted`
   const used = progress.unavailable.length
-  if (isBudgetUsedUp(wanted))
+  if (isBudgetUsedUp(wanted) && down.length >= allowance.limit)
     return `; ${acceptedNote}, and they use up maxUnavailable (${allowance.limit}): raise it to at least ${used + 1}, fix the nodes, abort, or apply another template`
   if (progress.updatedAvailable > 0) return ''
   return `; ${acceptedNote}, but no batch is ready before an updated node is available: fix one, abort, or apply another template`

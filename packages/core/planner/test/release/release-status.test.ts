@@ -72,6 +72,16 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'does not blame an accepted node where starting pods use the rest of the budget': {
+      view: {
+        nodes: 'a:new! b:new! c:new d:old e:old',
+        spec: { batchPartition: 1 },
+        record: { partition: 0 },
+        annotations: { [partition]: '0' },
+        status: { ...begun, failure: accepted('a') },
+      },
+      want: { waiting: { message: 'waiting for updated nodes to become available: not ready on a, b' } },
+    },
     'reports that a batch waits for an updated node that is not among the accepted ones': {
       view: { nodes: 'a:new! b:new! c:old d:old e:old', status: { ...begun, failure: accepted('a', 'b') } },
       want: { waiting: { message: expect.stringContaining('no batch is ready before an updated node is available') } },
