@@ -1,5 +1,5 @@
 import type { LeftCause, LeftNodes } from '@tranche/api-schema'
-import { leftNodes, namesLeft, nodesNotDone } from '@tranche/planner'
+import { type BatchProgress, leftNodes, namesLeft, nodesNotDone } from '@tranche/planner'
 import { acceptedBefore, isAfterEnd, isWayBack, judgedNodes } from '@tranche/verdict'
 import { nodeInView } from '@tranche/fleet'
 import { type Outline, permitsOf, progressOf, skippedNodes } from './outline.ts'
@@ -13,7 +13,14 @@ export function leftNodesIn(outline: Outline): readonly LeftNodes[] {
   const isOver = isOverButForNodes(outline)
   const progress = progressOf(isOver ? { ...outline, batch: null } : outline)
   const names = isOver ? namesLeft(nodesNotDone(fleet, progress, release?.status?.flight)) : skippedNodes(progress)
-  return groupsOf(outline, names)
+  return groupsOf(outline, [...names, ...acceptedIn(outline, progress)])
+}
+
+/** Nodes that a release does not wait for any more, because a retry accepted their failure: they have an updated pod that is not available. */
+function acceptedIn({ release, failure }: Outline, { unwell }: BatchProgress): readonly string[] {
+  if (release === undefined || failure?.stops === true) return []
+  const accepted = new Set(acceptedBefore(release))
+  return unwell.flatMap(({ node }) => (accepted.has(node) ? [node] : []))
 }
 
 /** Whether the release is over but for nodes that it left behind. */

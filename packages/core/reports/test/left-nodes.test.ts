@@ -49,6 +49,22 @@ describe('the nodes that a release leaves', () => {
     ])
   })
 
+  it('are those whose failure a retry accepted, too, in a pause and once the release is over', () => {
+    const failure = { reason: 'Accepted', message: '', nodes: [], release: 'r1', stops: false, accepted: ['b'] } as const
+    const during = aReading({ nodes: 'a:new b:new!? c:old d:old e:old', status: { failure } })
+    const after = aReading({
+      ...over,
+      nodes: 'a:new b:new!? c:new d:new e:old',
+      record: { ...over.record, permits: [] },
+      status: { ...over.status, failure },
+    })
+    for (const facts of [during, after])
+      expect(reportRollout(facts).leftNodes).toContainEqual(expect.objectContaining({ cause: 'Failed', nodes: ['b'] }))
+    expect(explainRollout(during).facts).toContainEqual({ name: 'left', value: expect.stringContaining('(b)') })
+    const stopped = aReading({ nodes: 'a:new b:new!? c:old d:old e:old', status: { failure: { ...failure, stops: true } } })
+    expect(reportRollout(stopped).leftNodes).toBeUndefined()
+  })
+
   it('are not said to be updated or tolerated while a failure on one of them stops the others', () => {
     const status = { ...over.status, waiting: { ...over.status!.waiting!, reason: 'ReleaseFailed' } }
     const failure = { reason: 'ReleaseFailed', message: '', nodes: ['b'], release: 'r1/left', stops: true }

@@ -51,7 +51,7 @@ describe('a Rollout without a release', () => {
     expect(planRollout({ ...view, statusWrittenMs: view.monotonicMs - 4_000 })).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
     expect(planRollout({ ...view, statusWrittenMs: view.monotonicMs - 5_000 })).toMatchObject({
       kind: 'writeStatus',
-      status: { phase: 'Healthy', message: 'revision hash-v1 is current; 4 of 5 nodes are available' },
+      status: { phase: 'Healthy', message: 'revision hash-v1 is current; 4 of 5 nodes are available; not available: node-4' },
     })
   })
 
@@ -165,7 +165,7 @@ describe('a Rollout without a release', () => {
     }
     expect(fake.rollout?.status).toMatchObject({
       phase: 'Healthy',
-      message: 'revision hash-v1 is current; 0 of 5 nodes are available',
+      message: 'revision hash-v1 is current; 0 of 5 nodes are available; not available: node-0, node-1, node-2 and 2 more',
     })
   })
 
