@@ -1,6 +1,7 @@
 import type { ActionResult, RecordedAction, Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { answeredIds, endsRelease, onDeletePolicy, releaseAgainText } from '@tranche/planner'
+import { notBlockedText } from './plan-template.ts'
 import { recordedActionsOf } from './recorded-actions.ts'
 import { standingOf, standingText, unansweredAction } from './standing.ts'
 import { refused, type ActionFacts, type ActionRejection } from './action.ts'
@@ -48,13 +49,26 @@ export function answerOf(written: WrittenAction, facts: ActionFacts): ActionStan
   return type === 'resume' && !isAction(written.record.id, rollout) ? resumeAnswer(written, rollout) : actionAnswer(written, rollout)
 }
 
-function templateAnswer({ generation }: WrittenAction, rollout: Rollout | undefined, daemonSet: DaemonSet | undefined): ActionStanding {
+function templateAnswer(
+  { generation, record }: WrittenAction,
+  rollout: Rollout | undefined,
+  daemonSet: DaemonSet | undefined,
+): ActionStanding {
   if (rollout === undefined || rollout.spec.disabled === true)
     return { kind: 'acknowledged', message: 'the template is changed, and the updateStrategy of the DaemonSet applies' }
   const wanted = generation ?? daemonSet?.metadata.generation ?? 0
   const seen = rollout.status?.canaryStatus?.observedWorkloadGeneration ?? 0
-  if (seen >= wanted) return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
+  if (seen >= wanted) return { kind: 'acknowledged', message: `${rollout.status?.message ?? ''}${replacedByUndo(record, rollout)}` }
   return waiting(rollout, 'the controller to observe the new template')
+}
+
+/** Says whether the version that an undo rolls back is blocked. */
+function replacedByUndo({ type, revision }: RecordedAction, { status }: Rollout): string {
+  if (type !== 'undo' || revision === undefined || status?.rollbackFrom !== revision) return ''
+  const isBlocked = status.heldRevisions?.some((held) => held.revision === revision) === true
+  return isBlocked
+    ? `; revision ${revision} is blocked, so applying its template again does not release it`
+    : `; ${notBlockedText(revision)}`
 }
 
 function pauseAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {

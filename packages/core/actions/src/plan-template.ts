@@ -68,9 +68,27 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
   return {
     kind: 'change',
     patch: [{ op: 'replace', path: '/spec/template', value: template }],
-    message: `the template of revision ${longNameOf(revision)} is restored${held}`,
+    message: `the template of revision ${longNameOf(revision)} is restored${held}${replacedText(present, facts.rollout)}`,
     look: { uid: metadata.uid, present: now, target: hashOf(revision) },
   }
+}
+
+/**
+ * Whether the version that an undo replaces is released again by a GitOps tool that applies it. Empty while no release of it runs, unless it
+ * failed.
+ */
+function replacedText(present: ControllerRevision, rollout: Rollout | undefined): string {
+  const { phase, canaryStatus, failure } = rollout?.status ?? {}
+  const name = hashOf(present)
+  const hasFailed = failure?.stops === true && failure.reason !== 'AnalysisInconclusive' && canaryStatus?.canaryRevision === name
+  if (hasFailed || isHeld(present, rollout)) return `; revision ${name} is blocked, so applying its template again does not release it`
+  const isReleasing = phase === 'Progressing' && canaryStatus?.canaryRevision === name
+  return isReleasing ? `; ${notBlockedText(name)}` : ''
+}
+
+/** @returns what a rollback without a block leaves to be done */
+export function notBlockedText(revision: string): string {
+  return `revision ${revision} has not failed, so it is not blocked: applying its template again releases it (an abort would block it)`
 }
 
 function overtaken({ metadata }: DaemonSet, present: ControllerRevision | undefined, since: string): ActionRejection {

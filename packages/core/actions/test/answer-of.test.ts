@@ -241,6 +241,19 @@ describe('the answer to an action', () => {
     expect(answered(type, state, change)).toBe(want)
   })
 
+  it.each([
+    ['blocked', [{ digest: 'd', revision: 'h3', reason: 'Failed' as const }], '; revision h3 is blocked'],
+    ['not blocked', [], '; revision h3 has not failed, so it is not blocked'],
+  ])('to an undo says that the replaced revision is %s', (_sentence, heldRevisions, said) => {
+    const facts = factsIn('stepPaused')
+    const undo = planAction(anAction('undo', { body: { revision: 'h3' } }), facts)
+    const { status } = facts.rollout!
+    const canaryStatus = { ...status!.canaryStatus!, observedWorkloadGeneration: 4 }
+    const rollout = { ...facts.rollout!, status: { ...status!, canaryStatus, rollbackFrom: 'h3', heldRevisions } }
+    const standing = undo.kind === 'write' && answerOf({ record: undo.record, generation: 4 }, { ...facts, rollout })
+    expect(standing).toMatchObject({ kind: 'acknowledged', message: expect.stringContaining(said) })
+  })
+
   it('is absent while the objects are older than the write', () => {
     const facts = factsIn('stepPaused')
     const plan = planAction(anAction('approve'), facts)

@@ -555,6 +555,20 @@ describe('undo', () => {
     expect([restored(), restored('h2')]).toEqual(['ConfigMap/agent=agent-1a2b3c4d', undefined])
   })
 
+  it.each<[sentence: string, failure: object | undefined, phase: 'Progressing' | 'Healthy', said: RegExp]>([
+    ['not blocked in mid-release', undefined, 'Progressing', /restored; revision h3 has not failed, so it is not blocked: .*abort would/],
+    ['blocked after a failure', { reason: 'ReleaseFailed', stops: true }, 'Progressing', /restored; revision h3 is blocked/],
+    ['blocked after a failure on nodes left', { reason: 'ReleaseFailed', stops: true }, 'Healthy', /restored; revision h3 is blocked/],
+    ['not blocked by an analysis', { reason: 'AnalysisInconclusive', stops: true }, 'Progressing', /h3 has not failed/],
+    ['not mentioned at rest', undefined, 'Healthy', /restored$/],
+  ])('says that the replaced revision is %s', (_sentence, failure, phase, said) => {
+    const { rollout, ...facts } = factsIn('stepPaused')
+    const canaryStatus = { ...rollout!.status!.canaryStatus!, canaryRevision: 'h3' }
+    const status = { ...rollout!.status!, phase, canaryStatus, ...(failure && { failure }) } as never
+    const plan = planAction(anAction('undo'), { ...facts, rollout: { ...rollout!, status } })
+    expect(plan).toMatchObject({ message: expect.stringMatching(said) })
+  })
+
   it('skips blocked revisions unless one is named', () => {
     expect(undo(undefined, withHeld(2))).toBe('agent:1')
     expect(undo('0', withHeld(2))).toBe('agent:1')
