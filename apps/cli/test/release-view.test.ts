@@ -205,6 +205,16 @@ describe('tranche list', () => {
     await expect(text(lines)).toMatchFileSnapshot(file('list', 'of two namespaces', width))
   })
 
+  it('omits the version before the nodes that are down, where these may be what blocks a release', () => {
+    const message = 'waiting for updated nodes'
+    const need = { reason: 'AcceptedFailed', message, actions: [] }
+    const blocked = { ...inStepTwo.report, name: 'agent-of-a-long-name-here', outcome: 'Blocked' as const, need }
+    const headingOf = (outcome: 'Blocked' | 'Running') =>
+      listView([{ ...blocked, outcome }], { namespaces: false, wide: false }, createDrawing({ ...plain, width: 76 }))[0]
+    expect(headingOf('Blocked')).toMatch(/DOWN +WAITS FOR/)
+    expect(headingOf('Running')).toMatch(/VERSION +WAITS FOR/)
+  })
+
   it('lists dead nodes in a column of their own, and none of them as down, unless they count', () => {
     const dead = { ...inStepTwo.report, nodes: { ...inStepTwo.report.nodes, unavailable: 5, dead: 3, exempt: 3 } }
     const many = { ...dead, nodes: { ...dead.nodes, exempt: 0 } }

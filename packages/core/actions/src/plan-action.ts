@@ -1,4 +1,4 @@
-import type { RecordedAction, Rollout, RolloutAction, ActionType } from '@tranche/api-schema'
+import { type ActionType, reachWaitReasons, type RecordedAction, type Rollout, type RolloutAction } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, type KubeObject, keyOf, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
 import { configReturnText, failedStableText } from '@tranche/planner'
@@ -132,7 +132,7 @@ function effectText({ type, step, full, revision }: RolloutAction, facts: Action
     case 'jump':
       return `the release continues at step ${step}`
     case 'promote':
-      return `the release continues without the remaining pauses${full === true ? ', soak times and analyses' : ''}`
+      return `the release continues without the remaining pauses${full === true ? ', soak times and analyses' : ''}${stuckText(facts)}`
     case 'abort':
       return `the release is rolled back to the stable revision${returnText(facts)}`
     case 'retry':
@@ -140,6 +140,13 @@ function effectText({ type, step, full, revision }: RolloutAction, facts: Action
     default:
       return type satisfies never
   }
+}
+
+/** A promote ends no wait for nodes that the batch cannot reach. */
+function stuckText({ rollout }: ActionFacts): string {
+  const { waitingFor } = rollout?.status ?? {}
+  const isStuck = reachWaitReasons.some((reason) => reason === waitingFor?.reason)
+  return isStuck ? `; it still waits: ${waitingFor?.message ?? ''}` : ''
 }
 
 /** What users may not expect of the version to which an abort returns: it failed itself, or it has other config. */

@@ -72,6 +72,18 @@ it('a refused retry names the blocked revisions that it could be for', () => {
   })
 })
 
+it('a promote says that it ends no wait for nodes out of reach', () => {
+  const facts = factsIn('updating')
+  const waitingFor = { reason: 'NoNodeInReach', message: 'no node of the batch is in reach', nodes: ['a'] }
+  const messageOf = (waiting: object) =>
+    planAction(anAction('promote'), {
+      ...facts,
+      rollout: { ...facts.rollout!, status: { ...facts.rollout!.status!, waitingFor: waiting as never } },
+    })
+  expect(messageOf(waitingFor)).toMatchObject({ message: expect.stringContaining('; it still waits: no node of the batch is in reach') })
+  expect(messageOf({ ...waitingFor, reason: 'NotAvailable' })).toMatchObject({ message: expect.not.stringContaining('it still waits') })
+})
+
 it('an abort says that it returns to a version that failed, and which config changes back', () => {
   const facts = factsIn('stepPaused')
   const { canaryRevision = '', stableRevision = '' } = facts.rollout!.status!.canaryStatus!

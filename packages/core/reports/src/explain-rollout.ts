@@ -47,8 +47,7 @@ function verdictOf(outline: Outline): Decided {
   const need = needOf(outline, outcome)
   if (need !== undefined)
     return { rule: need.reason === 'StepPaused' ? 'Step' : (blockedRules[need.reason] ?? ruleOf(need.reason)), answer: need.message }
-  if (outcome === 'RolledBack')
-    return { rule: 'RolledBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was rolled back'}; ${message}` }
+  if (outcome === 'RolledBack') return { rule: 'RolledBack', answer: rolledBackAnswer(outline, message) }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
   const still = ofVersionBefore(outline, outcome) ?? standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: still.message, isWait: still.message === presentWait(outline)?.message }
@@ -64,6 +63,12 @@ function verdictOf(outline: Outline): Decided {
     answer: isSaid || waiting === undefined ? message : `${message}: ${waitText(waiting)}`,
     isWait: true,
   }
+}
+
+/** The message of a Rollout at rest names the version that was rolled back. */
+function rolledBackAnswer(outline: Outline, message: string): string {
+  if (outline.facts.rollout.status?.rollbackFrom !== undefined) return message
+  return `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was rolled back'}; ${message}`
 }
 
 function runningRule({ facts }: Outline, reason: string | undefined): string {
@@ -152,7 +157,7 @@ function downText(outline: Outline, down: readonly string[], limit: number | und
 }
 
 /** Dead nodes cost no budget up to a limit. If there are more, all of them count and are among those that are down. */
-function deadText({ fleet }: Outline, { dead, most }: Exemption): string | undefined {
+function deadText({ fleet, failure }: Outline, { dead, most }: Exemption): string | undefined {
   if (dead.length === 0) return undefined
   const named = firstNodes(dead, (name) => {
     const node = nodeInView(fleet, name)
@@ -163,7 +168,8 @@ function deadText({ fleet }: Outline, { dead, most }: Exemption): string | undef
     dead.length <= most
       ? `at most ${most} cost no budget (nodes.notReady.exempt)`
       : `all of them count as down, because at most ${most} would cost no budget (nodes.notReady.exempt)`
-  return `${dead.length} (${named}), updated on return; ${budget}`
+  const stopped = failure?.stops === true ? ' after a retry' : ''
+  return `${dead.length} (${named}), updated on return${stopped}; ${budget}`
 }
 
 /** The group of a release that is in progress; while it holds the group, no other release of the group begins. */

@@ -102,8 +102,10 @@ export function comparedStable({ facts, release, stable, replaced }: Outline): s
   return release === undefined && !isReleaseUnderWay(facts.rollout) ? stable : replaced
 }
 
-/** Whether a step follows the present one, to which a jump leads. */
-export function hasLaterStep({ facts: { rollout } }: Outline): boolean {
+/** Whether a step follows the present one to which a jump leads: none updates a node while the policy excludes all of them. */
+export function hasLaterStep(outline: Outline): boolean {
+  const { rollout } = outline.facts
+  if (progressOf(outline).excluded.length >= outline.fleet.desired) return false
   return (rollout.status?.canaryStatus?.currentStepIndex ?? 0) < stepsOf(rollout).length
 }
 

@@ -10,6 +10,7 @@ import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
 import { tallyNodes } from '@tranche/fence'
 import { failedStable, failedStableText, firstNodes, hashOf, revisionText, stepsOf, unpinnedText } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
+import { acceptedBefore } from '@tranche/verdict'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -115,12 +116,21 @@ function nextByItself(outline: Outline): string | undefined {
   if (isUpdatingLeft(outline)) return 'the nodes that are being updated have an available pod'
   const waiting = presentWait(outline)
   if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), actionText(outline, 'abort')].join('; ')
-  if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
+  if (waiting !== undefined) {
+    const text = waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
+    return isForAccepted(outline, waiting) ? `${text}; ${actionText(outline, 'abort')}` : text
+  }
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
   const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration
   const sinceMs = parseTime(lastUpdateTime)
   if (currentStepState !== 'StepPaused' || seconds === undefined || sinceMs === null) return undefined
   return `its pause ends at ${timeText(sinceMs + seconds * 1000)}`
+}
+
+/** Whether it waits for nothing but nodes whose failures a retry accepted: they may never recover. */
+function isForAccepted({ release }: Outline, { nodes }: { readonly nodes: readonly string[] }): boolean {
+  const accepted = new Set(release === undefined ? [] : acceptedBefore(release))
+  return nodes.length > 0 && nodes.every((node) => accepted.has(node))
 }
 
 /** Events that let a batch without a node in reach continue. */

@@ -69,7 +69,12 @@ describe('the nodes that a release leaves', () => {
     const status = { ...over.status, waiting: { ...over.status!.waiting!, reason: 'ReleaseFailed' } }
     const failure = { reason: 'ReleaseFailed', message: '', nodes: ['b'], release: 'r1/left', stops: true }
     const failed: FactsFields = { ...over, tranche: { ...over.tranche, left: { nodes: ['b', 'c', 'd'] } }, status: { ...status, failure } }
-    const { leftNodes = [] } = reportRollout(aReading({ ...failed, nodes: 'a:new b:new! c:old!? d:old e:old' }))
+    const stopped = aReading({ ...failed, nodes: 'a:new b:new! c:old!? d:old e:old' })
+    const { leftNodes = [] } = reportRollout(stopped)
+    expect(explainRollout(stopped).facts).toContainEqual({
+      name: 'dead',
+      value: expect.stringContaining('updated on return after a retry;'),
+    })
     expect(leftNodes.map(({ message, next }) => `${message}: ${next}`)).toEqual([
       `1 dead (c since ${since}): updated on return after a retry`,
       '1 back with the old pod (d): updated after a retry',

@@ -73,9 +73,9 @@ it('a version that was rolled back is named with its images in the next event', 
   settle(fake)
   fake.act({ id: '1', type: 'abort' })
   settle(fake)
-  expect(explainRollout(readFakeCluster(fake)).next).toBe(
-    'apply another template; or run retry with revision hash-v2 (v2), and apply its template again',
-  )
+  const { answer, next } = explainRollout(readFakeCluster(fake))
+  expect(next).toBe('apply another template; or run retry with revision hash-v2 (v2), and apply its template again')
+  expect(answer.match(/was rolled back/g)).toHaveLength(1)
 })
 
 describe('the outcome of a Rollout', () => {

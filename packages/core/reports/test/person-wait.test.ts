@@ -47,6 +47,15 @@ describe('a release that waits for a check or its group', () => {
     expect(explainRollout(facts)).toMatchObject({ rule: 'Availability', next: expect.stringContaining('abort') })
   })
 
+  it('names the abort while it waits for accepted nodes, too', () => {
+    const failure = { reason: 'Accepted', message: '', nodes: [], release: 'r1', stops: false, accepted: ['a'] } as const
+    const nextOf = (...nodes: readonly string[]): string | undefined => {
+      const status = { waiting: { reason: 'NotAvailable', message: '', nodes, since }, failure }
+      return explainRollout(aReading({ nodes: 'a:new! b:new! c:old', status })).next
+    }
+    expect([nextOf('a'), nextOf('a', 'b')]).toEqual([expect.stringContaining('; abort: '), expect.not.stringContaining('abort')])
+  })
+
   it.each<[string, FactsFields, string, string | undefined]>([
     ['a newer reason', waitsFor('NewNotAllowed'), 'Running', undefined],
     [
@@ -84,13 +93,14 @@ describe('a release that waits for a check or its group', () => {
   })
 
   it.each([
-    ['with a later step', undefined, ['abort', 'jump'], '; jump: continue at another step'],
-    ['in the last step', [{ replicas: '100%' }], ['abort'], ''],
-  ])('is Blocked where the policy excludes every node: %s', (_when, steps, actions, jump) => {
-    const exclude = [{ matchExpressions: [{ key: 'name', operator: 'Exists' as const }] }]
+    ['of the step, but not of a later one', undefined, 'a:old b:old c:new!', ['abort', 'jump'], '; jump: continue at another step'],
+    ['also of the later steps', undefined, 'a:old b:old', ['abort'], ''],
+    ['of the last step', [{ replicas: '100%' }], 'a:old b:old', ['abort'], ''],
+  ])('is Blocked where the policy excludes every node %s', (_when, steps, nodes, actions, jump) => {
+    const exclude = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b'] }] }]
     const waiting = { reason: 'NodesExcluded', message: 'the policy excludes every node of the batch', nodes: ['a', 'b'], since }
     const rollout = steps === undefined ? {} : { rollout: { strategy: { canary: { steps } } } }
-    const facts = aReading({ nodes: 'a:old b:old', tranche: { nodes: { exclude } }, status: { waiting }, ...rollout })
+    const facts = aReading({ nodes, tranche: { nodes: { exclude } }, status: { waiting }, ...rollout })
     expect(summarizeRollout(facts)).toMatchObject({ outcome: 'Blocked', need: { reason: 'NodesExcluded', actions } })
     const { rule, next } = explainRollout(facts)
     expect([rule, next]).toEqual([

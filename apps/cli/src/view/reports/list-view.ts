@@ -20,11 +20,18 @@ const LEAST_REASON = 12
 /** Formats Rollouts as a table; colours highlight those that wait for a person or failed. Pure. */
 export function listView(rollouts: readonly RolloutSummary[], columns: ListColumns, drawing: Drawing): readonly string[] {
   const roomyColumns = [...(rollouts.some(({ nodes }) => (nodes.dead ?? 0) > 0) ? [deadColumn] : []), ...otherColumns]
-  const [all, ...fewer] = columns.wide ? [roomyColumns] : [roomyColumns, ...roomyColumns.map((_, at) => roomyColumns.slice(at + 1))]
+  const omitted = rollouts.some(isUsedUp) ? [...roomyColumns].reverse() : roomyColumns
+  const fewerColumns = omitted.map((_, at) => roomyColumns.filter((column) => !omitted.slice(0, at + 1).includes(column)))
+  const [all, ...fewer] = columns.wide ? [roomyColumns] : [roomyColumns, ...fewerColumns]
   const fits = (roomy: readonly Column<RolloutSummary>[]): boolean =>
     widthLeft(rollouts, columnsOf(columns, roomy, drawing), drawing.width) >= longestReason(rollouts)
   const roomy = [all!, ...fewer].find(fits) ?? fewer.at(-1) ?? all!
   return tableLines(rollouts, columnsOf(columns, roomy, drawing), drawing)
+}
+
+/** Whether a used-up budget may be what blocks a release: the column DOWN then says more than VERSION. */
+function isUsedUp({ nodes, maxUnavailable, outcome }: RolloutSummary): boolean {
+  return maxUnavailable !== undefined && outcome === 'Blocked' && downCount(nodes) >= maxUnavailable
 }
 
 /** @returns width that is left for the last column if no other is cut */

@@ -33,7 +33,8 @@ export function acceptedWait(now: Waiting, before: Waiting | undefined, view: Re
   if (!isForAcceptedOnly(now.reason, view, wanted)) return now
   const since = isContinued(before, view) ? before.since : timeText(view.nowMs)
   const waiting = { ...now, since }
-  return untilFailedMs(waiting, view) === 0 ? { ...waiting, reason: ACCEPTED_FAILED } : waiting
+  if (untilFailedMs(waiting, view) > 0) return waiting
+  return { ...waiting, reason: ACCEPTED_FAILED, message: `${waiting.message}; their time is over (failure.progressDeadlineSeconds)` }
 }
 
 /** Milliseconds until {@link acceptedWait} changes by time alone; null where it does not. @param waiting as in the status, by the present clock */

@@ -8,7 +8,7 @@ import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts
  */
 export function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<Waiting, 'since'> {
   const { unwell, between, away, effectiveSize, updated, outOfReach } = progress
-  if (outOfReach !== undefined) return reachWait(progress, outOfReach, hasLaterStep(release))
+  if (outOfReach !== undefined) return reachWait(progress, outOfReach, hasLaterStep(release) && progress.excluded.length < progress.desired)
   if (unwell.length > 0) {
     const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }

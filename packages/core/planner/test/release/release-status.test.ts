@@ -101,7 +101,13 @@ describe('the status of a BatchRelease', () => {
         nodes: 'a:new! b:new! c:old d:old e:old',
         status: { ...begun, failure: accepted('a', 'b'), waiting: { ...availability, since: stamp(-600_000) } },
       },
-      want: { waiting: { reason: 'AcceptedFailed', since: stamp(-600_000) } },
+      want: {
+        waiting: {
+          reason: 'AcceptedFailed',
+          message: expect.stringMatching(/; their time is over \(failure.progressDeadlineSeconds\)$/),
+          since: stamp(-600_000),
+        },
+      },
     },
     'keeps waiting for a person': {
       view: {

@@ -1,5 +1,5 @@
 import type { ControllerRevision } from '@tranche/kube-types'
-import { imagesText, planRollout } from '@tranche/planner'
+import { configReturnText, imagesText, planRollout } from '@tranche/planner'
 import { expect, it } from 'vitest'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 import { settle } from '../../../../../test/fakes/settle.ts'
@@ -31,4 +31,24 @@ it.each<[string, boolean, string]>([
   const view = fake.rolloutView()
   const plan = view && planRollout({ ...view, configHold: { reason: 'CopyFailed', message: 'config: Pin: why' } })
   expect(plan).toMatchObject({ kind: 'writeStatus', status: { message } })
+})
+
+it.each<[string, string, string, string]>([
+  ['the object', 'ConfigMap/a=a-2', 'ConfigMap/a=a-1', '; ConfigMap a has its earlier content again'],
+  [
+    'each object',
+    'ConfigMap/a=a-2,Secret/b=b-2',
+    'ConfigMap/a=a-1,Secret/b=b-1',
+    '; ConfigMap a, Secret b have their earlier content again',
+  ],
+  ['none that is the same', 'ConfigMap/a=a-1', 'ConfigMap/a=a-1', ''],
+  ['none of a revision that the history has lost', 'ConfigMap/a=a-2', '', ''],
+])('names config that changes back: %s', (_which, from, to, text) => {
+  const pinning = (hash: string, pins: string): ControllerRevision =>
+    ({
+      metadata: { name: hash, labels: { 'controller-revision-hash': hash } },
+      data: { spec: { template: { metadata: { annotations: { 'tranche.dev/pinned-config': pins } }, spec: {} } } },
+    }) as unknown as ControllerRevision
+  const revisions = [pinning('new', from), ...(to === '' ? [] : [pinning('old', to)])]
+  expect(configReturnText(revisions, 'new', 'old')).toBe(text)
 })
