@@ -179,6 +179,15 @@ describe('tranche get', () => {
     expect(releaseView(fiveThousand, createDrawing(plain), false).length).toBeLessThanOrEqual(60)
   })
 
+  it('cuts a long text of the policy, so that the tree stays in view', () => {
+    const message = 'a part of the policy that the installation does not allow, and how to allow it; '.repeat(20)
+    const report = { ...inStepTwo.report, policyState: { ...inStepTwo.report.policyState, message } as never }
+    const lines = releaseView({ ...inStepTwo, report }, createDrawing(plain), false)
+    const first = lines.findIndex((line) => line.startsWith('policy'))
+    expect(lines[first + 5]).toContain('tranche explain node-agent -n demo shows all of it')
+    expect(lines.slice(first + 6).join()).not.toContain('a part of the policy')
+  })
+
   it('prints no control characters from the cluster', () => {
     const report = { ...failing.report, message: 'evil \u001b[2J\u009b31m\r\nmessage', need: undefined }
     expect(releaseView({ ...failing, report }, createDrawing(plain), false).join('')).not.toMatch(/\p{Cc}/u)

@@ -75,6 +75,7 @@ export { FINAL_SETTLE_SECONDS, nodeRulesFor, type PolicyReading } from './rollou
 export { foundPolicy } from './policy/policy-problems.ts'
 export { isFinalising, releaseSpecFor, stepsOf } from './rollout/release/release-spec.ts'
 export { isForeign } from './rollout/release/batch-release-summary.ts'
+export { stepSelectorText } from './rollout/release/step-selector-text.ts'
 export { releaseTitle } from './rollout/release/release-title.ts'
 export { heldTemplate, templateDigest } from './rollout/held/held-revisions.ts'
 export { endsRelease, isStopAsked, onDeletePolicy } from './rollout/held/on-delete.ts'

@@ -1,6 +1,6 @@
 import type { RolloutReport, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
-import { isFinalising, stepsOf } from '@tranche/planner'
+import { isFinalising, stepSelectorText, stepsOf } from '@tranche/planner'
 import { allowedActions } from './allowed-actions.ts'
 import { leftNodesIn } from './left-nodes.ts'
 import { countZones, stateQuestion } from './node-state.ts'
@@ -72,10 +72,7 @@ function notBoundCondition({ notBound }: ReleaseFacts): RolloutReport['condition
 /** Size of a step as written, with its node selector if it has one. */
 function replicasText({ replicas, nodes }: RolloutStep): string {
   if (nodes === undefined) return String(replicas ?? '100%')
-  const { matchLabels = {}, matchExpressions = [] } = nodes
-  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
-  const expressions = matchExpressions.map(({ key, operator, values = [] }) => `${key} ${operator} ${values.join(',')}`.trim())
-  const selector = [...labels, ...expressions].join(', ')
+  const selector = stepSelectorText(nodes)
   return replicas === undefined ? selector : `${replicas} of ${selector}`
 }
 

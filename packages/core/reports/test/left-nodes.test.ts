@@ -258,8 +258,8 @@ describe('a step that matches no node', () => {
   const failed: FactsFields = { status: { failure: { reason: 'ReleaseFailed', message: '', nodes: ['a'], release: 'r1' } } }
 
   it.each<[string, FactsFields, string]>([
-    ['has no node, and waits for approval', selecting({}), `step 1 of 2 (all of its nodes): no node; waits for approval since ${since}`],
-    ['has no node, and pauses', selecting({ duration: 60 }), `step 1 of 2 (all of its nodes): no node; pauses for 60 s since ${since}`],
+    ['has no node, and waits for approval', selecting({}), `step 1 of 2 (name=none): no node; waits for approval since ${since}`],
+    ['has no node, and pauses', selecting({ duration: 60 }), `step 1 of 2 (name=none): no node; pauses for 60 s since ${since}`],
     ['hides no failure', { ...selecting({}), ...failed }, 'step 1 of 2 is ready and waits for approval'],
   ])('%s', (_what, fields, message) => {
     expect(summarizeRollout(aReading(fields)).message).toBe(message)

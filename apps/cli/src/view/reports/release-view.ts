@@ -156,10 +156,17 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
 }
 
 /** Why the policy is not in force, in full or in part, unless the release waits for that and says so. */
-function policyLines({ policyState, need, message }: RolloutReport, drawing: Drawing): readonly string[] {
+function policyLines({ namespace, name, policyState, need, message }: RolloutReport, drawing: Drawing): readonly string[] {
   const text = policyState?.message
-  return text === undefined || text === need?.message || text === message ? [] : labelled('policy', text, drawing, 'yellow')
+  if (text === undefined || text === need?.message || text === message) return []
+  const lines = labelled('policy', text, drawing, 'yellow')
+  if (lines.length <= MOST_POLICY_LINES) return lines
+  const rest = `tranche explain ${name} -n ${namespace} shows all of it`
+  return [...lines.slice(0, MOST_POLICY_LINES - 1), drawing.line(' '.repeat(LABEL_WIDTH), ['dim', rest])]
 }
+
+/** Lines of the policy at most: below it follow the decision and the tree. */
+const MOST_POLICY_LINES = 6
 
 const MOST_PINNED = 3
 

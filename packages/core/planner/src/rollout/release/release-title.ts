@@ -1,5 +1,6 @@
 import type { CanaryStatus, Rollout, RolloutStep } from '@tranche/api-schema'
 import { isFinalising, stepsOf } from './release-spec.ts'
+import { stepSelectorText } from './step-selector-text.ts'
 
 /** Prefix of a step's message: `step 2 of 4 (24%)`. */
 export function stepTitle(
@@ -8,7 +9,18 @@ export function stepTitle(
   step: RolloutStep,
 ): string {
   const back = rollbackFrom === undefined ? '' : `rolling back from revision ${rollbackFrom}, `
-  return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${step.replicas ?? (step.nodes === undefined ? '100%' : 'all of its nodes')})`
+  return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${sizeText(step)})`
+}
+
+/** Longest selector in a title, in characters: a message with it must fit into a status. */
+const LONGEST_SELECTOR = 80
+
+/** A step without a size takes all nodes of its selector. */
+function sizeText({ replicas, nodes }: RolloutStep): string {
+  if (replicas !== undefined) return String(replicas)
+  const selector = nodes === undefined ? '' : stepSelectorText(nodes)
+  if (selector === '') return '100%'
+  return selector.length <= LONGEST_SELECTOR ? selector : `${selector.slice(0, LONGEST_SELECTOR)}…`
 }
 
 /** Prefix of the message of a rollback without pauses: its revisions. */
