@@ -86,7 +86,7 @@ it('a promote says that it ends no wait for nodes out of reach', () => {
 
 it('an abort says that it returns to a version that failed, and which config changes back', () => {
   const facts = factsIn('stepPaused')
-  const { canaryRevision = '', stableRevision = '' } = facts.rollout!.status!.canaryStatus!
+  const { canaryRevision, stableRevision = '' } = facts.rollout!.status!.canaryStatus!
   const heldRevisions = [{ digest: 'd', revision: stableRevision, reason: 'Failed' as const, at: '2026-11-26T00:00:00Z' }]
   const revisions = [
     [canaryRevision, 'agent-2'],
