@@ -81,7 +81,10 @@ it('reports name the version that was rolled back, and that it is blocked', asyn
   await stage.pass(1_000)
   const facts = await agreesWithCluster()
   expect(outcomeOf(facts)).toBe('RolledBack')
-  expect(explainRollout(facts)).toMatchObject({ rule: 'RolledBack', answer: expect.stringMatching(/^revision \S+ was rolled back; /) })
+  expect(explainRollout(facts)).toMatchObject({
+    rule: 'RolledBack',
+    answer: expect.stringMatching(/; revision \S+ was rolled back by an abort$/),
+  })
   const [stable, held] = reportHistory(facts).revisions
   expect([stable?.role, stable?.held, held?.held]).toEqual(['stable', false, true])
 })
