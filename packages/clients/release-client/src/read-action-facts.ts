@@ -1,5 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
-import { isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { isForbidden, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, type ObjectKey, revisionsOf } from '@tranche/kube-types'
 import { targetOf, type ActionFacts, type ActionTarget } from '@tranche/actions'
 import { selectorText } from './selector-text.ts'
@@ -21,12 +21,23 @@ export async function readActionFacts(
   if (order.on === 'DaemonSet') return factsOfDaemonSet(client, order, options)
   const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, order.key, options)
   // The same Idempotency-Key may be on the record of the other object.
-  const isPreview = order.type === 'abort' && order.dryRun === true
-  const asksDaemonSet = targetOf(order.type) === 'DaemonSet' || order.idempotencyKey !== undefined || isPreview
+  const asksDaemonSet = targetOf(order.type) === 'DaemonSet' || order.idempotencyKey !== undefined
+  if (rollout !== undefined && order.type === 'abort' && order.dryRun === true) return previewFacts(client, rollout, options)
   if (rollout === undefined || !asksDaemonSet) return { on: 'Rollout', rollout, daemonSet: undefined, revisions: [] }
   const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), options)
-  const revisions = order.type === 'undo' || isPreview ? await readRevisions(client, daemonSet, options) : []
+  const revisions = order.type === 'undo' ? await readRevisions(client, daemonSet, options) : []
   return { on: 'Rollout', rollout, daemonSet, revisions }
+}
+
+/** With the revisions, which say what an abort changes back. A user who may not read them can abort nevertheless. */
+async function previewFacts(client: KubeClient, rollout: Rollout, options: ReadOptions): Promise<Omit<ActionFacts, 'nowMs'>> {
+  try {
+    const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), options)
+    return { on: 'Rollout', rollout, daemonSet, revisions: await readRevisions(client, daemonSet, options) }
+  } catch (error) {
+    if (isForbidden(error)) return { on: 'Rollout', rollout, daemonSet: undefined, revisions: [] }
+    throw error
+  }
 }
 
 /** Namespace and name of the workload of a Rollout. */

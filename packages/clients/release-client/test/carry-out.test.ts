@@ -113,6 +113,36 @@ it.each<{ title: string; fault: Failing }>([
   expect(recordedActionsOf(await rollout())).toMatchObject([{ type: 'approve', by: 'alice' }])
 })
 
+it.each([
+  ['says which config changes back', false, '; ConfigMap agent has its earlier content again'],
+  ['needs no right to read revisions', true, 'rolled back to the stable revision'],
+])('the dry run of an abort %s', async (_what, isForbidden, end) => {
+  const metadata = { name: 'agent', namespace: 'demo' }
+  const labels = { app: 'agent' }
+  const templateOf = (copy: string) => ({
+    metadata: { labels, annotations: { 'tranche.dev/pinned-config': `ConfigMap/agent=${copy}` } },
+    spec: { containers: [{ name: 'agent', image: 'agent:v1' }] },
+  })
+  const spec = { selector: { matchLabels: labels }, template: templateOf('agent-2') }
+  const made = (await played(admin.create(resourcePaths.daemonSets, { metadata, spec } as never))) as KubeObject
+  for (const [at, hash] of ['v1', 'v2'].entries()) {
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: made.metadata.uid, controller: true }
+    const about = {
+      name: `agent-${hash}`,
+      namespace: 'demo',
+      labels: { ...labels, 'controller-revision-hash': hash },
+      ownerReferences: [owner],
+    }
+    const data = { spec: { template: templateOf(`agent-${at + 1}`) } }
+    await played(admin.create(resourcePaths.controllerRevisions, { metadata: about, revision: at + 1, data } as never))
+  }
+  const refusal = new ApiStatusError(403, 'Forbidden', 'no')
+  if (isForbidden)
+    failing = ({ resource }) => (resource.resource === 'controllerrevisions' ? ({ kind: 'error', error: refusal } as never) : undefined)
+  const { message } = await played(approve({ type: 'abort', body: {}, dryRun: true }))
+  expect(message.endsWith(end)).toBe(true)
+})
+
 it('records an event, even if the response to the write is lost', async () => {
   failing = firstPatches(1, { kind: 'cut', when: 'after' })
   await played(approve())
