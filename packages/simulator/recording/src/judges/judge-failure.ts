@@ -14,6 +14,7 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
  * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
  * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not; timeouts are not judged. A Rollout that is disabled or deleted and comes back changes nothing; another revision in
  * between does. Once users read that the release has ended, the nodes that it updated count no more; those that it left count from then on.
+ * One of these counts no more after it has been Ready without a break for as long as a version may take to become available.
  */
 export function createFailureJudge(parts: JudgeParts): Judge {
   return new FailureJudge(parts)
@@ -33,6 +34,12 @@ class FailureJudge implements Judge {
   readonly #accepted = new Map<string, ReadonlySet<string>>()
   /** Rollouts whose last status says that their release has ended. */
   readonly #over = new Set<string>()
+  /** DaemonSets of these Rollouts. */
+  readonly #ended = new Set<string>()
+  /** Uid of each Ready pod → time since which it is. */
+  readonly #readyFrom = new Map<string, number>()
+  /** DaemonSet → shortest time (ms) of this release after which a node has shown that the version works there. */
+  readonly #proof = new Map<string, number>()
   /** DaemonSet → revision last released. */
   readonly #released = new Map<string, string>()
   /** DaemonSet → last retry, and when it or another revision was written. */
@@ -85,7 +92,7 @@ class FailureJudge implements Judge {
     for (const node of daemonSet.nodes()) {
       const { name } = node
       if (name === taken || !this.#fair.has(`${key} ${name}`) || this.#accepted.get(key)?.has(name) === true) continue
-      const found = podsOf(daemonSet, node).flatMap((pod) => (isCounted(daemonSet, node) ? this.#failuresOf(name, pod) : []))
+      const found = podsOf(daemonSet, node).flatMap((pod) => (isCounted(daemonSet, node) ? this.#failuresOf(key, name, pod) : []))
       const isKnown = found.some(
         ({ reason, causes }) =>
           terms?.failure?.ignoreReasons?.includes(reason) !== true &&
@@ -98,9 +105,9 @@ class FailureJudge implements Judge {
   }
 
   /** A container that waits for good, and the loss of the node after its kubelet had started the pod. */
-  #failuresOf(name: string, { uid }: PodStory): readonly Failing[] {
+  #failuresOf(key: string, name: string, { uid }: PodStory): readonly Failing[] {
     const [waits, started, silent] = [this.#failing.get(uid), this.#started.get(uid), this.#silent.get(name)]
-    const hasLost = started !== undefined && silent !== undefined && started.t < silent.t
+    const hasLost = started !== undefined && silent !== undefined && started.t < silent.t && !this.#hasProved(key, uid, silent.t)
     return [...(waits === undefined ? [] : [waits]), ...(hasLost ? [{ reason: 'NodeNotReady', causes: [started, silent] }] : [])]
   }
 
@@ -111,12 +118,30 @@ class FailureJudge implements Judge {
   }
 
   #followPod(write: RecordedWrite): void {
-    const { uid, waiting, phase } = write.o as unknown as RecordedPod
+    const pod = write.o as unknown as RecordedPod
+    const { uid, waiting, phase } = pod
+    this.#followReady(write, pod)
     if (write.type === 'DELETED') this.#started.delete(uid)
     else if (phase === 'Running' && !this.#started.has(uid)) this.#started.set(uid, { t: write.t, rv: write.rv, of: 'pods' })
     if (write.type === 'DELETED' || waiting === undefined || !fatal.has(waiting)) return void this.#failing.delete(uid)
     const known = this.#failing.get(uid)
     if (known === undefined) this.#failing.set(uid, { reason: waiting, causes: [{ t: write.t, rv: write.rv, of: 'pods' }] })
+  }
+
+  #followReady(write: RecordedWrite, { uid, ready, owner = '', node }: RecordedPod): void {
+    if (ready && write.type !== 'DELETED') {
+      if (!this.#readyFrom.has(uid)) this.#readyFrom.set(uid, write.t)
+      return
+    }
+    const key = `${write.namespace}/${owner}`
+    if (this.#hasProved(key, uid, write.t)) this.#fair.delete(`${key} ${node}`)
+    this.#readyFrom.delete(uid)
+  }
+
+  /** Whether the release has ended, and the pod was Ready until this time for so long that a later failure says nothing about the revision. */
+  #hasProved(key: string, uid: string, untilMs: number): boolean {
+    const sinceMs = this.#readyFrom.get(uid) ?? Number.POSITIVE_INFINITY
+    return this.#ended.has(key) && untilMs - sinceMs >= (this.#proof.get(key) ?? Number.POSITIVE_INFINITY)
   }
 
   #followRelease(write: RecordedWrite): void {
@@ -126,6 +151,8 @@ class FailureJudge implements Judge {
     const key = keyOf(story)
     const isOther = this.#followRevision(key, spec?.tranche?.canaryRevision)
     this.#accepted.set(key, new Set([...(this.#accepted.get(key) ?? []), ...(status?.failure?.accepted ?? [])]))
+    const proofMs = proofMsOf(spec?.tranche)
+    this.#proof.set(key, isOther ? proofMs : Math.min(proofMs, this.#proof.get(key) ?? proofMs))
     const { retry } = spec?.tranche ?? {}
     if (isOther || (retry !== undefined && this.#retried.get(key)?.retry !== retry)) this.#retried.set(key, { retry, t: write.t })
   }
@@ -136,6 +163,8 @@ class FailureJudge implements Judge {
     const isOver = write.type !== 'DELETED' && status?.phase === 'Healthy'
     const story = spec.workloadRef === undefined ? undefined : this.#parts.world.story(write.namespace, spec.workloadRef.name)
     if (isOver && !this.#over.has(id) && story !== undefined) this.#forgetUpdated(story)
+    if (story !== undefined && isOver) this.#ended.add(keyOf(story))
+    else if (story !== undefined) this.#ended.delete(keyOf(story))
     if (isOver) this.#over.add(id)
     else this.#over.delete(id)
   }
@@ -175,6 +204,11 @@ function podsOf({ orders }: DaemonSetStory, { pods }: NodeStory): readonly PodSt
 /** Whether a failure on the node counts: it has a pod of the revision, and it is wanted, or would be if it worked. */
 function isCounted(story: DaemonSetStory, own: NodeStory): boolean {
   return own.node !== undefined && isWantedOnReturn(story.latest?.placement, own.node) && podsOf(story, own).length > 0
+}
+
+/** The longer of the policy's progress deadline and its final settling time. */
+function proofMsOf({ failure, finalSettleSeconds = 0 }: RecordedTerms = {}): number {
+  return Math.max(failure?.progressDeadlineSeconds ?? 600, finalSettleSeconds) * 1_000
 }
 
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'

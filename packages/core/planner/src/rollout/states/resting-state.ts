@@ -6,6 +6,7 @@ import type { RolloutState } from '../view/rollout-state.ts'
 import { actionsAfterPause } from '../actions/actions-after-pause.ts'
 import { currentText } from './current-text.ts'
 import { failureToSay, standingFailure } from '../release/release-failure.ts'
+import { untilNextProofMs } from '../release/left-at-end.ts'
 import { leftFailure } from './left-failure.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
@@ -36,7 +37,8 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const failure = failureToSay(view, before)
   const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, acceptedActions, failure, message } as const
-  return { ...resting, stalled: failed?.stalled ?? budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
+  const recheckAfterMs = left === null ? availableInMs : untilNextProofMs(view)
+  return { ...resting, stalled: failed?.stalled ?? budgetStall(view, daemonSet), recheckAfterMs }
 }
 
 interface Remains {
