@@ -53,12 +53,15 @@ function isLabelling(view: ReleaseView, record: FlightRecord): boolean {
 /** How much older than its BatchRelease (ms) a revision of the release may be: the native controller is fast. */
 const MADE_FOR_IT_MS = 60_000
 
-/** Pods of a revision that the release returns to may be much older than it. */
+/** Pods of a revision that was stable before may be older than the release, however new the revision is. */
 function isOfThisRelease({ release, revisions }: ReleaseView, { revision }: FlightRecord, pod: FleetPod): boolean {
   const begunMs = parseTime(release.metadata.creationTimestamp)
-  const made = revisions.find((one) => hashOf(one) === revision)?.metadata.creationTimestamp
   if (begunMs === null) return false
-  return (parseTime(made) ?? 0) >= begunMs - MADE_FOR_IT_MS || (parseTime(pod.createdAt) ?? 0) >= begunMs
+  if ((parseTime(pod.createdAt) ?? 0) >= begunMs) return true
+  const { stableRevision, formerRevisions = [] } = release.spec.tranche ?? {}
+  if (revision === stableRevision || formerRevisions.includes(revision)) return false
+  const made = revisions.find((one) => hashOf(one) === revision)?.metadata.creationTimestamp
+  return (parseTime(made) ?? 0) >= begunMs - MADE_FOR_IT_MS
 }
 
 function labelsOf({ release }: ReleaseView, pod: FleetPod, hasLeaked: boolean): PodLabels {

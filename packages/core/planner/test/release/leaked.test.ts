@@ -53,6 +53,12 @@ describe('a pod that came up on the revision', () => {
       { madeMs: -9_000_000, pod: { createdAt: at(-8_000_000) } },
       ours,
     ],
+    [
+      'is older than the release of a revision that was stable once, however new that one is',
+      { tranche: { formerRevisions: ['new'] }, pod: { createdAt: at(-61_000) } },
+      ours,
+    ],
+    ['has leaked since, also of a revision that was stable once', { tranche: { formerRevisions: ['new'] } }, leaked],
     ['has leaked during a return to an older revision', { madeMs: -9_000_000 }, leaked],
   ] as const)('%s', (_name, fields, want) => {
     expect(markOf(cameUp(fields))).toEqual(want)
