@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts'
 const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
 const readStatusActions = 'packages/core/planner/src/rollout/actions/read-status-actions.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
+const keptHolds = 'packages/core/planner/src/rollout/actions/kept-holds.ts'
 const heldRevisions = 'packages/core/planner/src/rollout/held/held-revisions.ts'
 const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
 const releaseFailure = 'packages/core/planner/src/rollout/release/release-failure.ts'
@@ -63,8 +64,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a new Rollout knows no former revision',
     file: formerRevisions,
-    find: 'isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(before, state)',
-    replace: 'formerBefore(before, state)',
+    find: 'isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(view, state)',
+    replace: 'formerBefore(view, state)',
     tests: [formerRevisionsTests],
   },
   {
@@ -138,6 +139,23 @@ export const mutantsOfRollout: readonly Mutant[] = [
     replace: ')',
     tests: ['test/scenarios/left-nodes.test.ts'],
   },
+  ...(
+    [
+      ['the end of a release is forgotten with the status of its Rollout', 'statusOfEnded(view) ??', 'null ??', keptHolds],
+      [
+        'a retry of a release that has ended is forgotten with the status',
+        'retry === undefined ? {} :',
+        'retry !== undefined ? {} :',
+        keptHolds,
+      ],
+      [
+        'a retry lifts the failure of a release that has ended, after the status has lost that it was answered',
+        'const isStored = status.stableRevision !== undefined && status.observedGeneration !== undefined',
+        'const isStored = status.stableRevision !== undefined',
+        answerAction,
+      ],
+    ] as const
+  ).map(([fault, find, replace, file]) => ({ rule: 'G12', fault, file, find, replace, tests: [leftBehindTests] })),
   {
     rule: 'G12',
     fault: 'a failed version is forgotten where its BatchRelease is gone when another template comes',
@@ -327,7 +345,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a blocked template is forgotten with a status that other definitions have pruned',
-    file: 'packages/core/planner/src/rollout/actions/kept-holds.ts',
+    file: keptHolds,
     find: '!hasLostAnswers(rollout)',
     replace: 'true',
     tests: ['packages/core/planner/test/rollout/kept-holds.test.ts'],

@@ -173,6 +173,48 @@ describe('a version that a failure on nodes left has stopped, and that another t
       },
     ],
     [
+      'the status of the Rollout was lost, and the template replaced at once',
+      async () => {
+        await loseStatus()
+        await stage.setImage('v1')
+      },
+    ],
+    [
+      'the status of the Rollout was lost before',
+      async () => {
+        await loseStatus()
+        await stage.pass(3_000)
+        await stage.setImage('v1')
+      },
+    ],
+    [
+      'the template was replaced, and the status of the Rollout lost at once',
+      async () => {
+        await stage.setImage('v1')
+        await loseStatus()
+      },
+    ],
+    [
+      'the status of the Rollout was lost while it was disabled',
+      async () => {
+        await stage.patchRollout({ spec: { disabled: true } })
+        await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled')
+        await loseStatus()
+        await stage.setImage('v1')
+        await stage.pass(10_000)
+        await stage.patchRollout({ spec: { disabled: false } })
+      },
+    ],
+    [
+      'the Rollout was disabled and the template replaced at once',
+      async () => {
+        await stage.setImage('v1')
+        await stage.patchRollout({ spec: { disabled: true } })
+        await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled')
+        await stage.patchRollout({ spec: { disabled: false } })
+      },
+    ],
+    [
       'its ControllerRevision was deleted',
       async () => {
         const { status } = await stage.rollout()
@@ -336,6 +378,12 @@ function retry(): Promise<unknown> {
 
 function act(action: object): Promise<unknown> {
   return stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify(action) } } })
+}
+
+/** Removes the status of the Rollout, as a restored backup does. */
+async function loseStatus(): Promise<void> {
+  const body = [{ op: 'remove' as const, path: '/status' }]
+  await stage.client.patch(resourcePaths.rollouts, stageKey, { type: 'json', body }, { subresource: 'status' })
 }
 
 async function reachRegistry(name: string, reaches: boolean): Promise<void> {

@@ -309,6 +309,53 @@ describe('a node that a release left', () => {
     })
   })
 
+  describe('and its release after the status of the Rollout was lost', () => {
+    it('is stopped as before (G9)', () => {
+      const fake = twoLeft()
+      returnBad(fake, 'node-3')
+      loseStatus(fake)
+      fake.nodes.set('node-4', { ready: true, bad: false })
+      settle(fake)
+      expect(fake.rollout?.status).toMatchObject({
+        phase: 'Healthy',
+        stableRevision: 'hash-v2',
+        failure: { nodes: ['node-3'], stops: true },
+      })
+      expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
+    })
+
+    it('is blocked when another template has replaced it in the meantime (G12)', () => {
+      const fake = twoLeft()
+      returnBad(fake, 'node-3')
+      loseStatus(fake)
+      fake.setImage('v1')
+      settle(fake)
+      expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
+    })
+
+    it('remembers what a retry accepted', () => {
+      const fake = twoLeft()
+      returnBad(fake, 'node-3')
+      fake.act({ id: 'r', type: 'retry' })
+      settle(fake)
+      fake.act(undefined)
+      loseStatus(fake)
+      settle(fake)
+      expect(fake.rollout?.status?.acceptedActions).toEqual({ retry: 'r' })
+      expect(fake.release?.spec.tranche?.retry).toBe('r')
+    })
+
+    it('lifts no failure for a retry that may have been answered before (G10)', () => {
+      const fake = twoLeft()
+      fake.act({ id: 'r', type: 'retry' })
+      settle(fake)
+      returnBad(fake, 'node-3')
+      loseStatus(fake)
+      settle(fake)
+      expect(fake.rollout?.status).toMatchObject({ lastAction: { id: 'r', result: 'Refused' }, failure: { stops: true } })
+    })
+  })
+
   it('makes way for the next template after its failure', () => {
     const fake = twoLeft()
     returnBad(fake, 'node-3')
@@ -378,6 +425,12 @@ function twoLeft(old: readonly string[] = ['node-3', 'node-4'], without: readonl
 /** Nodes whose failures count after the end. */
 function left(fake: FakeCluster): readonly string[] | undefined {
   return fake.release?.spec.tranche?.left?.nodes
+}
+
+/** Removes the status, as a restored backup does. */
+function loseStatus(fake: FakeCluster): void {
+  const { status: _lost, ...rest } = fake.rollout!
+  fake.rollout = rest
 }
 
 function readyFrom(fake: FakeCluster, name: string): number {

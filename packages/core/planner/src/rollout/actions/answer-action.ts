@@ -100,7 +100,8 @@ export function isAnswered(rollout: Rollout, { id, digest }: AnsweredBody, type?
  */
 export function hasLostAnswers({ status }: Rollout): boolean {
   if (status?.phase === undefined || status.phase === 'Initial') return false
-  return status.stableRevision === undefined && status.lastAction === undefined && status.answeredActions === undefined
+  const isStored = status.stableRevision !== undefined && status.observedGeneration !== undefined
+  return !isStored && status.lastAction === undefined && status.answeredActions === undefined
 }
 
 const LOST_ANSWERS =
