@@ -133,9 +133,9 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a template that is changed and changed back lifts a failure on nodes left',
+    fault: 'a template that is changed and changed back lifts a failure on nodes left, and forgets accepted ones',
     file: 'packages/core/planner/src/rollout/states/resting-state.ts',
-    find: ' && !isStopped)',
+    find: ' && !isEnded)',
     replace: ')',
     tests: ['test/scenarios/left-nodes.test.ts'],
   },

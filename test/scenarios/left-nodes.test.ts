@@ -86,6 +86,36 @@ it.each(['none', 'inProcess'] as const)(
   },
 )
 
+it.each<[string, StageOptions['admission'], boolean]>([
+  ['a failure that a retry accepted', 'none', true],
+  ['a failure that a retry accepted', 'inProcess', true],
+  ['no failure', 'inProcess', false],
+])(
+  'nodes left are updated on return after %s, although a change was undone at once (G6): admission %s',
+  async (_what, admission, fails) => {
+    await stage.end()
+    await begin(admission)
+    if (fails) {
+      await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
+      await stage.until('the failure is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+      await retry()
+      await stage.until('it is accepted', async () => (await condition(stage, 'Stalled'))?.status === 'False')
+    }
+    await stage.pass(20_000)
+    const release = (await stage.release())?.spec.tranche?.release
+    await stage.setImage('v3')
+    await stage.setImage('v2')
+    await stage.pass(60_000)
+    expect([(await stage.rollout()).status?.phase, (await stage.release())?.spec.tranche?.release]).toEqual(['Healthy', release])
+    expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'False' })
+    await reachRegistry(dead[1]!, true)
+    await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
+    await untilNodesOn(stage, 'v2', fails ? 20 : 19)
+    expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty('rollouts.kruise.io/in-progressing')
+    expectKept(stage)
+  },
+)
+
 describe('a version that a failure on nodes left has stopped, and that another template replaced', () => {
   beforeEach(async () => {
     await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))

@@ -5,7 +5,8 @@ import type { FoundRevisions } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { actionsAfterPause } from '../actions/actions-after-pause.ts'
 import { currentText } from './current-text.ts'
-import { failureToSay, standingFailure } from '../release/release-failure.ts'
+import { isAfterEnd } from '@tranche/verdict'
+import { failureToSay } from '../release/release-failure.ts'
 import { untilNextProofMs } from '../release/left-at-end.ts'
 import { leftFailure } from './left-failure.ts'
 import { policyTerms } from '../view/release-policy.ts'
@@ -20,11 +21,11 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const stable = before.stableRevision ?? discovery.stable
   const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
   const newer = (daemonSet.metadata.generation ?? 0) > (before.canary.observedWorkloadGeneration ?? 0)
-  // A template that was changed and changed back lifts no failure (G12).
-  const isStopped = standingFailure(view, before) !== null
+  // A template that was changed and changed back lifts no failure (G12), and forgets none that a retry accepted (G6).
+  const isEnded = isForNodesLeft(view, discovery.canary)
   if (
     discovery.canary !== stable ||
-    (asked && newer && before.phase === 'Healthy' && !isStopped) ||
+    (asked && newer && before.phase === 'Healthy' && !isEnded) ||
     isUnfinished(view, daemonSet, { before, canary: discovery.canary })
   )
     return startState(view, daemonSet, before, discovery)
@@ -39,6 +40,12 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, acceptedActions, failure, message } as const
   const recheckAfterMs = left === null ? availableInMs : untilNextProofMs(view)
   return { ...resting, stalled: failed?.stalled ?? budgetStall(view, daemonSet), recheckAfterMs }
+}
+
+/** Whether the release of the revision has ended, and its BatchRelease stays for nodes left. */
+function isForNodesLeft({ release }: RolloutView, revision: string): boolean {
+  if (release === undefined || release.metadata.deletionTimestamp !== undefined || !isAfterEnd(release)) return false
+  return release.spec.tranche?.canaryRevision === revision
 }
 
 interface Remains {
