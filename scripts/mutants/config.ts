@@ -27,6 +27,7 @@ const pinView = 'apps/controller/src/ports/pin/read-pin-view.ts'
 const listCopies = 'apps/controller/src/ports/pin/list-copies.ts'
 const copyOnWire = 'apps/controller/src/ports/pin/copy-on-wire.ts'
 const pinnedAttacks = 'test/scenarios/pinned-attacks.test.ts'
+const pinnerTests = 'packages/shells/controllers/test/pinner.test.ts'
 const pinPortTests = 'apps/controller/test/pin-port.test.ts'
 const pinnedSecrets = 'test/scenarios/pinned-secrets.test.ts'
 const listCopiesTests = 'apps/controller/test/list-copies.test.ts'
@@ -479,7 +480,15 @@ export const mutantsOfConfig: readonly Mutant[] = [
     file: pinner,
     find: 'monotonicMs - sinceMs < OVERDUE_MS ? null',
     replace: 'monotonicMs - sinceMs < 100 * OVERDUE_MS ? null',
-    tests: [pinnedAttacks],
+    tests: [pinnerTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a release waits for an answer about the policy for pods without saying so',
+    file: pinner,
+    find: 'nowMs - this.#unansweredMs < OVERDUE_MS',
+    replace: 'nowMs - this.#unansweredMs < 100 * OVERDUE_MS',
+    tests: [pinnerTests],
   },
   {
     rule: 'Pin',

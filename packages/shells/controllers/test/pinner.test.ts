@@ -1,0 +1,37 @@
+import { FakeClock } from '@tranche/clock'
+import type { RolloutView } from '@tranche/planner'
+import { silentLogger } from '@tranche/telemetry'
+import { expect, it } from 'vitest'
+import { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
+import { settle } from '../../../../test/fakes/settle.ts'
+import { createPinner } from '../src/pins/pinner.ts'
+import type { PinPort } from '../src/pins/pin-port.ts'
+
+it('an attempt without an answer keeps a pass waiting for ten seconds, and holds the release from then on, so that an abort is carried out (G9)', async () => {
+  const clock = new FakeClock()
+  const fake = new FakeCluster()
+  settle(fake)
+  const view = (): RolloutView => ({ ...fake.rolloutView()!, monotonicMs: clock.monotonicMs() })
+  const unanswered = { versions: () => 'any', read: () => new Promise(() => {}) } as unknown as PinPort
+  const pinner = createPinner({ pins: unanswered }, clock)
+  const attempt = pinner.attempt(view(), new AbortController().signal, silentLogger)
+  await clock.advance(1_000)
+  expect(await attempt).toMatchObject({ kind: 'pending' })
+  await clock.advance(8_999)
+  expect(pinner.known(view())).toBeNull()
+  await clock.advance(1)
+  expect(pinner.known(view())).toMatchObject({ kind: 'held', reason: 'NoAnswer', recheckAfterMs: 1_000 })
+})
+
+it('a question about the policy for pods without an answer does the same', async () => {
+  const clock = new FakeClock()
+  const fake = new FakeCluster()
+  settle(fake)
+  const view = (): RolloutView => ({ ...fake.rolloutView()!, monotonicMs: clock.monotonicMs() })
+  const pinner = createPinner({ pins: {} as PinPort, podPolicy: { fault: () => undefined } }, clock)
+  expect(pinner.known(view())).toMatchObject({ kind: 'pending' })
+  await clock.advance(9_999)
+  expect(pinner.known(view())).toMatchObject({ kind: 'pending' })
+  await clock.advance(1)
+  expect(pinner.known(view())).toMatchObject({ kind: 'held', reason: 'NoAnswer', recheckAfterMs: 1_000 })
+})
