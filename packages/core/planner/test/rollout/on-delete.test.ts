@@ -204,6 +204,47 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
   })
 })
 
+describe('a Rollout that is enabled again while its config cannot be pinned', () => {
+  const unpinned = { reason: 'QuotaExceeded', message: 'config: Pin: no copy can be created' } as const
+
+  it('is not called disabled any more while that holds its release, and then continues in its steps (G3)', () => {
+    const fake = heldAgain((held) => {
+      held.onDelete('Complete')
+      held.editRollout((spec) => ({ ...spec, disabled: true }))
+      settle(held)
+      expect(held.rollout?.status?.phase).toBe('Disabling')
+    })
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Progressing', currentStepIndex: 1 })
+    expect(fake.oldPods()).toHaveLength(4)
+    fake.readsAs = (view) => view
+    settle(fake)
+    expect([fake.rollout?.status?.currentStepIndex, fake.oldPods().length]).toEqual([1, 4])
+  })
+
+  it('is not called disabled either where its release had been frozen', () => {
+    const fake = heldAgain((held) => {
+      held.editRollout((spec) => ({ ...spec, disabled: true }))
+      settle(held)
+      expect(held.rollout?.status?.phase).toBe('Disabled')
+    })
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Progressing', currentStepIndex: 1 })
+    fake.readsAs = (view) => view
+    settle(fake)
+    expect([fake.rollout?.status?.currentStepIndex, fake.oldPods().length]).toEqual([1, 4])
+  })
+
+  function heldAgain(disable: (fake: FakeCluster) => void): FakeCluster {
+    const fake = paused()
+    fake.readsAs = (view) => ({ ...view, configHold: unpinned })
+    settle(fake)
+    disable(fake)
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(fake)
+    expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', reason: 'ConfigUnpinned' }))
+    return fake
+  }
+})
+
 it('continues as any release when the Rollout is enabled again meanwhile', () => {
   const fake = paused()
   fake.onDelete('Complete')

@@ -2,7 +2,7 @@ import type { ProgressingReason, RolloutStatus } from '@tranche/api-schema'
 import { type DaemonSet, parseTime, timeText } from '@tranche/kube-types'
 import { type Discovery, discoverRevisions } from '../../release/view/discover-revisions.ts'
 import { acceptedActionsOf } from '../view/accepted-actions.ts'
-import type { RolloutState } from '../view/rollout-state.ts'
+import type { Obstacle, RolloutState } from '../view/rollout-state.ts'
 import { failedState } from './failed-state.ts'
 import { frozenStable } from './frozen-text.ts'
 import { teardownState } from './teardown-state.ts'
@@ -21,8 +21,15 @@ import { takenOver } from '../view/taken-over.ts'
 export function nextState(view: RolloutView, before: RolloutState): RolloutState {
   if (isDeletedOrDisabled(view.rollout)) return teardownState(view, before)
   const obstacle = obstacleOf(view)
-  if (obstacle !== null) return stalledState(obstacle.reason === 'ConfigUnpinned' ? rolledBackByPolicy(view, before) : before, obstacle)
-  return unblockedState(view, before)
+  if (obstacle === null) return unblockedState(view, before)
+  const enabled = enabledState(view, before, obstacle)
+  return stalledState(obstacle.reason === 'ConfigUnpinned' ? rolledBackByPolicy(view, enabled) : enabled, obstacle)
+}
+
+/** A Rollout that is enabled again is not disabled any more, whatever holds its release. An obstacle in its spec may leave no release to begin. */
+function enabledState(view: RolloutView, before: RolloutState, { binds = false }: Obstacle): RolloutState {
+  const isOff = before.phase === 'Disabling' || before.phase === 'Disabled'
+  return isOff && binds && view.daemonSet !== undefined ? unblockedState(view, before) : before
 }
 
 /** Config that cannot be pinned does not keep a version that fails: it is rolled back where the policy says so, as without the obstacle. */
