@@ -133,8 +133,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnpinned',
     fault: 'config that cannot be pinned keeps a version that failed',
     file: 'packages/core/planner/src/rollout/states/next-state.ts',
-    find: "obstacle.reason === 'ConfigUnpinned' ? rolledBackByPolicy(view, before) : before",
-    replace: 'before',
+    find: "obstacle.reason === 'ConfigUnpinned' ? rolledBackByPolicy(view, enabled) : enabled",
+    replace: 'enabled',
     tests: [wayBackTests],
   },
   {

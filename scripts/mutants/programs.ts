@@ -496,8 +496,8 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   ...[
     {
       fault: 'a node that is desired on its return is not in the view without a pod',
-      find: '!placed.desired && placed.desiredOnReturn !== true &&',
-      replace: '!placed.desired &&',
+      find: '!placed.desired && placed.desiredOnReturn !== true && pods',
+      replace: '!placed.desired && pods',
     },
     {
       fault: 'a deleted node is desired on its return',

@@ -4,6 +4,7 @@ const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
 const readStatusActions = 'packages/core/planner/src/rollout/actions/read-status-actions.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const keptHolds = 'packages/core/planner/src/rollout/actions/kept-holds.ts'
+const statusOfEnded = 'packages/core/planner/src/rollout/states/status-of-ended.ts'
 const heldRevisions = 'packages/core/planner/src/rollout/held/held-revisions.ts'
 const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
 const releaseFailure = 'packages/core/planner/src/rollout/release/release-failure.ts'
@@ -141,12 +142,12 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   ...(
     [
-      ['the end of a release is forgotten with the status of its Rollout', 'statusOfEnded(view) ??', 'null ??', keptHolds],
+      ['the end of a release is forgotten with the status of its Rollout', '!isAfterEnd(release)', 'isAfterEnd(release)', statusOfEnded],
       [
         'a retry of a release that has ended is forgotten with the status',
         'retry === undefined ? {} :',
         'retry !== undefined ? {} :',
-        keptHolds,
+        statusOfEnded,
       ],
       [
         'a retry lifts the failure of a release that has ended, after the status has lost that it was answered',

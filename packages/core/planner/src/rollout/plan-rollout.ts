@@ -18,6 +18,7 @@ import type { NextStatus, Obstacle } from './view/rollout-state.ts'
 import { holdsText, mustKeepFirst, withMemory } from './actions/kept-holds.ts'
 import { isForeign, summarizeBatchRelease } from './release/batch-release-summary.ts'
 import { strategyRestored } from './states/rollout-conditions.ts'
+import { statusOfEnded } from './states/status-of-ended.ts'
 import { isStatusOurs, leftStatus } from './view/left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
 import { planRevert } from './held/plan-revert.ts'
@@ -35,7 +36,7 @@ import { mayWriteStatus } from './view/status-writes.ts'
  * writes is safe: the next pass resumes.
  */
 export function planRollout(read: RolloutView): RolloutPlan {
-  const view = withMemory(read)
+  const view = withMemory(read, statusOfEnded(read))
   return planMissingRevision(view, keepStored(view, decide(view)))
 }
 

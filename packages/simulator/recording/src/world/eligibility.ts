@@ -22,7 +22,7 @@ export function isWantedOnReturn(placement: RecordedPlacement | undefined, node:
   return isWanted(placement, { ...node, taints: lasting })
 }
 
-/** Whether a DaemonSet wants a pod on the node once nobody keeps it away by taints. Also true for a wanted node. */
+/** Whether a DaemonSet wants a pod on the node once its taints are gone. Also true for a wanted node. */
 export function isWantedUntainted(placement: RecordedPlacement | undefined, node: RecordedNode): boolean {
   return isWanted(placement, { ...node, taints: [] })
 }

@@ -1,25 +1,25 @@
 import { HELD_REVISIONS_MAX, type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
-import { HELD_REVISIONS_ANNOTATION, isReleaseOf } from '@tranche/kube-types'
-import { isAfterEnd } from '@tranche/verdict'
+import { HELD_REVISIONS_ANNOTATION } from '@tranche/kube-types'
 import { hasLostAnswers } from './answer-action.ts'
-import { completedCanary } from '../states/start-state.ts'
 import { partsOfReleaseId } from '../release/release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * The view with data kept elsewhere, where the status has lost it. A write of the Rollout under other
  * CustomResourceDefinitions drops our fields, and a backup may be restored without a status. The annotation keeps blocked
- * revisions (G12). The BatchRelease says which release runs, and so whose failure counts (G9), and whether only nodes left are to be updated. A
- * status that has its fields is used alone.
+ * revisions (G12). The BatchRelease says which release runs, and so whose failure counts (G9). A status that has its fields
+ * is used alone.
+ *
+ * @param ended status of a release that has ended, and that keeps its BatchRelease for nodes left
  */
-export function withMemory(view: RolloutView): RolloutView {
+export function withMemory(view: RolloutView, ended: RolloutStatus | undefined): RolloutView {
   const { rollout } = view
   const { status } = rollout
   if (status !== undefined && !hasLostAnswers(rollout)) return view
   const heldRevisions = keptHolds(rollout)
   const releaseGeneration = generationOfRelease(view)
-  if (heldRevisions.length === 0 && releaseGeneration === undefined) return view
-  const begun = statusOfEnded(view) ?? { phase: 'Initial', currentStepIndex: 0, currentStepState: '' }
+  if (heldRevisions.length === 0 && releaseGeneration === undefined && ended === undefined) return view
+  const begun = ended ?? { phase: 'Initial', currentStepIndex: 0, currentStepState: '' }
   const kept = { ...(heldRevisions.length > 0 && { heldRevisions }), ...(releaseGeneration !== undefined && { releaseGeneration }) }
   return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
 }
@@ -30,20 +30,6 @@ function generationOfRelease({ rollout, release }: RolloutView): number | undefi
   const isSame = rollout.status === undefined || revision === rollout.status.canaryStatus?.canaryRevision
   const isOurs = uid === rollout.metadata.uid && isSame
   return isOurs && generation !== '' ? Number(generation) : undefined
-}
-
-/**
- * Status of a release that has ended, and that keeps its BatchRelease for nodes left; undefined without one. It has no `observedGeneration`,
- * because it is no stored one.
- */
-function statusOfEnded(view: RolloutView): RolloutStatus | undefined {
-  const { rollout, release } = view
-  if (release === undefined || !isAfterEnd(release) || !isReleaseOf(release, rollout)) return undefined
-  const { canaryRevision = '', retry } = release.spec.tranche ?? {}
-  const canaryStatus = { ...completedCanary(view, canaryRevision), finalisingStep: 'END' as const }
-  const { currentStepIndex, currentStepState } = canaryStatus
-  const acceptedActions = retry === undefined ? {} : { acceptedActions: { retry } }
-  return { phase: 'Healthy', stableRevision: canaryRevision, currentStepIndex, currentStepState, canaryStatus, ...acceptedActions }
 }
 
 type Holds = Pick<RolloutStatus, 'heldRevisions'>

@@ -59,7 +59,7 @@ function everyNode({ nodes }: FleetView): readonly string[] {
   return nodes.filter(({ desired, desiredOnReturn }) => desired || desiredOnReturn === true).map(({ name }) => name)
 }
 
-/** What shows that a revision works on a node. */
+/** Terms for the proof that a revision works on a node. */
 interface Proof {
   readonly revision: string
   /** Milliseconds for which its pod must have been Ready without a break. */
