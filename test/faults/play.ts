@@ -37,7 +37,7 @@ const END_MS = 60 * MINUTE
 const MOST_DAYS = 3
 const HOUR = 60 * MINUTE
 const DAY_MS = 24 * HOUR
-/** Of so many seeds, one keeps its programs running through the days. Programs that wait a day cost as much as some twenty other seeds. */
+/** One seed in this many keeps its programs running through the days. Such a day costs as much as twenty other seeds. */
 const LIVE_ONE_IN = 4
 /** Time between two looks of a person at the release, in milliseconds: whether it waits for them, or has ended. */
 const LOOK_MS = 5_000

@@ -27,7 +27,10 @@ export function isDesiredOnReturn(placement: PodPlacement, node: NodeForPlacemen
   return others.length < taints.length && isDesiredWith(placement, node, others)
 }
 
-/** Whether taints alone keep a node from being desired, also those of users. As cheap as {@link isDesiredNode}. @param node one that is not desired */
+/**
+ * Whether taints alone keep a node from being desired, also those of users. As cheap as {@link isDesiredNode}. @param node one that is not
+ * desired
+ */
 export function isTaintedAway(placement: PodPlacement, node: NodeForPlacement): boolean {
   return isDesiredWith(placement, node, [])
 }

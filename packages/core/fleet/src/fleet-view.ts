@@ -43,8 +43,8 @@ export interface NodeView {
    */
   readonly desiredOnReturn?: true
   /**
-   * True for a node with a pod of the DaemonSet that is not desired because of taints, not all of which are for its own failure. Absent for other
-   * nodes.
+   * True for a node with a pod of the DaemonSet that is not desired because of taints, not all of which are for its own failure. Absent for
+   * other nodes.
    */
   readonly taintedAway?: true
   /** Whether the Ready condition of the node is True. */

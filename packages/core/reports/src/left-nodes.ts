@@ -16,7 +16,9 @@ export function leftNodesIn(outline: Outline): readonly LeftNodes[] {
   return groupsOf(outline, [...names, ...acceptedIn(outline, progress)])
 }
 
-/** Nodes that a release does not wait for any more, because a retry accepted their failure: they have an updated pod that is not available. */
+/**
+ * Nodes that a release does not wait for any more, because a retry accepted their failure: they have an updated pod that is not available.
+ */
 function acceptedIn({ release, failure }: Outline, { unwell }: BatchProgress): readonly string[] {
   if (release === undefined || failure?.stops === true) return []
   const accepted = new Set(acceptedBefore(release))

@@ -17,7 +17,10 @@ import { type NodeBudgets, nodeBudgetsIn } from './node-budgets.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
-/** Reports of all desired nodes, and of nodes lost after their update, sorted by name. A node that has not changed keeps its report: the same object as in the last call. */
+/**
+ * Reports of all desired nodes, and of nodes lost after their update, sorted by name. A node that has not changed keeps its report: the
+ * same object as in the last call.
+ */
 export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
   return reportNodesUntil(facts).nodes
 }

@@ -1,8 +1,8 @@
 import { type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
 
 /**
- * Whether a node runs the revision and is not desired at present, only because it does not work. It was lost after its update, and counts like
- * a desired node.
+ * Whether a node runs the revision and is not desired at present, only because it does not work. It was lost after its update, and counts
+ * like a desired node.
  */
 export function isLostAfterUpdate({ desired, desiredOnReturn, pods }: NodeView, revision: string): boolean {
   return !desired && desiredOnReturn === true && pods.some(({ hash, terminating }) => !terminating && hash === revision)

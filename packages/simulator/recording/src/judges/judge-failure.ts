@@ -12,9 +12,10 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 /**
  * G9, for a failing version: no pod is deleted for it after the watches of the deciding process had reported failures on more nodes than
  * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
- * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not; timeouts are not judged. A Rollout that is disabled or deleted and comes back changes nothing; another revision in
- * between does. Once users read that the release has ended, the nodes that it updated count no more; those that it left count from then on.
- * One of these counts no more after it has been Ready without a break for as long as a version may take to become available.
+ * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not; timeouts are not judged. A
+ * Rollout that is disabled or deleted and comes back changes nothing; another revision in between does. Once users read that the release
+ * has ended, the nodes that it updated count no more; those that it left count from then on. One of these counts no more after it has been
+ * Ready without a break for as long as a version may take to become available.
  */
 export function createFailureJudge(parts: JudgeParts): Judge {
   return new FailureJudge(parts)
@@ -138,7 +139,9 @@ class FailureJudge implements Judge {
     this.#readyFrom.delete(uid)
   }
 
-  /** Whether the release has ended, and the pod was Ready until this time for so long that a later failure says nothing about the revision. */
+  /**
+   * Whether the release has ended, and the pod was Ready until this time for so long that a later failure says nothing about the revision.
+   */
   #hasProved(key: string, uid: string, untilMs: number): boolean {
     const sinceMs = this.#readyFrom.get(uid) ?? Number.POSITIVE_INFINITY
     return this.#ended.has(key) && untilMs - sinceMs >= (this.#proof.get(key) ?? Number.POSITIVE_INFINITY)

@@ -8,10 +8,10 @@ import { mayBeTaken } from './terms.ts'
 import type { World } from './world.ts'
 
 /**
- * Revisions that are from before a release, because they were stable once. A template becomes stable when a Rollout reports that its release
- * is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run when a Rollout is created count
- * too, except the one of a frozen release, and the one that the first status of the Rollout names. A template that is released again counts no longer if its
- * release failed or was aborted, by the status of the Rollout, and another template replaces it.
+ * Revisions that are from before a release, because they were stable once. A template becomes stable when a Rollout reports that its
+ * release is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run when a Rollout is
+ * created count too, except the one of a frozen release, and the one that the first status of the Rollout names. A template that is
+ * released again counts no longer if its release failed or was aborted, by the status of the Rollout, and another template replaces it.
  */
 export interface FormerRevisions {
   /** Called for each write, before it is applied to the world. */

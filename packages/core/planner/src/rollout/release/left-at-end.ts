@@ -26,9 +26,9 @@ export function leftSoFar(view: RolloutView, releaseName: string): LeftAtEnd {
 }
 
 /**
- * Nodes that have not run the revision when its release ends, in the order of their names. A node with an old pod now had one then. It is added
- * where the list lacks it, because a watch was behind or another client changed the list. A node that has proved the revision leaves the list.
- * Of more nodes than the list holds, every node counts until few enough are unproven.
+ * Nodes that have not run the revision when its release ends, in the order of their names. A node with an old pod now had one then. It is
+ * added where the list lacks it, because a watch was behind or another client changed the list. A node that has proved the revision leaves
+ * the list. Of more nodes than the list holds, every node counts until few enough are unproven.
  */
 export function leftAtEnd(view: RolloutView, { tranche }: Pick<BatchReleaseSpec, 'tranche'>): LeftAtEnd {
   const { fleet, release } = view
@@ -82,7 +82,9 @@ function isProved(view: RolloutView, proof: Proof, name: string): boolean {
   return fromMs !== null && fromMs <= view.monotonicMs
 }
 
-/** @returns monotonic milliseconds from which the node needs no more proof if its pod stays Ready; null where it is not Ready, or has failed */
+/**
+ * @returns monotonic milliseconds from which the node needs no more proof if its pod stays Ready; null where it is not Ready, or has failed
+ */
 function provedFromMs({ fleet }: RolloutView, { revision, readyMs, failed }: Proof, name: string): number | null {
   const node = nodeInView(fleet, name)
   if (node === undefined || !node.ready || failed.has(name) || hasOldPod(node, revision)) return null

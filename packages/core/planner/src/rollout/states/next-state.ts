@@ -26,7 +26,10 @@ export function nextState(view: RolloutView, before: RolloutState): RolloutState
   return stalledState(obstacle.reason === 'ConfigUnpinned' ? rolledBackByPolicy(view, enabled) : enabled, obstacle)
 }
 
-/** A Rollout that is enabled again is not disabled any more, whatever holds its release. An obstacle in its spec may leave no release to begin. */
+/**
+ * A Rollout that is enabled again is not disabled any more, whatever holds its release. An obstacle in its spec may leave no release to
+ * begin.
+ */
 function enabledState(view: RolloutView, before: RolloutState, { binds = false }: Obstacle): RolloutState {
   const isOff = before.phase === 'Disabling' || before.phase === 'Disabled'
   return isOff && binds && view.daemonSet !== undefined ? unblockedState(view, before) : before

@@ -12,11 +12,11 @@ import { stepsOf } from '../opened-steps.ts'
 import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**
- * G3: while an earlier step has a node, no pod is deleted on a node of a later step. This ends once a pod of the template has been Ready on a
- * wanted node. The earlier node may be dead, and its pods may be gone: it is to show that the version works. The selectors of the steps are
- * those of the Rollout, whatever its BatchRelease says. Nodes count that have been there unchanged since the release began, that the policy
- * does not exclude, and that the watches of the writer had reported. Nothing is judged once users have jumped over a step, changed the steps or
- * the policy, or detached the Rollout.
+ * G3: while an earlier step has a node, no pod is deleted on a node of a later step. This ends once a pod of the template has been Ready on
+ * a wanted node. The earlier node may be dead, and its pods may be gone: it is to show that the version works. The selectors of the steps
+ * are those of the Rollout, whatever its BatchRelease says. Nodes count that have been there unchanged since the release began, that the
+ * policy does not exclude, and that the watches of the writer had reported. Nothing is judged once users have jumped over a step, changed
+ * the steps or the policy, or detached the Rollout.
  */
 export function createReachJudge(parts: JudgeParts): Judge {
   return new ReachJudge(parts)

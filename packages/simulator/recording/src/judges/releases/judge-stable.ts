@@ -9,10 +9,11 @@ import type { Judge, JudgeParts } from '../judge-parts.ts'
 import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**
- * G3: a Rollout reports that a release is complete, and its revision stable, only if a pod of that template has been Ready on a wanted node.
- * Without a wanted node there is nothing to release. Excepted are nodes that are wanted as soon as they work again: only a taint for their
- * failure keeps the DaemonSet away. Their pods do not matter, because others may have deleted them. So are nodes that other taints keep away while
- * they have a pod of another template. Nodes that the policy excludes do not count then. Nodes count as they are as soon as the watches of the writer had reported them.
+ * G3: a Rollout reports that a release is complete, and its revision stable, only if a pod of that template has been Ready on a wanted
+ * node. Without a wanted node there is nothing to release. Excepted are nodes that are wanted as soon as they work again: only a taint for
+ * their failure keeps the DaemonSet away. Their pods do not matter, because others may have deleted them. So are nodes that other taints
+ * keep away while they have a pod of another template. Nodes that the policy excludes do not count then. Nodes count as they are as soon as
+ * the watches of the writer had reported them.
  */
 export function createStableJudge(parts: JudgeParts): Judge {
   return new StableJudge(parts)
