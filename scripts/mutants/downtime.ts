@@ -24,6 +24,14 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
+    fault: 'an agent that is Ready counts as away',
+    file: downtimeCheck,
+    find: 'pods.some((pod) => pod.ready && !pod.terminating) === true',
+    replace: 'pods.some((pod) => pod.ready && pod.terminating) === true',
+    tests: [checkTests],
+  },
+  {
+    rule: 'Downtime',
     fault: 'a downtime counts for ever',
     file: window,
     find: 'const sinceMs = nowMs - DOWNTIME_WINDOW_MS',

@@ -21,6 +21,14 @@ const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 /** Faults in the verdict on the new version, and in its effect. */
 export const mutantsOfVerdict: readonly Mutant[] = [
   {
+    rule: 'G9',
+    fault: 'a process that has just started calls nodes bad whose pods were Ready all along',
+    file: 'packages/core/fence/src/pass/permit-change.ts',
+    find: 'return ready && pods.some((pod) => pod.ready && !pod.terminating) ? {} : { wasBad: true }',
+    replace: 'return { wasBad: true }',
+    tests: [passTests],
+  },
+  {
     rule: 'verdict',
     fault: 'a node that was bad before its update counts',
     file: badBefore,

@@ -14,7 +14,7 @@ import {
   spentDowntime,
 } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
-import { isAvailable, nodeInView } from '@tranche/fleet'
+import { nodeInView } from '@tranche/fleet'
 import type { DaemonSet } from '@tranche/kube-types'
 import { isWayBack } from '@tranche/verdict'
 import { actOnEach } from './act-on-each.ts'
@@ -115,7 +115,7 @@ class DowntimeCheck implements Check {
   #spent(daemonSet: DaemonSet, node: string, allowed: number): NodeCheck | null {
     const { clock, downtimes } = this.#parts
     const memory = downtimes?.get(agentOf(daemonSet, node)) ?? null
-    // A node without an available pod loses nothing: a fix of a bad version must not wait for its downtime.
+    // A node without a Ready pod loses nothing: a fix of a bad version must not wait for its downtime.
     if (memory === null || !this.#isAgentThere(daemonSet, node)) return null
     const nowMs = clock.nowMs()
     const all = allDowntimes(memory, this.#returnOf(memory, daemonSet), nowMs)
@@ -179,10 +179,10 @@ class DowntimeCheck implements Check {
     return agentReturn(nodeInView(cluster.fleet.view(daemonSet), memory.node), memory.open.permitted.permit.podUid, times)
   }
 
+  /** Without minReadySeconds: a process that has just started takes no pod for available before that time, however long it was Ready. */
   #isAgentThere(daemonSet: DaemonSet, node: string): boolean {
-    const { cluster, clock } = this.#parts
-    const view = nodeInView(cluster.fleet.view(daemonSet), node)
-    return view?.pods.some((pod) => isAvailable(pod, minReadyMs(daemonSet), clock.monotonicMs())) === true
+    const view = nodeInView(this.#parts.cluster.fleet.view(daemonSet), node)
+    return view?.pods.some((pod) => pod.ready && !pod.terminating) === true
   }
 }
 

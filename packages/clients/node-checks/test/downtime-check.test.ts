@@ -138,7 +138,8 @@ describe('a node under downtime.perDay', () => {
   })
 
   it.each([
-    ['that is Ready, and not available, does not wait', {}, 'ready'],
+    ['that is Ready waits, because this process may have seen it only now', {}, 'blocked'],
+    ['that is not Ready does not wait', { ready: false, readyFromMs: null }, 'ready'],
     ['that is available waits', { readyFromMs: -20_000 }, 'blocked'],
   ] as const)('with a pod %s', async (_name, fields, kind) => {
     const world = aWorld()

@@ -33,7 +33,15 @@ export { isSameDecision } from './record/same-decision.ts'
 export { recordTouches, type TouchAnswer, type TouchedPermit } from './record/touch.ts'
 export { batchScope, type BatchScope, isInScope, isInSteps, isSameScope, scopeTextOf } from './nodes/batch-scope.ts'
 export { type CountQuestion, isSameAnswer } from './nodes/count-question.ts'
-export { budgetReasonOf, type Exemption, type ExemptionQuestion, exemptNodes, idleNodes, nodesInFlight } from './nodes/exempt-nodes.ts'
+export {
+  budgetReasonOf,
+  type Exemption,
+  type ExemptionQuestion,
+  exemptNodes,
+  idleNodes,
+  nodesInFlight,
+  takesPlace,
+} from './nodes/exempt-nodes.ts'
 export { fullValues, valueOn } from './nodes/full-values.ts'
 export { hasOldPod, isInReach, isOld, oldNodes } from './nodes/old-nodes.ts'
 export { countUpdated, updatedNodeNames, updatedPod } from './nodes/updated-nodes.ts'

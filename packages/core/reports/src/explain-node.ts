@@ -203,6 +203,7 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
       record,
       nodes,
       formerRevisions: release.spec.tranche?.formerRevisions,
+      begunAt: release.metadata.creationTimestamp,
       fleet,
       podsSeen: record.watermark,
       sent: new Set(),

@@ -85,6 +85,7 @@ export function progressOf(outline: Outline): BatchProgress {
     revision: canary,
     stable,
     former,
+    begunAt: outline.release?.metadata.creationTimestamp,
     permits: permitsOf(outline),
     minReadyMs,
     monotonicMs: facts.monotonicMs,

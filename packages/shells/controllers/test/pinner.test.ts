@@ -27,7 +27,7 @@ it('a question about the policy for pods without an answer does the same', () =>
   const clock = new FakeClock()
   const fake = new FakeCluster()
   settle(fake)
-  const view = (): RolloutView => ({ ...fake.rolloutView()!, monotonicMs: clock.monotonicMs() })
+  const view = (): RolloutView => ({ ...readsConfig(fake.rolloutView()!), monotonicMs: clock.monotonicMs() })
   const pinner = createPinner({ pins: {} as PinPort, podPolicy: { fault: () => undefined } }, clock)
   expect(pinner.known(view())).toMatchObject({ kind: 'pending' })
   clock.advance(9_999)
@@ -35,3 +35,14 @@ it('a question about the policy for pods without an answer does the same', () =>
   clock.advance(1)
   expect(pinner.known(view())).toMatchObject({ kind: 'held', reason: 'NoAnswer', recheckAfterMs: 1_000 })
 })
+
+function readsConfig(view: RolloutView): RolloutView {
+  const { daemonSet } = view
+  if (daemonSet === undefined) throw new Error('no DaemonSet')
+  const { template } = daemonSet.spec
+  const volumes = [{ name: 'config', configMap: { name: 'agent' } }]
+  return {
+    ...view,
+    daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, template: { ...template, spec: { ...template.spec, volumes } } } },
+  }
+}

@@ -242,6 +242,7 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     record: release.status?.flight,
     nodes: release.spec.tranche?.nodes,
     formerRevisions: release.spec.tranche?.formerRevisions,
+    begunAt: release.metadata.creationTimestamp,
     fleet,
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),

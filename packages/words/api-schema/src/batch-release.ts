@@ -118,7 +118,8 @@ const permitSchema = z.object({
   podUid: z.string().meta({ description: 'uid of the pod; a precondition of its deletion.' }),
   podResourceVersion: z.string().meta({ description: 'resourceVersion of the pod when it was chosen; a precondition of its deletion.' }),
   wasBad: z.boolean().optional().meta({
-    description: 'The node had no available pod when the pod was chosen. A failure there does not count against the new version.',
+    description:
+      'The node was NotReady or had no Ready pod when the pod was chosen. A failure there does not count against the new version.',
   }),
 })
 /** Permission to delete one pod in the version in which it was chosen (rule F3). */

@@ -1,8 +1,9 @@
 import type { NodeBudgetReason, Permit } from '@tranche/api-schema'
 import { type FleetView, nodeInView, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
+import { type BatchScope, isInSteps } from './batch-scope.ts'
 import type { NodeScope } from './node-scope.ts'
-import { hasOldPod, hasSupersededPod, isInReach, isProven, isSuperseded, type Revisions } from './old-nodes.ts'
+import { hasOldPod, hasSupersededPod, isInReach, isProven, isSuperseded, type Revisions, wasMoved } from './old-nodes.ts'
 
 /** The dead nodes of a view, and whether they are exempt from the budget. */
 export interface Exemption {
@@ -96,9 +97,17 @@ export function budgetReasonOf(node: NodeView, question: ExemptionQuestion, { de
   return shown.some((pod) => isSuperseded(pod, question.revisions)) ? 'NeverStable' : 'Updated'
 }
 
-/** @returns the exempt ones of these nodes without an old pod: they run nothing, and take no place in a batch (G3) */
-export function idleNodes(nodes: readonly NodeView[], { names }: Exemption, revision: string): readonly NodeView[] {
-  return names.size === 0 ? [] : nodes.filter((node) => names.has(node.name) && !hasOldPod(node, revision))
+/** @returns the exempt ones of these nodes without an old pod: they run nothing */
+export function idleNodes(nodes: readonly NodeView[], { names }: Exemption, { canary }: Revisions): readonly NodeView[] {
+  return names.size === 0 ? [] : nodes.filter((node) => names.has(node.name) && !hasOldPod(node, canary))
+}
+
+/**
+ * G3: an idle node takes no place in a batch. It does if this release moved it to the revision before it died, or else a step that waits for
+ * a person would go on to another node.
+ */
+export function takesPlace(node: NodeView, scope: BatchScope, revisions: Revisions): boolean {
+  return !isInSteps(scope, node) || wasMoved(node, revisions)
 }
 
 /** @returns names of the nodes with a permit whose pod is terminating or gone */

@@ -1,3 +1,4 @@
+import { parseTime } from '@tranche/kube-types'
 import { type FleetPod, type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
 
 /** Whether a standing pod is not on the revision; a pod of unknown revision is old. */
@@ -17,6 +18,17 @@ export interface Revisions {
   readonly stable: string | undefined
   /** Revisions that were stable once, or ran before the first release. */
   readonly former: readonly string[]
+  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server; undefined where none exists. */
+  readonly begunAt?: string | undefined
+}
+
+/**
+ * Whether a node has a pod that came up on the released revision during the release. Where the times cannot be compared, it has: the node
+ * then takes its place in the batch.
+ */
+export function wasMoved({ pods }: NodeView, { canary, begunAt }: Revisions): boolean {
+  const begunMs = parseTime(begunAt) ?? Number.NEGATIVE_INFINITY
+  return pods.some(({ hash, createdAt }) => hash === canary && (parseTime(createdAt) ?? begunMs) >= begunMs)
 }
 
 /**

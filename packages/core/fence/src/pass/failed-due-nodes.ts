@@ -3,12 +3,12 @@ import type { FleetView } from '@tranche/fleet'
 import { dueNotReadyNodes } from './candidate-order.ts'
 import { tallyNodes } from './node-tally.ts'
 import { batchSizeOf } from './fence-state.ts'
-import { isInSteps, scopeInRecord } from '../nodes/batch-scope.ts'
-import { exemptNodes, idleNodes, nodesInFlight } from '../nodes/exempt-nodes.ts'
+import { scopeInRecord } from '../nodes/batch-scope.ts'
+import { exemptNodes, idleNodes, nodesInFlight, takesPlace } from '../nodes/exempt-nodes.ts'
 
 /** The release, and the clock, for which due nodes are computed. */
 export interface DueNodesQuery {
-  readonly release: Pick<BatchRelease, 'spec' | 'status'>
+  readonly release: Pick<BatchRelease, 'metadata' | 'spec' | 'status'>
   readonly fleet: FleetView
   /** How long (ms) a pod must be Ready to be available. */
   readonly minReadyMs: number
@@ -29,10 +29,11 @@ export function failedDueNodes({ release, fleet, minReadyMs, monotonicMs }: DueN
   const scope = scopeInRecord(record.scope, tranche.nodes)
   if (scope === null) return []
   const { desired, onRevision, old, unavailable } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
-  const revisions = { canary: record.revision, stable: tranche.stableRevision, former: tranche.formerRevisions ?? [] }
+  const { stableRevision: stable, formerRevisions: former = [] } = tranche
+  const revisions = { canary: record.revision, stable, former, begunAt: release.metadata.creationTimestamp }
   const inFlight = nodesInFlight(record.permits, fleet)
   const exemption = exemptNodes({ unavailable, revisions, inFlight, rules: scope.rules, desired, monotonicMs })
-  const idle = idleNodes(unavailable, exemption, record.revision).filter((node) => isInSteps(scope, node))
+  const idle = idleNodes(unavailable, exemption, revisions).filter((node) => !takesPlace(node, scope, revisions))
   const taken = onRevision - idle.length
   return dueNotReadyNodes(old, { ...revisions, scope }, batchSizeOf(record, desired, taken) - taken).map(({ name }) => name)
 }

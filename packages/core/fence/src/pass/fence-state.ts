@@ -2,8 +2,8 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
 import { type Availability, permitState, type PermitState } from '../record/permit-state.ts'
 import { permitId } from '../record/flight-record.ts'
-import { type BatchScope, batchScope, isInScope, isInSteps, scopeInRecord } from '../nodes/batch-scope.ts'
-import { type Exemption, exemptNodes, idleNodes, nodesInFlight } from '../nodes/exempt-nodes.ts'
+import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
+import { type Exemption, exemptNodes, idleNodes, nodesInFlight, takesPlace } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
@@ -64,11 +64,16 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   })
   const old = [...permittedNodes(permits)].filter((node) => isOldNode(view, record, node))
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
-  const revisions = { canary: record.revision, stable: view.published.stableRevision, former: view.formerRevisions ?? [] }
+  const revisions = {
+    canary: record.revision,
+    stable: view.published.stableRevision,
+    former: view.formerRevisions ?? [],
+    begunAt: view.begunAt,
+  }
   const { desired, unavailable } = tally
   const inFlight = nodesInFlight(record.permits, view.fleet)
   const exemption = exemptNodes({ unavailable, revisions, inFlight, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
-  const idle = idleNodes(unavailable, exemption, record.revision).filter((node) => isInSteps(scope, node))
+  const idle = idleNodes(unavailable, exemption, revisions).filter((node) => !takesPlace(node, scope, revisions))
   const taken = tally.onRevision - idle.length + old.length
   const size = batchSizeOf(record, desired, taken)
   return { view, record, availability, revisions, scope, tally, exemption, permits, size, lack: size - taken }

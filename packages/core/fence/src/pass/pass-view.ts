@@ -44,6 +44,8 @@ export interface PassView {
   readonly nodes?: ReleaseNodeRules | undefined
   /** Revisions that were stable once, or ran before the first release. @default none */
   readonly formerRevisions?: readonly string[] | undefined
+  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server. */
+  readonly begunAt?: string | undefined
   readonly fleet: FleetView
   /** resourceVersion that this process's pod watch has reached (rule F2). */
   readonly podsSeen: string

@@ -1,5 +1,5 @@
 import type { Permit } from '@tranche/api-schema'
-import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
+import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
 import { chooseCandidates } from './choose-candidates.ts'
 import { blockedNodes, isUpToDate } from './blocked-nodes.ts'
@@ -72,14 +72,17 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
   const permitted = permittedNodes(fence.permits)
   const free = from.filter(({ name }) => !permitted.has(name) && mayGetPermit(fence, name))
   return chooseCandidates(fence, { free, stay, count }).map(({ node, pod }) => ({
-    permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(fence, node) },
+    permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(node) },
     pod,
   }))
 }
 
-/** A failure on a node that was bad before is no evidence against the new version (docs/reference/policy.md, failure). */
-function wasBad({ availability: { minReadyMs, monotonicMs } }: FenceState, { ready, pods }: NodeView): Pick<Permit, 'wasBad'> {
-  return ready && pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs)) ? {} : { wasBad: true }
+/**
+ * A failure on a node that was bad before is no evidence against the new version (docs/reference/policy.md, failure). Without
+ * minReadySeconds: a process that has just started takes no pod for available before that time, however long the pod was Ready.
+ */
+function wasBad({ ready, pods }: NodeView): Pick<Permit, 'wasBad'> {
+  return ready && pods.some((pod) => pod.ready && !pod.terminating) ? {} : { wasBad: true }
 }
 
 /** Whether the node of a settled permit runs another old pod: the node needs a new permit. */

@@ -11,13 +11,19 @@ describe('NotReady nodes that are due count as failed, if the policy says Fail',
   ])('%s', (_sentence, nodes, size, want) => {
     const rules = { notReady: { action: 'Fail' } } as const
     const { record, fleet } = passView({ nodes, rules, record: { size } })
-    const release = { spec: { releasePlan: {}, tranche: { nodes: rules, stableRevision: 'old' } }, status: { flight: record } } as never
+    const metadata = { creationTimestamp: '2026-02-01T00:00:00Z' }
+    const release = {
+      metadata,
+      spec: { releasePlan: {}, tranche: { nodes: rules, stableRevision: 'old' } },
+      status: { flight: record },
+    } as never
     expect(failedDueNodes({ release, fleet, minReadyMs: 0, monotonicMs: NOW_MS })).toEqual(want)
   })
 
   it('none with another action', () => {
     const { record, fleet } = passView({ nodes: 'a¿:old b:old', record: { size: 1 } })
-    const release = { spec: { releasePlan: {}, tranche: { stableRevision: 'old' } }, status: { flight: record } } as never
+    const metadata = { creationTimestamp: '2026-02-01T00:00:00Z' }
+    const release = { metadata, spec: { releasePlan: {}, tranche: { stableRevision: 'old' } }, status: { flight: record } } as never
     expect(failedDueNodes({ release, fleet, minReadyMs: 0, monotonicMs: NOW_MS })).toEqual([])
   })
 })

@@ -55,8 +55,9 @@ describe('planPass: when an executor may act', () => {
     ['a healthy node', 'a:old', undefined],
     ['a node with an available pod beside one that is not', 'a:old+new!', undefined],
     ['a node without a Ready pod', 'a:old!', true],
+    ['a node whose Ready pod this process has not seen for minReadySeconds yet', 'a:old*', undefined],
   ])('records for %s whether it was bad before', (_what, nodes, wasBad) => {
-    const plan = planPass(passView({ nodes }))
+    const plan = planPass(passView({ nodes, minReadySeconds: 60, limit: 2 }))
     expect(plan.kind === 'changePermits' && plan.change.append.map((permit) => permit.wasBad)).toEqual([wasBad])
   })
 

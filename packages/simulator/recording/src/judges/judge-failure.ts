@@ -2,6 +2,7 @@ import type { RecordedNode, RecordedPod, RecordedWrite } from '../record/recorde
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { isWantedOnReturn } from '../world/eligibility.ts'
 import type { NodeStory, PodStory } from '../world/node-story.ts'
+import type { RecordedPermit } from '../world/orders.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { Cause } from '../world/observations.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
@@ -37,8 +38,12 @@ class FailureJudge implements Judge {
   readonly #over = new Set<string>()
   /** DaemonSets of these Rollouts. */
   readonly #ended = new Set<string>()
-  /** Uid of each Ready pod → time since which it is. */
-  readonly #readyFrom = new Map<string, number>()
+  /** Uid of each Ready pod → the write that made it so. */
+  readonly #readyFrom = new Map<string, Cause>()
+  /** Ready node → the write that made it so. */
+  readonly #nodeReadyFrom = new Map<string, Cause>()
+  /** DaemonSet → uid of each permitted pod → whether the process knew it as Ready, on a Ready node, when it wrote the permit. */
+  readonly #permitted = new Map<string, ReadonlyMap<string, boolean>>()
   /** DaemonSet → shortest time (ms) of this release after which a node has shown that the version works there. */
   readonly #proof = new Map<string, number>()
   /** DaemonSet → revision last released. */
@@ -56,7 +61,8 @@ class FailureJudge implements Judge {
     const node = daemonSet.node(pod.node)
     const permit = daemonSet.orders.flight?.permits?.find(({ podUid }) => podUid === pod.uid)
     const id = `${keyOf(daemonSet)} ${pod.node}`
-    if (node?.up === true && node.node?.ready === 'True' && permit?.wasBad !== true) this.#fair.add(id)
+    const wasBad = permit?.wasBad === true && this.#permitted.get(keyOf(daemonSet))?.get(pod.uid) !== true
+    if (node?.up === true && node.node?.ready === 'True' && !wasBad) this.#fair.add(id)
     else this.#fair.delete(id)
   }
 
@@ -114,6 +120,8 @@ class FailureJudge implements Judge {
 
   #followNode({ t, rv, o }: RecordedWrite): void {
     const { name, ready } = o as unknown as RecordedNode
+    if (ready !== 'True') this.#nodeReadyFrom.delete(name)
+    else if (!this.#nodeReadyFrom.has(name)) this.#nodeReadyFrom.set(name, { t, rv, of: 'nodes' })
     if (ready !== 'Unknown') this.#silent.delete(name)
     else if (!this.#silent.has(name)) this.#silent.set(name, { t, rv, of: 'nodes' })
   }
@@ -131,7 +139,7 @@ class FailureJudge implements Judge {
 
   #followReady(write: RecordedWrite, { uid, ready, owner = '', node }: RecordedPod): void {
     if (ready && write.type !== 'DELETED') {
-      if (!this.#readyFrom.has(uid)) this.#readyFrom.set(uid, write.t)
+      if (!this.#readyFrom.has(uid)) this.#readyFrom.set(uid, { t: write.t, rv: write.rv, of: 'pods' })
       return
     }
     const key = `${write.namespace}/${owner}`
@@ -143,7 +151,7 @@ class FailureJudge implements Judge {
    * Whether the release has ended, and the pod was Ready until this time for so long that a later failure says nothing about the revision.
    */
   #hasProved(key: string, uid: string, untilMs: number): boolean {
-    const sinceMs = this.#readyFrom.get(uid) ?? Number.POSITIVE_INFINITY
+    const sinceMs = this.#readyFrom.get(uid)?.t ?? Number.POSITIVE_INFINITY
     return this.#ended.has(key) && untilMs - sinceMs >= (this.#proof.get(key) ?? Number.POSITIVE_INFINITY)
   }
 
@@ -152,12 +160,27 @@ class FailureJudge implements Judge {
     const story = spec?.workloadRef === undefined ? undefined : this.#parts.world.story(write.namespace, spec.workloadRef.name)
     if (story === undefined) return
     const key = keyOf(story)
+    this.#followPermits(write, key, status?.flight?.permits ?? [])
     const isOther = this.#followRevision(key, spec?.tranche?.canaryRevision)
     this.#accepted.set(key, new Set([...(this.#accepted.get(key) ?? []), ...(status?.failure?.accepted ?? [])]))
     const proofMs = proofMsOf(spec?.tranche)
     this.#proof.set(key, isOther ? proofMs : Math.min(proofMs, this.#proof.get(key) ?? proofMs))
     const { retry } = spec?.tranche ?? {}
     if (isOther || (retry !== undefined && this.#retried.get(key)?.retry !== retry)) this.#retried.set(key, { retry, t: write.t })
+  }
+
+  /** What the record calls bad before its update is believed only where the process could not know better. */
+  #followPermits(write: RecordedWrite, key: string, permits: readonly RecordedPermit[]): void {
+    const { observations } = this.#parts
+    const before = this.#permitted.get(key)
+    const now = new Map<string, boolean>()
+    for (const { node, podUid } of permits) {
+      const causes = [this.#readyFrom.get(podUid), this.#nodeReadyFrom.get(node)]
+      const isKnown = (cause: Cause | undefined): boolean =>
+        cause !== undefined && observations.hasSeen(observations.decisionOf(write), cause)
+      now.set(podUid, before?.get(podUid) ?? causes.every(isKnown))
+    }
+    this.#permitted.set(key, now)
   }
 
   #followRollout(write: RecordedWrite): void {

@@ -15,6 +15,12 @@ function crashed(terms: Fields = {}): Script {
     .wait(1)
 }
 
+/** Permits for a1 and b1, of which the first calls its node bad. */
+function wasBad(s: Script): Script {
+  const permits = ['a', 'b'].map((node) => ({ node, podUid: `${node}1`, podResourceVersion: '1', ...(node === 'a' && { wasBad: true }) }))
+  return s.record({ permits: [] }).record({ permits })
+}
+
 describe('a version that fails', () => {
   judgeEach(
     'G9',
@@ -80,6 +86,24 @@ describe('a version that fails', () => {
     [
       'is not blamed for a node that was unhealthy before',
       (s) => s.pod('a1', { ready: false }).record({}, 'a1 b1').del('a1').replace('a1', crashing).seen().wait(1).del('b1'),
+      [],
+    ],
+    [
+      'is blamed for a node that the record calls unhealthy before, although its pod was Ready as the process knew',
+      (s) => wasBad(s.seen().wait(1)).del('a1').replace('a1', crashing).seen().wait(1).del('b1'),
+      ['G9 b'],
+    ],
+    [
+      'is not blamed for a node whose pod became Ready, which the process did not know when it wrote the permit',
+      (s) =>
+        wasBad(s.pod('a1', { ready: false }).seen().wait(1).pod('a1', { ready: true }))
+          .seen()
+          .wait(1)
+          .del('a1')
+          .replace('a1', crashing)
+          .seen()
+          .wait(1)
+          .del('b1'),
       [],
     ],
     [

@@ -12,6 +12,7 @@ import {
   exemptNodes,
   hasOldPod,
   idleNodes,
+  takesPlace,
   isInReach,
   isInScope,
   nodesInFlight,
@@ -27,7 +28,7 @@ export interface BatchProgress {
   readonly partition: number
   /**
    * The size without nodes that cannot be taken. They run an old pod and are skipped, excluded, or not in the steps so far; or they are
-   * exempt without an old pod.
+   * exempt without an old pod, and moved by this release or not in the steps so far.
    */
   readonly effectiveSize: number
   /** Nodes with a standing pod of the revision and none of another. */
@@ -75,6 +76,8 @@ export interface BatchQuestion extends CountQuestion {
   readonly stable?: string | undefined
   /** Revisions that were stable once, or ran before the first release. @default none */
   readonly former?: readonly string[] | undefined
+  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server; undefined where none exists. */
+  readonly begunAt?: string | undefined
   /** Permits of the record. @default none */
   readonly permits?: readonly Permit[] | undefined
   /** Batch from 0; null for all nodes. */
@@ -100,15 +103,16 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     desired,
     batchSize(plan, batch, scope.rules.hasSteps && batch !== null ? cumulated(inStep) : desired) + outsideUpdated,
   )
-  const revisions = { canary: revision, stable, former }
+  const revisions = { canary: revision, stable, former, begunAt: question.begunAt }
   const inFlight = nodesInFlight(question.permits ?? [], fleet)
   const exemption = exemptNodes({ unavailable: mayBeDead, revisions, inFlight, rules: scope.rules, desired, monotonicMs })
   const isCounted = (name: string): boolean => !exemption.names.has(name)
-  const idle = idleNodes(mayBeDead, exemption, revision)
+  const idle = idleNodes(mayBeDead, exemption, revisions)
   const leaked = idle.filter((node) => !isInSteps(scope, node)).length
   const waitedFor = scope.rules.notReady === 'Wait' ? idle.filter(({ name }) => counts.between.includes(name)).map(({ name }) => name) : []
+  const inPlace = idle.filter((node) => takesPlace(node, scope, revisions) && !waitedFor.includes(node.name)).length
   const reachable = desired - outside - counts.excluded.length - counts.skipped.length - (idle.length - waitedFor.length)
-  const effectiveSize = Math.max(0, Math.min(size - leaked, reachable))
+  const effectiveSize = Math.max(0, Math.min(size - inPlace, reachable))
   const away = counts.away.filter(isCounted)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, { ...counts, away }))
   const onTheWay = counts.updated + counts.between.length - idle.length

@@ -175,6 +175,7 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     revision: canary,
     stable,
     former: release.spec.tranche?.formerRevisions,
+    begunAt: release.metadata.creationTimestamp,
     permits: record?.permits,
     plan: release.spec.releasePlan,
     batch,
