@@ -4,7 +4,6 @@ const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.t
 const planLabels = 'packages/core/planner/src/release/plan-labels.ts'
 const strategyDrift = 'packages/core/planner/src/release/progress/strategy-drift.ts'
 const detach = 'packages/core/planner/src/release/detach.ts'
-const neverRunTests = 'packages/core/planner/test/rollout/never-run.test.ts'
 const batchProgress = 'packages/core/planner/src/release/progress/batch-progress.ts'
 const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
@@ -25,22 +24,6 @@ const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch
 
 /** Faults in the decisions for a BatchRelease. */
 export const mutantsOfRelease: readonly Mutant[] = [
-  {
-    rule: 'G3',
-    fault: 'a version becomes stable that no node ran, because users keep the DaemonSet off all nodes for now',
-    file: batchProgress,
-    find: 'gone.length + tainted.length > 0',
-    replace: 'gone.length > 0',
-    tests: [neverRunTests],
-  },
-  {
-    rule: 'G6',
-    fault: 'a release waits for nodes that users keep away, although another one is desired',
-    file: batchProgress,
-    find: 'desired === 0 && revision !== stable ?',
-    replace: 'revision !== stable ?',
-    tests: [batchProgressTests],
-  },
   {
     rule: 'AcceptedFailed',
     fault: 'a release that waits for nodes only whose failures were accepted counts as running for ever',
@@ -333,7 +316,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G3',
     fault: 'dead nodes that are not desired are no nodes of the batch',
     file: batchProgress,
-    find: '(size > leaked || gone.length + tainted.length > 0)',
+    find: '(size > leaked || gone.length > 0)',
     replace: 'size > leaked',
     tests: [batchProgressTests],
   },

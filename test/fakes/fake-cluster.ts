@@ -49,8 +49,6 @@ interface FakeNode {
   readonly bad: boolean
   /** Whether a taint for its failure keeps the DaemonSet off it. @default false */
   readonly isTainted?: boolean
-  /** Whether a taint of a user keeps the DaemonSet off it. Its pod stays. @default false */
-  readonly isKeptAway?: boolean
 }
 
 /**
@@ -206,8 +204,8 @@ export class FakeCluster {
   actNatively(): void {
     const hash = this.#observe()
     this.pods = this.pods.filter((pod) => !pod.terminating && this.nodes.has(pod.node))
-    for (const [name, { ready, isTainted = false, isKeptAway = false }] of this.nodes) {
-      if (!ready || isTainted || isKeptAway || this.pods.some(({ node }) => node === name)) continue
+    for (const [name, { ready, isTainted = false }] of this.nodes) {
+      if (!ready || isTainted || this.pods.some(({ node }) => node === name)) continue
       this.pods.push(this.#newPod(name, hash))
     }
     this.pods = this.pods.map((pod) => {
@@ -342,9 +340,8 @@ export class FakeCluster {
     const names = [...this.nodes.keys()].toSorted()
     const nodes = names.map((name): NodeView => {
       const pods = this.pods.filter(({ node }) => node === name)
-      const { ready = false, isTainted = false, isKeptAway = false } = this.nodes.get(name) ?? {}
-      const placed = isTainted ? ({ desired: false, desiredOnReturn: true } as const) : { desired: !isKeptAway }
-      if (isKeptAway && pods.length > 0) return { name, ...placed, taintedAway: true, ready, answers: ready, labels: {}, pods }
+      const { ready = false, isTainted = false } = this.nodes.get(name) ?? {}
+      const placed = isTainted ? ({ desired: false, desiredOnReturn: true } as const) : { desired: true }
       return { name, ...placed, ready, answers: ready, labels: {}, pods }
     })
     return toFleetView(nodes)

@@ -46,23 +46,6 @@ describe('a version that no node can run yet', () => {
     },
   )
 
-  it('waits while all nodes are dead, and users replace their taints for a moment (G3)', async () => {
-    stage = await setStage({ nodes: 4, maxUnavailable: 4, steps: [{ replicas: '100%' }], tolerations: [] })
-    const stable = (await stage.rollout()).status?.stableRevision
-    const dead = await killNodes(stage, 4)
-    await stage.pass(60_000)
-    await stage.setImage('v2')
-    await untilWaiting()
-    await taint(dead, [{ key: 'repair', effect: 'NoSchedule' }])
-    await stage.pass(5 * 60_000)
-    expect((await stage.rollout()).status).toMatchObject({ phase: 'Progressing', stableRevision: stable })
-    expect((await stage.rollout()).status?.message).toContain(`with taints that the DaemonSet does not tolerate: ${dead[0]}`)
-    await taint(dead, [])
-    for (const node of dead) await drive(stage.clock, stage.simulator.nodes.revive(node))
-    await untilReleased(stage, 'v2')
-    expectKept(stage)
-  })
-
   it('waits while the nodes of its first step are dead, and opens no further step (G3)', async () => {
     const steps = [{ nodes: named('node-001'), pause: { duration: 5 } }, { replicas: '100%' }]
     stage = await setStage({ nodes: 4, maxUnavailable: 2, steps })
@@ -229,9 +212,4 @@ describe('an agent that is not desired on dead nodes', () => {
 
 async function untilWaiting(reason = 'NoNodeInReach'): Promise<void> {
   await stage.until('it waits', async () => (await stage.rollout()).status?.waitingFor?.reason === reason, 120_000)
-}
-
-async function taint(names: readonly string[], taints: readonly object[]): Promise<void> {
-  const body = { spec: { taints } }
-  for (const name of names) await stage.client.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body })
 }

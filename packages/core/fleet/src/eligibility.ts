@@ -27,14 +27,6 @@ export function isDesiredOnReturn(placement: PodPlacement, node: NodeForPlacemen
   return others.length < taints.length && isDesiredWith(placement, node, others)
 }
 
-/**
- * Whether taints alone keep a node from being desired, also those of users. As cheap as {@link isDesiredNode}. @param node one that is not
- * desired
- */
-export function isTaintedAway(placement: PodPlacement, node: NodeForPlacement): boolean {
-  return isDesiredWith(placement, node, [])
-}
-
 function isDesiredWith(placement: PodPlacement, node: NodeForPlacement, taints: readonly Taint[]): boolean {
   if (placement.nodeName !== undefined && placement.nodeName !== '' && placement.nodeName !== node.metadata.name) return false
   const { selects, ofDaemonSet } = readPlacement(placement)

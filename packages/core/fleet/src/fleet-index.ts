@@ -1,5 +1,5 @@
 import { isSelectedBy, type Labels, ownerKeyOf, type OwnerOfObjects, type PodPlacement } from '@tranche/kube-types'
-import { isDesiredNode, isDesiredOnReturn, isTaintedAway } from './eligibility.ts'
+import { isDesiredNode, isDesiredOnReturn } from './eligibility.ts'
 import type { FleetPod } from './fleet-pod.ts'
 import { type FleetNode, type FleetView, type NodeView, toFleetView, viewOfBlocks } from './fleet-view.ts'
 import { changeBlocks } from './node-blocks.ts'
@@ -80,9 +80,7 @@ export class FleetIndex {
     const placed = placedOn(placementOf(owner), node)
     if (!placed.desired && placed.desiredOnReturn !== true && pods.length === 0) return undefined
     const { ready = false, answers = false, labels = NO_LABELS } = node ?? {}
-    const isOther = !placed.desired && placed.desiredOnReturn !== true && node !== undefined
-    const isAway = isOther && isTaintedAway(placementOf(owner), { metadata: node, spec: node })
-    return { name, ...placed, ...(isAway && { taintedAway: true as const }), ready, answers, ...outageOf(node), labels, pods }
+    return { name, ...placed, ready, answers, ...outageOf(node), labels, pods }
   }
 
   #add(pod: FleetPod): void {

@@ -42,11 +42,6 @@ export interface NodeView {
    * nodes, so for those that a user's taint or selector excludes, and for deleted ones.
    */
   readonly desiredOnReturn?: true
-  /**
-   * True for a node with a pod of the DaemonSet that is not desired because of taints, not all of which are for its own failure. Absent for
-   * other nodes.
-   */
-  readonly taintedAway?: true
   /** Whether the Ready condition of the node is True. */
   readonly ready: boolean
   /** Whether the kubelet responds: the Ready condition is True or False, not Unknown. False for a deleted node. */

@@ -38,21 +38,6 @@ describe('FleetIndex', () => {
     expect(placed(index.view(FLEET_OWNER))).toEqual([['a', true, undefined], ['b', false, undefined], ...others])
   })
 
-  it('says of a node with a pod whether a taint of a user keeps the DaemonSet off it', () => {
-    const user = { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] }
-    const both = { ready: false, taints: [...user.taints, { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }] }
-    const dead = { ready: false, taints: both.taints.slice(1) }
-    const names = ['a', 'b', 'c', 'd', 'gone']
-    const index = indexOf(
-      [node('a', user), node('b', both), node('c', dead), node('d'), node('e', user)],
-      names.map((name) => pod({ node: name })),
-    )
-    const kept = index.view(FLEET_OWNER).nodes.filter(({ taintedAway }) => taintedAway === true)
-    expect(kept.map(({ name }) => name)).toEqual(['a', 'b'])
-    const elsewhere = { ...FLEET_OWNER, spec: { ...FLEET_OWNER.spec, template: { spec: { nodeSelector: { pool: 'x' } } } } }
-    expect(index.view(elsewhere).nodes.some(({ taintedAway }) => taintedAway === true)).toBe(false)
-  })
-
   it('returns the same view while nothing changes', () => {
     const index = indexOf([node('a')], [pod({ node: 'a' })])
     const view = index.view(FLEET_OWNER)

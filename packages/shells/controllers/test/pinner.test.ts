@@ -43,6 +43,6 @@ function readsConfig(view: RolloutView): RolloutView {
   const volumes = [{ name: 'config', configMap: { name: 'agent' } }]
   return {
     ...view,
-    daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, template: { ...template, spec: { ...template.spec, volumes } } } },
+    daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, template: { ...template, spec: { ...template.spec, volumes } as never } } },
   }
 }

@@ -25,13 +25,11 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
 type ReachWait = Omit<Waiting, 'since'> & { readonly reason: ReachWaitReason }
 
 /** No desired node runs the revision, and the batch can take none: says why for which nodes, and what ends that. */
-function reachWait({ excluded, tainted }: BatchProgress, outOfReach: readonly string[], hasLater: boolean): ReachWait {
-  const down = outOfReach.filter((name) => !tainted.includes(name))
-  const kept = tainted.length === 0 ? [] : [`with taints that the DaemonSet does not tolerate: ${firstNodes(tainted)}`]
-  const away = [...(down.length === 0 ? [] : [`NotReady, out of service or in maintenance: ${firstNodes(down)}`]), ...kept]
+function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], hasLater: boolean): ReachWait {
+  const away = outOfReach.length === 0 ? [] : [`NotReady, out of service or in maintenance: ${firstNodes(outOfReach)}`]
   const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
   const back = outOfReach.length === 1 ? `${outOfReach[0]} is back` : 'one of them is back'
-  const ends = [...(outOfReach.length === 0 ? [] : [back]), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
+  const ends = [...away.map(() => back), ...left.map(() => 'the policy excludes fewer nodes')].join(', or ')
   const isPolicy = outOfReach.length === 0 && excluded.length > 0
   const what = isPolicy
     ? `the policy excludes every node of the batch (${firstNodes(excluded)}), and no desired node runs the revision`

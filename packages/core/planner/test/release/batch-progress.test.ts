@@ -177,19 +177,7 @@ describe('batchProgress', () => {
       question: { batch: null, nodes: { exclude: [named('a', 'b')] }, fleet: undesired('a:old? b:-?') },
       want: { size: 0, state: 'Ready' },
     },
-    'is not ready where no node is desired, and users keep it off ones with old pods by taints (G3)': {
-      question: { batch: null, stable: 'old', fleet: keptAway('a:old b:new c:old~?') },
-      want: { desired: 0, size: 0, outOfReach: ['a', 'c'], tainted: ['a', 'c'], state: 'Upgrading' },
-    },
-    'is ready where users keep it off all nodes of the step, and another node is desired': {
-      question: { ...canaryStep, stable: 'old', fleet: toFleetView([...keptAway('a:old').nodes, ...nodes('b:old c:old d:old').nodes]) },
-      want: { size: 0, tainted: [], state: 'Ready' },
-    },
-    'is ready where users keep it off all nodes on the way back to the stable revision': {
-      question: { batch: null, stable: 'new', fleet: keptAway('a:bad') },
-      want: { desired: 0, size: 0, state: 'Ready' },
-    },
-    'is ready where no node is desired, and those with old pods are excluded by a selector or were deleted': {
+    'is ready where no node is desired, and those with old pods are excluded by a taint of a user or were deleted': {
       question: { batch: null, fleet: excluded('a:old b:old?') },
       want: { size: 0, state: 'Ready' },
     },
@@ -318,11 +306,6 @@ function inFlight(node: string): Permit {
 /** Nodes that a taint for their failure keeps from being desired. */
 function undesired(text: string): BatchQuestion['fleet'] {
   return toFleetView(nodes(text).nodes.map((node) => ({ ...node, desired: false, desiredOnReturn: true })))
-}
-
-/** Nodes that taints of users keep from being desired. */
-function keptAway(text: string): BatchQuestion['fleet'] {
-  return toFleetView(nodes(text).nodes.map((node) => ({ ...node, desired: false, taintedAway: true })))
 }
 
 /** Nodes that are not desired for another reason, so that they stay undesired. */

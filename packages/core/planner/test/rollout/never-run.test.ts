@@ -80,31 +80,6 @@ describe('a version that no node runs', () => {
     expect(fake.release?.spec.tranche).toMatchObject({ canaryRevision: 'hash-v3', stableRevision: 'hash-v1' })
   })
 
-  it('waits while users keep it off all nodes, whose pods stay, and continues with the first that is desired again (G3)', () => {
-    const fake = outOfReach([{ replicas: '20%', pause: { duration: 0 } }, { replicas: '100%' }])
-    for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: false, isKeptAway: true })
-    fake.setImage('v2')
-    settle(fake)
-    expect(fake.rollout?.status).toMatchObject({
-      phase: 'Progressing',
-      currentStepIndex: 1,
-      stableRevision: 'hash-v1',
-      message: expect.stringContaining('(with taints that the DaemonSet does not tolerate: node-0, node-1, node-2'),
-      waitingFor: { reason: 'NoNodeInReach', nodes: [...fake.nodes.keys()] },
-    })
-    setReady(fake, ['node-3'])
-    settle(fake)
-    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
-  })
-
-  it('does not wait for nodes that users keep away while another desired node runs it', () => {
-    const fake = outOfReach([{ replicas: '100%' }])
-    for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: false, isKeptAway: name !== 'node-0' })
-    fake.setImage('v2')
-    settle(fake)
-    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
-  })
-
   it('becomes stable with zero desired nodes: there is nothing to release', () => {
     const fake = outOfReach([{ replicas: '100%' }])
     fake.nodes.clear()

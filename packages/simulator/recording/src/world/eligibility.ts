@@ -22,11 +22,6 @@ export function isWantedOnReturn(placement: RecordedPlacement | undefined, node:
   return isWanted(placement, { ...node, taints: lasting })
 }
 
-/** Whether a DaemonSet wants a pod on the node once its taints are gone. Also true for a wanted node. */
-export function isWantedUntainted(placement: RecordedPlacement | undefined, node: RecordedNode): boolean {
-  return isWanted(placement, { ...node, taints: [] })
-}
-
 /** Taints of nodes that do not work: of the node lifecycle controllers, and of a person who declares a node dead. */
 const OUT_OF_ORDER: ReadonlySet<string> = new Set([
   'node.kubernetes.io/not-ready',

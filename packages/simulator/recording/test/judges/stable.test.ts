@@ -88,11 +88,6 @@ describe('a revision that becomes stable', () => {
         ['G3'],
       ],
       [
-        'needs a node where ones with a pod are left that a user has tainted',
-        (s) => tainted(s, 'Unknown', [UNREACHABLE, 'gpu']).seen('controller-1').rollout(healthy('v2'), 'controller-1'),
-        ['G3'],
-      ],
-      [
         'needs no node where dead ones are left that a user has tainted, too',
         (s) =>
           withoutPods(tainted(s, 'Unknown', [UNREACHABLE, 'gpu']))

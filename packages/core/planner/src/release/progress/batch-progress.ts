@@ -61,8 +61,6 @@ export interface BatchProgress {
    * excludes all of them. Absent where the batch reaches a node or takes none, and in a rollback.
    */
   readonly outOfReach?: readonly string[]
-  /** Those of them that only a taint of a user keeps away, while no node is desired; empty otherwise. */
-  readonly tainted: readonly string[]
   /** True if our view is older than what executors have recorded, so that nodes may seem updated that are not. */
   readonly isBehind?: true
   readonly state: BatchState
@@ -116,9 +114,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const away = counts.away.filter(isCounted)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, { ...counts, away }))
   const onTheWay = counts.updated + counts.between.length - idle.length
-  // Without any desired node, those with an old pod that a user keeps away for now are what the release is for.
-  const tainted = desired === 0 && revision !== stable ? counts.tainted : []
-  const isOutOfReach = revision !== stable && (size > leaked || gone.length + tainted.length > 0) && reachable <= 0
+  const isOutOfReach = revision !== stable && (size > leaked || gone.length > 0) && reachable <= 0
   return {
     ...counts,
     desired,
@@ -131,8 +127,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     away,
     unavailable: counts.unavailable.filter(isCounted),
     exemption,
-    ...(isOutOfReach && { outOfReach: [...counts.skipped, ...idle.map(({ name }) => name), ...gone, ...tainted] }),
-    tainted,
+    ...(isOutOfReach && { outOfReach: [...counts.skipped, ...idle.map(({ name }) => name), ...gone] }),
     state: isOutOfReach ? 'Upgrading' : stateOf(onTheWay, counts.updatedAvailable, effectiveSize, threshold + away.length),
   }
 }
@@ -205,7 +200,6 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
     ...countInScope(nodes, old, question),
     mayBeDead: unavailable.filter(({ ready, maintenance }) => !ready || maintenance !== undefined),
     gone: goneNodes(block, question),
-    tainted: taintedNodes(block, question),
     old: old.map(({ name }) => name),
     unwell,
     between: between.map(({ name }) => name),
@@ -221,13 +215,6 @@ function countBlock(block: NodeBlock, question: ScopedQuestion): BlockCounts {
  */
 function goneNodes(block: NodeBlock, { scope }: ScopedQuestion): readonly string[] {
   return block.filter((node) => node.desiredOnReturn === true && isInScope(scope, node)).map(({ name }) => name)
-}
-
-/** An old pod shows that the node ran the DaemonSet, even a terminating one that a dead node never ends. */
-function taintedNodes(block: NodeBlock, { revision, scope }: ScopedQuestion): readonly string[] {
-  return block
-    .filter((node) => node.taintedAway === true && node.pods.some(({ hash }) => hash !== revision) && isInScope(scope, node))
-    .map(({ name }) => name)
 }
 
 type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>
@@ -271,7 +258,6 @@ function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
     outsideUpdated: blocks.reduce((sum, { outsideUpdated }) => sum + outsideUpdated, 0),
     mayBeDead: blocks.flatMap(({ mayBeDead }) => mayBeDead),
     gone: blocks.flatMap(({ gone }) => gone),
-    tainted: blocks.flatMap(({ tainted }) => tainted),
     old: blocks.flatMap(({ old }) => old),
     unwell: blocks.flatMap(({ unwell }) => unwell),
     between: blocks.flatMap(({ between }) => between),

@@ -1,6 +1,6 @@
 import type { RecordedDaemonSet, RecordedNode, RecordedWrite } from '../../record/recorded-write.ts'
 import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
-import { isWantedOnReturn, isWantedUntainted } from '../../world/eligibility.ts'
+import { isWantedOnReturn } from '../../world/eligibility.ts'
 import type { NodeStory } from '../../world/node-story.ts'
 import type { Cause, Decision } from '../../world/observations.ts'
 import type { RecordedRollout } from '../../world/stops.ts'
@@ -9,11 +9,10 @@ import type { Judge, JudgeParts } from '../judge-parts.ts'
 import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**
- * G3: a Rollout reports that a release is complete, and its revision stable, only if a pod of that template has been Ready on a wanted
- * node. Without a wanted node there is nothing to release. Excepted are nodes that are wanted as soon as they work again: only a taint for
- * their failure keeps the DaemonSet away. Their pods do not matter, because others may have deleted them. So are nodes that other taints
- * keep away while they have a pod of another template. Nodes that the policy excludes do not count then. Nodes count as they are as soon as
- * the watches of the writer had reported them.
+ * G3: a Rollout reports that a release is complete, and its revision stable, only if a pod of that template has been Ready on a wanted node.
+ * Without a wanted node there is nothing to release. Excepted are nodes that are wanted as soon as they work again: only a taint for their
+ * failure keeps the DaemonSet away. Their pods do not matter, because others may have deleted them. Nodes that the policy excludes do not count then. Nodes
+ * count as they are as soon as the watches of the writer had reported them.
  */
 export function createStableJudge(parts: JudgeParts): Judge {
   return new StableJudge(parts)
@@ -59,26 +58,24 @@ class StableJudge implements Judge {
     const story = world.story(write.namespace, spec.workloadRef?.name ?? '')
     if (story === undefined || !query.isOurs(write.actor ?? '') || phase !== 'Healthy') return
     if (stable === undefined || was === undefined || was === stable) return
-    const nodes = this.#left(story, observations.decisionOf(write), stable)
+    const nodes = this.#left(story, observations.decisionOf(write))
     if (nodes === 0 || this.#ran.hasRun(story, stable)) return
     const text = `revision ${stable} is reported as stable instead of ${was}, and no pod of it was ever Ready on any of the ${nodes} nodes`
     breach({ guarantee: 'G3', atMs: write.t, text })
   }
 
   /** Number of nodes to release to, as far as the writer knew them. */
-  #left(story: DaemonSetStory, decision: Decision, stable: string): number {
+  #left(story: DaemonSetStory, decision: Decision): number {
     const { observations } = this.#parts
     const hasSeen = (cause: Cause | undefined): boolean => cause === undefined || observations.hasSeen(decision, cause)
     if (story.wanted > 0) return hasSeen(this.#empty.get(story)) ? story.wanted : 0
     const rules = [...story.terms.possible(decision, observations)].map((terms) => terms?.nodes ?? {})
     const placements = [...story.possibleVersions(decision, observations)].map(({ placement }) => placement)
-    const hasPod = ({ pods }: NodeStory): boolean => [...pods.values()].some(({ ended, last }) => ended === null && last.hash !== stable)
-    const isGone = (story: NodeStory): boolean => {
-      const { node, name } = story
-      if (node === undefined || !hasSeen(this.#written.get(name))) return false
-      const isWantedAgain = hasPod(story) ? isWantedUntainted : isWantedOnReturn
-      return placements.every((placement) => isWantedAgain(placement, node)) && rules.every((one) => mayBeTaken(one, node, undefined))
-    }
+    const isGone = ({ node, name }: NodeStory): boolean =>
+      node !== undefined &&
+      hasSeen(this.#written.get(name)) &&
+      placements.every((placement) => isWantedOnReturn(placement, node)) &&
+      rules.every((one) => mayBeTaken(one, node, undefined))
     return [...story.nodes()].filter(isGone).length
   }
 }
