@@ -205,7 +205,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
 })
 
 describe('a Rollout that is enabled again while its config cannot be pinned', () => {
-  const unpinned = { reason: 'QuotaExceeded', message: 'config: Pin: no copy can be created' } as const
+  const unpinned = { reason: 'CopyFailed', message: 'config: Pin: no copy can be created' } as const
 
   it('is not called disabled any more while that holds its release, and then continues in its steps (G3)', () => {
     const fake = heldAgain((held) => {

@@ -1,4 +1,4 @@
-import type { RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
+import type { RecordedDaemonSet, RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from './daemon-set-story.ts'
 import { isInMaintenance } from './maintenance.ts'
 import type { NodeStory } from './node-story.ts'
@@ -8,10 +8,10 @@ import { mayBeTaken } from './terms.ts'
 import type { World } from './world.ts'
 
 /**
- * Revisions that are from before a release, because they were stable once. A template becomes stable when a Rollout reports that its
- * release is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run when a Rollout is
- * created count too, except the one of a frozen release, and the one that the first status of the Rollout names. A template that is
- * released again counts no longer if its release failed or was aborted, by the status of the Rollout, and another template replaces it.
+ * Revisions that are from before a release, because they were stable once. A template becomes stable when a Rollout reports that its release
+ * is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run when a Rollout is created count
+ * too, except the one of a frozen release. A template that is released again and does not become stable counts no longer. One that is replaced
+ * before the status of a new Rollout names it was not released.
  */
 export interface FormerRevisions {
   /** Called for each write, before it is applied to the world. */
@@ -51,6 +51,7 @@ class StableTemplates implements FormerRevisions {
 
   onWrite(write: RecordedWrite): void {
     if (write.kind === 'Node') this.#followNode(write)
+    else if (write.kind === 'DaemonSet') this.#followTemplate(write)
     else if (write.kind === 'Rollout' && write.type !== 'DELETED') this.#followRollout(write)
   }
 
@@ -72,6 +73,20 @@ class StableTemplates implements FormerRevisions {
     else if (this.#backMs.get(node.name) === Number.POSITIVE_INFINITY) this.#backMs.set(node.name, t)
   }
 
+  #followTemplate(write: RecordedWrite): void {
+    const { name, template } = write.o as unknown as RecordedDaemonSet
+    const story = this.#world.story(write.namespace, name)
+    const before = story?.latest?.template
+    if (story === undefined || write.type === 'DELETED' || template === undefined || before === undefined || before === template) return
+    const known = this.#of(story)
+    if (before !== known.stable && known.hasStatus)
+      this.#note(
+        story,
+        write,
+        [...this.#latest(known)].filter((one) => one !== before),
+      )
+  }
+
   #followRollout(write: RecordedWrite): void {
     const { spec, status } = write.o as unknown as RecordedRollout
     const story = this.#world.story(write.namespace, spec.workloadRef?.name ?? '')
@@ -89,33 +104,12 @@ class StableTemplates implements FormerRevisions {
     }
     const template = story.latest?.template
     const { canaryRevision } = status?.canaryStatus ?? {}
-    if (!known.hasStatus && this.#isOurs(write.actor ?? '') && (canaryRevision ?? '') !== '') {
-      known.hasStatus = true
-      this.#forget(story, write, this.#templateOf(canaryRevision ?? ''))
-    }
-    this.#forgetBad(story, write)
+    if (this.#isOurs(write.actor ?? '') && (canaryRevision ?? '') !== '') known.hasStatus = true
     const isReported = this.#isOurs(write.actor ?? '') && status?.phase === 'Healthy'
     if (!isReported || template === undefined || template === known.stable) return
     if (this.#templateOf(canaryRevision ?? '') !== template || !this.#isOnEveryNode(story, template, write.t)) return
     known.stable = template
     this.#note(story, write, [...this.#latest(known), template])
-  }
-
-  /** A status that names another revision than the one before, and says that the one before had failed or is blocked. */
-  #forgetBad(story: DaemonSetStory, write: RecordedWrite): void {
-    const before = (this.#world.before(write) as unknown as RecordedRollout | undefined)?.status
-    const { canaryStatus, heldRevisions = [] } = (write.o as unknown as RecordedRollout).status ?? {}
-    const released = before?.canaryStatus?.canaryRevision ?? ''
-    if (released === '' || released === canaryStatus?.canaryRevision) return
-    const isBad =
-      before?.failure?.release?.includes(`/${released}/`) === true || heldRevisions.some(({ revision }) => revision === released)
-    const template = this.#templateOf(released)
-    if (isBad && template !== this.#of(story).stable) this.#forget(story, write, template)
-  }
-
-  #forget(story: DaemonSetStory, write: RecordedWrite, template: string): void {
-    const others = [...this.#latest(this.#of(story))].filter((one) => one !== template)
-    this.#note(story, write, others)
   }
 
   #isOnEveryNode(story: DaemonSetStory, template: string, nowMs: number): boolean {

@@ -1,25 +1,21 @@
-import { type Failure, FORMER_REVISIONS_MAX, type RolloutStatus } from '@tranche/api-schema'
+import { FORMER_REVISIONS_MAX, type RolloutStatus } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { frozenRevision } from './frozen-text.ts'
-import { partsOfReleaseId } from '../release/release-spec.ts'
 
 /**
  * Revisions that were stable once and that nodes still run, such as dead ones. For a new Rollout, these are all that run beside the one of
  * the template, those of the most nodes first: no release of it brought them. The revision of a frozen release, or of one that has lost its
- * status, is not one. A revision leaves the list when it is released again, and another template replaces it after it has failed on a node or
- * was aborted. It also does when another release completes, and no node runs it.
+ * status, is not one. A revision leaves the list when it is released again and that release does not complete. It also does when another
+ * release completes, and no node runs it.
  *
  * @returns at most {@link FORMER_REVISIONS_MAX}, the newest first
  */
-export function formerRevisions(
-  view: Pick<RolloutView, 'rollout' | 'daemonSet' | 'fleet' | 'release'>,
-  state: FormerState,
-): readonly string[] {
+export function formerRevisions(view: Pick<RolloutView, 'rollout' | 'daemonSet' | 'fleet'>, state: FormerState): readonly string[] {
   const before = view.rollout.status
   const { stableRevision, canary } = state
-  const known = isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(view, state)
+  const known = isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(before, state)
   return stillRun(view, known, hasCompleted(before, state))
     .filter((revision) => revision !== stableRevision)
     .slice(0, FORMER_REVISIONS_MAX)
@@ -31,12 +27,10 @@ function stillRun({ fleet }: Pick<RolloutView, 'fleet'>, known: readonly string[
   return known.filter((revision) => running.has(revision))
 }
 
-type FormerState = Pick<RolloutState, 'stableRevision' | 'phase' | 'heldRevisions'> & {
-  readonly canary: Pick<RolloutState['canary'], 'canaryRevision'>
-}
+type FormerState = Pick<RolloutState, 'stableRevision' | 'phase'> & { readonly canary: Pick<RolloutState['canary'], 'canaryRevision'> }
 
 /** Definitions of OpenKruise drop the stable revision from a status, and not the one that is released. */
-function isFirst(before: RolloutStatus | undefined, { stableRevision }: Pick<FormerState, 'stableRevision'>): boolean {
+function isFirst(before: RolloutStatus | undefined, { stableRevision }: FormerState): boolean {
   const isKnown = before?.stableRevision !== undefined || (before?.canaryStatus?.canaryRevision ?? '') !== ''
   return !isKnown && stableRevision !== undefined
 }
@@ -47,26 +41,13 @@ function broughtByOthers({ daemonSet, fleet }: Pick<RolloutView, 'daemonSet' | '
   return revisionsOn(fleet).filter((revision) => !suspects.includes(revision))
 }
 
-/** The former revisions so far, without one that its last release has shown to be bad, and with the one that was stable until now. */
-function formerBefore({ rollout, release }: Pick<RolloutView, 'rollout' | 'release'>, state: FormerState): readonly string[] {
-  const before = rollout.status
-  const { stableRevision, canary } = state
+/** The former revisions so far, without one whose release has ended without completing, and with the one that was stable until now. */
+function formerBefore(before: RolloutStatus | undefined, { stableRevision, canary }: FormerState): readonly string[] {
   const released = before?.canaryStatus?.canaryRevision
   const isOver = released !== canary.canaryRevision && released !== stableRevision
-  const isBad = isOver && hasTrouble(released, [before?.failure, release?.status?.failure], state)
-  const kept = (before?.formerRevisions ?? []).filter((revision) => !isBad || revision !== released)
+  const kept = (before?.formerRevisions ?? []).filter((revision) => !isOver || revision !== released)
   const replaced = before?.stableRevision
   return replaced === undefined || replaced === stableRevision || kept.includes(replaced) ? kept : [replaced, ...kept]
-}
-
-/** Whether the revision has failed on a node, even if that was tolerated or accepted, or was aborted: it may have taken nodes down. */
-function hasTrouble(
-  revision: string | undefined,
-  failures: readonly (Failure | undefined)[],
-  { heldRevisions }: Pick<FormerState, 'heldRevisions'>,
-): boolean {
-  const hasFailed = failures.some((failure) => failure !== undefined && partsOfReleaseId(failure.release).revision === revision)
-  return hasFailed || heldRevisions.some((held) => held.revision === revision)
 }
 
 /** Whether a release has just completed: it has reached every node that it could. A rollback brings no other stable revision. */
