@@ -140,32 +140,12 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     replace: ') return false',
     tests: ['packages/shells/partition-executor/test/executor-pass.test.ts'],
   },
-  ...['judged', 'due.map(({ name }) => name)'].map((replace) => ({
+  ...['left?.nodes ?? due.map(({ name }) => name)', 'due.map(({ name }) => name)'].map((replace) => ({
     rule: 'verdict',
     fault: `the nodes that a release left are only those that ${replace.startsWith('due') ? 'still run an old pod' : 'were listed first'}`,
     file: 'packages/core/planner/src/rollout/release/left-at-end.ts',
-    find: '[...new Set([...judged, ...due.map(({ name }) => name)])]',
-    replace: `[...(left === undefined ? due.map(({ name }) => name) : ${replace})]`,
-    tests: [leftTests],
-  })),
-  ...(
-    [
-      ['never leaves the list', '.filter((name) => !isProved(view, proof, name))', ''],
-      ['leaves the list as soon as it is updated', 'fromMs <= view.monotonicMs', 'true'],
-      ['leaves the list although the version has failed on it', 'failed: new Set(known?.nodes)', 'failed: new Set()'],
-      [
-        'leaves the list before the final settling time',
-        'Math.max(progressDeadlineSeconds, finalSettleSeconds)',
-        'progressDeadlineSeconds',
-      ],
-      ['leaves the list only at the next event', 'later.length === 0 ? null', 'later.length >= 0 ? null'],
-    ] as const
-  ).map(([fault, find, replace]) => ({
-    rule: 'verdict',
-    fault: `a node left ${fault}`,
-    file: 'packages/core/planner/src/rollout/release/left-at-end.ts',
-    find,
-    replace,
+    find: '[...new Set([...(left?.nodes ?? []), ...due.map(({ name }) => name)])]',
+    replace: `[...(${replace})]`,
     tests: [leftTests],
   })),
   {

@@ -360,22 +360,6 @@ it('all is given back beside a node that crashes after the end of its release (G
   expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'False' })
 })
 
-it.each([3_000, 3 * 3_600_000])('a node left that goes down %i ms after its update stops the others only at first (G6, G9)', async (ms) => {
-  for (const name of dead) await reachRegistry(name, true)
-  await drive(stage.clock, stage.simulator.nodes.revive(dead[0]!))
-  await untilNodesOn(stage, 'v2', 19)
-  await stage.until('its pod is available', async () => (await stage.daemonSet()).status?.numberAvailable === 19)
-  await stage.pass(ms)
-  await drive(stage.clock, stage.simulator.nodes.kill(dead[0]!))
-  await stage.pass(5 * 60_000)
-  const isStopped = ms < 10_000
-  expect((await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed').toBe(isStopped)
-  await drive(stage.clock, stage.simulator.nodes.revive(dead[1]!))
-  await stage.pass(10 * 60_000)
-  expect(await nodesOn(stage, 'v1')).toEqual(isStopped ? [dead[1]] : [])
-  expectKept(stage)
-})
-
 async function usePolicy(spec: ReleasePolicySpec): Promise<void> {
   const body = { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { namespace: 'demo', name: 'mine' }, spec }
   await stage.client.create(resourcePaths.releasePolicies, body as never)

@@ -98,7 +98,7 @@ const trancheSpecSchema = z.object({
     .meta({ description: 'Id of the last retry accepted for this release. A retry lifts stops that wait for a person.' }),
   left: leftAtEndSchema.optional().meta({
     description:
-      'Nodes that still ran an old pod when the release ended; they are updated when they return. From then on, only failures on them stop the release. A node leaves the list once its new pod was available for failure.progressDeadlineSeconds without a break, or for soak.final if that is longer.',
+      'Nodes that still ran an old pod when the release ended; they are updated when they return. From then on, only failures on them stop the release.',
   }),
   ...policyFields,
 })

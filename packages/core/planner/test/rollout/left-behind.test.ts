@@ -1,6 +1,6 @@
-import type { ReleasePolicySpec, RolloutStep } from '@tranche/api-schema'
+import type { RolloutStep } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { foundPolicy, planRollout, type RolloutView, strategyOf } from '@tranche/planner'
+import { foundPolicy, type RolloutView, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -242,73 +242,6 @@ describe('a node that a release left', () => {
     expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-3'])
   })
 
-  describe('that has run the version for a while', () => {
-    it.each<[string, ReleasePolicySpec | undefined, number]>([
-      ['for failure.progressDeadlineSeconds, 600 by default', undefined, 600_000],
-      ['for failure.progressDeadlineSeconds of the policy', { failure: { progressDeadlineSeconds: 300 } }, 300_000],
-      ['for soak.final where that is longer', { soak: { final: '1h' } }, 3_600_000],
-    ])('leaves the list after it was available %s, so its later loss stops nothing (G6)', (_what, policy, ms) => {
-      const fake = twoLeft()
-      fake.policy = policy
-      fake.nodes.set('node-3', { ready: true, bad: false })
-      settle(fake)
-      expect(left(fake)).toEqual(['node-3', 'node-4'])
-      fake.nowMs = readyFrom(fake, 'node-3') + ms - 1
-      fake.passRollout()
-      expect(left(fake)).toEqual(['node-3', 'node-4'])
-      fake.nowMs++
-      settle(fake)
-      expect(left(fake)).toEqual(['node-4'])
-      fake.nodes.set('node-3', { ready: false, bad: false })
-      settle(fake)
-      expect(fake.rollout?.status?.failure).toBeUndefined()
-      fake.nodes.set('node-4', { ready: true, bad: false })
-      settle(fake)
-      expect(fake.oldPods()).toEqual([])
-      fake.nowMs += ms
-      settle(fake)
-      expectGivenBack(fake)
-    })
-
-    it('stops the release where it is lost before that (G9)', () => {
-      const fake = twoLeft()
-      fake.nodes.set('node-3', { ready: true, bad: false })
-      settle(fake)
-      fake.nowMs = readyFrom(fake, 'node-3') + 500_000
-      fake.nodes.set('node-3', { ready: false, bad: false })
-      settle(fake)
-      expect(fake.rollout?.status?.failure).toMatchObject({ nodes: ['node-3'], stops: true })
-    })
-
-    it('stays in the list where the version has failed on it, although it is available again (G9)', () => {
-      const fake = twoLeft()
-      returnBad(fake, 'node-3')
-      fake.nodes.set('node-3', { ready: true, bad: false })
-      settle(fake)
-      fake.nowMs += 700_000
-      settle(fake)
-      expect(left(fake)).toEqual(['node-3', 'node-4'])
-      expect(fake.rollout?.status?.failure).toMatchObject({ nodes: ['node-3'], stops: true })
-    })
-
-    it('wakes the controller at that time, because no event comes then', () => {
-      const fake = twoLeft()
-      fake.nodes.set('node-3', { ready: true, bad: false })
-      settle(fake)
-      fake.nowMs = readyFrom(fake, 'node-3') + 100_000
-      expect(planRollout(fake.rolloutView()!)).toMatchObject({ kind: 'wait', recheckAfterMs: 500_000 })
-    })
-
-    it('makes room in a list that could not hold all nodes', () => {
-      const fake = twoLeft()
-      const release = fake.release!
-      fake.release = { ...release, spec: { ...release.spec, tranche: { ...release.spec.tranche, left: {} } } }
-      fake.nowMs += 600_000
-      settle(fake)
-      expect(left(fake)).toEqual(['node-3', 'node-4'])
-    })
-  })
-
   describe('and its release after the status of the Rollout was lost', () => {
     it('is stopped as before (G9)', () => {
       const fake = twoLeft()
@@ -422,19 +355,10 @@ function twoLeft(old: readonly string[] = ['node-3', 'node-4'], without: readonl
   return fake
 }
 
-/** Nodes whose failures count after the end. */
-function left(fake: FakeCluster): readonly string[] | undefined {
-  return fake.release?.spec.tranche?.left?.nodes
-}
-
 /** Removes the status, as a restored backup does. */
 function loseStatus(fake: FakeCluster): void {
   const { status: _lost, ...rest } = fake.rollout!
   fake.rollout = rest
-}
-
-function readyFrom(fake: FakeCluster, name: string): number {
-  return fake.pods.find(({ node }) => node === name)?.readyFromMs ?? Number.NaN
 }
 
 /** The node dies, is not desired because of that, and its pod is deleted. */

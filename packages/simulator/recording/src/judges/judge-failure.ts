@@ -15,8 +15,7 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
  * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
  * follow a failure, and nodes whose kubelets fell silent after they had started the new pod, desired or not; timeouts are not judged. A
  * Rollout that is disabled or deleted and comes back changes nothing; another revision in between does. Once users read that the release
- * has ended, the nodes that it updated count no more; those that it left count from then on. One of these counts no more after it has been
- * Ready without a break for as long as a version may take to become available.
+ * has ended, the nodes that it updated count no more; those that it left count from then on.
  */
 export function createFailureJudge(parts: JudgeParts): Judge {
   return new FailureJudge(parts)
@@ -36,16 +35,12 @@ class FailureJudge implements Judge {
   readonly #accepted = new Map<string, ReadonlySet<string>>()
   /** Rollouts whose last status says that their release has ended. */
   readonly #over = new Set<string>()
-  /** DaemonSets of these Rollouts. */
-  readonly #ended = new Set<string>()
   /** Uid of each Ready pod → the write that made it so. */
   readonly #readyFrom = new Map<string, Cause>()
   /** Ready node → the write that made it so. */
   readonly #nodeReadyFrom = new Map<string, Cause>()
   /** DaemonSet → uid of each permitted pod → whether the process knew it as Ready, on a Ready node, when it wrote the permit. */
   readonly #permitted = new Map<string, ReadonlyMap<string, boolean>>()
-  /** DaemonSet → shortest time (ms) of this release after which a node has shown that the version works there. */
-  readonly #proof = new Map<string, number>()
   /** DaemonSet → revision last released. */
   readonly #released = new Map<string, string>()
   /** DaemonSet → last retry, and when it or another revision was written. */
@@ -99,7 +94,7 @@ class FailureJudge implements Judge {
     for (const node of daemonSet.nodes()) {
       const { name } = node
       if (name === taken || !this.#fair.has(`${key} ${name}`) || this.#accepted.get(key)?.has(name) === true) continue
-      const found = podsOf(daemonSet, node).flatMap((pod) => (isCounted(daemonSet, node) ? this.#failuresOf(key, name, pod) : []))
+      const found = podsOf(daemonSet, node).flatMap((pod) => (isCounted(daemonSet, node) ? this.#failuresOf(name, pod) : []))
       const isKnown = found.some(
         ({ reason, causes }) =>
           terms?.failure?.ignoreReasons?.includes(reason) !== true &&
@@ -112,9 +107,9 @@ class FailureJudge implements Judge {
   }
 
   /** A container that waits for good, and the loss of the node after its kubelet had started the pod. */
-  #failuresOf(key: string, name: string, { uid }: PodStory): readonly Failing[] {
+  #failuresOf(name: string, { uid }: PodStory): readonly Failing[] {
     const [waits, started, silent] = [this.#failing.get(uid), this.#started.get(uid), this.#silent.get(name)]
-    const hasLost = started !== undefined && silent !== undefined && started.t < silent.t && !this.#hasProved(key, uid, silent.t)
+    const hasLost = started !== undefined && silent !== undefined && started.t < silent.t
     return [...(waits === undefined ? [] : [waits]), ...(hasLost ? [{ reason: 'NodeNotReady', causes: [started, silent] }] : [])]
   }
 
@@ -137,22 +132,9 @@ class FailureJudge implements Judge {
     if (known === undefined) this.#failing.set(uid, { reason: waiting, causes: [{ t: write.t, rv: write.rv, of: 'pods' }] })
   }
 
-  #followReady(write: RecordedWrite, { uid, ready, owner = '', node }: RecordedPod): void {
-    if (ready && write.type !== 'DELETED') {
-      if (!this.#readyFrom.has(uid)) this.#readyFrom.set(uid, { t: write.t, rv: write.rv, of: 'pods' })
-      return
-    }
-    const key = `${write.namespace}/${owner}`
-    if (this.#hasProved(key, uid, write.t)) this.#fair.delete(`${key} ${node}`)
-    this.#readyFrom.delete(uid)
-  }
-
-  /**
-   * Whether the release has ended, and the pod was Ready until this time for so long that a later failure says nothing about the revision.
-   */
-  #hasProved(key: string, uid: string, untilMs: number): boolean {
-    const sinceMs = this.#readyFrom.get(uid)?.t ?? Number.POSITIVE_INFINITY
-    return this.#ended.has(key) && untilMs - sinceMs >= (this.#proof.get(key) ?? Number.POSITIVE_INFINITY)
+  #followReady(write: RecordedWrite, { uid, ready }: RecordedPod): void {
+    if (!ready || write.type === 'DELETED') this.#readyFrom.delete(uid)
+    else if (!this.#readyFrom.has(uid)) this.#readyFrom.set(uid, { t: write.t, rv: write.rv, of: 'pods' })
   }
 
   #followRelease(write: RecordedWrite): void {
@@ -163,8 +145,6 @@ class FailureJudge implements Judge {
     this.#followPermits(write, key, status?.flight?.permits ?? [])
     const isOther = this.#followRevision(key, spec?.tranche?.canaryRevision)
     this.#accepted.set(key, new Set([...(this.#accepted.get(key) ?? []), ...(status?.failure?.accepted ?? [])]))
-    const proofMs = proofMsOf(spec?.tranche)
-    this.#proof.set(key, isOther ? proofMs : Math.min(proofMs, this.#proof.get(key) ?? proofMs))
     const { retry } = spec?.tranche ?? {}
     if (isOther || (retry !== undefined && this.#retried.get(key)?.retry !== retry)) this.#retried.set(key, { retry, t: write.t })
   }
@@ -189,8 +169,6 @@ class FailureJudge implements Judge {
     const isOver = write.type !== 'DELETED' && status?.phase === 'Healthy'
     const story = spec.workloadRef === undefined ? undefined : this.#parts.world.story(write.namespace, spec.workloadRef.name)
     if (isOver && !this.#over.has(id) && story !== undefined) this.#forgetUpdated(story)
-    if (story !== undefined && isOver) this.#ended.add(keyOf(story))
-    else if (story !== undefined) this.#ended.delete(keyOf(story))
     if (isOver) this.#over.add(id)
     else this.#over.delete(id)
   }
@@ -230,11 +208,6 @@ function podsOf({ orders }: DaemonSetStory, { pods }: NodeStory): readonly PodSt
 /** Whether a failure on the node counts: it has a pod of the revision, and it is wanted, or would be if it worked. */
 function isCounted(story: DaemonSetStory, own: NodeStory): boolean {
   return own.node !== undefined && isWantedOnReturn(story.latest?.placement, own.node) && podsOf(story, own).length > 0
-}
-
-/** The longer of the policy's progress deadline and its final settling time. */
-function proofMsOf({ failure, finalSettleSeconds = 0 }: RecordedTerms = {}): number {
-  return Math.max(failure?.progressDeadlineSeconds ?? 600, finalSettleSeconds) * 1_000
 }
 
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'

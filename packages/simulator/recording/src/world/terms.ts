@@ -15,9 +15,7 @@ export interface RecordedTerms {
     readonly ignoreReasons?: readonly string[]
     readonly onReapply?: string
     readonly autoResume?: string
-    readonly progressDeadlineSeconds?: number
   }
-  readonly finalSettleSeconds?: number
   readonly downtime?: { readonly group?: string; readonly nodeLock?: string; readonly perDay?: string }
   readonly retry?: string
   readonly drain?: RecordedDrain

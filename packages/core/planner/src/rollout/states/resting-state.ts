@@ -7,7 +7,6 @@ import { actionsAfterPause } from '../actions/actions-after-pause.ts'
 import { currentText } from './current-text.ts'
 import { isAfterEnd } from '@tranche/verdict'
 import { failureToSay } from '../release/release-failure.ts'
-import { untilNextProofMs } from '../release/left-at-end.ts'
 import { leftFailure } from './left-failure.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
@@ -38,8 +37,7 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const failure = failureToSay(view, before)
   const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, acceptedActions, failure, message } as const
-  const recheckAfterMs = left === null ? availableInMs : untilNextProofMs(view)
-  return { ...resting, stalled: failed?.stalled ?? budgetStall(view, daemonSet), recheckAfterMs }
+  return { ...resting, stalled: failed?.stalled ?? budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }
 
 /** Whether the release of the revision has ended, and its BatchRelease stays for nodes left. */
