@@ -553,10 +553,18 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G3',
+    fault: 'a dead node that the release had updated makes room for another one in a batch',
+    file: 'packages/core/fence/src/nodes/exempt-nodes.ts',
+    find: ' || wasMoved(node, revisions)',
+    replace: '',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G3',
     fault: 'a dead node outside the steps makes room for another one in a batch',
     file: 'packages/core/fence/src/pass/fence-state.ts',
-    find: 'idleNodes(unavailable, exemption, record.revision).filter((node) => isInSteps(scope, node))',
-    replace: 'idleNodes(unavailable, exemption, record.revision)',
+    find: '.filter((node) => !takesPlace(node, scope, revisions))',
+    replace: '',
     tests: [nodeRulesTests],
   },
   {

@@ -239,6 +239,16 @@ describe('the pods that an executor permits and deletes under the node rules of 
       { nodes: 'a?:oldx b:old c:old', partition: 2, record: { size: 1 } },
       'append b',
     ],
+    ...(
+      [
+        ['has updated keeps its place in the batch (G3)', '2025-12-31T00:00:00Z', 'wait for batch'],
+        ['found on the revision takes no place in a batch (G3, G6)', '2026-01-02T00:00:00Z', 'append b'],
+      ] as const
+    ).map(([what, begunAt, want]): [string, PassCase, string] => [
+      `a dead node that a rollback ${what}`,
+      { nodes: 'a?:new! b:old', begunAt, partition: 1, record: { size: 1 }, published: { stableRevision: 'new' } },
+      want,
+    ]),
     [
       'a dead node that is not in the steps so far makes no room for another one (G3)',
       { nodes: 'a?:oldx c:old d:old', zones, rules: { steps: [inZone('y'), {}] }, batch: 0, partition: 1, record: { size: 2 } },

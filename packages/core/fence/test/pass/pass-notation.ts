@@ -41,6 +41,8 @@ export interface PassCase {
   readonly rules?: ReleaseNodeRules
   /** Revisions that were stable once, or ran before the first release. */
   readonly former?: readonly string[]
+  /** Creation time of the BatchRelease. Pods are of the beginning of 2026. */
+  readonly begunAt?: string
   /** Batch from 0 for which the record is open; null, the default, for the last. */
   readonly batch?: number | null
   readonly partition?: number
@@ -82,6 +84,7 @@ export function passView(given: PassCase): PassView {
     record,
     nodes: given.rules,
     formerRevisions: given.former,
+    begunAt: given.begunAt,
     fleet: fleetOf(given.nodes, given.zones),
     podsSeen: given.podsSeen ?? '1000',
     sent: new Set(words(given.sent ?? '').map((node) => `uid-pod-${node}@10`)),

@@ -64,6 +64,14 @@ describe('batchProgress', () => {
       question: { nodes: { notReady: { exempt: 2 } }, fleet: nodes('a:old!? b:old!? c:old! d:old') },
       want: { unavailable: ['c'] },
     },
+    'is ready without a dead node that a rollback had updated': {
+      question: { batch: 0, stable: 'new', begunAt: '2023-11-14T22:12:00Z', fleet: nodes('a:new!? b:new c:old d:old') },
+      want: { size: 2, effectiveSize: 1, updatedAvailable: 1, state: 'Ready' },
+    },
+    'waits for another node in the place of a dead one that a rollback found on the revision': {
+      question: { batch: 0, stable: 'new', begunAt: '2023-11-14T22:14:00Z', fleet: nodes('a:new!? b:new c:old d:old') },
+      want: { size: 2, effectiveSize: 2, updatedAvailable: 1, state: 'Upgrading' },
+    },
     'counts all dead nodes as unavailable if more are dead than the policy exempts': {
       question: { nodes: { notReady: { exempt: 1 } }, fleet: nodes('a:old!? b:old!? c:old! d:old') },
       want: { unavailable: ['a', 'b', 'c'] },
