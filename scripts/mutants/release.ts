@@ -372,7 +372,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a dead node is never skipped',
     file: batchProgress,
-    find: 'effectiveSize = Math.max(0, Math.min(size - leaked, reachable))',
+    find: 'effectiveSize = Math.max(0, Math.min(size - inPlace, reachable))',
     replace: 'effectiveSize = size',
     tests: [batchProgressTests],
   },

@@ -65,8 +65,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a new Rollout knows no former revision',
     file: formerRevisions,
-    find: 'isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(view, state)',
-    replace: 'formerBefore(view, state)',
+    find: 'isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(before, state)',
+    replace: 'formerBefore(before, state)',
     tests: [formerRevisionsTests],
   },
   {

@@ -104,7 +104,7 @@ export function idleNodes(nodes: readonly NodeView[], { names }: Exemption, { ca
 
 /**
  * G3: an idle node takes no place in a batch. It does if this release moved it to the revision before it died, or else a step that waits for
- * a person would go on to another node.
+ * a person would continue with another node.
  */
 export function takesPlace(node: NodeView, scope: BatchScope, revisions: Revisions): boolean {
   return !isInSteps(scope, node) || wasMoved(node, revisions)

@@ -27,8 +27,8 @@ export interface BatchProgress {
   /** Nodes to keep on the old revision: desired − size. */
   readonly partition: number
   /**
-   * The size without nodes that cannot be taken. They run an old pod and are skipped, excluded, or not in the steps so far; or they are
-   * exempt without an old pod, and moved by this release or not in the steps so far.
+   * The size without nodes that cannot be taken. Some run an old pod, and are skipped, excluded, or not in the steps so far. The others are
+   * exempt without an old pod: those that this release moved, and those that are not in the steps so far.
    */
   readonly effectiveSize: number
   /** Nodes with a standing pod of the revision and none of another. */
