@@ -25,6 +25,22 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '50%', pause: { duration: 30 } }, { replicas: '100%' }]
 
+it('a version that fails while a disabled Rollout completes its release is Failed, and the message names a way out that works', async () => {
+  stage = await setStage({ nodes: 8, maxUnavailable: 4, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2-bad-crash')
+  await stage.until('it is Failed', async () => outcomeOf(await read()) === 'Failed')
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/on-delete': 'Complete' } }, spec: { disabled: true } })
+  await stage.pass(60_000)
+  const report = reportRollout(await read())
+  expect(report).toMatchObject({ phase: 'Disabling', outcome: 'Failed', need: { reason: 'ReleaseFailed', actions: ['undo', 'retry'] } })
+  expect(report.message).toContain('tranche.dev/on-delete=Rollback')
+  expect(report.message).not.toContain('tranche abort')
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/on-delete': 'Rollback' } } })
+  await stage.until('it is over', async () => (await stage.rollout()).status?.phase === 'Disabled')
+  expect(await nodesOn(stage, 'v1')).toHaveLength(8)
+  expect(outcomeOf(await read())).toBe('Done')
+})
+
 it('reports show a whole release as the cluster has it, at every moment', async () => {
   stage = await setStage({ nodes: 10, steps })
   expect(outcomeOf(await read())).toBe('Done')

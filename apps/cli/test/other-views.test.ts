@@ -233,4 +233,5 @@ it.each([
 it('a Rollout is Disabling until it has ended its release, and Disabled then', () => {
   const words = ['Disabling', 'Disabled'].map((phase) => stateWord({ ...inStepTwo.report, disabled: true, phase }))
   expect(words).toEqual(['Disabling', 'Disabled'])
+  expect(stateWord({ ...inStepTwo.report, disabled: true, phase: 'Disabling', outcome: 'Failed' })).toBe('Failed')
 })

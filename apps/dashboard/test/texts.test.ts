@@ -41,6 +41,7 @@ describe('a state', () => {
   it.each([
     ['Disabled', { disabled: true, outcome: 'Failed' as const }],
     ['Disabling', { disabled: true, phase: 'Disabling', outcome: 'Running' as const }],
+    ['Failed', { disabled: true, phase: 'Disabling', outcome: 'Failed' as const }],
     ['Paused', { paused: true, outcome: 'Waiting' as const }],
     ['Failed', { paused: true, outcome: 'Failed' as const }],
     ['Rolling back', { rollbackFrom: 'bad', outcome: 'Running' as const }],

@@ -28,8 +28,8 @@ export function lookOf({
   paused,
   rollbackFrom,
 }: Pick<RolloutSummary, 'outcome' | 'phase' | 'disabled' | 'paused' | 'rollbackFrom'>): StateLook {
-  if (disabled && phase === 'Disabling') return { word: 'Disabling', glyph: '▶', tone: 'busy' }
-  if (disabled) return { word: 'Disabled', glyph: '○', tone: 'quiet' }
+  if (disabled && phase === 'Disabling' && outcome === 'Running') return { word: 'Disabling', glyph: '▶', tone: 'busy' }
+  if (disabled && phase !== 'Disabling') return { word: 'Disabled', glyph: '○', tone: 'quiet' }
   if (paused && outcome === 'Waiting') return { ...outcomeLooks.Waiting, word: 'Paused' }
   if (rollbackFrom !== undefined && outcome === 'Running') return { word: 'Rolling back', glyph: '↩', tone: 'busy' }
   return outcomeLooks[outcome]

@@ -14,9 +14,9 @@ export function outcomeOf(facts: ReleaseFacts): Outcome {
 /** The same as {@link outcomeOf}, from an outline. */
 export function outcomeIn(outline: Outline): Outcome {
   const { rollout } = outline.facts
-  const { status, metadata } = rollout
+  const { status } = rollout
   if (otherWorkload(rollout) !== null) return 'Running'
-  if (status === undefined || (status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return 'Running'
+  if (status === undefined || !isObserved(outline)) return 'Running'
   const stalled = conditionIn(outline, 'Stalled')
   const reason = stalled?.status === 'True' ? stalled.reason : null
   if (isOutdated(outline, reason)) return 'Running'
@@ -25,6 +25,13 @@ export function outcomeIn(outline: Outline): Outcome {
   if (status.phase === 'Disabled') return isSettled(outline) ? 'Done' : 'Waiting'
   if (personWaitOf(outline.facts.rollout, outline.release) !== null) return 'Blocked'
   return waitOf(rollout, status) === null ? 'Running' : 'Waiting'
+}
+
+/** Whether the status covers the spec. A Rollout that ends its release first observes the generation only when that is over. */
+function isObserved({ facts }: Outline): boolean {
+  const { status, metadata } = facts.rollout
+  if (status?.phase === 'Disabling' || status?.phase === 'Terminating') return true
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
 /** Stalls that need a user's decision although neither the version nor the spec is at fault. */

@@ -48,7 +48,8 @@ export function isOurs({ reason }: Pick<RolloutSummary, 'reason'>): boolean {
 export function stateWord(rollout: RolloutSummary): string {
   const { outcome, paused, disabled, phase, rollbackFrom } = rollout
   if (!isOurs(rollout)) return 'Not managed'
-  if (disabled) return phase === 'Disabling' ? 'Disabling' : 'Disabled'
+  if (disabled && phase !== 'Disabling') return 'Disabled'
+  if (disabled && outcome === 'Running') return 'Disabling'
   if (paused && outcome === 'Waiting') return 'Paused'
   if (rollbackFrom !== undefined && outcome === 'Running') return 'Rolling back'
   if (outcome === 'RolledBack') return 'Rolled back'

@@ -1,10 +1,10 @@
-import type { Failure } from '@tranche/api-schema'
-import type { DaemonSet } from '@tranche/kube-types'
+import type { Failure, Rollout } from '@tranche/api-schema'
+import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { commandText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { afterPause, heldState } from './held-state.ts'
 import { toHeldRevision, withRolledBack } from '../held/held-revisions.ts'
-import { waitsForResume } from '../held/on-delete.ts'
+import { isDeletedOrDisabled, waitsForResume } from '../held/on-delete.ts'
 import { asksForRollback, whyNoRollback } from '../release/release-failure.ts'
 import { policyInUse, policyTerms } from '../view/release-policy.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
@@ -70,9 +70,18 @@ function wayOut(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>, { r
     autoResume === undefined
       ? ''
       : `; it continues by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
-  // The stable revision itself: there is nothing to abort.
-  const back = isReturn(canary)
-    ? `${commandText(view.rollout, 'undo')} to release the earlier revision`
-    : `${commandText(view.rollout, 'abort')} to roll back`
+  const back = wayBack(view, canary)
   return `${stopped}; run ${commandText(view.rollout, 'retry')} to continue all the same, or ${back}; or apply another template${byItself}`
+}
+
+function wayBack({ rollout }: RolloutView, canary: RolloutState['canary']): string {
+  if (isDeletedOrDisabled(rollout)) return onDeleteText(rollout)
+  // The stable revision itself: there is nothing to abort.
+  if (isReturn(canary)) return `${commandText(rollout, 'undo')} to release the earlier revision`
+  return `${commandText(rollout, 'abort')} to roll back`
+}
+
+/** An abort is rejected while the Rollout is disabled or deleted. */
+function onDeleteText({ metadata: { namespace = '', name } }: Rollout): string {
+  return `kubectl annotate rollouts.rollouts.kruise.io ${name} -n ${namespace} ${rolloutAnnotations.onDelete}=Rollback --overwrite to roll back first, or =Freeze to leave the nodes as they are`
 }
