@@ -6,6 +6,7 @@ import {
   hashOf,
   heldTemplate,
   imagesText,
+  partsOfReleaseId,
   plainTemplate,
   templateDigest,
   templateOf,
@@ -80,7 +81,9 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
 function replacedText(present: ControllerRevision, rollout: Rollout | undefined): string {
   const { phase, canaryStatus, failure } = rollout?.status ?? {}
   const name = hashOf(present)
-  const hasFailed = failure?.stops === true && failure.reason !== 'AnalysisInconclusive' && canaryStatus?.canaryRevision === name
+  // The status keeps the failure of a version that was rolled back.
+  const isOfPresent = canaryStatus?.canaryRevision === name && partsOfReleaseId(failure?.release).revision === name
+  const hasFailed = isOfPresent && failure?.stops === true && failure.reason !== 'AnalysisInconclusive'
   if (hasFailed || isHeld(present, rollout)) return `; revision ${name} is blocked, so applying its template again does not release it`
   const isReleasing = phase === 'Progressing' && canaryStatus?.canaryRevision === name
   return isReleasing ? `; ${notBlockedText(name)}` : ''
@@ -88,7 +91,7 @@ function replacedText(present: ControllerRevision, rollout: Rollout | undefined)
 
 /** @returns what a rollback without a block leaves to be done */
 export function notBlockedText(revision: string): string {
-  return `revision ${revision} has not failed, so it is not blocked: applying its template again releases it (an abort would block it)`
+  return `revision ${revision} is not blocked: applying its template again releases it (an abort would block it)`
 }
 
 function overtaken({ metadata }: DaemonSet, present: ControllerRevision | undefined, since: string): ActionRejection {

@@ -243,7 +243,7 @@ describe('the answer to an action', () => {
 
   it.each([
     ['blocked', [{ digest: 'd', revision: 'h3', reason: 'Failed' as const }], '; revision h3 is blocked'],
-    ['not blocked', [], '; revision h3 has not failed, so it is not blocked'],
+    ['not blocked', [], '; revision h3 is not blocked'],
   ])('to an undo says that the replaced revision is %s', (_sentence, heldRevisions, said) => {
     const facts = factsIn('stepPaused')
     const undo = planAction(anAction('undo', { body: { revision: 'h3' } }), facts)

@@ -568,10 +568,26 @@ describe('undo', () => {
   })
 
   it.each<[sentence: string, failure: object | undefined, phase: 'Progressing' | 'Healthy', said: RegExp]>([
-    ['not blocked in mid-release', undefined, 'Progressing', /restored; revision h3 has not failed, so it is not blocked: .*abort would/],
-    ['blocked after a failure', { reason: 'ReleaseFailed', stops: true }, 'Progressing', /restored; revision h3 is blocked/],
-    ['blocked after a failure on nodes left', { reason: 'ReleaseFailed', stops: true }, 'Healthy', /restored; revision h3 is blocked/],
-    ['not blocked by an analysis', { reason: 'AnalysisInconclusive', stops: true }, 'Progressing', /h3 has not failed/],
+    ['not blocked in mid-release', undefined, 'Progressing', /restored; revision h3 is not blocked: .*abort would/],
+    [
+      'blocked after a failure',
+      { reason: 'ReleaseFailed', stops: true, release: 'u/h3/1' },
+      'Progressing',
+      /restored; revision h3 is blocked/,
+    ],
+    [
+      'blocked after a failure on nodes left',
+      { reason: 'ReleaseFailed', stops: true, release: 'u/h3/1' },
+      'Healthy',
+      /restored; revision h3 is blocked/,
+    ],
+    [
+      'not blocked by the failure of a version that it rolled back',
+      { reason: 'ReleaseFailed', stops: true, release: 'u/h4/1' },
+      'Progressing',
+      /h3 is not blocked/,
+    ],
+    ['not blocked by an analysis', { reason: 'AnalysisInconclusive', stops: true, release: 'u/h3/1' }, 'Progressing', /h3 is not blocked/],
     ['not mentioned at rest', undefined, 'Healthy', /restored$/],
   ])('says that the replaced revision is %s', (_sentence, failure, phase, said) => {
     const { rollout, ...facts } = factsIn('stepPaused')

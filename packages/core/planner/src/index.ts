@@ -73,7 +73,7 @@ export { resolveLimit, type Wanted, wantedAllowance } from './release/progress/w
 export { newAnswer, rolloutEvents } from './rollout/actions/rollout-events.ts'
 export { FINAL_SETTLE_SECONDS, nodeRulesFor, type PolicyReading } from './rollout/view/release-policy.ts'
 export { foundPolicy } from './policy/policy-problems.ts'
-export { isFinalising, releaseSpecFor, stepsOf } from './rollout/release/release-spec.ts'
+export { isFinalising, partsOfReleaseId, releaseSpecFor, stepsOf } from './rollout/release/release-spec.ts'
 export { isForeign } from './rollout/release/batch-release-summary.ts'
 export { stepSelectorText } from './rollout/release/step-selector-text.ts'
 export { releaseTitle } from './rollout/release/release-title.ts'
