@@ -41,6 +41,25 @@ it('a version that fails while a disabled Rollout completes its release is Faile
   expect(outcomeOf(await read())).toBe('Done')
 })
 
+it('a rollback whose version fails on a node names the ways out', async () => {
+  stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 4)
+  // It has never run v1, and cannot pull it.
+  const name = 'node-new'
+  await drive(stage.clock, stage.simulator.nodes.addNode(name))
+  await stage.until('the new node runs v2', async () => (await nodesOn(stage, 'v2')).includes(name))
+  const body = { metadata: { annotations: { 'sim.tranche.dev/no-registry': 'true' } } }
+  await stage.client.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body })
+  await stage.setImage('v1')
+  await stage.pass(5 * 60_000)
+  const facts = await read()
+  const { message } = reportRollout(facts)
+  expect(message).toContain(name)
+  expect(message).toContain('nothing stops a rollback: fix these nodes, undo to another revision, or apply another template')
+  expect(explainRollout(facts)).toMatchObject({ next: expect.stringMatching(/; undo: .*; or another template is applied$/) as string })
+})
+
 it('reports show a whole release as the cluster has it, at every moment', async () => {
   stage = await setStage({ nodes: 10, steps })
   expect(outcomeOf(await read())).toBe('Done')

@@ -155,7 +155,8 @@ function abortRefusal(rollout: Rollout, standing: Standing): ActionRejection | n
     return refused('ACTION_REJECTED', message, fix)
   }
   const message = `the release already returns to revision ${standing.canaryRevision}: there is nothing to roll back`
-  return refused('ACTION_REJECTED', message, 'wait until it ends')
+  const fix = `wait until it ends; if nodes keep failing on that revision, fix them, run ${commandText(rollout, 'undo')}, or apply another template`
+  return refused('ACTION_REJECTED', message, fix)
 }
 
 function retryRefusal(rollout: Rollout, standing: Standing, revision: string | undefined): ActionRejection | null {

@@ -10,7 +10,7 @@ import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
 import { tallyNodes } from '@tranche/fence'
 import { failedStable, failedStableText, firstNodes, hashOf, revisionText, stepsOf, unpinnedText } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
-import { acceptedBefore } from '@tranche/verdict'
+import { acceptedBefore, isWayBack } from '@tranche/verdict'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -118,13 +118,20 @@ function nextByItself(outline: Outline): string | undefined {
   if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), actionText(outline, 'abort')].join('; ')
   if (waiting !== undefined) {
     const text = waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
-    return isForAccepted(outline, waiting) ? `${text}; ${actionText(outline, 'abort')}` : text
+    if (isForAccepted(outline, waiting)) return `${text}; ${actionText(outline, 'abort')}`
+    return isBackAndFailing(outline) ? `${text}; ${actionText(outline, 'undo')}; or another template is applied` : text
   }
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
   const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration
   const sinceMs = parseTime(lastUpdateTime)
   if (currentStepState !== 'StepPaused' || seconds === undefined || sinceMs === null) return undefined
   return `its pause ends at ${timeText(sinceMs + seconds * 1000)}`
+}
+
+/** Whether the version of a rollback fails on a node. Nothing stops it, and it may wait for good. */
+function isBackAndFailing(outline: Outline): boolean {
+  const { release } = outline.facts
+  return release !== undefined && isWayBack(release) && progressOf(outline).unwell.some(({ pod }) => pod.trouble !== undefined)
 }
 
 /** Whether it waits for nothing but nodes whose failures a retry accepted: they may never recover. */

@@ -1,4 +1,5 @@
 import type { BatchRelease, ReachWaitReason, Waiting } from '@tranche/api-schema'
+import { isWayBack } from '@tranche/verdict'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts'
 
@@ -10,7 +11,7 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
   const { unwell, between, away, effectiveSize, updated, outOfReach } = progress
   if (outOfReach !== undefined) return reachWait(progress, outOfReach, hasLaterStep(release) && progress.excluded.length < progress.desired)
   if (unwell.length > 0) {
-    const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}`
+    const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}${failingBackText(progress, release)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
   }
   if (between.length > 0) {
@@ -20,6 +21,12 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
   }
   const message = `${missingNodesText(effectiveSize - updated)}${pullsFirst(release)}${tooManyDeadText(progress)}`
   return { reason: 'Upgrading', message, nodes: [] }
+}
+
+/** Nothing stops a rollback, so it waits for nodes on which its version fails. Begins with a semicolon; empty for other waits. */
+function failingBackText({ unwell }: BatchProgress, release: BatchRelease | undefined): string {
+  if (release === undefined || !isWayBack(release) || !unwell.some(({ pod }) => pod.trouble !== undefined)) return ''
+  return '; nothing stops a rollback: fix these nodes, undo to another revision, or apply another template'
 }
 
 type ReachWait = Omit<Waiting, 'since'> & { readonly reason: ReachWaitReason }
