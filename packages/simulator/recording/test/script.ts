@@ -186,11 +186,11 @@ export class Script {
   }
 
   /** A user writes a ReleasePolicy, unless the options name another actor. */
-  policy(name: string, maxUnavailable: number, options: Fields = {}): this {
+  policy(name: string, maxUnavailable: number, options: Fields = {}, rules: Fields = {}): this {
     return this.#write(
       'ReleasePolicy',
       name,
-      { metadata: { name }, spec: { maxUnavailable } },
+      { metadata: { name }, spec: { maxUnavailable, ...rules } },
       { actor: 'user', verb: 'patch', ...options },
     )
   }
@@ -199,6 +199,12 @@ export class Script {
     const before = this.#objects.get('Rollout agent') ?? { spec: { workloadRef: { name: 'agent' }, strategy: {} } }
     const o = mergeDeep({ metadata: { name: 'agent' } }, mergeDeep(before, fields))
     return this.#write('Rollout', 'agent', o, { actor, verb: 'patch', ...options })
+  }
+
+  /** A user writes another Rollout of the DaemonSet, without steps. */
+  conflicting(name: string): this {
+    const o = { metadata: { name }, spec: { workloadRef: { name: 'agent' }, strategy: {} } }
+    return this.#write('Rollout', name, o, { actor: 'user', verb: 'create' })
   }
 
   /** The watches of an actor deliver everything up to now. */

@@ -204,7 +204,7 @@ class RecordedWorld implements World {
   }
 }
 
-const remembered: ReadonlySet<string> = new Set(['DaemonSet', 'Rollout', 'BatchRelease'])
+const remembered: ReadonlySet<string> = new Set(['DaemonSet', 'Rollout', 'BatchRelease', 'ReleasePolicy'])
 
 /** Whether one of our deletions made this write of a Pod. */
 /** An eviction deletes a pod too, but not for a permit. */

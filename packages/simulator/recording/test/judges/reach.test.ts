@@ -11,9 +11,12 @@ const dead = (...keys: readonly string[]): Fields => ({
   taints: [UNREACHABLE, ...keys].map((key) => ({ key, effect: 'NoSchedule' })),
 })
 
-const stepsBy = (selectors: readonly Fields[]): Fields => ({
-  spec: { strategy: { canary: { steps: selectors.map((nodes) => ({ nodes })) } } },
+const stepsBy = (selectors: readonly Fields[], fields: Fields = {}): Fields => ({
+  spec: { strategy: { canary: { steps: selectors.map((nodes) => ({ nodes, ...fields })) } } },
 })
+/** Spec of a policy that excludes other nodes than before. */
+const other: Fields = { nodes: { exclude: [{ matchLabels: { pool: 'gpu' } }] } }
+const bound = { 'tranche.dev/rollout': 'agent' }
 const action = (id: string, fields: Fields): Fields => ({
   metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, ...fields }) } },
 })
@@ -104,16 +107,36 @@ describe('a node of a later step', () => {
         ['G3 b'],
       ],
       ['does not wait for one that is deleted and joins again', (s) => rejoined(s).seen().del('b1'), []],
-      ['is updated after a user has changed the policy', (s) => s.policy('careful', 1).seen().del('b1'), []],
-      ['waits although a user has changed another policy', (s) => s.policy('bold', 1).seen().del('b1'), ['G3 b']],
+      ['is updated after a user has changed the exclusions of the policy', (s) => s.policy('careful', 1, {}, other).seen().del('b1'), []],
+      [
+        'is updated after a user has deleted the policy and its exclusions',
+        (s) => s.policy('careful', 1, { actor: 'controller-1' }, other).policy('careful', 1, { type: 'DELETED' }, other).seen().del('b1'),
+        [],
+      ],
+      ['waits although a user has changed the budget of the policy', (s) => s.policy('careful', 1).seen().del('b1'), ['G3 b']],
+      [
+        'waits although a user has changed the budget of a policy with exclusions',
+        (s) => s.policy('careful', 1, { actor: 'controller-1' }, other).policy('careful', 2, {}, other).seen().del('b1'),
+        ['G3 b'],
+      ],
+      ['waits although a user has changed another policy', (s) => s.policy('bold', 1, {}, other).seen().del('b1'), ['G3 b']],
       [
         'waits although a user has changed a policy of that name in another namespace',
-        (s) => s.policy('careful', 1, { namespace: 'other' }).seen().del('b1'),
+        (s) => s.policy('careful', 1, { namespace: 'other' }, other).seen().del('b1'),
         ['G3 b'],
       ],
       [
         'waits although Tranche has written the policy',
-        (s) => s.policy('careful', 1, { actor: 'controller-1' }).seen().del('b1'),
+        (s) => s.policy('careful', 1, { actor: 'controller-1' }, other).seen().del('b1'),
+        ['G3 b'],
+      ],
+      [
+        'waits although a user has changed the pause of a step',
+        (s) =>
+          s
+            .rollout(stepsBy(steps, { pause: { duration: 60 } }))
+            .seen()
+            .del('b1'),
         ['G3 b'],
       ],
       ['is updated after a user has chosen another policy', (s) => s.rollout(named('bold')).seen().del('b1'), []],
@@ -215,6 +238,14 @@ describe('a node of a later step', () => {
           .seen()
           .wait(2_000),
     ],
+    [
+      'is updated after another Rollout has taken over',
+      () =>
+        release(before().conflicting('other').annotate({ 'tranche.dev/rollout': 'other' }))
+          .annotate(bound)
+          .seen()
+          .wait(2_000),
+    ],
     ['is updated where no step selects nodes', () => release(before(dead(), [])).seen().wait(2_000)],
     [
       'is updated where a user changed the steps a moment before the release',
@@ -254,6 +285,20 @@ describe('a node of a later step', () => {
       begin: () => release(before().rollout(jump)).seen().wait(2_000),
     },
   )
+  const waits: readonly (readonly [name: string, begin: () => Script])[] = [
+    [
+      'waits where a user changed the steps with another pause together with the template',
+      () => release(before().rollout(stepsBy(steps, { pause: { duration: 60 } }))),
+    ],
+    ['waits where a user added a step together with the template', () => release(before(dead(), [...steps, {}]).rollout(stepsBy(steps)))],
+    [
+      'waits where a user creates a conflicting Rollout without selectors after the release began',
+      () => release(before().annotate(bound)).conflicting('other'),
+    ],
+    ['waits where a conflicting Rollout has no selectors', () => release(before().annotate(bound).conflicting('other'))],
+  ]
+  for (const [name, begin] of waits)
+    judgeEach('G3', [[name, (s) => s.seen().del('b1'), ['G3 b']]], { begin: () => begin().seen().wait(2_000) })
   judgeEach('G3', [['waits where a user changed the steps long before the release', (s) => s.seen().del('b1'), ['G3 b']]], {
     begin: () =>
       release(before(dead(), [{}]).rollout(stepsBy(steps)).wait(60_000))

@@ -8,15 +8,17 @@ import type { RecordedRollout } from '../../world/stops.ts'
 import { type RecordedSelector, selects } from '../../world/terms.ts'
 import type { Deletion } from '../../world/world.ts'
 import type { Judge, JudgeParts } from '../judge-parts.ts'
+import { bindingOf } from '../binding.ts'
 import { stepsOf } from '../opened-steps.ts'
 import { createRanTemplates, type RanTemplates } from './ran-templates.ts'
 
 /**
  * G3: while an earlier step has a node, no pod is deleted on a node of a later step. This ends once a pod of the template has been Ready on
  * a wanted node. The earlier node may be dead, and its pods may be gone: it is to show that the version works. The selectors of the steps
- * are those of the Rollout, whatever its BatchRelease says. Nodes count that have been there unchanged since the release began, that the
- * policy does not exclude, and that the watches of the writer had reported. Nothing is judged once users have jumped over a step, changed
- * the steps or the policy, or detached the Rollout.
+ * are those of the Rollout in charge, whatever its BatchRelease says. One of the last minute before the release may allow the deletion, too.
+ * Nodes count that have been there unchanged since the release began, that the policy does not exclude, and that the watches of the writer
+ * had reported. Nothing is judged once users have jumped over a step, changed which nodes the steps, the policy or its exclusions select, or
+ * detached the Rollout.
  */
 export function createReachJudge(parts: JudgeParts): Judge {
   return new ReachJudge(parts)
@@ -34,11 +36,19 @@ interface Rules {
   readonly exclude: readonly RecordedSelector[]
 }
 
+/** Selectors of the steps of a Rollout, until users changed them. */
+interface FormerSteps {
+  readonly steps: readonly RecordedSelector[]
+  readonly untilMs: number
+}
+
 /** Release of a template. */
 interface Release {
   readonly template: string | undefined
   readonly begunMs: number
-  /** Whether users have changed what its steps are. */
+  /** Rollout that the DaemonSet last named. */
+  by: string | undefined
+  /** Whether users have changed which nodes its steps have. */
   isChanged: boolean
 }
 
@@ -48,8 +58,8 @@ class ReachJudge implements Judge {
   readonly #placed = new Map<string, Placed>()
   /** By namespace and name of the DaemonSet. */
   readonly #releases = new Map<string, Release>()
-  /** When users last changed the steps, by namespace and name of the DaemonSet. */
-  readonly #changedMs = new Map<string, number>()
+  /** By namespace and name of the Rollout. */
+  readonly #formerSteps = new Map<string, readonly FormerSteps[]>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
@@ -59,24 +69,24 @@ class ReachJudge implements Judge {
   onWrite(write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined): void {
     if (write.kind === 'Pod') this.#ran.followPod(write)
     if (write.kind === 'Node') this.#followNode(write)
-    if (write.kind === 'DaemonSet') this.#followTemplate(write)
+    if (write.kind === 'DaemonSet') this.#followDaemonSet(write)
     if (write.kind === 'Rollout') this.#followRollout(write, before as unknown as RecordedRollout | undefined)
-    if (write.kind === 'ReleasePolicy') this.#followPolicy(write)
+    if (write.kind === 'ReleasePolicy') this.#followPolicy(write, before as unknown as RecordedPolicy | undefined)
   }
 
   onDeletion({ daemonSet, pod, atMs, decision }: Deletion): void {
     const { world, observations, breach } = this.#parts
     const { revision } = daemonSet.orders
     const release = this.#releaseOf(daemonSet)
-    const rollouts = world.rolloutsOf(daemonSet)
-    if (release === undefined || release.isChanged || rollouts.length === 0 || rollouts.some(isDetaching)) return
+    const rollout = bindingOf(world, daemonSet)
+    if (release === undefined || release.isChanged || rollout === undefined || isDetaching(rollout)) return
     if (revision === undefined || world.templateOf(revision) !== release.template || this.#ran.hasRun(daemonSet, revision)) return
     const place = daemonSet.node(pod.node)?.node
     if (place === undefined) return
     let earlier: readonly string[] = []
-    for (const rollout of rollouts)
+    for (const steps of this.#possibleSteps(daemonSet, rollout, release))
       for (const terms of daemonSet.terms.possible(decision, observations)) {
-        const rules = { steps: selectorsOf(rollout), exclude: terms?.nodes?.exclude ?? [] }
+        const rules = { steps, exclude: terms?.nodes?.exclude ?? [] }
         earlier = this.#earlierNodes(daemonSet, release, { rules, place }).filter((name) =>
           observations.hasSeen(decision, this.#placed.get(name)!.cause),
         )
@@ -84,6 +94,12 @@ class ReachJudge implements Judge {
       }
     const text = `no pod of revision ${revision} was ever Ready, but ${earlier.join(', ')} of an earlier step ${earlier.length === 1 ? 'is' : 'are'} still to be updated`
     breach({ guarantee: 'G3', atMs, node: pod.node, text })
+  }
+
+  /** The present selectors, and those that a process may still have known when the release began. */
+  #possibleSteps({ namespace }: DaemonSetStory, rollout: RecordedRollout, { begunMs }: Release): readonly FormerSteps['steps'][] {
+    const former = this.#formerSteps.get(`${namespace}/${rollout.metadata.name}`) ?? []
+    return [selectorsOf(rollout), ...former.filter(({ untilMs }) => untilMs > begunMs - KNOWN_AFTER_MS).map(({ steps }) => steps)]
   }
 
   #earlierNodes(story: DaemonSetStory, { begunMs }: Release, { rules, place }: { rules: Rules; place: RecordedNode }) {
@@ -110,31 +126,42 @@ class ReachJudge implements Judge {
     const { world, query } = this.#parts
     const next = write.o as unknown as RecordedRollout
     const story = world.story(write.namespace, next.spec.workloadRef?.name ?? '')
-    if (story === undefined || write.type === 'DELETED' || query.isOurs(write.actor ?? '')) return
+    if (write.type === 'DELETED' || query.isOurs(write.actor ?? '')) return
+    const hasOtherSteps = before !== undefined && JSON.stringify(selectorsOf(before)) !== JSON.stringify(selectorsOf(next))
+    if (hasOtherSteps) {
+      const key = `${write.namespace}/${next.metadata.name}`
+      this.#formerSteps.set(key, [...(this.#formerSteps.get(key) ?? []), { steps: selectorsOf(before), untilMs: write.t }])
+    }
+    if (story === undefined || !isInCharge(bindingOf(world, story), next)) return
     const action = actionOf(next)
     const isJump = action?.type === 'jump' && action.id !== actionOf(before)?.id
     const isTakenUp = before === undefined || (before.spec.disabled === true && next.spec.disabled !== true)
-    const hasOtherSteps = before !== undefined && JSON.stringify(stepsOf(before)) !== JSON.stringify(stepsOf(next))
     const hasOtherPolicy = before !== undefined && policyOf(before) !== policyOf(next)
-    if (hasOtherSteps) this.#changedMs.set(`${story.namespace}/${story.name}`, write.t)
     if (isJump || isTakenUp || hasOtherSteps || hasOtherPolicy || stepOf(before).next !== stepOf(next).next) this.#changed(story)
   }
 
-  #followPolicy({ namespace, o, actor = '' }: RecordedWrite): void {
+  #followPolicy({ namespace, o, type, actor = '' }: RecordedWrite, before: RecordedPolicy | undefined): void {
     const { world, query } = this.#parts
-    if (query.isOurs(actor)) return
-    const { name } = o['metadata'] as { readonly name: string }
-    for (const story of world.stories())
-      if (story.namespace === namespace && world.rolloutsOf(story).some((rollout) => policyOf(rollout) === name)) this.#changed(story)
+    const { metadata, spec } = o as unknown as RecordedPolicy
+    const next = type === 'DELETED' ? undefined : spec
+    if (query.isOurs(actor) || excludedText(before?.spec) === excludedText(next)) return
+    for (const story of world.stories()) {
+      const rollout = story.namespace === namespace ? bindingOf(world, story) : undefined
+      if (rollout !== undefined && policyOf(rollout) === metadata.name) this.#changed(story)
+    }
   }
 
-  #followTemplate({ t, o, namespace, type }: RecordedWrite): void {
-    const { name, template } = o as unknown as RecordedDaemonSet
+  /** Another template begins a release. Another Rollout that takes over has steps of its own. */
+  #followDaemonSet({ t, o, namespace, type }: RecordedWrite): void {
+    const { name, template, annotations } = o as unknown as RecordedDaemonSet
     const key = `${namespace}/${name}`
+    const by = annotations?.[BOUND]
+    const known = this.#releases.get(key)
     if (type === 'DELETED') this.#releases.delete(key)
-    else if (this.#releases.get(key)?.template !== template) {
-      const isChanged = t - (this.#changedMs.get(key) ?? Number.NEGATIVE_INFINITY) < KNOWN_AFTER_MS
-      this.#releases.set(key, { template, begunMs: t, isChanged })
+    else if (known === undefined || known.template !== template) this.#releases.set(key, { template, begunMs: t, by, isChanged: false })
+    else if (by !== undefined && by !== known.by) {
+      known.isChanged ||= known.by !== undefined
+      known.by = by
     }
   }
 
@@ -148,14 +175,31 @@ class ReachJudge implements Judge {
   }
 }
 
+/** A ReleasePolicy, limited to what decides on the nodes of a release. */
+interface RecordedPolicy {
+  readonly metadata: { readonly name: string }
+  readonly spec?: { readonly nodes?: { readonly exclude?: readonly RecordedSelector[] } }
+}
+
 /** Time (ms) after which each process that runs knows the steps that a user has changed. */
 const KNOWN_AFTER_MS = 60_000
+
+const BOUND = 'tranche.dev/rollout'
 
 /** Keys of taints that come and go with the state of a node. */
 const KUBERNETES = /^node\.(cloudprovider\.)?kubernetes\.io\//
 
 function isDetaching(rollout: RecordedRollout): boolean {
   return rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true
+}
+
+/** Whether the Rollout is in charge, or may be, as none is. */
+function isInCharge(charge: RecordedRollout | undefined, { metadata }: RecordedRollout): boolean {
+  return charge === undefined || charge.metadata.name === metadata.name
+}
+
+function excludedText(spec: RecordedPolicy['spec']): string {
+  return JSON.stringify(spec?.nodes?.exclude ?? [])
 }
 
 function policyOf({ metadata }: RecordedRollout): string | undefined {
