@@ -138,6 +138,16 @@ describe('a version with which a node is lost', () => {
       ['stops them where it is still wanted', (s) => then(s.node('a', { ready: 'Unknown' })), ['G9 b']],
       ['may be known to no watch', (s) => s.node('a', away).wait(500).del('b1'), []],
       [
+        'may be known to the watch of nodes alone, while that of pods has not reported the start of the pod',
+        (s) => s.node('a', away).seen('executor-1', ['nodes', 'daemonsets']).wait(1).del('b1'),
+        [],
+      ],
+      [
+        'stops them where the node is lost after a retry',
+        (s) => then(s.order({ spec: { tranche: { retry: 'again' } } }).node('a', away)),
+        ['G9 b'],
+      ],
+      [
         'stops them where the new pod had crashed before',
         (s) => then(s.pod("a1'", crashing).node('a', { ...silent('node.kubernetes.io/not-ready'), ready: 'False' })),
         ['G9 b'],
