@@ -2,6 +2,7 @@ import { type Permit, WATCHED_NODES_MAX, type WatchedNode } from '@tranche/api-s
 import { type FleetView, nodeInView } from '@tranche/fleet'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { badBefore } from './bad-before.ts'
+import { isLostAfterUpdate } from './counted-nodes.ts'
 import { downSinceMs, downTimeMs, stoppedBeforeMs, type Times } from './down-time.ts'
 import { olderPods } from './stopped-time.ts'
 import { findSuspects, type Suspect } from './suspects.ts'
@@ -89,11 +90,14 @@ function withValidTimes(entry: WatchedNode): WatchedNode {
   return downSince === undefined || parseTime(downSince) !== null ? entry : rest
 }
 
-/** The healthy node of an entry; undefined when it is gone, not desired, or runs another revision: the entry then ends. */
+/**
+ * The healthy node of an entry; undefined when it is gone, or runs another revision, or is not desired though it works: the entry then
+ * ends. The taint of a node that is Ready again may go later.
+ */
 function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect | undefined {
   const node = nodeInView(fleet, name)
   const pod = node?.pods.find(({ terminating, hash }) => !terminating && hash === revision)
-  if (node?.desired !== true || pod === undefined) return undefined
+  if (node === undefined || pod === undefined || !(node.desired || isLostAfterUpdate(node, revision))) return undefined
   return { node: name, pod, isMissing: false, isDown: false, hasLostNode: false, restarts: 0 }
 }
 

@@ -84,6 +84,16 @@ describe('watchNodes', () => {
     expect(next).toMatchObject([{ uid: 'next', restarts: 6, seen: 2, ignoredRestarts: 5 }])
   })
 
+  it('keeps the down time of a lost node that is Ready again before its taint goes', () => {
+    const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 500, restarts: 2 }]
+    expect(watch({ nodes: { a: { taint: 'node.kubernetes.io/unreachable' } }, watched })).toEqual(watched)
+  })
+
+  it('drops a node that is not desired though it works', () => {
+    const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 500, restarts: 2 }]
+    expect(watch({ nodes: { a: { taint: 'gpu' } }, watched })).toEqual([])
+  })
+
   it('drops a node that runs another revision or is gone', () => {
     const watched = ['a', 'gone'].map((node) => ({ node, since: at(1), downSince: at(1) }))
     expect(watch({ nodes: { a: { pod: 'old' } }, watched })).toEqual([])
