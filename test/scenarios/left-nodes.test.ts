@@ -59,6 +59,15 @@ it('the template before is released after the failure like any other', async () 
   expectKept(stage)
 })
 
+it('the dead nodes cost no budget in the next release after the status of the Rollout was lost (G1)', async () => {
+  await loseStatus()
+  await stage.pass(20_000)
+  await stage.setImage('v3')
+  await untilNodesOn(stage, 'v3', 18)
+  await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
+  expectKept(stage)
+})
+
 it.each(['none', 'inProcess'] as const)(
   'a version that a failure on nodes left has stopped is not released again by a change that is undone at once (G12): admission %s',
   async (admission) => {

@@ -1,6 +1,6 @@
 import type { RolloutStep } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { foundPolicy, type RolloutView, strategyOf } from '@tranche/planner'
+import { foundPolicy, planRollout, type RolloutView, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -266,6 +266,20 @@ describe('a node that a release left', () => {
       expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
     })
 
+    it('is not the one that a BatchRelease of another Rollout describes', () => {
+      const fake = twoLeft()
+      const { metadata, spec } = fake.release!
+      const ownerReferences = metadata.ownerReferences?.map((owner) => ({ ...owner, uid: 'another' })) ?? []
+      const foreign = {
+        ...fake.release!,
+        metadata: { ...metadata, ownerReferences },
+        spec: { ...spec, tranche: { ...spec.tranche!, canaryRevision: 'hash-v9' } },
+      }
+      loseStatus(fake)
+      const plan = planRollout({ ...fake.rolloutView()!, release: foreign })
+      expect(plan).toMatchObject({ kind: 'writeStatus', status: { phase: 'Initial', canaryStatus: { canaryRevision: '' } } })
+    })
+
     it('remembers what a retry accepted', () => {
       const fake = twoLeft()
       returnBad(fake, 'node-3')
@@ -276,6 +290,33 @@ describe('a node that a release left', () => {
       settle(fake)
       expect(fake.rollout?.status?.acceptedActions).toEqual({ retry: 'r' })
       expect(fake.release?.spec.tranche?.retry).toBe('r')
+    })
+
+    it.each([
+      { templates: [], former: ['hash-v1'] },
+      { templates: ['v3'], former: ['hash-v1'] },
+      { templates: ['v3', 'v1'], former: undefined },
+    ])('knows the former revisions of its dead nodes after $templates (G1)', ({ templates, former }) => {
+      const fake = twoLeft()
+      for (const template of templates) {
+        fake.setImage(template)
+        settle(fake)
+      }
+      expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy' })
+      expect(fake.rollout?.status?.formerRevisions).toEqual(former)
+      loseStatus(fake)
+      settle(fake)
+      expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy' })
+      expect(fake.rollout?.status?.formerRevisions).toEqual(former)
+    })
+
+    it('counts no dead node of a former revision in the next release (G1)', () => {
+      const fake = twoLeft()
+      loseStatus(fake)
+      settle(fake)
+      fake.setImage('v3')
+      settle(fake)
+      expect(fake.release?.spec.tranche).toMatchObject({ stableRevision: 'hash-v2', formerRevisions: ['hash-v1'] })
     })
 
     it('lifts no failure for a retry that may have been answered before (G10)', () => {

@@ -16,13 +16,14 @@ export function formerRevisions(view: Pick<RolloutView, 'rollout' | 'daemonSet' 
   const before = view.rollout.status
   const { stableRevision, canary } = state
   const known = isFirst(before, state) ? broughtByOthers(view, canary.canaryRevision) : formerBefore(before, state)
-  return stillRun(view, known, hasCompleted(before, state))
+  return (hasCompleted(before, state) ? revisionsStillRun(view.fleet, known) : known)
     .filter((revision) => revision !== stableRevision)
     .slice(0, FORMER_REVISIONS_MAX)
 }
 
-function stillRun({ fleet }: Pick<RolloutView, 'fleet'>, known: readonly string[], hasCompletedNow: boolean): readonly string[] {
-  if (!hasCompletedNow || known.length === 0) return known
+/** @returns those of the revisions that a desired node runs, in their order */
+export function revisionsStillRun(fleet: RolloutView['fleet'], known: readonly string[]): readonly string[] {
+  if (known.length === 0) return known
   const running = new Set(revisionsOn(fleet))
   return known.filter((revision) => running.has(revision))
 }
