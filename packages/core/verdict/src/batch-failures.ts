@@ -1,7 +1,7 @@
 import type { ReleasePlan } from '@tranche/api-schema'
 import { scaleIntOrPercent } from '@tranche/kube-types'
 import type { FleetView } from '@tranche/fleet'
-import { countedNodes } from './counted-nodes.ts'
+import { type CountedRelease, countedNodes } from './counted-nodes.ts'
 import type { FailureTerms } from './failure-terms.ts'
 import type { Suspect } from './suspects.ts'
 
@@ -28,12 +28,13 @@ export function batchFailures(
     plan,
     fleet,
     revision,
-  }: { readonly terms: FailureTerms; readonly plan: ReleasePlan; readonly fleet: FleetView; readonly revision: string },
+    begunAt,
+  }: { readonly terms: FailureTerms; readonly plan: ReleasePlan; readonly fleet: FleetView } & CountedRelease,
   batches: readonly number[],
 ): readonly BatchFailures[] {
   const { perBatch } = terms
   if (perBatch === null) return []
-  const nodes = countedNodes(fleet, revision)
+  const nodes = countedNodes(fleet, { revision, begunAt })
   return [...new Set(batches)].map((batch) => ({
     batch,
     count: batches.filter((other) => other === batch).length,

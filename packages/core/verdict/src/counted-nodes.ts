@@ -1,19 +1,31 @@
 import { type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
+import { parseTime } from '@tranche/kube-types'
 
 /**
  * Whether a node runs the revision and is not desired at present, only because it does not work. It was lost after its update, and counts
- * like a desired node.
+ * like a desired node. A pod from before the release, as after an undo to a former version, is no update.
+ *
+ * @param begunAt creation time of the BatchRelease; undefined where none exists, or the times are not compared
  */
-export function isLostAfterUpdate({ desired, desiredOnReturn, pods }: NodeView, revision: string): boolean {
-  return !desired && desiredOnReturn === true && pods.some(({ hash, terminating }) => !terminating && hash === revision)
+export function isLostAfterUpdate({ desired, desiredOnReturn, pods }: NodeView, revision: string, begunAt?: string): boolean {
+  if (desired || desiredOnReturn !== true) return false
+  const begunMs = parseTime(begunAt) ?? Number.NEGATIVE_INFINITY
+  return pods.some(({ hash, terminating, createdAt }) => !terminating && hash === revision && (parseTime(createdAt) ?? begunMs) >= begunMs)
+}
+
+/** Which release the nodes are counted for. */
+export interface CountedRelease {
+  readonly revision: string
+  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server; undefined where it is unknown. */
+  readonly begunAt?: string | undefined
 }
 
 /** @returns number of nodes that limits in percent refer to: the desired nodes, and those lost after their update. Incremental. */
-export function countedNodes(fleet: FleetView, revision: string): number {
-  return countedPerBlock(fleet, revision).reduce((sum, counted) => sum + counted, 0)
+export function countedNodes(fleet: FleetView, { revision, begunAt }: CountedRelease): number {
+  return countedPerBlock(fleet, { revision, begunAt }).reduce((sum, counted) => sum + counted, 0)
 }
 
-const countedPerBlock = keptPerBlock<string, number>({
-  count: (block, revision) => block.filter((node) => node.desired || isLostAfterUpdate(node, revision)).length,
-  holds: (known, asked) => known === asked,
+const countedPerBlock = keptPerBlock<CountedRelease, number>({
+  count: (block, { revision, begunAt }) => block.filter((node) => node.desired || isLostAfterUpdate(node, revision, begunAt)).length,
+  holds: (known, asked) => known.revision === asked.revision && known.begunAt === asked.begunAt,
 })

@@ -11,7 +11,7 @@ import { failureAfter } from './failure-status.ts'
 
 /** A release, and the facts that a process has observed about its nodes. */
 export interface ReleaseCase {
-  readonly release: Pick<BatchRelease, 'spec' | 'status'>
+  readonly release: Pick<BatchRelease, 'spec' | 'status'> & Partial<Pick<BatchRelease, 'metadata'>>
   readonly fleet: FleetView
   /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number
@@ -54,12 +54,14 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
   const { spec, status } = release
   const revision = releasedRevision(release)
   if (revision === undefined) return null
-  const terms = failureTerms(spec.tranche?.failure, spec.releasePlan, countedNodes(fleet, revision))
+  const begunAt = release.metadata?.creationTimestamp
+  const terms = failureTerms(spec.tranche?.failure, spec.releasePlan, countedNodes(fleet, { revision, begunAt }))
   const before = knownFailure(release)
   const judge = (accepted: readonly string[]): Verdict =>
     judgeRevision({
       ...given,
       revision,
+      begunAt,
       judged: judgedNodes(release),
       // A node that the release left was NotReady then; that is known, and no new failure.
       notReadyDue: isAfterEnd(release) ? undefined : given.notReadyDue,

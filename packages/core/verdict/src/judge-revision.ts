@@ -14,6 +14,8 @@ export interface VerdictQuestion extends Times {
   readonly fleet: FleetView
   /** `controller-revision-hash` to judge. */
   readonly revision: string
+  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server; undefined where it is unknown. */
+  readonly begunAt?: string | undefined
   /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number
   /** Now, on the monotonic clock that stamped the pods, in milliseconds. */
@@ -60,7 +62,7 @@ export interface Verdict {
  * - Time in which the release was stopped counts towards no deadline.
  */
 export function judgeRevision(question: VerdictQuestion): Verdict {
-  const { fleet, revision, terms, plan } = question
+  const { fleet, terms, plan } = question
   const { found, leftMs } = findingsOf(question)
   const perBatch = batchFailures(
     question,
@@ -70,7 +72,7 @@ export function judgeRevision(question: VerdictQuestion): Verdict {
     failed: found.map(({ failed }) => failed),
     count: found.length,
     limit: terms.limit,
-    desired: countedNodes(fleet, revision),
+    desired: countedNodes(fleet, question),
     perBatch,
     isBad: found.length > terms.limit || perBatch.some(({ count, limit }) => count > limit),
     nextChangeMs: Number.isFinite(leftMs) ? question.monotonicMs + Math.max(0, leftMs) : null,

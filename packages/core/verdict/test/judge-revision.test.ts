@@ -1,7 +1,7 @@
 import type { Permit } from '@tranche/api-schema'
 import { verdictText } from '@tranche/verdict'
 import { describe, expect, it } from 'vitest'
-import { at, type CaseSays, failedIn, judge, running, waiting } from './verdict-notation.ts'
+import { at, type CaseSays, failedIn, fleetOf, judge, running, waiting } from './verdict-notation.ts'
 
 const unreachable = 'node.kubernetes.io/unreachable'
 const taken: Permit = { node: 'a', podUid: 'before', podResourceVersion: '4' }
@@ -212,6 +212,14 @@ describe('how many failed nodes are tolerated', () => {
       says: { nodes: { ...two, c: lost, d: lost }, rules: { maxFailedNodes: '51%' } },
       want: { limit: 3, isBad: true },
     },
+    'percent without those that ran the version before the release, as after an undo': {
+      says: {
+        nodes: { ...two, c: { ...lost, createdAt: at(-60) }, d: { ...lost, createdAt: at(-1) } },
+        stopped: { olderPods: ['uid-pod-c', 'uid-pod-d'] },
+        rules: { maxFailedNodes: '51%' },
+      },
+      want: { limit: 2, isBad: false },
+    },
     'as many in one batch with them': {
       says: {
         nodes: { a: lost, b: lost, c: {}, d: {} },
@@ -231,6 +239,14 @@ describe('how many failed nodes are tolerated', () => {
   }
   it.each(Object.entries(cases))('%s', (_name, { says, want }) => {
     expect(judge(says).verdict).toMatchObject(want)
+  })
+
+  it('percent of other nodes in another release, or for another version', () => {
+    const nodes = { a: {}, b: lost }
+    const fleet = fleetOf(nodes)
+    const desired = (says: Partial<CaseSays>): number => judge({ nodes, fleet, ...says }).verdict.desired
+    const next = { tranche: { canaryRevision: 'next' } }
+    expect([desired({}), desired(next), desired({}), desired({ begunAt: at(2) }), desired({ begunAt: at(1) })]).toEqual([2, 1, 2, 1, 2])
   })
 })
 

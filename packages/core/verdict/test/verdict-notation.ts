@@ -33,6 +33,10 @@ export interface NodeSays extends Omit<PodFields, 'node'> {
 /** Fields of a release in a case. */
 export interface CaseSays {
   readonly nodes: Readonly<Record<string, NodeSays>>
+  /** The nodes as another case has seen them, instead. */
+  readonly fleet?: FleetView
+  /** When the BatchRelease was created; the start of the release unless set. */
+  readonly begunAt?: string
   readonly rules?: FailureRules
   /** Seconds since the start of the release. */
   readonly at?: number
@@ -97,7 +101,7 @@ interface Seen {
 function seen(says: CaseSays): Seen {
   const { at: seconds = 10 } = says
   return {
-    fleet: fleetOf(says.nodes),
+    fleet: says.fleet ?? fleetOf(says.nodes),
     minReadyMs: says.minReadyMs ?? 0,
     nowMs: START_MS + seconds * 1000,
     monotonicMs: seconds * 1000,
@@ -146,13 +150,14 @@ function podOf(
   return fleetPod
 }
 
-function releaseOf(says: CaseSays): Pick<BatchRelease, 'spec' | 'status'> {
+function releaseOf(says: CaseSays): Pick<BatchRelease, 'metadata' | 'spec' | 'status'> {
   const base = { canaryRevision: 'new', stableRevision: 'old', release: 'r1' }
   const record = {
     ...{ workloadUid: 'daemonset', epoch: 1, seq: 1, state: 'open' as const, holds: [], generation: 1, revision: 'new' },
     ...{ partition: 0, limit: 10, watermark: '1', permits: says.permits ?? [] },
   }
   return {
+    metadata: { name: 'agent', uid: 'release', resourceVersion: '1', creationTimestamp: says.begunAt ?? at(0) },
     spec: {
       releasePlan: { enableExtraWorkloadForCanary: false, ...says.plan },
       tranche: { ...base, ...(says.rules !== undefined && { failure: says.rules }), ...says.tranche },
