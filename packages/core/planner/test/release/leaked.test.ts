@@ -58,6 +58,15 @@ describe('a pod that came up on the revision', () => {
       { tranche: { formerRevisions: ['new'] }, pod: { createdAt: at(-61_000) } },
       ours,
     ],
+    [
+      'is older than the release of the stable revision, however new that one is',
+      {
+        tranche: { stableRevision: 'new' },
+        annotations: { 'rollouts.kruise.io/daemonset-stable-revision': 'new' },
+        pod: { createdAt: at(-61_000) },
+      },
+      ours,
+    ],
     ['has leaked since, also of a revision that was stable once', { tranche: { formerRevisions: ['new'] } }, leaked],
     ['has leaked during a return to an older revision', { madeMs: -9_000_000 }, leaked],
   ] as const)('%s', (_name, fields, want) => {

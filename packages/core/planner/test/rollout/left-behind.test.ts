@@ -242,6 +242,26 @@ describe('a node that a release left', () => {
     expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-3'])
   })
 
+  it.each([
+    ['rests while its BatchRelease stays', {}, 'Healthy'],
+    ['begins again once its BatchRelease is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }, 'Progressing'],
+  ])('leaves a release that %s, after a template was changed and changed back', (_what, deleting, phase) => {
+    const fake = twoLeft()
+    const release = { ...fake.release!, metadata: { ...fake.release!.metadata, ...deleting } }
+    for (const name of ['node-3', 'node-4']) fake.nodes.set(name, { ready: true, bad: false })
+    settle(fake)
+    const view = fake.rolloutView()!
+    const { metadata, status } = view.daemonSet!
+    const generation = metadata.generation! + 2
+    const annotations = { ...metadata.annotations, [daemonSetAnnotations.inProgressing]: '{}' }
+    const daemonSet = {
+      ...view.daemonSet!,
+      metadata: { ...metadata, annotations, generation },
+      status: { ...status!, observedGeneration: generation },
+    }
+    expect(planRollout({ ...view, release, daemonSet })).toMatchObject({ kind: 'writeStatus', status: { phase } })
+  })
+
   describe('and its release after the status of the Rollout was lost', () => {
     it('is stopped as before (G9)', () => {
       const fake = twoLeft()

@@ -1,6 +1,6 @@
 import { type HeldBy, isListed, progressingTransitions } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { isStopAsked, strategyOf } from '@tranche/planner'
+import { isStopAsked, type RolloutView, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster, type FakeClusterOptions } from '../../../../../test/fakes/fake-cluster.ts'
@@ -231,6 +231,26 @@ describe('a Rollout that is enabled again while its config cannot be pinned', ()
     fake.readsAs = (view) => view
     settle(fake)
     expect([fake.rollout?.status?.currentStepIndex, fake.oldPods().length]).toEqual([1, 4])
+  })
+
+  it.each<[string, (view: RolloutView) => RolloutView]>([
+    ['OpenKruiseActive', (view) => ({ ...view, kruise: { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 } })],
+    [
+      'InvalidSpec',
+      (view) => ({
+        ...view,
+        rollout: { ...view.rollout, spec: { ...view.rollout.spec, strategy: { canary: { steps: [{ replicas: '150%' }] } } } },
+      }),
+    ],
+  ])('begins no release while %s forbids every release', (reason, spoil) => {
+    const fake = paused()
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(fake)
+    fake.readsAs = spoil
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(fake)
+    expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', reason }))
+    expect([fake.rollout?.status?.phase, fake.release]).toEqual(['Disabled', undefined])
   })
 
   function heldAgain(disable: (fake: FakeCluster) => void): FakeCluster {
