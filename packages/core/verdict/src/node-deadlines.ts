@@ -1,4 +1,3 @@
-import { countedNodes } from './counted-nodes.ts'
 import { judgeNode } from './failed-node.ts'
 import { failureTerms } from './failure-terms.ts'
 import { suspectsToJudge } from './judge-revision.ts'
@@ -17,7 +16,7 @@ export function nodeDeadlines(given: ReleaseCase): ReadonlyMap<string, number> {
   if (revision === undefined || isWayBack(release)) return NONE
   const suspects = suspectsToJudge({ ...given, revision, judged: judgedNodes(release), permits: release.status?.flight?.permits ?? [] })
   if (suspects.length === 0) return NONE
-  const terms = failureTerms(tranche?.failure, releasePlan, countedNodes(fleet, { revision, begunAt: release.metadata?.creationTimestamp }))
+  const terms = failureTerms(tranche?.failure, releasePlan, fleet.desired)
   const watched = new Map(given.watched.map((entry) => [entry.node, entry]))
   const accepted = new Set(acceptedBefore(release))
   return new Map(

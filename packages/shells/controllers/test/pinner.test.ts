@@ -7,6 +7,8 @@ import { settle } from '../../../../test/fakes/settle.ts'
 import { createPinner } from '../src/pins/pinner.ts'
 import type { PinPort } from '../src/pins/pin-port.ts'
 
+const PINS = { pins: { versions: () => null } as unknown as PinPort, podPolicy: { fault: () => undefined } }
+
 it('an attempt without an answer keeps a pass waiting for ten seconds, and holds the release from then on, so that an abort is carried out (G9)', async () => {
   const clock = new FakeClock()
   const fake = new FakeCluster()
@@ -36,11 +38,23 @@ it('a question about the policy for pods without an answer does the same', () =>
   expect(pinner.known(view())).toMatchObject({ kind: 'held', reason: 'NoAnswer', recheckAfterMs: 1_000 })
 })
 
-function readsConfig(view: RolloutView): RolloutView {
+it.each([
+  ['ConfigMaps, on an installation without pins', { configMap: { name: 'agent' } }, {}, 'held'],
+  ['Secrets, on an installation without pins', { secret: { secretName: 'agent' } }, {}, 'held'],
+  ['ConfigMaps, while no answer came', { configMap: { name: 'agent' } }, PINS, 'pending'],
+  ['Secrets, in a namespace whose Secrets are not pinned', { secret: { secretName: 'agent' } }, PINS, undefined],
+])('config: Pin of a DaemonSet that reads %s', (_what, source, ports, kind) => {
+  const fake = new FakeCluster()
+  settle(fake)
+  const view: RolloutView = { ...readsConfig(fake.rolloutView()!, source), pinsSecrets: false }
+  expect(createPinner(ports, new FakeClock()).known(view)?.kind).toBe(kind)
+})
+
+function readsConfig(view: RolloutView, source: object = { configMap: { name: 'agent' } }): RolloutView {
   const { daemonSet } = view
   if (daemonSet === undefined) throw new Error('no DaemonSet')
   const { template } = daemonSet.spec
-  const volumes = [{ name: 'config', configMap: { name: 'agent' } }]
+  const volumes = [{ name: 'config', ...source }]
   return {
     ...view,
     daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, template: { ...template, spec: { ...template.spec, volumes } as never } } },

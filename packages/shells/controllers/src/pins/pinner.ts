@@ -1,7 +1,7 @@
 import { OFFERED_CONFIG_ANNOTATION, pinnedObjects } from '@tranche/config'
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
-import { type PinTiming, type RolloutView, takeOverForPins } from '@tranche/planner'
+import { firstNamed, type PinTiming, type RolloutView, takeOverForPins } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import { type Attempt, type Attempted, attemptPins, CHANGES_APART_MS, MOST_CHANGES } from './attempt-pins.ts'
 import { PinPace } from './pin-pace.ts'
@@ -231,20 +231,16 @@ async function within(clock: Clock, ms: number, work: Promise<void>): Promise<vo
   timer.cancel()
 }
 
-/** Holds nothing where the template reads no config. */
+/** Holds nothing where the template reads no config. Secrets count, because the policy asks for them, and an installation may pin them. */
 function notAllowed({ spec }: DaemonSet): PinResult {
   const objects = pinnedObjects(spec.template)
   if (objects.length === 0) return { kind: 'pinned', rolledBack: [] }
-  const more = objects.length - MOST_NAMED
-  const names = objects.slice(0, MOST_NAMED).map(({ kind, name }) => `${kind} ${name}`)
-  const why = `config: Pin: this installation does not allow it, so pods read ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} as they are; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy`
+  const names = firstNamed(objects.map(({ kind, name }) => `${kind} ${name}`))
+  const why = `config: Pin: this installation does not allow it, so pods read ${names} as they are; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy`
   return { kind: 'held', reason: 'PinNotAllowed', why }
 }
 
-/** Objects that a message names. */
-const MOST_NAMED = 3
-
-/** Whether pods of the template would read a copy of anything. */
+/** Whether pods of the template would read a copy of anything. Secrets are pinned only in the namespaces that the installation lists. */
 function hasPins({ pinsSecrets }: RolloutView, { spec }: DaemonSet): boolean {
   return pinnedObjects(spec.template).some(({ kind }) => kind === 'ConfigMap' || pinsSecrets !== false)
 }
