@@ -142,10 +142,8 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
   'preview of an abort of changed config': (drawing) =>
     actionPreview({ type: 'abort', body: {}, revisions: ofConfig.revisions }, ofConfig.report, drawing),
   'preview of an abort to a version that failed': (drawing) => {
-    const heldRevisions = [
-      { digest: 'd', revision: waitsForApproval.report.stableRevision, reason: 'Failed' as const, at: '2026-11-26T00:00:00Z' },
-    ]
-    return actionPreview({ type: 'abort', body: {} }, { ...waitsForApproval.report, heldRevisions }, drawing)
+    const failedStable = { revision: waitsForApproval.report.stableRevision, at: '2026-11-26T00:00:00Z' }
+    return actionPreview({ type: 'abort', body: {} }, { ...waitsForApproval.report, failedStable }, drawing)
   },
   'history of changed config': (drawing) => historyView({ ...history, revisions: ofConfig.revisions, releases: ofConfigReleases }, drawing),
   'preview of an abort without revisions': (drawing) => actionPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),

@@ -90,8 +90,8 @@ describe('the confirmation of an action', () => {
   })
 
   it('says that an abort returns to a version that failed', () => {
-    const heldRevisions = [{ digest: 'd', revision: 'stable', reason: 'Failed' as const, at: '2026-11-26T00:00:00Z' }]
-    expect(textOfAction('abort', report({ heldRevisions, stableRevision: 'stable' })).effects[0]).toBe(
+    const failedStable = { revision: 'stable', at: '2026-11-26T00:00:00Z' }
+    expect(textOfAction('abort', report({ failedStable })).effects[0]).toBe(
       'That returns to revision stable, which is blocked because it failed at 2026-11-26T00:00:00Z.',
     )
   })

@@ -1,6 +1,6 @@
 import type { RolloutReport, RolloutStep } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
-import { isFinalising, stepSelectorText, stepsOf } from '@tranche/planner'
+import { failedStable, isFinalising, stepSelectorText, stepsOf } from '@tranche/planner'
 import { allowedActions } from './allowed-actions.ts'
 import { leftNodesIn } from './left-nodes.ts'
 import { countZones, stateQuestion } from './node-state.ts'
@@ -28,6 +28,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const pinned = pinnedConfigOf(facts.daemonSet)
   const left = otherWorkload(facts.rollout) === null ? leftNodesIn(outline) : []
   const sizes = stepSizes(outline)
+  const failed = failedStable(facts.rollout)
   const steps = stepsOf(facts.rollout)
   return {
     ...summary,
@@ -40,6 +41,7 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
     })),
     ...(status?.failure !== undefined && { failure: status.failure }),
     heldRevisions: status?.heldRevisions ?? [],
+    ...(failed !== undefined && { failedStable: { revision: failed.revision, ...(failed.at !== undefined && { at: failed.at }) } }),
     ...(status?.lastAction !== undefined && { lastAction: status.lastAction }),
     actions: allowedActions(facts),
     ...(policy !== undefined && { policy }),

@@ -51,10 +51,9 @@ function effect({ type, body, revisions = [] }: PreviewedAction, report: Rollout
 }
 
 /** Says that the version to which an abort returns is blocked. Begins with a comma; empty where it is not. */
-function failedText({ stableRevision, heldRevisions }: RolloutReport): string {
-  const failed = heldRevisions.find(({ revision, reason }) => revision === stableRevision && reason === 'Failed')
-  if (failed === undefined) return ''
-  return `, which is blocked because it failed${failed.at === undefined ? '' : ` at ${failed.at}`}`
+function failedText({ failedStable }: RolloutReport): string {
+  if (failedStable === undefined) return ''
+  return `, which is blocked because it failed${failedStable.at === undefined ? '' : ` at ${failedStable.at}`}`
 }
 
 /** Remaining pauses by step, and what `--full` also skips. */

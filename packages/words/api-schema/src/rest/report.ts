@@ -119,6 +119,9 @@ export const rolloutReportSchema = rolloutSummarySchema
     steps: z.array(stepReportSchema),
     failure: failureSchema.optional(),
     heldRevisions: z.array(heldRevisionSchema),
+    failedStable: heldRevisionSchema.pick({ revision: true, at: true }).optional().meta({
+      description: 'The revision that an abort returns to, if it is blocked because it failed.',
+    }),
     lastAction: lastActionSchema.optional(),
     actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would be accepted now.' }),
     policy: z.string().optional().meta({ description: 'Name of the ReleasePolicy that the Rollout refers to.' }),

@@ -90,8 +90,7 @@ const wordings: Readonly<Record<ActionType, (report: RolloutReport, details: Act
 
 /** Often only the config differs: then the versions of the images say nothing. */
 function abortWording(report: RolloutReport, changedConfig: readonly string[]): Wording {
-  const { images, stableImages, nodes, stableRevision, heldRevisions } = report
-  const failed = heldRevisions.find(({ revision, reason }) => revision === stableRevision && reason === 'Failed')
+  const { images, stableImages, nodes, failedStable: failed } = report
   const version = versionsOf(images)
   const isOfConfig = changedConfig.length > 0
   const named = isOfConfig ? `${version} (changed ${changedConfig.join(', ')})` : version
