@@ -1,4 +1,4 @@
-import { type ActionType, reachWaitReasons, type RecordedAction, type Rollout, type RolloutAction } from '@tranche/api-schema'
+import { type ActionType, isReachWait, type RecordedAction, type Rollout, type RolloutAction } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, type KubeObject, keyOf, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
 import { configReturnText, failedStableText } from '@tranche/planner'
@@ -145,8 +145,7 @@ function effectText({ type, step, full, revision }: RolloutAction, facts: Action
 /** A promote ends no wait for nodes that the batch cannot reach. */
 function stuckText({ rollout }: ActionFacts): string {
   const { waitingFor } = rollout?.status ?? {}
-  const isStuck = reachWaitReasons.some((reason) => reason === waitingFor?.reason)
-  return isStuck ? `; it still waits: ${waitingFor?.message ?? ''}` : ''
+  return isReachWait(waitingFor?.reason) ? `; it still waits: ${waitingFor?.message ?? ''}` : ''
 }
 
 /** What users may not expect of the version to which an abort returns: it failed itself, or it has other config. */

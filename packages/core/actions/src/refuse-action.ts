@@ -1,5 +1,6 @@
-import { isReachWait, type Rollout, type ActionType } from '@tranche/api-schema'
-import { commandText, retryHeldText } from '@tranche/planner'
+import type { Rollout, ActionType } from '@tranche/api-schema'
+import { commandText, hasLaterStep, isDeletedOrDisabled, retryHeldText } from '@tranche/planner'
+import { rolloutAnnotations } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type Standing, standingOf, standingText } from './standing.ts'
 import { refused, type Action, type ActionRejection } from './action.ts'
@@ -95,8 +96,16 @@ function releaseRefusal(rollout: Rollout, standing: Standing): ActionRejection |
     standing.stalled === 'ReleaseFailed'
       ? `run ${commandText(rollout, 'undo')} to release the earlier revision, or ${commandText(rollout, 'retry')} to update the nodes left all the same`
       : 'wait for the next release'
-  const fix = standing.isDisabled ? 'set spec.disabled to false to release in steps' : atRest
+  const fix = isDeletedOrDisabled(rollout) ? whileOff(rollout) : atRest
   return refused('ACTION_REJECTED', standingText(standing), fix)
+}
+
+/** A release that ends first because the Rollout is disabled or deleted takes no action. */
+function whileOff({ spec, status }: Rollout): string {
+  const isEnding = status?.phase === 'Disabling' || status?.phase === 'Terminating'
+  const enable = spec.disabled === true ? ['set spec.disabled to false to release in steps'] : []
+  const end = isEnding ? [`set ${rolloutAnnotations.onDelete} to Freeze to leave the nodes as they are, or to Rollback to roll back`] : []
+  return [...enable, ...end].join(', or ') || 'wait until the Rollout is deleted'
 }
 
 function stopRefusal(rollout: Rollout, { stalled, isBad, canaryRevision }: Standing): ActionRejection | null {
@@ -127,10 +136,9 @@ const beforePause: readonly string[] = ['BeforeStepUpgrade', 'StepUpgrade', 'Ste
 
 function whileNotReady(rollout: Rollout, { step, steps, isReturn }: Standing): string {
   const { reason } = rollout.status?.waitingFor ?? {}
-  const onward =
-    step < steps && isReachWait(reason)
-      ? [`run ${commandText(rollout, 'jump', '--step', String(step + 1))} to continue with the next step`]
-      : []
+  const onward = hasLaterStep({ step, steps, leavesNodes: reason === 'NoNodeInReach' })
+    ? [`run ${commandText(rollout, 'jump', '--step', String(step + 1))} to continue with the next step`]
+    : []
   const back = isReturn ? [] : [`run ${commandText(rollout, 'abort')} to roll back`]
   return ['wait until it is ready', ...onward, ...back].join(', or ')
 }

@@ -153,6 +153,11 @@ describe('the status that an action was checked against', () => {
 it.each([
   ['names the wait', 'NotAvailable', 'wait until it is ready, or run tranche abort agent -n demo to roll back'],
   [
+    'names no jump where the policy may exclude the nodes of every step',
+    'NodesExcluded',
+    'wait until it is ready, or run tranche abort agent -n demo to roll back',
+  ],
+  [
     'names the jump past a step without nodes',
     'NoNodeInReach',
     'wait until it is ready, or run tranche jump agent -n demo --step 3 to continue with the next step, or run tranche abort agent -n demo to roll back',
@@ -163,6 +168,24 @@ it.each([
   const waiting = { ...rollout!, status: { ...rollout!.status!, waitingFor } }
   const message = 'step 2 of 3 is not ready to be approved: waiting for node-010'
   expect(planAction(anAction('approve'), { ...facts, rollout: waiting })).toMatchObject({ code: no, message, fix })
+})
+
+it.each([
+  ['disabled', 'Disabling', 'set spec.disabled to false to release in steps, or set tranche.dev/on-delete to Freeze'],
+  ['deleted', 'Terminating', 'set tranche.dev/on-delete to Freeze'],
+  ['disabled', 'Disabled', 'set spec.disabled to false to release in steps'],
+  ['deleted', 'Healthy', 'wait until the Rollout is deleted'],
+] as const)('an abort of a release that ends because the Rollout is %s (%s) names the way out', (cause, phase, fix) => {
+  const { rollout, ...facts } = factsIn('updating')
+  const { metadata, spec, status } = rollout!
+  const off = {
+    ...rollout!,
+    metadata: { ...metadata, ...(cause === 'deleted' && { deletionTimestamp: '2026-11-26T00:00:00Z' }) },
+    spec: { ...spec, disabled: cause === 'disabled' },
+    status: { ...status!, phase },
+  }
+  const end = fix.endsWith('Freeze') ? ' to leave the nodes as they are, or to Rollback to roll back' : ''
+  expect(planAction(anAction('abort'), { ...facts, rollout: off })).toMatchObject({ code: no, fix: `${fix}${end}` })
 })
 
 it('an approval of a step that another user has just approved is refused, because the release has moved on', () => {

@@ -3,7 +3,7 @@ import { waitOf } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
-import { hasLaterStep, type Outline } from './outline.ts'
+import { mayJumpOn, type Outline } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { pauseText } from './pause-text.ts'
 import { healedText, presentMessage } from './present-message.ts'
@@ -39,7 +39,7 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
 
 /** Whether an action leads on: a jump helps a step that reaches no node only where a later one may. */
 function isOnward(outline: Outline, reason: string, action: ActionType): boolean {
-  return reason !== 'NodesExcluded' || action !== 'jump' || hasLaterStep(outline)
+  return reason !== 'NodesExcluded' || action !== 'jump' || mayJumpOn(outline)
 }
 
 /** Null after a completed rollback: no decision is left. */

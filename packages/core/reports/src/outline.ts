@@ -7,6 +7,7 @@ import {
   type Discovery,
   discoverRevisions,
   hashOf,
+  hasLaterStep,
   isForeign,
   nodeRulesFor,
   stepsOf,
@@ -103,11 +104,11 @@ export function comparedStable({ facts, release, stable, replaced }: Outline): s
   return release === undefined && !isReleaseUnderWay(facts.rollout) ? stable : replaced
 }
 
-/** Whether a step follows the present one to which a jump leads: none updates a node while the policy excludes all of them. */
-export function hasLaterStep(outline: Outline): boolean {
-  const { rollout } = outline.facts
-  if (progressOf(outline).excluded.length >= outline.fleet.desired) return false
-  return (rollout.status?.canaryStatus?.currentStepIndex ?? 0) < stepsOf(rollout).length
+/** Whether a jump leads from a step without a node in reach to one that may have some. */
+export function mayJumpOn(outline: Outline): boolean {
+  const { facts, fleet } = outline
+  const step = facts.rollout.status?.canaryStatus?.currentStepIndex ?? 0
+  return hasLaterStep({ step, steps: stepsOf(facts.rollout).length, leavesNodes: progressOf(outline).excluded.length < fleet.desired })
 }
 
 /** Permits in the record of the release. */

@@ -8,14 +8,23 @@ import {
 } from '@tranche/api-schema'
 import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
 import { tallyNodes } from '@tranche/fence'
-import { failedStable, failedStableText, firstNodes, hashOf, revisionText, stepsOf, unpinnedText } from '@tranche/planner'
-import { parseTime, timeText } from '@tranche/kube-types'
+import {
+  failedStable,
+  failedStableText,
+  firstNodes,
+  hashOf,
+  isDeletedOrDisabled,
+  revisionText,
+  stepsOf,
+  unpinnedText,
+} from '@tranche/planner'
+import { parseTime, rolloutAnnotations, timeText } from '@tranche/kube-types'
 import { acceptedBefore, isWayBack } from '@tranche/verdict'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
-import { hasLaterStep, type Outline, progressOf } from './outline.ts'
+import { mayJumpOn, type Outline, progressOf } from './outline.ts'
 import { presentWait } from './present-message.ts'
 
 /** Why no pod at all is deleted. */
@@ -115,7 +124,7 @@ function nextByItself(outline: Outline): string | undefined {
   if (otherWorkload(rollout) !== null) return 'use the controller for this kind of workload'
   if (isUpdatingLeft(outline)) return 'the nodes that are being updated have an available pod'
   const waiting = presentWait(outline)
-  if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), actionText(outline, 'abort')].join('; ')
+  if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), wayBackText(outline)].join('; ')
   if (waiting !== undefined) {
     const text = waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
     if (isForAccepted(outline, waiting)) return `${text}; ${actionText(outline, 'abort')}`
@@ -150,8 +159,16 @@ function reachNexts(outline: Outline): readonly string[] {
   ]
 }
 
+/** An abort is rejected while the Rollout is disabled or deleted. */
+function wayBackText(outline: Outline): string {
+  const { rollout } = outline.facts
+  return isDeletedOrDisabled(rollout)
+    ? `${rolloutAnnotations.onDelete} is Freeze: leave the nodes as they are, or Rollback`
+    : actionText(outline, 'abort')
+}
+
 function jumpText(outline: Outline): readonly string[] {
-  return hasLaterStep(outline) ? [actionTexts.jump] : []
+  return mayJumpOn(outline) ? [actionTexts.jump] : []
 }
 
 /** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */

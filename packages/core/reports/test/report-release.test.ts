@@ -13,6 +13,22 @@ const steps: readonly RolloutStep[] = [
   { replicas: '60%', pause: { duration: 60 } },
 ]
 
+it.each([
+  ['the one before', 'old', { revision: 'old', at: '2023-11-14T21:00:00Z' }],
+  ['the released one', 'new', undefined],
+])('a report names the failed version that an abort returns to: %s is blocked', (_which, revision, failedStable) => {
+  const heldRevisions = [{ digest: 'd', revision, reason: 'Failed' as const, at: '2023-11-14T21:00:00Z' }]
+  const facts = aReading({ nodes: 'a:new b:old', rolloutStatus: { ...inState('StepPaused'), heldRevisions } })
+  expect(reportRollout(facts).failedStable).toEqual(failedStable)
+})
+
+it('a report of a release of the stable version names none', () => {
+  const heldRevisions = [{ digest: 'd', revision: 'new', reason: 'Failed' as const }]
+  const { canaryStatus, ...status } = inState('StepPaused') as { canaryStatus: object }
+  const facts = aReading({ rolloutStatus: { ...status, canaryStatus: { ...canaryStatus, stableRevision: 'new' }, heldRevisions } as never })
+  expect(reportRollout(facts).failedStable).toBeUndefined()
+})
+
 describe('what a Rollout waits for', () => {
   it.each<[string, FactsFields, object]>([
     [
@@ -71,6 +87,18 @@ describe('what a Rollout waits for', () => {
       {
         rule: 'NotReady',
         next: 'one of a, b is Ready, and not in maintenance; jump: continue at another step; abort: roll back to the stable revision',
+      },
+    ],
+    [
+      'a node in reach, while it is disabled',
+      {
+        nodes: 'a:old? b:old?',
+        status: waiting('NoNodeInReach', 'no node of the batch is in reach'),
+        rollout: { disabled: true, strategy: { canary: { steps: [{ replicas: '100%' }] } } },
+        rolloutStatus: { phase: 'Disabling' },
+      },
+      {
+        next: 'one of a, b is Ready, and not in maintenance; tranche.dev/on-delete is Freeze: leave the nodes as they are, or Rollback',
       },
     ],
     [

@@ -1,6 +1,8 @@
 import type { BatchRelease, ReachWaitReason, Waiting } from '@tranche/api-schema'
 import { isWayBack } from '@tranche/verdict'
+import { rolloutAnnotations } from '@tranche/kube-types'
 import type { BatchProgress } from './progress/batch-progress.ts'
+import { hasLaterStep } from './progress/later-step.ts'
 import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts'
 
 /**
@@ -9,7 +11,7 @@ import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts
  */
 export function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<Waiting, 'since'> {
   const { unwell, between, away, effectiveSize, updated, outOfReach } = progress
-  if (outOfReach !== undefined) return reachWait(progress, outOfReach, hasLaterStep(release) && progress.excluded.length < progress.desired)
+  if (outOfReach !== undefined) return reachWait(progress, outOfReach, wayOut(progress, release))
   if (unwell.length > 0) {
     const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}${failingBackText(progress, release)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
@@ -32,7 +34,7 @@ function failingBackText({ unwell }: BatchProgress, release: BatchRelease | unde
 type ReachWait = Omit<Waiting, 'since'> & { readonly reason: ReachWaitReason }
 
 /** No desired node runs the revision, and the batch can take none: says why for which nodes, and what ends that. */
-function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], hasLater: boolean): ReachWait {
+function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], out: string): ReachWait {
   const away = outOfReach.length === 0 ? [] : [`NotReady, out of service or in maintenance: ${firstNodes(outOfReach)}`]
   const left = excluded.length === 0 ? [] : [`excluded by the policy: ${firstNodes(excluded)}`]
   const back = outOfReach.length === 1 ? `${outOfReach[0]} is back` : 'one of them is back'
@@ -41,13 +43,16 @@ function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], h
   const what = isPolicy
     ? `the policy excludes every node of the batch (${firstNodes(excluded)}), and no desired node runs the revision`
     : `no node of the batch is in reach, and no desired node runs the revision (${[...away, ...left].join('; ')})`
-  const message = `${what}; it continues once ${ends}; or ${hasLater ? 'jump to a later step, or ' : ''}abort`
+  const message = `${what}; it continues once ${ends}; or ${out}`
   return { reason: isPolicy ? 'NodesExcluded' : 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
 }
 
-function hasLaterStep(release: BatchRelease | undefined): boolean {
+/** After the steps, the release may run only because its Rollout is disabled or deleted: an abort is rejected then. */
+function wayOut({ excluded, desired }: BatchProgress, release: BatchRelease | undefined): string {
   const { batchPartition, batches = [] } = release?.spec.releasePlan ?? {}
-  return batchPartition !== undefined && batchPartition + 1 < batches.length
+  if (batchPartition === undefined) return `abort; if the Rollout is disabled or deleted, set ${rolloutAnnotations.onDelete} to Freeze`
+  const hasLater = hasLaterStep({ step: batchPartition + 1, steps: batches.length, leavesNodes: excluded.length < desired })
+  return hasLater ? 'jump to a later step, or abort' : 'abort'
 }
 
 /** @param nodes number of nodes that the batch still lacks */

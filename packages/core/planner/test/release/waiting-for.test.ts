@@ -72,7 +72,11 @@ describe('a release without a node in reach', () => {
     const view = aView({ record: { state: 'open' }, status: { phase: 'Finalizing' }, tranche, view: { fleet } })
     const release = { ...view.release, spec: { ...view.release.spec, releasePlan } }
     const last = { ...view, release }
-    expect(waitingFor(last, wantedAllowance(last))).toMatchObject({ reason: 'NoNodeInReach', nodes: ['a', 'b'] })
+    expect(waitingFor(last, wantedAllowance(last))).toMatchObject({
+      reason: 'NoNodeInReach',
+      nodes: ['a', 'b'],
+      message: expect.stringMatching(/; or abort; if the Rollout is disabled or deleted, set tranche.dev\/on-delete to Freeze$/),
+    })
   })
 })
 
