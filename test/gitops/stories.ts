@@ -143,6 +143,7 @@ export const stories: Readonly<Record<string, Story>> = {
     },
   },
   'config that may not be pinned': {
+    options: { configMaps: ['agent'] },
     async play(stage) {
       await stage.patchRollout({ metadata: { annotations: goesBy('pinned') } })
       await stage.client.create(resourcePaths.releasePolicies, {
