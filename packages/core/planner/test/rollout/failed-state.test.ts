@@ -284,6 +284,16 @@ describe('an inconclusive analysis', () => {
     expect(condition(fake, 'Stalled')?.message).toContain('3 of 3 measurements say nothing (ReleasePolicy strict); ')
   })
 
+  it('names the annotation that ends its release, where its Rollout is disabled: an abort is rejected then', () => {
+    const fake = failed({ ...inconclusive, action: 'Pause' })
+    annotate(fake, { 'tranche.dev/on-delete': 'Complete' })
+    fake.rollout = { ...fake.rollout!, spec: { ...fake.rollout!.spec, disabled: true } }
+    passRollout(fake)
+    passRollout(fake)
+    expect(condition(fake, 'Stalled')?.message).toMatch(/to skip the analysis, or kubectl annotate .* tranche\.dev\/on-delete=Rollback/)
+    expect(condition(fake, 'Stalled')?.message).not.toContain('tranche abort')
+  })
+
   it('is measured again when a pause that was set since is removed', () => {
     const fake = failed(inconclusive)
     fake.pause(true)

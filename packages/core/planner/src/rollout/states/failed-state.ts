@@ -63,14 +63,16 @@ function rollbackText(view: RolloutView, state: RolloutState, failure: Failure):
 
 function wayOut(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>, { reason, limit = 0 }: Failure): string {
   const stopped = 'no more pods are deleted for it'
-  if (reason === 'AnalysisInconclusive')
-    return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${commandText(view.rollout, 'promote', '--full')} to skip the analysis, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template`
+  const back = wayBack(view, canary)
+  if (reason === 'AnalysisInconclusive') {
+    const skip = `${commandText(view.rollout, 'promote', '--full')} to skip the analysis`
+    return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${skip}, or ${back}; or apply another template`
+  }
   const { autoResume } = policyTerms(view).failure ?? {}
   const byItself =
     autoResume === undefined
       ? ''
       : `; it continues by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
-  const back = wayBack(view, canary)
   return `${stopped}; run ${commandText(view.rollout, 'retry')} to continue all the same, or ${back}; or apply another template${byItself}`
 }
 
