@@ -29,6 +29,17 @@ export interface FailureKind {
   readonly deadline?: number
 }
 
+/** The node of a new pod dies once its kubelet has started the pod. */
+const killsItsNode: Omit<FailureKind, 'name'> = {
+  settings: { 'start-ms': '4000' },
+  after: killFirstTaken,
+  says: /NodeNotReady: the node became NotReady after its kubelet had started the new pod/,
+  deadline: 120,
+  most: 10,
+  withinSeconds: 60,
+  reaches: 10,
+}
+
 /** Every kind. Containers fail at once. Failures that only a deadline shows take 20 s, or 10 s if the pod cannot be scheduled. */
 export const failureKinds: readonly FailureKind[] = [
   {
@@ -149,27 +160,8 @@ export const failureKinds: readonly FailureKind[] = [
     withinSeconds: 7,
     reaches: 10,
   },
-  {
-    name: 'a node that dies of it',
-    settings: { 'start-ms': '4000' },
-    after: killFirstTaken,
-    says: /NodeNotReady: the node became NotReady after its kubelet had started the new pod/,
-    deadline: 120,
-    most: 10,
-    withinSeconds: 60,
-    reaches: 10,
-  },
-  {
-    name: 'a node that dies of it, and on which the agent is not desired then',
-    tolerations: [],
-    settings: { 'start-ms': '4000' },
-    after: killFirstTaken,
-    says: /NodeNotReady: the node became NotReady after its kubelet had started the new pod/,
-    deadline: 120,
-    most: 10,
-    withinSeconds: 60,
-    reaches: 10,
-  },
+  { name: 'a node that dies of it', ...killsItsNode },
+  { name: 'a node that dies of it, and on which the agent is not desired then', ...killsItsNode, tolerations: [] },
 ]
 
 /** Kills the first node whose kubelet has started the new pod. */

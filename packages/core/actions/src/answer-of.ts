@@ -1,7 +1,7 @@
 import type { ActionResult, RecordedAction, Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { answeredIds, endsRelease, onDeletePolicy, releaseAgainText } from '@tranche/planner'
-import { notBlockedText } from './plan-template.ts'
+import { blockedText, notBlockedText } from './plan-template.ts'
 import { recordedActionsOf } from './recorded-actions.ts'
 import { standingOf, standingText, unansweredAction } from './standing.ts'
 import { refused, type ActionFacts, type ActionRejection } from './action.ts'
@@ -66,9 +66,7 @@ function templateAnswer(
 function replacedByUndo({ type, revision }: RecordedAction, { status }: Rollout): string {
   if (type !== 'undo' || revision === undefined || status?.rollbackFrom !== revision) return ''
   const isBlocked = status.heldRevisions?.some((held) => held.revision === revision) === true
-  return isBlocked
-    ? `; revision ${revision} is blocked, so applying its template again does not release it`
-    : `; ${notBlockedText(revision)}`
+  return `; ${isBlocked ? blockedText(revision) : notBlockedText(revision)}`
 }
 
 function pauseAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {

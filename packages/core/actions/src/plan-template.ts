@@ -84,9 +84,14 @@ function replacedText(present: ControllerRevision, rollout: Rollout | undefined)
   // The status keeps the failure of a version that was rolled back.
   const isOfPresent = canaryStatus?.canaryRevision === name && partsOfReleaseId(failure?.release).revision === name
   const hasFailed = isOfPresent && failure?.stops === true && failure.reason !== 'AnalysisInconclusive'
-  if (hasFailed || isHeld(present, rollout)) return `; revision ${name} is blocked, so applying its template again does not release it`
+  if (hasFailed || isHeld(present, rollout)) return `; ${blockedText(name)}`
   const isReleasing = phase === 'Progressing' && canaryStatus?.canaryRevision === name
   return isReleasing ? `; ${notBlockedText(name)}` : ''
+}
+
+/** @returns what the block of a replaced version does */
+export function blockedText(revision: string): string {
+  return `revision ${revision} is blocked, so applying its template again does not release it`
 }
 
 /** @returns what a rollback without a block leaves to be done */

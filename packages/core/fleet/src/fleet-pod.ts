@@ -130,6 +130,16 @@ export function availableFromMs(pod: FleetPod, minReadyMs: number): number | nul
   return pod.readyFromMs === null ? null : pod.readyFromMs + minReadyMs
 }
 
+/**
+ * Whether a pod is no older than a release, by the clock of the API server. Where the times cannot be compared, it is.
+ *
+ * @param begunAt creation time of the BatchRelease, in RFC 3339; undefined where none exists
+ */
+export function isCreatedSince({ createdAt }: Pick<FleetPod, 'createdAt'>, begunAt: string | undefined): boolean {
+  const [begunMs, createdMs] = [parseTime(begunAt), parseTime(createdAt)]
+  return begunMs === null || createdMs === null || createdMs >= begunMs
+}
+
 /** Whether a pod is available: Ready for at least `minReadyMs` and not terminating. */
 export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: number): boolean {
   if (pod.terminating || !pod.ready) return false

@@ -14,12 +14,13 @@ import {
   firstNodes,
   hashOf,
   isDeletedOrDisabled,
+  isFailingBack,
   revisionText,
   stepsOf,
   unpinnedText,
 } from '@tranche/planner'
 import { parseTime, rolloutAnnotations, timeText } from '@tranche/kube-types'
-import { acceptedBefore, isWayBack } from '@tranche/verdict'
+import { acceptedBefore } from '@tranche/verdict'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -128,19 +129,15 @@ function nextByItself(outline: Outline): string | undefined {
   if (waiting !== undefined) {
     const text = waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
     if (isForAccepted(outline, waiting)) return `${text}; ${actionText(outline, 'abort')}`
-    return isBackAndFailing(outline) ? `${text}; ${actionText(outline, 'undo')}; or another template is applied` : text
+    return isFailingBack(progressOf(outline), outline.facts.release)
+      ? `${text}; ${actionText(outline, 'undo')}; or another template is applied`
+      : text
   }
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
   const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration
   const sinceMs = parseTime(lastUpdateTime)
   if (currentStepState !== 'StepPaused' || seconds === undefined || sinceMs === null) return undefined
   return `its pause ends at ${timeText(sinceMs + seconds * 1000)}`
-}
-
-/** Whether the version of a rollback fails on a node. Nothing stops it, and it may wait for good. */
-function isBackAndFailing(outline: Outline): boolean {
-  const { release } = outline.facts
-  return release !== undefined && isWayBack(release) && progressOf(outline).unwell.some(({ pod }) => pod.trouble !== undefined)
 }
 
 /** Whether it waits for nothing but nodes whose failures a retry accepted: they may never recover. */

@@ -1,5 +1,4 @@
-import { type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
-import { parseTime } from '@tranche/kube-types'
+import { type FleetView, isCreatedSince, keptPerBlock, type NodeView } from '@tranche/fleet'
 
 /**
  * Whether a node runs the revision and is not desired at present, only because it does not work. It was lost after its update, and counts
@@ -9,8 +8,7 @@ import { parseTime } from '@tranche/kube-types'
  */
 export function isLostAfterUpdate({ desired, desiredOnReturn, pods }: NodeView, revision: string, begunAt?: string): boolean {
   if (desired || desiredOnReturn !== true) return false
-  const begunMs = parseTime(begunAt) ?? Number.NEGATIVE_INFINITY
-  return pods.some(({ hash, terminating, createdAt }) => !terminating && hash === revision && (parseTime(createdAt) ?? begunMs) >= begunMs)
+  return pods.some((pod) => !pod.terminating && pod.hash === revision && isCreatedSince(pod, begunAt))
 }
 
 /** Which release the nodes are counted for. */

@@ -1,5 +1,4 @@
-import { parseTime } from '@tranche/kube-types'
-import { type FleetPod, type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
+import { type FleetPod, type FleetView, isCreatedSince, keptPerBlock, type NodeView } from '@tranche/fleet'
 
 /** Whether a standing pod is not on the revision; a pod of unknown revision is old. */
 export function isOld(pod: FleetPod, revision: string): boolean {
@@ -27,8 +26,7 @@ export interface Revisions {
  * then takes its place in the batch.
  */
 export function wasMoved({ pods }: NodeView, { canary, begunAt }: Revisions): boolean {
-  const begunMs = parseTime(begunAt) ?? Number.NEGATIVE_INFINITY
-  return pods.some(({ hash, createdAt }) => hash === canary && (parseTime(createdAt) ?? begunMs) >= begunMs)
+  return pods.some((pod) => pod.hash === canary && isCreatedSince(pod, begunAt))
 }
 
 /**

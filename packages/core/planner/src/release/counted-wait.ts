@@ -25,9 +25,14 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
   return { reason: 'Upgrading', message, nodes: [] }
 }
 
-/** Nothing stops a rollback, so it waits for nodes on which its version fails. Begins with a semicolon; empty for other waits. */
-function failingBackText({ unwell }: BatchProgress, release: BatchRelease | undefined): string {
-  if (release === undefined || !isWayBack(release) || !unwell.some(({ pod }) => pod.trouble !== undefined)) return ''
+/** Whether the version of a rollback fails on a node. Nothing stops it, so it may wait for good. */
+export function isFailingBack({ unwell }: Pick<BatchProgress, 'unwell'>, release: BatchRelease | undefined): boolean {
+  return release !== undefined && isWayBack(release) && unwell.some(({ pod }) => pod.trouble !== undefined)
+}
+
+/** Begins with a semicolon; empty for other waits. */
+function failingBackText(progress: BatchProgress, release: BatchRelease | undefined): string {
+  if (!isFailingBack(progress, release)) return ''
   return '; nothing stops a rollback: fix these nodes, undo to another revision, or apply another template'
 }
 

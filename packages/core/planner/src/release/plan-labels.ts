@@ -1,5 +1,5 @@
 import type { FlightRecord } from '@tranche/api-schema'
-import { type FleetPod, keptPerBlock } from '@tranche/fleet'
+import { type FleetPod, isCreatedSince, keptPerBlock } from '@tranche/fleet'
 import { LEAKED_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL, parseTime } from '@tranche/kube-types'
 import type { BatchReleasePlan, PodLabels } from './view/batch-release-plan.ts'
 import { hashOf } from './view/discover-revisions.ts'
@@ -57,7 +57,7 @@ const MADE_FOR_IT_MS = 60_000
 function isOfThisRelease({ release, revisions }: ReleaseView, { revision }: FlightRecord, pod: FleetPod): boolean {
   const begunMs = parseTime(release.metadata.creationTimestamp)
   if (begunMs === null) return false
-  if ((parseTime(pod.createdAt) ?? 0) >= begunMs) return true
+  if (isCreatedSince(pod, release.metadata.creationTimestamp)) return true
   const { stableRevision, formerRevisions = [] } = release.spec.tranche ?? {}
   if (revision === stableRevision || formerRevisions.includes(revision)) return false
   const made = revisions.find((one) => hashOf(one) === revision)?.metadata.creationTimestamp

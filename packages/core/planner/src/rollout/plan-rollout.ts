@@ -36,7 +36,7 @@ import { mayWriteStatus } from './view/status-writes.ts'
  * writes is safe: the next pass resumes.
  */
 export function planRollout(read: RolloutView): RolloutPlan {
-  const view = withMemory(read, statusOfEnded(read))
+  const view = withMemory(read, statusOfEnded)
   return planMissingRevision(view, keepStored(view, decide(view)))
 }
 

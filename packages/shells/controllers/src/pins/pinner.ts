@@ -1,7 +1,7 @@
 import { OFFERED_CONFIG_ANNOTATION, pinnedObjects } from '@tranche/config'
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyOf, keyText } from '@tranche/kube-types'
-import { firstNamed, type PinTiming, type RolloutView, takeOverForPins } from '@tranche/planner'
+import { firstNodes, type PinTiming, type RolloutView, takeOverForPins } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import { type Attempt, type Attempted, attemptPins, CHANGES_APART_MS, MOST_CHANGES } from './attempt-pins.ts'
 import { PinPace } from './pin-pace.ts'
@@ -235,7 +235,7 @@ async function within(clock: Clock, ms: number, work: Promise<void>): Promise<vo
 function notAllowed({ spec }: DaemonSet): PinResult {
   const objects = pinnedObjects(spec.template)
   if (objects.length === 0) return { kind: 'pinned', rolledBack: [] }
-  const names = firstNamed(objects.map(({ kind, name }) => `${kind} ${name}`))
+  const names = firstNodes(objects.map(({ kind, name }) => `${kind} ${name}`))
   const why = `config: Pin: this installation does not allow it, so pods read ${names} as they are; start the controller with --pin-config (rbac.configPin of the chart), or remove config from the ReleasePolicy`
   return { kind: 'held', reason: 'PinNotAllowed', why }
 }

@@ -26,7 +26,7 @@ export function badBeforeText({ unwell }: Pick<BatchProgress, 'unwell'>, record:
 }
 
 /**
- * The first names, and the number of the others.
+ * The first names, and the number of the others: of nodes, or of other objects.
  *
  * @param textOf text for one of the first names
  * @param count number of all nodes, where `nodes` has only some of them

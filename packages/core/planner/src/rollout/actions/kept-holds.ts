@@ -10,14 +10,15 @@ import type { RolloutView } from '../view/rollout-view.ts'
  * revisions (G12). The BatchRelease says which release runs, and so whose failure counts (G9). A status that has its fields
  * is used alone.
  *
- * @param ended status of a release that has ended, and that keeps its BatchRelease for nodes left
+ * @param endedIn returns the status of a release that has ended, and that keeps its BatchRelease for nodes left
  */
-export function withMemory(view: RolloutView, ended: RolloutStatus | undefined): RolloutView {
+export function withMemory(view: RolloutView, endedIn: (view: RolloutView) => RolloutStatus | undefined): RolloutView {
   const { rollout } = view
   const { status } = rollout
   if (status !== undefined && !hasLostAnswers(rollout)) return view
   const heldRevisions = keptHolds(rollout)
   const releaseGeneration = generationOfRelease(view)
+  const ended = endedIn(view)
   if (heldRevisions.length === 0 && releaseGeneration === undefined && ended === undefined) return view
   const begun = ended ?? { phase: 'Initial', currentStepIndex: 0, currentStepState: '' }
   const kept = { ...(heldRevisions.length > 0 && { heldRevisions }), ...(releaseGeneration !== undefined && { releaseGeneration }) }

@@ -2,15 +2,7 @@ import { changedPins } from '@tranche/config'
 import type { ControllerRevision } from '@tranche/kube-types'
 import { hashOf } from '../../release/view/discover-revisions.ts'
 import { plainTemplate } from '../../release/view/stable-template.ts'
-
-/** Objects that a message names. */
-const MOST_NAMED = 3
-
-/** @returns the first of them, such as `ConfigMap a, ConfigMap b, ConfigMap c and 2 more` */
-export function firstNamed(objects: readonly string[]): string {
-  const more = objects.length - MOST_NAMED
-  return `${objects.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
+import { firstNodes } from '../../release/progress/unwell-text.ts'
 
 /**
  * Says which pinned objects have another content in the revision that a rollback restores.
@@ -22,6 +14,6 @@ export function configReturnText(revisions: readonly ControllerRevision[], from:
   if (was === undefined || is === undefined) return ''
   const changed = changedPins(plainTemplate(was), plainTemplate(is))
   if (changed.length === 0) return ''
-  const names = firstNamed(changed)
+  const names = firstNodes(changed)
   return changed.length === 1 ? `; ${names} has its earlier content again` : `; ${names} have their earlier content again`
 }
