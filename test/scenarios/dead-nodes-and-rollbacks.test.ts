@@ -143,3 +143,42 @@ it('a node that a rollback in batches has updated and that then dies makes no ro
   await stage.pass(10 * 60_000)
   expect((await nodesOn(stage, 'v2')).length).toBe(1)
 })
+
+it('a version released again by a retry names the dead node that keeps its step waiting, and a jump leads past it', async () => {
+  stage = await setStage({ nodes: 8, maxUnavailable: 3, steps: [{ replicas: 1, pause: { duration: 10 } }, { replicas: '100%' }] })
+  const [far = ''] = await killNodes(stage, 1)
+  await stage.pass(60_000)
+  await release('v2', 7)
+  // The version that the dead node runs fails on another one, and is blocked.
+  await stage.setImage('v1')
+  await untilNodesOn(stage, 'v1', 2)
+  const [, taken] = (await nodesOn(stage, 'v1')).toSorted((a) => (a === far ? -1 : 1))
+  const { metadata } = (await stage.pods()).find(({ spec }) => spec?.nodeName === taken)!
+  const containerStatuses = [{ name: 'agent', restartCount: 0, ready: false, state: { waiting: { reason: 'CreateContainerError' } } }]
+  const body = { status: { containerStatuses } }
+  await stage.client.patch(resourcePaths.pods, { ...stageKey, name: metadata.name }, { type: 'merge', body }, { subresource: 'status' })
+  await stage.until('it fails', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+  await release('v3', 7)
+  await stage.setImage('v1')
+  await stage.until('held', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+  await act({ id: 'again', type: 'retry' })
+  await stage.pass(30 * 60_000)
+  const { message } = (await stage.rollout()).status!
+  expect(message).toContain(`not ready on ${far}; ${far} had no available pod before the update either`)
+  expect(message).toContain('or jump to a later step, or abort')
+  await act({ id: 'past', type: 'jump', expectedStep: 1, step: 2 })
+  await untilNodesOn(stage, 'v1', 8)
+  expectKept(stage)
+})
+
+/** The release ends with this number of nodes on the version. */
+async function release(version: string, nodes: number): Promise<void> {
+  await stage.setImage(version)
+  await untilNodesOn(stage, version, nodes)
+  await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
+  await stage.pass(20_000)
+}
+
+async function act(action: object): Promise<void> {
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify(action) } } })
+}

@@ -85,13 +85,18 @@ function replacedText(present: ControllerRevision, rollout: Rollout | undefined)
   const isOfPresent = canaryStatus?.canaryRevision === name && partsOfReleaseId(failure?.release).revision === name
   const hasFailed = isOfPresent && failure?.stops === true && failure.reason !== 'AnalysisInconclusive'
   if (hasFailed || isHeld(present, rollout)) return `; ${blockedText(name)}`
-  const isReleasing = phase === 'Progressing' && canaryStatus?.canaryRevision === name
-  return isReleasing ? `; ${notBlockedText(name)}` : ''
+  if (phase !== 'Progressing' || canaryStatus?.canaryRevision !== name) return ''
+  return `; ${rollout?.status?.stableRevision === name ? notEvenBlockedText(name) : notBlockedText(name)}`
 }
 
 /** @returns what the block of a replaced version does */
 export function blockedText(revision: string): string {
   return `revision ${revision} is blocked, so applying its template again does not release it`
+}
+
+/** An abort is rejected during a rollback. */
+function notEvenBlockedText(revision: string): string {
+  return `revision ${revision} is not blocked, even if it fails during this rollback: applying its template again releases it`
 }
 
 /** @returns what a rollback without a block leaves to be done */

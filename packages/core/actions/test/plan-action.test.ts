@@ -590,7 +590,7 @@ describe('undo', () => {
     expect([restored(), restored('h2')]).toEqual(['ConfigMap/agent=agent-1a2b3c4d', undefined])
   })
 
-  it.each<[sentence: string, failure: object | undefined, phase: 'Progressing' | 'Healthy', said: RegExp]>([
+  it.each<[sentence: string, failure: object | undefined, phase: 'Progressing' | 'Healthy', said: RegExp, stable?: string]>([
     ['not blocked in mid-release', undefined, 'Progressing', /restored; revision h3 is not blocked: .*abort would/],
     [
       'blocked after a failure',
@@ -611,11 +611,18 @@ describe('undo', () => {
       /h3 is not blocked/,
     ],
     ['not blocked by an analysis', { reason: 'AnalysisInconclusive', stops: true, release: 'u/h3/1' }, 'Progressing', /h3 is not blocked/],
+    [
+      'not blocked by a failure in its rollback',
+      undefined,
+      'Progressing',
+      /h3 is not blocked, even if it fails during this rollback/,
+      'h3',
+    ],
     ['not mentioned at rest', undefined, 'Healthy', /restored$/],
-  ])('says that the replaced revision is %s', (_sentence, failure, phase, said) => {
+  ])('says that the replaced revision is %s', (_sentence, failure, phase, said, stableRevision = 'h1') => {
     const { rollout, ...facts } = factsIn('stepPaused')
     const canaryStatus = { ...rollout!.status!.canaryStatus!, canaryRevision: 'h3' }
-    const status = { ...rollout!.status!, phase, canaryStatus, ...(failure && { failure }) } as never
+    const status = { ...rollout!.status!, phase, stableRevision, canaryStatus, ...(failure && { failure }) } as never
     const plan = planAction(anAction('undo'), { ...facts, rollout: { ...rollout!, status } })
     expect(plan).toMatchObject({ message: expect.stringMatching(said) })
   })

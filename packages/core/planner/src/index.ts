@@ -19,7 +19,7 @@ export { type Wait, waitOf } from './notify/reminders.ts'
 
 export { toPublishedTarget } from './release/view/to-published-target.ts'
 
-export { firstNodes } from './release/progress/unwell-text.ts'
+export { badBeforeNodes, firstNodes, type RecordOfBad } from './release/progress/unwell-text.ts'
 export { namesLeft, nodesNotDone } from './release/progress/the-end.ts'
 export { leftNodes, leftText, outageStart } from './release/progress/left-nodes.ts'
 export { budgetUsers, budgetUsersText } from './release/progress/budget-users.ts'

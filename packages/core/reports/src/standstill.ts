@@ -9,6 +9,7 @@ import {
 import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
 import { tallyNodes } from '@tranche/fence'
 import {
+  badBeforeNodes,
   failedStable,
   failedStableText,
   firstNodes,
@@ -20,7 +21,7 @@ import {
   unpinnedText,
 } from '@tranche/planner'
 import { parseTime, rolloutAnnotations, timeText } from '@tranche/kube-types'
-import { acceptedBefore } from '@tranche/verdict'
+import { acceptedBefore, isWayBack } from '@tranche/verdict'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -128,7 +129,8 @@ function nextByItself(outline: Outline): string | undefined {
   if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), wayBackText(outline)].join('; ')
   if (waiting !== undefined) {
     const text = waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
-    if (isForAccepted(outline, waiting)) return `${text}; ${actionText(outline, 'abort')}`
+    if (isForAccepted(outline, waiting)) return `${text}; ${wayBackText(outline)}`
+    if (isForBadBefore(outline)) return [text, ...jumpText(outline), wayBackText(outline)].join('; ')
     return isFailingBack(progressOf(outline), outline.facts.release)
       ? `${text}; ${actionText(outline, 'undo')}; or another template is applied`
       : text
@@ -144,6 +146,12 @@ function nextByItself(outline: Outline): string | undefined {
 function isForAccepted({ release }: Outline, { nodes }: { readonly nodes: readonly string[] }): boolean {
   const accepted = new Set(release === undefined ? [] : acceptedBefore(release))
   return nodes.length > 0 && nodes.every((node) => accepted.has(node))
+}
+
+/** Whether it waits for nodes that were unhealthy before: they may never recover, and no deadline ends it. An abort is none in a rollback. */
+function isForBadBefore(outline: Outline): boolean {
+  const { release } = outline
+  return release !== undefined && !isWayBack(release) && badBeforeNodes(progressOf(outline), release.status).length > 0
 }
 
 /** Events that let a batch without a node in reach continue. */

@@ -272,8 +272,18 @@ describe('the message of a report', () => {
         record: { permits: [{ node: 'a', podUid: 'before', podResourceVersion: '4', wasBad: true }] },
         status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
       },
-      'step 1 of 2 (40%): waiting for updated nodes to become available: CrashLoopBackOff on a; a had no available pod before the update either, ' +
-        'so the version has not failed and no deadline applies: fix the node, abort, or apply another template (since 2023-11-14T22:13:00Z)',
+      badBeforeText('CrashLoopBackOff'),
+    ],
+    [
+      'says that a node that ran the version before the release, and was down then, is no failure',
+      {
+        nodes: 'a:new! b:new c:old d:old e:old',
+        status: {
+          ...waiting('NotAvailable', 'x'),
+          stoppedTime: { release: 'r', startedAt: '2023-11-14T22:00:00Z', seconds: 0, olderPods: ['pod-a'] },
+        },
+      },
+      badBeforeText('not ready'),
     ],
     [
       'keeps the details that only the status has',
@@ -284,6 +294,12 @@ describe('the message of a report', () => {
     const facts = aReading(fields)
     expect(reportRollout(facts).message).toBe(message)
     expect(explainRollout(facts).answer).toBe(message)
+  })
+
+  it('names what leads past a node that was unhealthy with the version before the release', () => {
+    const stoppedTime = { release: 'r', startedAt: '2023-11-14T22:00:00Z', seconds: 0, olderPods: ['pod-a'] }
+    const facts = aReading({ nodes: 'a:new! b:new c:old d:old e:old', status: { ...waiting('NotAvailable', 'x'), stoppedTime } })
+    expect(explainRollout(facts).next).toMatch(/^the pods on a become available; jump: .*; abort: /)
   })
 })
 
@@ -543,4 +559,10 @@ function pinning(revision: ControllerRevision, pins: string | undefined): Contro
 
 function stepsOf(name: string) {
   return { steps: [{ matchLabels: { name } }, {}] }
+}
+
+function badBeforeText(state: string): string {
+  const wait = `waiting for updated nodes to become available: ${state} on a; a had no available pod before the update either`
+  const ends = 'fix the node, or apply another template; or jump to a later step, or abort'
+  return `step 1 of 2 (40%): ${wait}, so the version has not failed and no deadline applies: ${ends} (since 2023-11-14T22:13:00Z)`
 }

@@ -13,7 +13,7 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
   const { unwell, between, away, effectiveSize, updated, outOfReach } = progress
   if (outOfReach !== undefined) return reachWait(progress, outOfReach, wayOut(progress, release))
   if (unwell.length > 0) {
-    const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}${failingBackText(progress, release)}`
+    const message = `waiting for updated nodes to become available: ${unwellText(progress)}${longWaitText(progress, release)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
   }
   if (between.length > 0) {
@@ -30,9 +30,9 @@ export function isFailingBack({ unwell }: Pick<BatchProgress, 'unwell'>, release
   return release !== undefined && isWayBack(release) && unwell.some(({ pod }) => pod.trouble !== undefined)
 }
 
-/** Begins with a semicolon; empty for other waits. */
-function failingBackText(progress: BatchProgress, release: BatchRelease | undefined): string {
-  if (!isFailingBack(progress, release)) return ''
+/** Why no deadline ends the wait, and what does. Begins with a semicolon; empty for other waits. */
+function longWaitText(progress: BatchProgress, release: BatchRelease | undefined): string {
+  if (!isFailingBack(progress, release)) return badBeforeText(progress, release?.status, wayOut(progress, release))
   return '; nothing stops a rollback: fix these nodes, undo to another revision, or apply another template'
 }
 

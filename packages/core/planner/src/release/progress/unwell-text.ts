@@ -1,4 +1,4 @@
-import type { FlightRecord } from '@tranche/api-schema'
+import type { BatchReleaseStatus } from '@tranche/api-schema'
 import type { BatchProgress } from './batch-progress.ts'
 
 /** Updated nodes that are not available, grouped by what their pods report: `ImagePullBackOff on node-03, node-07`. */
@@ -13,16 +13,31 @@ export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
   return groups.map(([reason, nodes]) => `${reason} on ${firstNodes(nodes)}`).join('; ')
 }
 
+/** What the nodes of {@link badBeforeNodes} are found in. */
+export type RecordOfBad = Pick<BatchReleaseStatus, 'flight' | 'stoppedTime'>
+
 /**
- * Text about nodes that had no available pod before their update either, and on which the new pod does not run. It says that
- * the version has not failed and what to do, because no deadline ends the wait. Empty without such nodes.
+ * Nodes that had no available pod before their update either, and on which the new pod does not run. Others ran the version before the
+ * release, and were unhealthy then. The version has not failed there, so no deadline ends the wait for them.
+ *
+ * @param status of the release; undefined before its first pass
  */
-export function badBeforeText({ unwell }: Pick<BatchProgress, 'unwell'>, record: Pick<FlightRecord, 'permits'> | undefined): string {
-  const bad = new Set(record?.permits.filter(({ wasBad }) => wasBad === true).map(({ node }) => node))
-  const nodes = unwell.flatMap(({ node, pod }) => (bad.has(node) && pod.trouble !== undefined ? [node] : []))
+export function badBeforeNodes({ unwell }: Pick<BatchProgress, 'unwell'>, status: RecordOfBad | undefined): readonly string[] {
+  const bad = new Set(status?.flight?.permits.filter(({ wasBad }) => wasBad === true).map(({ node }) => node))
+  const older = new Set(status?.stoppedTime?.olderPods)
+  return unwell.filter(({ node, pod }) => (bad.has(node) && pod.trouble !== undefined) || older.has(pod.uid)).map(({ node }) => node)
+}
+
+/**
+ * Says of {@link badBeforeNodes} what ends the wait. Begins with a semicolon; empty without such nodes.
+ *
+ * @param out what else leads on, as `abort`
+ */
+export function badBeforeText(progress: Pick<BatchProgress, 'unwell'>, status: RecordOfBad | undefined, out: string): string {
+  const nodes = badBeforeNodes(progress, status)
   if (nodes.length === 0) return ''
   const node = nodes.length === 1 ? 'the node' : 'the nodes'
-  return `; ${firstNodes(nodes)} had no available pod before the update either, so the version has not failed and no deadline applies: fix ${node}, abort, or apply another template`
+  return `; ${firstNodes(nodes)} had no available pod before the update either, so the version has not failed and no deadline applies: fix ${node}, or apply another template; or ${out}`
 }
 
 /**
