@@ -307,6 +307,18 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     worlds: 'halted',
   },
   {
+    guarantee: 'G9',
+    fault: 'every node counts as bad before its update',
+    edits: [
+      {
+        file: permitChange,
+        find: 'return ready && pods.some((pod) => pod.ready && !pod.terminating) ? {} : { wasBad: true }',
+        replace: 'return ready && pods.length > 99 ? {} : { wasBad: true }',
+      },
+    ],
+    worlds: 'crashing',
+  },
+  {
     guarantee: 'G13',
     fault: 'a release opens although another one holds the Lease of its group',
     edits: [
