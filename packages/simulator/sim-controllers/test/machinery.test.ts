@@ -30,6 +30,15 @@ describe('the work queue', () => {
     expect(done).toEqual(['a'])
   })
 
+  it('returns a key once for several delays, after the shortest', async () => {
+    const { queue, done, settle } = queueOf()
+    for (const delayMs of [100, 300, 50, 200]) queue.addAfter('a', delayMs)
+    await settle(50)
+    expect(done).toEqual(['a'])
+    await settle(1_000)
+    expect(done).toEqual(['a'])
+  })
+
   it('returns a failing key, later each time', async () => {
     const at: number[] = []
     const { queue, clock, settle } = queueOf(() => {

@@ -4,6 +4,7 @@ import type { RateLimiter } from './rate-limiter.ts'
 /** Keys with pending work. A key is queued at most once, and no two workers process it at the same time. */
 export interface WorkQueue {
   add(key: string): void
+  /** Of several delays of one key, the one that ends first counts. */
   addAfter(key: string, delayMs: number): void
   /** Starts the work of a queue that was created paused. */
   resume(): void
@@ -29,7 +30,7 @@ export function createWorkQueue({ clock, limiter, workers, work, onError, paused
   const waiting = new Set<string>()
   const active = new Set<string>()
   const again = new Set<string>()
-  const cancels = new Set<() => void>()
+  const delayed = new Map<string, { readonly dueMs: number; readonly cancel: () => void }>()
   let stopped = false
   let isPaused = paused
 
@@ -42,11 +43,15 @@ export function createWorkQueue({ clock, limiter, workers, work, onError, paused
 
   function addAfter(key: string, delayMs: number): void {
     if (stopped) return
-    const timer = clock.setTimer(delayMs, () => {
-      cancels.delete(timer.cancel)
+    const dueMs = clock.monotonicMs() + delayMs
+    const earlier = delayed.get(key)
+    if (earlier !== undefined && earlier.dueMs <= dueMs) return
+    earlier?.cancel()
+    const { cancel } = clock.setTimer(delayMs, () => {
+      delayed.delete(key)
       add(key)
     })
-    cancels.add(timer.cancel)
+    delayed.set(key, { dueMs, cancel })
   }
 
   function next(): void {
@@ -81,7 +86,7 @@ export function createWorkQueue({ clock, limiter, workers, work, onError, paused
     stop() {
       stopped = true
       waiting.clear()
-      for (const cancel of cancels) cancel()
+      for (const { cancel } of delayed.values()) cancel()
     },
   }
 }
