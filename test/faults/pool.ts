@@ -67,11 +67,19 @@ function end(child: ChildProcess, children: Set<ChildProcess>): void {
   children.delete(child)
 }
 
+/** Most seeds take seconds, and minutes if they are shrunk. One whose clock stands still would never end. */
+const LONGEST_SEED_MS = 15 * 60_000
+
 function ask(child: ChildProcess, seed: number, { shrinkRuns = 0, withHash = false, upgrades = 0 }: SeedOptions): Promise<SeedResult> {
   return new Promise((done, fail) => {
     const onExit = (code: number | null): void => fail(new Error(`seed ${seed}: its process ended with ${code}`))
     child.once('exit', onExit)
+    const timer = setTimeout(
+      () => fail(new Error(`seed ${seed}: has not ended after ${LONGEST_SEED_MS / 60_000} minutes`)),
+      LONGEST_SEED_MS,
+    )
     child.once('message', (answer: SeedResult | { readonly error: string }) => {
+      clearTimeout(timer)
       child.off('exit', onExit)
       if ('error' in answer) fail(new Error(`seed ${seed}: ${answer.error}`))
       else done(answer)
