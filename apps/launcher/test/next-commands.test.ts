@@ -19,6 +19,17 @@ describe('nextCommands', () => {
     )
   })
 
+  it('gives the command that builds the dashboard instead of a link that opens none', () => {
+    const lines = nextCommands({ dashboard: null, kubeconfig: '/tmp/k', demo: true, version: 'v2', program: 'tranche' }).split('\n')
+    expect(lines.slice(0, 5)).toEqual([
+      'The dashboard is not built. Build it in the checkout, and start this command again:',
+      '',
+      '  npx -y pnpm@12.21.0 --filter @tranche/dashboard build',
+      '',
+      'In another terminal:',
+    ])
+  })
+
   it('is no wider than 80 columns', () => {
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
   })

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** Command that builds the dashboard, in the checkout. */
+export const BUILD_DASHBOARD = 'npx -y pnpm@12.21.0 --filter @tranche/dashboard build'
+
 /**
  * @returns the folder of the built dashboard: `dashboard` beside `lib` in the bundle, `apps/dashboard/dist` in a checkout; undefined if the
  *   dashboard is not built

@@ -16,7 +16,7 @@ import { AppError } from '@tranche/errors'
 import { createStderrLogger } from '../logging/logging.ts'
 import type { DashboardOptions } from '../options/dashboard-options.ts'
 import { checkRights, mayWatchEvents } from './check-rights.ts'
-import { findDashboard } from './find-dashboard.ts'
+import { BUILD_DASHBOARD, findDashboard } from './find-dashboard.ts'
 import { openBrowser } from './open-browser.ts'
 
 /** Maximum duration of a shutdown, in milliseconds. */
@@ -125,6 +125,6 @@ async function printLinks(api: RunningApi, input: NonNullable<CommandIo['in']>, 
 
 function notBuilt(): AppError {
   return new AppError('FILE_UNREADABLE', 'the dashboard is not built', {
-    hint: 'Run npx -y pnpm@12.21.0 --filter @tranche/dashboard build in the checkout.',
+    hint: `Run ${BUILD_DASHBOARD} in the checkout.`,
   })
 }

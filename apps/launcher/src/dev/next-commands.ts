@@ -1,11 +1,12 @@
+import { BUILD_DASHBOARD } from '../dashboard/find-dashboard.ts'
 import { DEMO_CONTAINER, demoImage, demoKey } from './demo-objects.ts'
 
 const MOST_COLUMNS = 80
 
 /** Kubeconfig, link, version and state of the demo. */
 export interface NextCommandsOptions {
-  /** Link to the dashboard; undefined if there is none. */
-  readonly dashboard: string | undefined
+  /** Link to the dashboard; null if the dashboard is not built, undefined if no REST API serves one. */
+  readonly dashboard: string | null | undefined
   readonly kubeconfig: string
   /** Whether the demo objects exist. */
   readonly demo: boolean
@@ -37,8 +38,9 @@ export function nextCommands({ dashboard, kubeconfig, demo, version, program }: 
   return [...link, ...lines].join('\n')
 }
 
-/** @returns the link to the dashboard, on a line of its own */
-export function dashboardText(link: string): string {
+/** @param link null if the dashboard is not built @returns the link to the dashboard, or the command that builds it, on a line of its own */
+export function dashboardText(link: string | null): string {
+  if (link === null) return `The dashboard is not built. Build it in the checkout, and start this command again:\n\n  ${BUILD_DASHBOARD}`
   return `Open the dashboard; the link works once, for ten minutes:\n\n  ${link}`
 }
 

@@ -241,14 +241,20 @@ function shareAccess({ options, cleanup, screen, io }: Session, { access, faults
   screen.say(`Simulated cluster of ${options.nodes} nodes: ${access.server}`)
   if (api !== null) screen.say(`REST API: ${api.url}, token ${api.token}`)
   if (faults !== null) screen.say(`Fault injection: ${faults.url}, token ${faults.token}`)
-  if (options.demo === 'release' && api !== null) screen.say(dashboardText(api.newLink()))
+  if (options.demo === 'release' && api !== null) screen.say(dashboardText(linkOf(api)))
   if (options.demo === 'release') screen.say(`To use kubectl: ${exportCommand(files.kubeconfig)}`)
   const { kubeconfig } = files
   const program = ownCommand(io.env)
   if (options.command === 'sim') screen.say(`\n${programCommands(kubeconfig, program)}`)
   const demo = options.demo === 'objects'
-  if (options.demo !== 'release') screen.say(`\n${nextCommands({ dashboard: api?.newLink(), kubeconfig, demo, version: 'v2', program })}`)
+  if (options.demo !== 'release')
+    screen.say(`\n${nextCommands({ dashboard: api === null ? undefined : linkOf(api), kubeconfig, demo, version: 'v2', program })}`)
   return kubeconfig
+}
+
+/** @returns a link to the dashboard; null if it is not built */
+function linkOf(api: DevApi): string | null {
+  return api.hasDashboard ? api.newLink() : null
 }
 
 /** Client and watch of the running cluster. */
@@ -270,7 +276,8 @@ async function follow(session: Session, running: Running): Promise<ExitCode> {
     if (options.exit || options.virtual) return exitCodes.done
     const { kubeconfig, api } = running
     const program = ownCommand(io.env)
-    if (kubeconfig !== null) screen.say(`\n${nextCommands({ dashboard: api?.newLink(), kubeconfig, demo: true, version: 'v3', program })}`)
+    const dashboard = api === null ? undefined : linkOf(api)
+    if (kubeconfig !== null) screen.say(`\n${nextCommands({ dashboard, kubeconfig, demo: true, version: 'v3', program })}`)
   }
   await whenAborted(signal)
   throw new StopRequested()

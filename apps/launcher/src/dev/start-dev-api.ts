@@ -21,6 +21,8 @@ export interface DevApi {
   readonly url: string
   /** Random token of an administrator; invalid after the cluster has stopped. */
   readonly token: string
+  /** Whether the dashboard is built; otherwise no link opens it. */
+  readonly hasDashboard: boolean
   /** @returns a link that opens the dashboard as that administrator; works once, for ten minutes */
   newLink(): string
   stop(): Promise<void>
@@ -40,7 +42,8 @@ export async function startDevApi({ simulation, clock, log, port, seed }: DevApi
   const exchange = simulation.exchangeFor(fieldManagers.api)
   const token = simulation.simulator.tokenFor(USER)
   const link = { caller: { username: USER, groups: [ADMINISTRATORS] }, hint: 'Sign in with the token that tranche dev has printed.' }
-  const api = await startApi({ exchange, clock, log, port, seed, dashboard: findDashboard(), link, version: VERSION })
+  const dashboard = findDashboard()
+  const api = await startApi({ exchange, clock, log, port, seed, dashboard, link, version: VERSION })
   await api.ready
-  return { url: api.url, token, newLink: () => api.newLink() ?? '', stop: () => api.stop() }
+  return { url: api.url, token, hasDashboard: dashboard !== undefined, newLink: () => api.newLink() ?? '', stop: () => api.stop() }
 }
