@@ -105,6 +105,11 @@ describe('the exit code', () => {
       says: /^KUBECONFIG_INVALID: [^\n]+\n$/,
     },
     'of get is 1 without a kubeconfig': { line: 'get x --kubeconfig /does/not/exist', code: 1, says: /^KUBECONFIG_INVALID: [^\n]+\n$/ },
+    'of history is 1 without a kubeconfig, with each of its formats': {
+      line: 'history x -o wide --kubeconfig /does/not/exist',
+      code: 1,
+      says: /^KUBECONFIG_INVALID: [^\n]+\n$/,
+    },
     'is 1 if no REST API answers': {
       line: 'list --server http://127.0.0.1:2',
       code: 1,

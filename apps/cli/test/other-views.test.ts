@@ -233,3 +233,15 @@ it('a Rollout is Disabling until it has ended its release, and Disabled then', (
   expect(words).toEqual(['Disabling', 'Disabled'])
   expect(stateWord({ ...inStepTwo.report, disabled: true, phase: 'Disabling', outcome: 'Failed' })).toBe('Failed')
 })
+
+it('a deleted Rollout is Terminating until it has ended its release', () => {
+  const wordOf = (fields: Partial<typeof inStepTwo.report>): string => stateWord({ ...inStepTwo.report, phase: 'Terminating', ...fields })
+  expect([wordOf({}), wordOf({ disabled: true }), wordOf({ rollbackFrom: '6b7f9c4d85' })]).toEqual(Array(3).fill('Terminating'))
+  expect([wordOf({ outcome: 'Failed' }), wordOf({ outcome: 'Failed', disabled: true })]).toEqual(['Failed', 'Failed'])
+})
+
+it('history says how to see texts that the terminal cuts', () => {
+  const hintIn = (width: number): boolean =>
+    historyView(history, createDrawing({ width, colors: false, unicode: true, nowMs: NOW_MS })).includes('-o wide shows all texts')
+  expect([hintIn(80), hintIn(200), hintIn(Number.POSITIVE_INFINITY)]).toEqual([true, false, false])
+})

@@ -30,7 +30,7 @@ const forecast: Forecast = {
 }
 
 describe('tranche plan', () => {
-  it('shows batches with folded node names, and the nodes that are not updated', () => {
+  it('shows batches with folded node names, and the nodes in none', () => {
     expect(planView(forecast, createDrawing(plain), false)).toEqual([
       'It completes if the new version runs well: 3 nodes in 2 batches.',
       '  over in       1m35s to 1m44s',
@@ -40,7 +40,7 @@ describe('tranche plan', () => {
       '1      1      0s      10s    approval     node-003',
       '2      2      1m10s   1m32s  waits 1m00s  node-[001-002]',
       '',
-      'not updated',
+      'in no batch',
       '  - NotReady: skipped, and updated once it is Ready: node-004',
       '',
       'assumes',
@@ -65,7 +65,19 @@ describe('tranche plan', () => {
     expect(lines).toContain('3      node-002  2      1m21s  oldest pod of batch 2')
   })
 
-  it('lists no node as not updated if there is nothing to release', () => {
+  it('cuts no reason with wide output', () => {
+    const reason = 'nodes.order[0] of the policy, oldest pod first, which is a long text that no narrow terminal has room for'
+    const nodes = forecast.nodes.map((node) => ({ ...node, reason }))
+    expect(planView({ ...forecast, nodes }, createDrawing(plain), true)).toContain(`1      node-003  1      0s     ${reason}`)
+  })
+
+  it('says how many of the nodes are down before the release begins', () => {
+    const unavailable = [{ atSeconds: 0, nodes: 21 }]
+    const lines = planView({ ...forecast, peakUnavailable: 21, maxUnavailable: 3, unavailable }, createDrawing(plain), false)
+    expect(lines).toContain('  down at most  21 of 3 nodes, 21 of them down already')
+  })
+
+  it('lists no node if there is nothing to release', () => {
     const nodes = [{ name: 'node-001', batch: 0, order: 0, reason: 'nothing is released' }]
     const idle: Forecast = { ...forecast, nodes, nodesHit: 0, batches: [], etaSeconds: null, message: 'Nothing is to be done.' }
     expect(planView(idle, createDrawing(plain), false)).toEqual(['Nothing is to be done.', '', 'assumes', '  - pods stop within 1.5 s'])

@@ -21,7 +21,11 @@ export async function history({ access, output, name }: HistoryOptions, io: Comm
   const report = await session.releaseClient.history(key)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(report, output.format, io.out))
   else {
-    const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
+    const drawing = createOutputDrawing(io.out, io, {
+      colors: output.colors,
+      nowMs: session.clock.nowMs(),
+      uncut: output.format === 'wide',
+    })
     io.out.write(`${historyView(report, drawing).join('\n')}\n`)
   }
   return exitCodes.done

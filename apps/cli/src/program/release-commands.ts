@@ -145,10 +145,10 @@ function addHistory(program: Command, io: CommandIo, exit: Exit): void {
     .command('history')
     .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; optional if the namespace has only one')
     .description('Show the revisions of a Rollout, how each release ended, and who requested which action.')
-  withOutputOptions(withAccessOptions(command), 'json or yaml')
-    .addHelpText('after', '\nExamples:\n  tranche history node-agent\n  tranche history node-agent -o json')
+  withOutputOptions(withAccessOptions(command), 'json, yaml or wide (no text is cut)')
+    .addHelpText('after', '\nExamples:\n  tranche history node-agent\n  tranche history node-agent -o wide')
     .action(async (name: string | undefined, values: Values) => {
-      const options = { access: toAccessOptions(values, io.env), output: toOutputOptions(values, ['json', 'yaml']), name }
+      const options = { access: toAccessOptions(values, io.env), output: toOutputOptions(values, ['json', 'yaml', 'wide']), name }
       exit(await (await import('../commands/history.ts')).history(options, io))
     })
 }

@@ -4,7 +4,7 @@ import { parseTime } from '@tranche/kube-types'
 import type { Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { ageText, shortImage } from './report-words.ts'
-import { type Column, tableLines } from './table.ts'
+import { type Column, isTableCut, tableLines } from './table.ts'
 
 type HistoryRelease = NonNullable<HistoryReport['releases']>[number]
 type HistoryAction = HistoryReport['actions'][number] | HistoryReport['observedChanges'][number]
@@ -16,10 +16,18 @@ export function historyView(
 ): readonly string[] {
   const acts = [...actions, ...observedChanges].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   const heldBecause = new Map(heldRevisions.map(({ revision, reason }) => [revision, reason ?? 'held']))
+  const [ofRevisions, ofReleases, ofActs] = [
+    revisionColumns(heldBecause, drawing.nowMs),
+    releaseColumns(drawing.nowMs),
+    actColumns(drawing.nowMs),
+  ]
+  const isCut =
+    isTableCut(revisions, ofRevisions, drawing) || isTableCut(releases, ofReleases, drawing) || isTableCut(acts, ofActs, drawing)
   return [
-    ...tableLines(revisions, revisionColumns(heldBecause, drawing.nowMs), drawing),
-    ...(releases.length === 0 ? [] : ['', ...tableLines(releases, releaseColumns(drawing.nowMs), drawing)]),
-    ...(acts.length === 0 ? [] : ['', ...tableLines(acts, actColumns(drawing.nowMs), drawing)]),
+    ...tableLines(revisions, ofRevisions, drawing),
+    ...(releases.length === 0 ? [] : ['', ...tableLines(releases, ofReleases, drawing)]),
+    ...(acts.length === 0 ? [] : ['', ...tableLines(acts, ofActs, drawing)]),
+    ...(isCut ? ['', drawing.line(['dim', '-o wide shows all texts'])] : []),
   ]
 }
 

@@ -1,10 +1,10 @@
 import type { Forecast } from '@tranche/api-schema'
 import { durationText } from '@tranche/clock'
 import { foldNames, foldNamesWithin } from '../../plan/fold-names.ts'
-import { displayWidth, type StyledSpan, type Style } from '../styled-line.ts'
-import { createDrawing, type Drawing } from './drawing.ts'
+import type { StyledSpan, Style } from '../styled-line.ts'
+import type { Drawing } from './drawing.ts'
 import { counted } from './report-words.ts'
-import { type Column, tableLines } from './table.ts'
+import { type Column, isTableCut, tableLines, uncutTableLines } from './table.ts'
 import { wrapText } from '../wrap-text.ts'
 
 type Batch = Forecast['batches'][number]
@@ -22,7 +22,7 @@ const outcomeStyles: Readonly<Record<Forecast['outcome'], Style>> = {
 /** Formats a forecast: outcome, duration, batches and assumptions. With `wide`, node by node. Pure. */
 export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): readonly string[] {
   const taken = forecast.nodes.filter(({ order }) => order > 0)
-  const updated = wide ? tableLines(taken, nodeColumns, drawing) : batchLines(forecast, taken, drawing)
+  const updated = wide ? uncutTableLines(taken, nodeColumns, drawing) : batchLines(forecast, taken, drawing)
   return [
     ...paragraph(forecast.message, drawing, outcomeStyles[forecast.outcome]),
     ...(taken.length === 0 ? [] : factLines(forecast, drawing)),
@@ -46,14 +46,19 @@ function bulleted(text: string, drawing: Drawing): readonly string[] {
   )
 }
 
-function factLines({ etaSeconds, peakUnavailable, maxUnavailable, outcome }: Forecast, drawing: Drawing): readonly string[] {
+function factLines({ etaSeconds, peakUnavailable, maxUnavailable, unavailable, outcome }: Forecast, drawing: Drawing): readonly string[] {
   const over = outcome === 'RollsBack' ? 'rolls back in' : 'over in'
   return [
     ...(etaSeconds === null ? [] : [drawing.line(['dim', `  ${over.padEnd(14)}`], rangeText(etaSeconds))]),
     ...(maxUnavailable === 0
       ? []
-      : [drawing.line(['dim', `  ${'down at most'.padEnd(14)}`], `${peakUnavailable} of ${maxUnavailable} nodes`)]),
+      : [drawing.line(['dim', `  ${'down at most'.padEnd(14)}`], `${peakUnavailable} of ${maxUnavailable} nodes${downNow(unavailable)}`)]),
   ]
+}
+
+/** Nodes that are down before the release updates any: they alone may be more than the limit. */
+function downNow([start]: Forecast['unavailable']): string {
+  return start === undefined || start.nodes === 0 ? '' : `, ${start.nodes} of them down already`
 }
 
 /** Dead nodes are in no batch, and not in the duration. */
@@ -86,9 +91,10 @@ function batchLines({ batches }: Forecast, taken: readonly PlannedNode[], drawin
       within: ({ index }, width) => foldNamesWithin(namesIn(index), width),
     },
   ]
-  const uncut = tableLines(batches, columns, createDrawing({ ...drawing, width: Number.POSITIVE_INFINITY, colors: false }))
-  const isCut = uncut.some((line) => displayWidth(line) > drawing.width)
-  return [...tableLines(batches, columns, drawing), ...(isCut ? [drawing.line(['dim', '-o wide shows all nodes'])] : [])]
+  return [
+    ...tableLines(batches, columns, drawing),
+    ...(isTableCut(batches, columns, drawing) ? [drawing.line(['dim', '-o wide shows all nodes'])] : []),
+  ]
 }
 
 /** A step that matches no node has nothing to wait for. */
@@ -105,7 +111,7 @@ const nodeColumns: readonly Column<PlannedNode>[] = [
   { heading: 'WHY', cell: ({ reason }) => reason },
 ]
 
-/** Nodes that are not updated, by reason; omitted if the message already says that there is nothing to do. */
+/** Nodes that the release updates in no batch, by reason; omitted if the message already says that there is nothing to do. */
 function restLines({ nodes, outcome, nodesHit }: Forecast, drawing: Drawing): readonly string[] {
   const byReason = [
     ...Map.groupBy(
@@ -117,7 +123,7 @@ function restLines({ nodes, outcome, nodesHit }: Forecast, drawing: Drawing): re
   if (byReason.length === 0 || isIdle) return []
   return [
     '',
-    drawing.line(['dim', 'not updated']),
+    drawing.line(['dim', 'in no batch']),
     ...byReason.flatMap(([reason, alike]) =>
       bulleted(
         `${reason}: ${foldNamesWithin(

@@ -1,4 +1,4 @@
-import type { Drawing } from './drawing.ts'
+import { createDrawing, type Drawing } from './drawing.ts'
 import { displayWidth, shorten, type StyledSpan, type Style } from '../styled-line.ts'
 
 /** One column of a table. */
@@ -38,6 +38,17 @@ export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<R
     ),
   )
   return [heading, ...lines]
+}
+
+/** @returns the same as {@link tableLines}, at any width: no cell is cut */
+export function uncutTableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], drawing: Drawing): readonly string[] {
+  return tableLines(rows, columns, createDrawing({ ...drawing, width: Number.POSITIVE_INFINITY }))
+}
+
+/** @returns whether {@link tableLines} cuts a cell */
+export function isTableCut<Row>(rows: readonly Row[], columns: readonly Column<Row>[], drawing: Drawing): boolean {
+  const lines = uncutTableLines(rows, columns, createDrawing({ ...drawing, colors: false }))
+  return lines.some((line) => displayWidth(line) > drawing.width)
 }
 
 /** Shrinks columns until the table fits; the last column counts with its minimum or its heading. */

@@ -93,13 +93,15 @@ function PlanFigures({ forecast, atMs }: Pick<DatedForecast, 'forecast' | 'atMs'
 }
 
 /** Most nodes that are down at a time, against the limit. */
-function DownBar({ forecast: { peakUnavailable: peak, maxUnavailable: limit } }: { readonly forecast: Forecast }): ReactNode {
+function DownBar({ forecast: { peakUnavailable: peak, maxUnavailable: limit, unavailable } }: { readonly forecast: Forecast }): ReactNode {
   const isOver = peak > limit
+  const now = unavailable[0]?.nodes ?? 0
   const whole = Math.max(peak, limit, 1)
   return (
     <>
       <span className={isOver ? 'tone-bad' : undefined}>
         {isOver ? '! ' : ''}at most {peak}; {limit} allowed
+        {now === 0 ? '' : `; ${now} down already`}
       </span>
       <svg className="progress" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
         <rect className="track" width="1000" height="10" />
