@@ -70,6 +70,14 @@ describe('tranche get', () => {
     expect(lines('ChecksumOnly')).not.toContain('an earlier content')
   })
 
+  it('names no pause of a batch where the release ends with its Rollout', () => {
+    const lines = (phase: string) =>
+      text(releaseView({ ...inStepTwo, report: { ...inStepTwo.report, phase } }, createDrawing(plain), false))
+    expect(lines('Progressing')).toContain('pause')
+    expect(lines('Terminating')).not.toMatch(/pause|then approval/)
+    expect(lines('Disabling')).not.toMatch(/pause|then approval/)
+  })
+
   it('does not repeat a policy that the release waits for', () => {
     const { report } = ofUnusablePolicy
     const message = report.policyState!.message!
@@ -237,6 +245,15 @@ describe('tranche list', () => {
   it('truncates no reason that requires a decision in 80 columns', () => {
     const lines = listView(rollouts, { namespaces: true, wide: false }, createDrawing({ ...plain, width: 80 }))
     for (const reason of ['StepPaused', 'Paused', 'ReleaseFailed']) expect(lines.some((line) => line.endsWith(` ${reason}`))).toBe(true)
+  })
+
+  it('omits a column without any text before one with counts', () => {
+    const over = { ...done.report, phase: 'Healthy', outcome: 'RolledBack' as const, nodes: { ...done.report.nodes, dead: 1 } }
+    const headingOf = (...listed: (typeof done.report)[]) => listView(listed, { namespaces: true, wide: false }, createDrawing(plain))[0]
+    expect(headingOf(over)).toBe('NAMESPACE  NAME        STATE        UPDATED  DEAD  DOWN  VERSION')
+    const waits = { ...waitsForApproval.report, nodes: over.nodes }
+    expect(headingOf(waits)).toMatch(/ STEP .* WAITS FOR$/)
+    expect(headingOf(over, waits)).toMatch(/ STEP .* WAITS FOR$/)
   })
 
   it('does not repeat the step if space is short', () => {

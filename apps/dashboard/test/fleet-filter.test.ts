@@ -22,6 +22,7 @@ describe('the group of a rollout', () => {
       'running',
     ],
     ['is disabled if Tranche has no part in it', { outcome: 'Done', disabled: true }, 'off'],
+    ['is in progress while its release ends before it is deleted', { outcome: 'Running', disabled: true, phase: 'Terminating' }, 'running'],
   ])('%s', (_title, changes, group) => {
     expect(groupOf(summary(changes))).toBe(group)
   })

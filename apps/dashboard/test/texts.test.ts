@@ -42,6 +42,8 @@ describe('a state', () => {
     ['Disabled', { disabled: true, outcome: 'Failed' as const }],
     ['Disabling', { disabled: true, phase: 'Disabling', outcome: 'Running' as const }],
     ['Failed', { disabled: true, phase: 'Disabling', outcome: 'Failed' as const }],
+    ['Terminating', { disabled: true, phase: 'Terminating', outcome: 'Running' as const }],
+    ['Failed', { disabled: true, phase: 'Terminating', outcome: 'Failed' as const }],
     ['Paused', { paused: true, outcome: 'Waiting' as const }],
     ['Failed', { paused: true, outcome: 'Failed' as const }],
     ['Rolling back', { rollbackFrom: 'bad', outcome: 'Running' as const }],

@@ -20,7 +20,7 @@ const outcomeLooks: Readonly<Record<Outcome, StateLook>> = {
   RolledBack: { word: 'Rolled back', glyph: '↩', tone: 'wait' },
 }
 
-/** @returns how the outcome of a Rollout is shown; `Disabled`, `Paused` and `Rolling back` say more than the outcome alone */
+/** @returns how the outcome of a Rollout is shown; `Disabled`, `Terminating`, `Paused` and `Rolling back` say more than the outcome alone */
 export function lookOf({
   outcome,
   disabled,
@@ -29,7 +29,8 @@ export function lookOf({
   rollbackFrom,
 }: Pick<RolloutSummary, 'outcome' | 'phase' | 'disabled' | 'paused' | 'rollbackFrom'>): StateLook {
   if (disabled && phase === 'Disabling' && outcome === 'Running') return { word: 'Disabling', glyph: '▶', tone: 'busy' }
-  if (disabled && phase !== 'Disabling') return { word: 'Disabled', glyph: '○', tone: 'quiet' }
+  if (phase === 'Terminating' && outcome === 'Running') return { word: 'Terminating', glyph: '▶', tone: 'busy' }
+  if (disabled && phase !== 'Disabling' && phase !== 'Terminating') return { word: 'Disabled', glyph: '○', tone: 'quiet' }
   if (paused && outcome === 'Waiting') return { ...outcomeLooks.Waiting, word: 'Paused' }
   if (rollbackFrom !== undefined && outcome === 'Running') return { word: 'Rolling back', glyph: '↩', tone: 'busy' }
   return outcomeLooks[outcome]

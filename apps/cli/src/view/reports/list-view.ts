@@ -14,6 +14,8 @@ export interface ListColumns {
 
 /** Width in columns below which sentences would be cut too early. */
 const NARROW = 120
+/** Heading of the last column. */
+const WAITS_FOR = 'WAITS FOR'
 /** Minimum width of the column WAITS FOR; other columns shrink for it. */
 const LEAST_REASON = 12
 
@@ -23,10 +25,18 @@ export function listView(rollouts: readonly RolloutSummary[], columns: ListColum
   const omitted = rollouts.some(isUsedUp) ? [...roomyColumns].reverse() : roomyColumns
   const fewerColumns = omitted.map((_, at) => roomyColumns.filter((column) => !omitted.slice(0, at + 1).includes(column)))
   const [all, ...fewer] = columns.wide ? [roomyColumns] : [roomyColumns, ...fewerColumns]
-  const fits = (roomy: readonly Column<RolloutSummary>[]): boolean =>
-    widthLeft(rollouts, columnsOf(columns, roomy, drawing), drawing.width) >= longestReason(rollouts)
+  const whole = columnsOf(columns, all!, drawing)
+  const isShort = !columns.wide && widthLeft(rollouts, whole, drawing.width) < longestReason(rollouts)
+  // On a narrow terminal, a column without any text makes room first.
+  const shownOf = (roomy: readonly Column<RolloutSummary>[]): readonly Column<RolloutSummary>[] =>
+    columnsOf(columns, roomy, drawing).filter(({ cell }) => !isShort || rollouts.some((rollout) => cell(rollout) !== ''))
+  const fits = (roomy: readonly Column<RolloutSummary>[]): boolean => {
+    const shown = shownOf(roomy)
+    const least = shown.some(({ heading }) => heading === WAITS_FOR) ? longestReason(rollouts) : 0
+    return widthLeft(rollouts, shown, drawing.width) >= least
+  }
   const roomy = [all!, ...fewer].find(fits) ?? fewer.at(-1) ?? all!
-  return tableLines(rollouts, columnsOf(columns, roomy, drawing), drawing)
+  return tableLines(rollouts, shownOf(roomy), drawing)
 }
 
 /** Whether a used-up budget may be what blocks a release: the column DOWN then says more than VERSION. */
@@ -34,10 +44,10 @@ function isUsedUp({ nodes, maxUnavailable, outcome }: RolloutSummary): boolean {
   return maxUnavailable !== undefined && outcome === 'Blocked' && downCount(nodes) >= maxUnavailable
 }
 
-/** @returns width that is left for the last column if no other is cut */
+/** @returns width that is left for the column WAITS FOR if no other is cut */
 function widthLeft(rollouts: readonly RolloutSummary[], columns: readonly Column<RolloutSummary>[], width: number): number {
   const taken = columns
-    .slice(0, -1)
+    .filter(({ heading }) => heading !== WAITS_FOR)
     .map(({ heading, cell }) => Math.max(heading.length, ...rollouts.map((rollout) => displayWidth(cell(rollout)))))
   return taken.reduce((left, one) => left - one - GAP, width)
 }
@@ -60,7 +70,7 @@ function columnsOf(
     { heading: 'UPDATED', cell: (rollout) => (isOurs(rollout) ? `${rollout.nodes.updated}/${rollout.nodes.desired}` : '') },
     ...roomy,
     ...(wide ? wideColumns(nowMs) : []),
-    { heading: 'WAITS FOR', cell: (rollout) => waitsFor(rollout, width < NARROW), least: 12 },
+    { heading: WAITS_FOR, cell: (rollout) => waitsFor(rollout, width < NARROW), least: 12 },
   ]
 }
 

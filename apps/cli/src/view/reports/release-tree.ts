@@ -105,11 +105,16 @@ function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: 
   const title = [`batch ${batch.index}  `, ...(step === undefined ? [] : [`${step.replicas}  `])]
   const state: readonly StyledSpan[] = isDisabled(report)
     ? [report.outcome === 'Done' ? batchMarks.done : ['yellow', 'frozen'], `  ${throughText(batch)}`]
-    : [batchMarks[batch.state], `  ${batchCounts(batch, before)}`, ['dim', pauseText(step?.pause)]]
+    : [batchMarks[batch.state], `  ${batchCounts(batch, before)}`, ['dim', hasPauses(report) ? pauseText(step?.pause) : '']]
   return {
     spans: [...title, ...state],
     items: zoneItems(nodes, { ...options, all: batch.state === 'current' }),
   }
+}
+
+/** Whether its release still pauses between batches: one that ends with its Rollout does not. */
+function hasPauses({ phase }: RolloutReport): boolean {
+  return phase !== 'Terminating' && phase !== 'Disabling'
 }
 
 const batchMarks: Readonly<Record<BatchReport['state'], StyledSpan>> = {

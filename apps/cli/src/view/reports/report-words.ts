@@ -44,11 +44,12 @@ export function isOurs({ reason }: Pick<RolloutSummary, 'reason'>): boolean {
   return reason !== otherWorkload
 }
 
-/** @returns `Not managed`, `Paused`, `Disabled`, `Disabling`, `Rolling back`, `Rolled back`, or the outcome */
+/** @returns `Not managed`, `Paused`, `Disabled`, `Disabling`, `Terminating`, `Rolling back`, `Rolled back`, or the outcome */
 export function stateWord(rollout: RolloutSummary): string {
   const { outcome, paused, disabled, phase, rollbackFrom } = rollout
   if (!isOurs(rollout)) return 'Not managed'
-  if (disabled && phase !== 'Disabling') return 'Disabled'
+  if (phase === 'Terminating' && outcome === 'Running') return 'Terminating'
+  if (disabled && phase !== 'Disabling' && phase !== 'Terminating') return 'Disabled'
   if (disabled && outcome === 'Running') return 'Disabling'
   if (paused && outcome === 'Waiting') return 'Paused'
   if (rollbackFrom !== undefined && outcome === 'Running') return 'Rolling back'

@@ -44,7 +44,7 @@ export function queryOf({ text, namespace, group, sort }: FleetFilter): Readonly
 /** @returns the group of a Rollout: needs a person, in progress, up to date, or disabled */
 export function groupOf({ outcome, disabled, phase, need }: RolloutSummary): FleetGroup {
   if (need !== undefined || outcome === 'Failed' || outcome === 'Blocked' || outcome === 'Waiting') return 'needsYou'
-  if (disabled && phase !== 'Disabling') return 'off'
+  if (disabled && phase !== 'Disabling' && phase !== 'Terminating') return 'off'
   return outcome === 'Running' && phase !== 'Initial' ? 'running' : 'well'
 }
 
