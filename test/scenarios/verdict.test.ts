@@ -135,7 +135,7 @@ it.each([
   await stage.until('the release is over', async () => (await stage.rollout()).status?.phase === 'Healthy')
   await stage.pass(10_000)
   const left = (await stage.rollout()).status?.conditions?.find(({ type }) => type === 'StrategyRestored')
-  expect(left).toMatchObject({ reason: 'NodesLeft', message: expect.stringContaining('1 failed, which is tolerated (node-003') })
+  expect(left).toMatchObject({ reason: 'NodesLeft', message: expect.stringContaining('1 failed, which a retry accepted (node-003') })
   expectKept(stage)
 })
 

@@ -70,6 +70,16 @@ describe('tranche get', () => {
     expect(lines('ChecksumOnly')).not.toContain('an earlier content')
   })
 
+  it('counts a node as skipped until it is back only while it is away', () => {
+    const left = (...causes: ('NotReady' | 'Lost' | 'Due' | 'Blocked' | 'Starting' | 'Failed')[]) => {
+      const leftNodes = causes.map((cause) => ({ cause, count: 1, nodes: ['n'], message: '', next: '' }))
+      return nodeCountsText({ ...leftBehind.report, budget: undefined, maxUnavailable: undefined, leftNodes }).replace(/^.* dead(, )?/, '')
+    }
+    expect(left('NotReady', 'Lost')).toBe('2 skipped until they are back')
+    expect(left('Due', 'Blocked')).toBe('1 back with the old pod, 1 kept on the old pod by a check')
+    expect(left('Starting', 'Failed')).toBe('')
+  })
+
   it('names no pause of a batch where the release ends with its Rollout', () => {
     const lines = (phase: string) =>
       text(releaseView({ ...inStepTwo, report: { ...inStepTwo.report, phase } }, createDrawing(plain), false))

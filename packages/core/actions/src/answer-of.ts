@@ -3,7 +3,7 @@ import type { DaemonSet } from '@tranche/kube-types'
 import { answeredIds, endsRelease, onDeletePolicy, releaseAgainText } from '@tranche/planner'
 import { blockedText, notBlockedText } from './plan-template.ts'
 import { recordedActionsOf } from './recorded-actions.ts'
-import { standingOf, standingText, unansweredAction } from './standing.ts'
+import { type Standing, standingOf, standingText, unansweredAction } from './standing.ts'
 import { refused, type ActionFacts, type ActionRejection } from './action.ts'
 
 /** An action that was written, now or by an earlier request. */
@@ -126,7 +126,14 @@ function acceptedText({ type, revision }: RecordedAction, rollout: Rollout): str
   const lifted = revision === undefined ? 'the stop is lifted' : `revision ${revision} is no longer blocked`
   const standing = standingOf(rollout)
   const next = revision === undefined || standing.isReleasing || standing.isDisabled ? '' : `; ${releaseAgainText(rollout)}`
-  return `${lifted}; ${standingText(standing)}${next}`
+  return `${lifted}; ${standingText(standing)}${next}${leftText(standing, rollout)}`
+}
+
+/** Nodes that a release left are updated without a release that runs. */
+function leftText({ isReleasing, isDisabled }: Standing, { status }: Rollout): string {
+  const restored = status?.conditions?.find(({ type }) => type === 'StrategyRestored')
+  if (isReleasing || isDisabled || restored?.status !== 'False' || restored.reason !== 'NodesLeft') return ''
+  return ', but nodes that the last one left with an old pod are updated, now or once they can be'
 }
 
 function isObserved({ record, generation }: WrittenAction, { metadata, status }: Rollout): boolean {

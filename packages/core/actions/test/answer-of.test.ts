@@ -87,6 +87,23 @@ it.each([
   })
 })
 
+it.each([
+  [
+    'are updated then',
+    [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: '' }],
+    'nodes that the last one left with an old pod are updated, now or once they can be',
+  ],
+  ['are not mentioned without any', [{ type: 'StrategyRestored', status: 'True', reason: 'Restored', message: '' }], ''],
+])('nodes that a release left %s, after a retry', (_what, conditions, left) => {
+  const { rollout } = factsIn('healthy')
+  const record = { id: 'rest-1', type: 'retry', by: 'jane', at: '', via: 'rest' } as const
+  const lastAction = { id: 'rest-1', type: 'retry', result: 'Accepted' as const, at: '' }
+  const then = says({ lastAction, conditions: conditions as never })(rollout!)
+  expect(answerOf({ record, generation: undefined }, { ...factsIn('healthy'), rollout: then })).toMatchObject({
+    message: `the stop is lifted; no release is running${left === '' ? '' : `, but ${left}`}`,
+  })
+})
+
 describe('the result of an action on the record', () => {
   const record = (type: ActionType) => ({ id: 'rest-1', type, by: 'jane', at: '', via: 'rest' }) as const
   const rolloutOf = (status: Partial<Status>): Rollout => ({ metadata: { name: 'agent' }, spec: {}, status }) as never

@@ -13,14 +13,14 @@ export function leftNodesIn(outline: Outline): readonly LeftNodes[] {
   const isOver = isOverButForNodes(outline)
   const progress = progressOf(isOver ? { ...outline, batch: null } : outline)
   const names = isOver ? namesLeft(nodesNotDone(fleet, progress, release?.status?.flight)) : skippedNodes(progress)
-  return groupsOf(outline, [...names, ...acceptedIn(outline, progress)])
+  return groupsOf(outline, [...names, ...(isOver || outline.failure?.stops !== true ? acceptedIn(outline, progress) : [])])
 }
 
 /**
  * Nodes that a release does not wait for any more, because a retry accepted their failure: they have an updated pod that is not available.
  */
-function acceptedIn({ release, failure }: Outline, { unwell }: BatchProgress): readonly string[] {
-  if (release === undefined || failure?.stops === true) return []
+function acceptedIn({ release }: Outline, { unwell }: BatchProgress): readonly string[] {
+  if (release === undefined) return []
   const accepted = new Set(acceptedBefore(release))
   return unwell.flatMap(({ node }) => (accepted.has(node) ? [node] : []))
 }
@@ -67,5 +67,8 @@ export function leftCauseOf(outline: Outline, name: string): LeftCause | undefin
 function groupsOf(outline: Outline, names: readonly string[]): readonly LeftNodes[] {
   const { fleet, canary, release, failure } = outline
   const blocked = release?.status?.flight?.blocked ?? []
-  return leftNodes(names, { fleet, progress: progressOf(outline), revision: canary, blocked, failure })
+  const accepted = release === undefined ? [] : acceptedBefore(release)
+  const known = failure ?? (accepted.length === 0 ? undefined : { nodes: [] })
+  const judged = known && { ...known, accepted }
+  return leftNodes(names, { fleet, progress: progressOf(outline), revision: canary, blocked, failure: judged })
 }

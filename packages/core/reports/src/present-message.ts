@@ -10,7 +10,7 @@ import {
 import { updatedPod } from '@tranche/fence'
 import { isAvailable, nodeInView } from '@tranche/fleet'
 import { countedWait, firstNodes, leftText, releaseTitle, stepsOf } from '@tranche/planner'
-import { isUpdatingLeft, leftNodesIn } from './left-nodes.ts'
+import { isOverButForNodes, isUpdatingLeft, leftNodesIn } from './left-nodes.ts'
 import { type Outline, progressOf } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { othersNotAllowedText } from './policy/unusable-parts.ts'
@@ -40,7 +40,8 @@ export function presentMessage(outline: Outline): string | undefined {
   if (empty !== undefined) return titled(rollout, empty)
   // The status still calls such a node due, which it was until its old pod was deleted.
   const isPaused = rollout.spec.strategy.paused === true
-  if (!isStalled(outline) && !isPaused && isUpdatingLeft(outline)) return updatingLeftText(leftNodesIn(outline))
+  if (!isStalled(outline) && !isPaused && (isUpdatingLeft(outline) || leavesAccepted(outline)))
+    return updatingLeftText(leftNodesIn(outline))
   const present = presentWaitingFor(outline)
   const text = present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
   if (text === undefined) return undefined
@@ -58,6 +59,15 @@ export function healedText(outline: Outline): string {
     return pod !== undefined && isAvailable(pod, minReadyMs, facts.monotonicMs)
   })
   return healed.length === 0 ? '' : `; available again: ${firstNodes(healed)}`
+}
+
+/** Whether the release is over but for nodes whose failures a retry accepted: the status then says nothing of nodes left. */
+function leavesAccepted(outline: Outline): boolean {
+  const { facts, release } = outline
+  const { phase, rollbackFrom, conditions } = facts.rollout.status ?? {}
+  if (phase !== 'Healthy' || rollbackFrom !== undefined || release?.status?.waiting?.reason === 'NodesLeft') return false
+  const isKept = conditions?.some(({ type, status, reason }) => type === 'StrategyRestored' && status === 'False' && reason === 'NodesLeft')
+  return isKept === true && isOverButForNodes(outline) && leftNodesIn(outline).length > 0
 }
 
 function updatingLeftText(groups: readonly LeftNodes[]): string {

@@ -65,6 +65,49 @@ describe('the nodes that a release leaves', () => {
     expect(reportRollout(stopped).leftNodes).toBeUndefined()
   })
 
+  it('are those whose failure a retry accepted, also while a failure on another one stops the release that is over', () => {
+    const failure = { reason: 'ReleaseFailed', message: '', nodes: ['d'], release: 'r1/left', stops: true, accepted: ['b'] }
+    const stopped = aReading({
+      ...over,
+      nodes: 'a:new b:new!? c:new d:new! e:old',
+      tranche: { ...over.tranche, left: { nodes: ['b', 'd'] } },
+      record: { ...over.record, permits: [permitFor('d')] },
+      status: { ...over.status, waiting: { ...over.status!.waiting!, reason: 'ReleaseFailed' }, failure },
+    })
+    const { leftNodes = [] } = reportRollout(stopped)
+    expect(leftNodes[0]).toMatchObject({ cause: 'Failed', count: 2, nodes: ['d', 'b'] })
+  })
+
+  describe('once only failures that a retry accepted are left', () => {
+    const failure = { reason: 'Accepted', message: '', nodes: [], release: 'r1', stops: false, accepted: ['b'] } as const
+    const times = { lastUpdateTime: since, lastTransitionTime: since }
+    const kept = { type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: '', ...times } as const
+    const facts = (status: FactsFields['rolloutStatus']): FactsFields => ({
+      ...over,
+      nodes: 'a:new b:new! c:new d:new',
+      tranche: { left: { nodes: ['b'] } },
+      record: { ...over.record, permits: [] },
+      status: { ...over.status, waiting: undefined, failure },
+      rolloutStatus: { phase: 'Healthy', message: 'revision new is current', conditions: [kept], ...status },
+    })
+
+    it('are named by the message, as by the groups', () => {
+      const { message, leftNodes, outcome } = reportRollout(aReading(facts({})))
+      expect(outcome).toBe('Done')
+      expect(message).toBe(
+        '1 node is left behind: 1 failed, which a retry accepted (b), done once an available pod runs there, or another template is applied',
+      )
+      expect(leftNodes).toMatchObject([{ cause: 'Failed', message: '1 failed, which a retry accepted (b)' }])
+    })
+
+    it.each<[string, FactsFields['rolloutStatus']]>([
+      ['whose strategy was given back', { conditions: [] }],
+      ['that rolled a version back', { rollbackFrom: 'bad' }],
+    ])('are not named by the message of a release %s', (_which, status) => {
+      expect(reportRollout(aReading(facts(status))).message).toBe('revision new is current')
+    })
+  })
+
   it('are not said to be updated or tolerated while a failure on one of them stops the others', () => {
     const status = { ...over.status, waiting: { ...over.status!.waiting!, reason: 'ReleaseFailed' } }
     const failure = { reason: 'ReleaseFailed', message: '', nodes: ['b'], release: 'r1/left', stops: true }

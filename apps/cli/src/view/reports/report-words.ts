@@ -155,10 +155,15 @@ export function nodeCountsText(report: RolloutReport): string {
   return parts.join(', ')
 }
 
-/** Counts by cause; dead nodes have a count of their own already, and failed ones too. */
+/** Counts by cause; dead nodes have a count of their own already, as failed ones and those without an available pod have. */
 function leftTexts(groups: readonly LeftNodes[]): readonly string[] {
-  const words: Partial<Readonly<Record<LeftCause, string>>> = { Excluded: 'excluded by the policy', Maintenance: 'in maintenance' }
-  const others = groups.filter(({ cause }) => cause !== 'Dead' && cause !== 'Failed' && words[cause] === undefined)
+  const words: Partial<Readonly<Record<LeftCause, string>>> = {
+    Excluded: 'excluded by the policy',
+    Maintenance: 'in maintenance',
+    Blocked: 'kept on the old pod by a check',
+    Due: 'back with the old pod',
+  }
+  const others = groups.filter(({ cause }) => cause === 'NotReady' || cause === 'Lost')
   const away = others.reduce((sum, { count }) => sum + count, 0)
   return [
     ...(away === 0 ? [] : [`${away} skipped until ${away === 1 ? 'it is' : 'they are'} back`]),

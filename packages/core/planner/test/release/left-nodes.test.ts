@@ -99,6 +99,12 @@ describe('the cause for which a node is left', () => {
       is: 'a:new!',
       failure: { nodes: [], accepted: ['a'] },
       cause: 'Failed',
+      message: '1 failed, which a retry accepted (a)',
+    },
+    'is a new failure after an accepted one': {
+      is: 'a:new!',
+      failure: { nodes: ['a'], accepted: ['a'] },
+      cause: 'Failed',
       message: '1 failed, which is tolerated (a)',
     },
     'is that it was lost after its update': {
@@ -128,6 +134,17 @@ describe('the cause for which a node is left', () => {
     expect(groups).toMatchObject([{ cause, count: 1, nodes: ['a'], message }])
     expect(groups[0]?.next).toMatch(/^(updated|done) /)
   })
+})
+
+it.each([
+  [false, '2 failed, which is tolerated or was accepted by a retry (a, b)'],
+  [true, '2 failed (a, b)'],
+])('tolerated and accepted failures are one group; stopped: %s', (stops, message) => {
+  const progress = { excluded: [], exemption: exemptionOf([]) }
+  const failure = { nodes: ['a'], accepted: ['b'], stops }
+  expect(leftNodes(['a', 'b'], { fleet: nodes('a:new! b:new!'), progress, revision: 'new', blocked: [], failure })).toMatchObject([
+    { message },
+  ])
 })
 
 describe('groups of left nodes', () => {

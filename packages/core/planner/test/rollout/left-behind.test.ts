@@ -106,6 +106,17 @@ describe('a node that a release left', () => {
     expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
   })
 
+  it('is said to keep its pod where another one fails, unless there is none or the policy excludes it', () => {
+    const kept = 'the other nodes left keep their pods'
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    expect(fake.rollout?.status?.message).toContain(`${kept}; run tranche retry agent -n demo to update them all the same, or`)
+    const alone = twoLeft(['node-3'])
+    returnBad(alone, 'node-3')
+    expect(alone.rollout?.status?.message).not.toContain(kept)
+    expect(alone.rollout?.status?.message).toContain('; run tranche retry agent -n demo to accept that, or tranche undo')
+  })
+
   it('refuses an abort then, and names undo and retry', () => {
     const fake = twoLeft()
     returnBad(fake, 'node-3')

@@ -25,7 +25,7 @@ export function leftNodes(names: readonly string[], question: LeftQuestion): rea
     const alike = byCause.get(cause)
     if (alike === undefined) return []
     const named = firstNodes(alike, (name) => detailed(name, detailOf(cause, name, question)))
-    const { title, next } = wordsFor(cause, question.failure?.stops === true)
+    const { title, next } = wordsFor(cause, alike, question.failure)
     const message = `${alike.length} ${title} (${named})`
     return [{ cause, count: alike.length, nodes: alike.slice(0, GROUPED_NODES_MAX), message, next }]
   })
@@ -59,7 +59,12 @@ function causeOfOld({ ready, maintenance }: NodeView, isBlocked: boolean): LeftC
   return isBlocked ? 'Blocked' : 'Due'
 }
 
-const words: Readonly<Record<LeftCause, { readonly title: string; readonly next: string }>> = {
+interface Words {
+  readonly title: string
+  readonly next: string
+}
+
+const words: Readonly<Record<LeftCause, Words>> = {
   Dead: { title: 'dead', next: 'updated on return' },
   Maintenance: { title: 'in maintenance', next: 'updated once that ends' },
   NotReady: { title: 'NotReady', next: 'updated once Ready' },
@@ -72,8 +77,15 @@ const words: Readonly<Record<LeftCause, { readonly title: string; readonly next:
 }
 
 /** Where a failure stops the release, nothing is updated before a person accepts it. */
-function wordsFor(cause: LeftCause, isStopped: boolean): { readonly title: string; readonly next: string } {
-  return (isStopped ? whileStopped[cause] : undefined) ?? words[cause]
+function wordsFor(cause: LeftCause, names: readonly string[], failure: LeftQuestion['failure']): Words {
+  const stopped = failure?.stops === true ? whileStopped[cause] : undefined
+  const found = stopped ?? words[cause]
+  if (cause !== 'Failed') return found
+  const failed = new Set(failure?.nodes)
+  const accepted = new Set(failure?.accepted?.filter((name) => !failed.has(name)))
+  if (names.every((name) => accepted.has(name))) return { ...found, title: 'failed, which a retry accepted' }
+  const isMixed = stopped === undefined && names.some((name) => accepted.has(name))
+  return isMixed ? { ...found, title: 'failed, which is tolerated or was accepted by a retry' } : found
 }
 
 const whileStopped: Partial<typeof words> = {

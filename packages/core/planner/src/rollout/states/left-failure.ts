@@ -1,3 +1,4 @@
+import { batchScope, hasOldPod, isInScope } from '@tranche/fence'
 import { policyTerms } from '../view/release-policy.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import { standingFailure } from '../release/release-failure.ts'
@@ -28,6 +29,15 @@ export function leftFailure(view: RolloutView, state: Pick<RolloutState, 'canary
     autoResume === undefined
       ? ''
       : `; it continues by itself when no more than ${failure.limit ?? 0} nodes have failed for ${autoResume} (failure.autoResume)`
-  const message = `${seen}; the other nodes left keep their pods; run ${commandText(view.rollout, 'retry')} to update them all the same, or ${commandText(view.rollout, 'undo')} to release the earlier revision; or apply another template${byItself}`
+  const others = hasOthersLeft(view, failure.nodes)
+  const [kept, then] = others ? ['; the other nodes left keep their pods', 'update them all the same'] : ['', 'accept that']
+  const message = `${seen}${kept}; run ${commandText(view.rollout, 'retry')} to ${then}, or ${commandText(view.rollout, 'undo')} to release the earlier revision; or apply another template${byItself}`
   return { message, stalled: { reason: 'ReleaseFailed', message } }
+}
+
+/** Whether the release left nodes with an old pod that it would update, besides the failed ones. */
+function hasOthersLeft({ fleet, release }: RolloutView, failed: readonly string[]): boolean {
+  const { nodes: rules, canaryRevision = '' } = release?.spec.tranche ?? {}
+  const scope = batchScope(rules, null)
+  return fleet.nodes.some((node) => hasOldPod(node, canaryRevision) && isInScope(scope, node) && !failed.includes(node.name))
 }
