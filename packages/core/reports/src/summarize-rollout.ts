@@ -1,5 +1,5 @@
 import type { RolloutSummary } from '@tranche/api-schema'
-import { resolveLimit, stepsOf } from '@tranche/planner'
+import { isUnreleased, resolveLimit, stepsOf } from '@tranche/planner'
 import { tallyNodes } from '@tranche/fence'
 import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
@@ -26,7 +26,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
   const waitingFor = presentWaitingFor(outline)
   const limit = limitOf(outline)
   const other = otherWorkload(rollout)
-  const from = isReleaseUnderWay(rollout) ? status?.rollbackFrom : undefined
+  const from = isReleaseUnderWay(rollout) && !rollsNothingBack(outline) ? status?.rollbackFrom : undefined
   const stableImages = stableImagesOf(outline)
   const startedAt = startOf(outline)
   const remaining = other === null ? remainingOf(outline, outcome) : undefined
@@ -73,11 +73,20 @@ function reasonOf(outline: Outline): string {
   return stalled?.status === 'True' ? stalled.reason : (conditionIn(outline, 'Progressing')?.reason ?? '')
 }
 
-/** Omits the step of the first status, which exists before any release. */
+/** Whether a template that was not released gives way to the one that every node runs. */
+function rollsNothingBack(outline: Outline): boolean {
+  const { facts, fleet } = outline
+  const { rollbackFrom } = facts.rollout.status ?? {}
+  if (rollbackFrom === undefined || !isUnreleased(facts.rollout, rollbackFrom)) return false
+  return progressOf({ ...outline, batch: null }).updated >= fleet.desired
+}
+
+/** Omits the step of the first status, which exists before any release, and that of a return without a release. */
 function stepOf(outline: Outline): Pick<RolloutSummary, 'step'> {
   const { rollout } = outline.facts
   const { currentStepIndex: index, currentStepState: state, lastUpdateTime: since } = rollout.status?.canaryStatus ?? {}
   if (index === undefined || index < 1 || state === undefined || conditionIn(outline, 'Progressing') === undefined) return {}
+  if (rollsNothingBack(outline)) return {}
   return { step: { index, count: stepsOf(rollout).length, state, ...(since !== undefined && { since }) } }
 }
 

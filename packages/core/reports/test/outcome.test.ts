@@ -208,6 +208,21 @@ describe('the outcome of a Rollout', () => {
       { outcome: 'Failed', reason: 'RevisionHeld', need: { reason: 'RevisionHeld', actions: ['abort', 'undo', 'retry'] } },
     ],
     [
+      'is Running without a rollback or a step where the stable template replaces a held one',
+      (fake) => {
+        fake.setImage('v2')
+        settle(fake)
+        fake.act({ id: '1', type: 'abort' })
+        settle(fake)
+        fake.setImage('v2')
+        settle(fake)
+        fake.setImage('v1')
+        fake.actNatively()
+        for (let at = 0; at < 3; at += 1) act(fake)
+      },
+      { outcome: 'Running', reason: 'Cancelling', nodes: { updated: 5 } },
+    ],
+    [
       'is Done when every node is updated',
       (fake) => {
         fake.setImage('v2')
@@ -255,5 +270,6 @@ describe('the outcome of a Rollout', () => {
     const summary = summarizeRollout(readFakeCluster(fake))
     expect(summary).toMatchObject(expected)
     expect('rollbackFrom' in summary).toBe('rollbackFrom' in expected)
+    if (summary.reason === 'Cancelling') expect('step' in summary).toBe('rollbackFrom' in expected)
   })
 })

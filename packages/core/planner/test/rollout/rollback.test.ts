@@ -35,6 +35,24 @@ describe('going back to the stable template in mid-release', () => {
     expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
   })
 
+  it('is said to be a return where the version that it replaces is blocked and was not released', () => {
+    const fake = pausedAt(2)
+    fake.act({ id: 'a', type: 'abort' })
+    const messagesOf = (): readonly string[] => {
+      const said = new Set<string>()
+      settle(fake, () => reasonOf(fake) === 'Cancelling' && said.add(fake.rollout?.status?.message ?? ''))
+      return [...said]
+    }
+    expect(messagesOf().every((message) => message.startsWith('rolling back from revision hash-v2 to hash-v1'))).toBe(true)
+    fake.setImage('v2')
+    settle(fake)
+    fake.setImage('v1')
+    const said = messagesOf()
+    expect(said.length).toBeGreaterThan(0)
+    const title = 'returning to revision hash-v1; revision hash-v2 is blocked and was not released'
+    expect(said.filter((message) => !message.startsWith(title))).toEqual([])
+  })
+
   it('is a rollback though every node ran the new version by then', () => {
     const fake = pausedAt(1, { steps: [{ replicas: 5, pause: {} }, { replicas: '100%' }] })
     fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 1 })

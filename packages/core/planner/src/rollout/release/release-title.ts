@@ -23,8 +23,19 @@ function sizeText({ replicas, nodes }: RolloutStep): string {
   return selector.length <= LONGEST_SELECTOR ? selector : `${selector.slice(0, LONGEST_SELECTOR)}…`
 }
 
+/**
+ * Whether a blocked revision was applied again and nothing else was released since: no record of a release is open for it, and no node got
+ * it again.
+ */
+export function isUnreleased({ status }: Rollout, revision: string): boolean {
+  const latest = status?.releases?.at(-1)
+  return latest?.result !== undefined && status?.heldRevisions?.some((held) => held.revision === revision) === true
+}
+
 /** Prefix of the message of a rollback without pauses: its revisions. */
-export function returnTitle({ canaryRevision }: CanaryStatus, rollbackFrom: string): string {
+export function returnTitle(rollout: Rollout, { canaryRevision }: CanaryStatus, rollbackFrom: string): string {
+  if (isUnreleased(rollout, rollbackFrom))
+    return `returning to revision ${canaryRevision}; revision ${rollbackFrom} is blocked and was not released`
   return `rolling back from revision ${rollbackFrom} to ${canaryRevision}`
 }
 
@@ -33,7 +44,7 @@ export function releaseTitle(rollout: Rollout): string {
   const { canaryStatus: canary, rollbackFrom, conditions } = rollout.status ?? {}
   if (canary === undefined) return ''
   const isCancelling = conditions?.some(({ type, reason }) => type === 'Progressing' && reason === 'Cancelling') === true
-  if (isFinalising(canary)) return isCancelling && rollbackFrom !== undefined ? returnTitle(canary, rollbackFrom) : ''
+  if (isFinalising(canary)) return isCancelling && rollbackFrom !== undefined ? returnTitle(rollout, canary, rollbackFrom) : ''
   const step = stepsOf(rollout)[canary.currentStepIndex - 1]
   return step === undefined ? '' : stepTitle(rollout, { canary, rollbackFrom }, step)
 }

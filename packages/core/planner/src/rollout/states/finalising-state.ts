@@ -13,7 +13,7 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
   const { completed, nodesLeft, message, stalled, waiting } = summarizeBatchRelease(view)
   const isOverButForNodesLeft = nodesLeft !== null && hasRun(before)
   if (!completed && !isOverButForNodesLeft)
-    return { ...before, message: `${endingText(before, message)}${unpinnedText(view)}`, waitingFor: waiting, stalled }
+    return { ...before, message: `${endingText(view, before, message)}${unpinnedText(view)}`, waitingFor: waiting, stalled }
   const canary: CanaryStatus = {
     ...before.canary,
     finalisingStep: 'END',
@@ -48,7 +48,7 @@ function unpinnedText({ configHold }: RolloutView): string {
 }
 
 /** A rollback is named in every message: counts alone would read as progress of the version that is rolled back. */
-function endingText({ reason, rollbackFrom, canary }: RolloutState, message: string | undefined): string {
+function endingText({ rollout }: RolloutView, { reason, rollbackFrom, canary }: RolloutState, message: string | undefined): string {
   if (reason !== 'Cancelling' || rollbackFrom === undefined) return message ?? 'finishing the release'
-  return `${returnTitle(canary, rollbackFrom)}${message === undefined ? '' : `: ${message}`}`
+  return `${returnTitle(rollout, canary, rollbackFrom)}${message === undefined ? '' : `: ${message}`}`
 }

@@ -10,6 +10,7 @@ import { heldState } from './held-state.ts'
 import { heldAsSeen, heldTemplate } from '../held/held-revisions.ts'
 import { heldWhenOvertaken } from './held-when-overtaken.ts'
 import { isInBatches, isReturn, nextIndex, stepReach, stepsOf } from '../release/release-spec.ts'
+import { returnTitle } from '../release/release-title.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
@@ -45,7 +46,7 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
     acceptedActions: {},
     failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : keptFailure(view, before, revision),
     rollbackFrom,
-    message: rollbackFrom === undefined ? `releasing revision ${revision}` : `rolling back from revision ${rollbackFrom} to ${revision}`,
+    message: rollbackFrom === undefined ? `releasing revision ${revision}` : returnTitle(view.rollout, canary, rollbackFrom),
   }
   if (held !== undefined) return heldState(view, daemonSet, state, { ...held, revision })
   return rollbackFrom === undefined || walksBack ? state : { ...toTheEnd(state), reason: 'Cancelling' }
