@@ -74,7 +74,7 @@ describe('tranche plan', () => {
   it('says how many of the nodes are down before the release begins', () => {
     const unavailable = [{ atSeconds: 0, nodes: 21 }]
     const lines = planView({ ...forecast, peakUnavailable: 21, maxUnavailable: 3, unavailable }, createDrawing(plain), false)
-    expect(lines).toContain('  down at most  21 of 3 nodes, 21 of them down already')
+    expect(lines).toContain('  down at most  21 of 3 nodes; 21 are down already')
   })
 
   it('lists no node if there is nothing to release', () => {

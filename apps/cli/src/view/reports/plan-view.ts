@@ -58,7 +58,7 @@ function factLines({ etaSeconds, peakUnavailable, maxUnavailable, unavailable, o
 
 /** Nodes that are down before the release updates any: they alone may be more than the limit. */
 function downNow([start]: Forecast['unavailable']): string {
-  return start === undefined || start.nodes === 0 ? '' : `, ${start.nodes} of them down already`
+  return start === undefined || start.nodes === 0 ? '' : `; ${start.nodes} ${start.nodes === 1 ? 'is' : 'are'} down already`
 }
 
 /** Dead nodes are in no batch, and not in the duration. */
