@@ -1,5 +1,6 @@
 import type { RolloutStep } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
+import { toFleetView } from '@tranche/fleet'
 import { foundPolicy, planRollout, type RolloutView, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
@@ -115,6 +116,15 @@ describe('a node that a release left', () => {
     returnBad(alone, 'node-3')
     expect(alone.rollout?.status?.message).not.toContain(kept)
     expect(alone.rollout?.status?.message).toContain('; run tranche retry agent -n demo to accept that, or tranche undo')
+    fake.policy = { nodes: { exclude: [{ matchLabels: { pool: 'gpu' } }] } }
+    const labels = { pool: 'gpu' }
+    fake.readsAs = (view) => ({
+      ...view,
+      fleet: toFleetView(view.fleet.nodes.map((node) => (node.name === 'node-4' ? { ...node, labels } : node))),
+    })
+    settle(fake)
+    expect(fake.rollout?.status?.message).toContain('failed on nodes that its release had left')
+    expect(fake.rollout?.status?.message).not.toContain(kept)
   })
 
   it('refuses an abort then, and names undo and retry', () => {
