@@ -1,5 +1,5 @@
 import type { Rollout, ActionType } from '@tranche/api-schema'
-import { commandText, hasLaterStep, isDeletedOrDisabled, retryHeldText } from '@tranche/planner'
+import { commandText, isDeletedOrDisabled, retryHeldText } from '@tranche/planner'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type Standing, standingOf, standingText } from './standing.ts'
@@ -134,13 +134,10 @@ function approveRefusal(rollout: Rollout, standing: Standing): ActionRejection |
 /** States of a step that is not ready yet. */
 const beforePause: readonly string[] = ['BeforeStepUpgrade', 'StepUpgrade', 'StepTrafficRouting', 'StepMetricsAnalysis']
 
-function whileNotReady(rollout: Rollout, { step, steps, isReturn }: Standing): string {
-  const { reason } = rollout.status?.waitingFor ?? {}
-  const onward = hasLaterStep({ step, steps, leavesNodes: reason === 'NoNodeInReach' })
-    ? [`run ${commandText(rollout, 'jump', '--step', String(step + 1))} to continue with the next step`]
-    : []
+/** The text of the wait names the step to jump to, if any. Only the nodes decide that, and they are not among the facts here. */
+function whileNotReady(rollout: Rollout, { isReturn }: Standing): string {
   const back = isReturn ? [] : [`run ${commandText(rollout, 'abort')} to roll back`]
-  return ['wait until it is ready', ...onward, ...back].join(', or ')
+  return ['wait until it is ready', ...back].join(', or ')
 }
 
 function finishRefusal(standing: Standing): ActionRejection | null {

@@ -153,14 +153,9 @@ describe('the status that an action was checked against', () => {
 it.each([
   ['names the wait', 'NotAvailable', 'wait until it is ready, or run tranche abort agent -n demo to roll back'],
   [
-    'names no jump where the policy may exclude the nodes of every step',
-    'NodesExcluded',
-    'wait until it is ready, or run tranche abort agent -n demo to roll back',
-  ],
-  [
-    'names the jump past a step without nodes',
+    'names no jump by itself, because no later step may have a node',
     'NoNodeInReach',
-    'wait until it is ready, or run tranche jump agent -n demo --step 3 to continue with the next step, or run tranche abort agent -n demo to roll back',
+    'wait until it is ready, or run tranche abort agent -n demo to roll back',
   ],
 ])('an approval of a step that is not ready %s', (_what, reason, fix) => {
   const { rollout, ...facts } = factsIn('updating')

@@ -1,9 +1,9 @@
 import type { Need, Outcome, ActionType } from '@tranche/api-schema'
-import { waitOf } from '@tranche/planner'
+import { laterStepInReach, waitOf } from '@tranche/planner'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
-import { mayJumpOn, type Outline } from './outline.ts'
+import type { Outline } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { pauseText } from './pause-text.ts'
 import { healedText, presentMessage } from './present-message.ts'
@@ -37,9 +37,10 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   NodesExcluded: ['abort', 'jump'],
 }
 
-/** Whether an action leads on: a jump helps a step that reaches no node only where a later one may. */
-function isOnward(outline: Outline, reason: string, action: ActionType): boolean {
-  return reason !== 'NodesExcluded' || action !== 'jump' || mayJumpOn(outline)
+/** Whether an action leads on: a jump helps a step that reaches no node only where a later one does. */
+function isOnward({ fleet, release }: Outline, reason: string, action: ActionType): boolean {
+  if (reason !== 'NodesExcluded' || action !== 'jump') return true
+  return release !== undefined && laterStepInReach(fleet, release) !== undefined
 }
 
 /** Null after a completed rollback: no decision is left. */

@@ -7,7 +7,6 @@ import {
   type Discovery,
   discoverRevisions,
   hashOf,
-  hasLaterStep,
   isForeign,
   nodeRulesFor,
   stepsOf,
@@ -102,13 +101,6 @@ export function progressOf(outline: Outline): BatchProgress {
  */
 export function comparedStable({ facts, release, stable, replaced }: Outline): string | undefined {
   return release === undefined && !isReleaseUnderWay(facts.rollout) ? stable : replaced
-}
-
-/** Whether a jump leads from a step without a node in reach to one that may have some. */
-export function mayJumpOn(outline: Outline): boolean {
-  const { facts, fleet } = outline
-  const step = facts.rollout.status?.canaryStatus?.currentStepIndex ?? 0
-  return hasLaterStep({ step, steps: stepsOf(facts.rollout).length, leavesNodes: progressOf(outline).excluded.length < fleet.desired })
 }
 
 /** Permits in the record of the release. */

@@ -28,7 +28,7 @@ export function presentWait(outline: Outline): WaitingFor | undefined {
   const progress = progressOf(outline)
   // Only the status knows which nodes use up the budget, and which nodes wait for it.
   if (said.reason === 'BudgetUsedUp' && said.nodes.every((node) => progress.unavailable.includes(node))) return said
-  const now = progress.state === 'Ready' ? unseenReady : countedWait(progress, release)
+  const now = progress.state === 'Ready' ? unseenReady : countedWait(progress, release, facts.fleet)
   return now.reason === said.reason ? { ...now, since: said.since } : now
 }
 

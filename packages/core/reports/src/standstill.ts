@@ -16,6 +16,7 @@ import {
   hashOf,
   isDeletedOrDisabled,
   isFailingBack,
+  laterStepInReach,
   revisionText,
   stepsOf,
   unpinnedText,
@@ -26,7 +27,7 @@ import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
-import { mayJumpOn, type Outline, progressOf } from './outline.ts'
+import { type Outline, progressOf } from './outline.ts'
 import { presentWait } from './present-message.ts'
 
 /** Why no pod at all is deleted. */
@@ -110,8 +111,11 @@ export function nextText(outline: Outline): string | undefined {
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
   if (need !== undefined) {
+    if (isReachWait(need.reason)) {
+      const others = need.actions.filter((action) => action !== 'jump').map((action) => actionText(outline, action))
+      return [...reachNexts(outline), ...others, ...jumpText(outline)].join('; ')
+    }
     const actions = need.actions.map((action) => actionText(outline, action))
-    if (isReachWait(need.reason)) return [...reachNexts(outline), ...actions].join('; ')
     if (actions.length > 0) return actions.join('; ')
     return waitingTexts[need.reason]?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? remedies[need.reason]
   }
@@ -172,8 +176,10 @@ function wayBackText(outline: Outline): string {
     : actionText(outline, 'abort')
 }
 
-function jumpText(outline: Outline): readonly string[] {
-  return mayJumpOn(outline) ? [actionTexts.jump] : []
+/** A jump helps only where a later step reaches a node. */
+function jumpText({ fleet, release }: Outline): readonly string[] {
+  const step = release && laterStepInReach(fleet, release)
+  return step === undefined ? [] : [`jump: continue at step ${step}`]
 }
 
 /** Rule of explain for a node that keeps its old pod because of a check, by the reason in the record. */

@@ -93,14 +93,13 @@ describe('a release that waits for a check or its group', () => {
   })
 
   it.each([
-    ['of the step, but not of a later one', undefined, 'a:old b:old c:new!', ['abort', 'jump'], '; jump: continue at another step'],
-    ['also of the later steps', undefined, 'a:old b:old', ['abort'], ''],
-    ['of the last step', [{ replicas: '100%' }], 'a:old b:old', ['abort'], ''],
-  ])('is Blocked where the policy excludes every node %s', (_when, steps, nodes, actions, jump) => {
+    ['of the step, but not of a later one', 'a:old b:old c:old', ['abort', 'jump'], '; jump: continue at step 2'],
+    ['also of the later steps', 'a:old b:old', ['abort'], ''],
+  ])('is Blocked where the policy excludes every node %s', (_when, nodes, actions, jump) => {
     const exclude = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b'] }] }]
     const waiting = { reason: 'NodesExcluded', message: 'the policy excludes every node of the batch', nodes: ['a', 'b'], since }
-    const rollout = steps === undefined ? {} : { rollout: { strategy: { canary: { steps } } } }
-    const facts = aReading({ nodes, tranche: { nodes: { exclude } }, status: { waiting }, ...rollout })
+    const steps = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b'] }] }, {}]
+    const facts = aReading({ nodes, tranche: { nodes: { exclude, steps } }, status: { waiting } })
     expect(summarizeRollout(facts)).toMatchObject({ outcome: 'Blocked', need: { reason: 'NodesExcluded', actions } })
     const { rule, next } = explainRollout(facts)
     expect([rule, next]).toEqual([

@@ -86,7 +86,7 @@ describe('what a Rollout waits for', () => {
       { nodes: 'a:old? b:old?', status: waiting('NoNodeInReach', 'no node of the batch is in reach') },
       {
         rule: 'NotReady',
-        next: 'one of a, b is Ready, and not in maintenance; jump: continue at another step; abort: roll back to the stable revision',
+        next: 'one of a, b is Ready, and not in maintenance; abort: roll back to the stable revision',
       },
     ],
     [
@@ -104,7 +104,7 @@ describe('what a Rollout waits for', () => {
     [
       'the only node of its step',
       { nodes: 'a:old? b:old', status: waiting('NoNodeInReach', 'no node is in reach'), tranche: { nodes: stepsOf('a') } },
-      { rule: 'NotReady', next: expect.stringMatching(/^a is Ready, and not in maintenance; jump/) },
+      { rule: 'NotReady', next: expect.stringMatching(/^a is Ready, and not in maintenance; jump: continue at step 2; abort/) },
     ],
     [
       'a node in reach, in its last step',

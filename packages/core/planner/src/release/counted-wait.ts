@@ -1,17 +1,18 @@
 import type { BatchRelease, ReachWaitReason, Waiting } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
 import { isWayBack } from '@tranche/verdict'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import type { BatchProgress } from './progress/batch-progress.ts'
-import { hasLaterStep } from './progress/later-step.ts'
+import { laterStepInReach } from './progress/later-step.ts'
 import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts'
 
 /**
  * The wait that the counts of nodes alone determine, while there is budget left and nothing holds nodes back. It is for updated nodes to
  * become available, for new pods, or for nodes that are to be updated. The controller writes it; views compute it for the nodes of now.
  */
-export function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<Waiting, 'since'> {
+export function countedWait(progress: BatchProgress, release: BatchRelease | undefined, fleet: FleetView): Omit<Waiting, 'since'> {
   const { unwell, between, away, effectiveSize, updated, outOfReach } = progress
-  if (outOfReach !== undefined) return reachWait(progress, outOfReach, wayOut(progress, release))
+  if (outOfReach !== undefined) return reachWait(progress, outOfReach, wayOut(fleet, release))
   if (unwell.length > 0) {
     const message = `waiting for updated nodes to become available: ${unwellText(progress)}${longWaitText(progress, release)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
@@ -53,11 +54,11 @@ function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], o
 }
 
 /** After the steps, the release may run only because its Rollout is disabled or deleted: an abort is rejected then. */
-function wayOut({ excluded, desired }: BatchProgress, release: BatchRelease | undefined): string {
-  const { batchPartition, batches = [] } = release?.spec.releasePlan ?? {}
-  if (batchPartition === undefined) return `abort; if the Rollout is disabled or deleted, set ${rolloutAnnotations.onDelete} to Freeze`
-  const hasLater = hasLaterStep({ step: batchPartition + 1, steps: batches.length, leavesNodes: excluded.length < desired })
-  return hasLater ? 'jump to a later step, or abort' : 'abort'
+function wayOut(fleet: FleetView, release: BatchRelease | undefined): string {
+  if (release?.spec.releasePlan.batchPartition === undefined)
+    return `abort; if the Rollout is disabled or deleted, set ${rolloutAnnotations.onDelete} to Freeze`
+  const later = laterStepInReach(fleet, release)
+  return later === undefined ? 'abort' : `jump to step ${later}, or abort`
 }
 
 /** @param nodes number of nodes that the batch still lacks */

@@ -87,7 +87,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   const { limit } = wanted.allowance
   if (progress.state === 'Ready') return null
   if (progress.isBehind) return { reason: 'Upgrading', message: BEHIND, nodes: [] }
-  const plain = countedWait(progress, view.release)
+  const plain = countedWait(progress, view.release, view.fleet)
   if (progress.outOfReach !== undefined) return plain
   const counted = withBudgetUsers(plain, view, wanted)
   if (progress.unwell.length > 0) return { ...counted, message: `${counted.message}${acceptedText(view, wanted)}` }

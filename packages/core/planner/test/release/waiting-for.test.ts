@@ -44,20 +44,42 @@ describe('a release without a node in reach', () => {
   ])(
     'names the nodes %s, and says what ends the wait (G6)',
     (_why, nodes, rules, names, text, reason = 'NoNodeInReach', what = LACKING) => {
-      const jump = reason === 'NodesExcluded' ? '' : 'jump to a later step, or '
       const view = aView({ nodes, record: { state: 'open' }, ...(rules !== undefined && { tranche: { nodes: rules } }) })
       expect(waitingFor(view, wantedAllowance(view))).toEqual({
         reason,
-        message: `${what}${text}; or ${jump}abort`,
+        message: `${what}${text}; or abort`,
         nodes: names,
         since: expect.any(String),
       })
     },
   )
 
-  it('names no jump in the last step', () => {
-    const batches = [{ canaryReplicas: 1 }, { canaryReplicas: '100%' }]
-    const view = aView({ nodes: 'a:old? b:old?', record: { state: 'open' }, spec: { batches, batchPartition: 1 } })
+  it.each([
+    ['the next step, where it reaches a node', 'a:old? b:old c:old', [], 'jump to step 2, or abort'],
+    ['a later one, where the policy excludes the nodes of the next', 'a:old? b:old c:old', ['b'], 'jump to step 3, or abort'],
+    ['a later one, where the nodes of the next are NotReady', 'a:old? b:old? c:old', [], 'jump to step 3, or abort'],
+    ['none, where the policy excludes the nodes of all later ones', 'a:old? b:old c:old', ['b', 'c'], 'abort'],
+    ['none, where it excludes all nodes', 'a:old b:old c:old', ['a', 'b', 'c'], 'abort'],
+    ['none, where no later step has another node', 'a:old?', [], 'abort'],
+  ])('names the step to jump to: %s', (_which, nodes, excluded, out) => {
+    const rules = {
+      steps: [{ matchLabels: { name: 'a' } }, { matchLabels: { name: 'b' } }, {}],
+      ...(excluded.length > 0 && { exclude: [exclude(...excluded)] }),
+    }
+    const batches = rules.steps.map(() => ({ canaryReplicas: '100%' }))
+    const view = aView({ nodes, record: { state: 'open' }, spec: { batches, batchPartition: 0 }, tranche: { nodes: rules } })
+    expect(waitingFor(view, wantedAllowance(view))?.message.split('; or ').at(-1)).toBe(out)
+  })
+
+  it('names no jump to a node that no step takes', () => {
+    const spec = { batches: [{ canaryReplicas: '100%' }], batchPartition: 0 }
+    const tranche = { nodes: { steps: [{ matchLabels: { name: 'a' } }] } }
+    const view = aView({ nodes: 'a:old? b:old', record: { state: 'open' }, spec, tranche })
+    expect(waitingFor(view, wantedAllowance(view))?.message).toMatch(/once a is back; or abort$/)
+  })
+
+  it('names no jump where all steps take the same nodes', () => {
+    const view = aView({ nodes: 'a:old? b:old?', record: { state: 'open' } })
     expect(waitingFor(view, wantedAllowance(view))?.message).toMatch(/once one of them is back; or abort$/)
   })
 

@@ -1,13 +1,23 @@
-/** The present step of a release, and what the policy leaves of its nodes. */
-export interface StepInPlan {
-  /** From 1; later steps have greater numbers. */
-  readonly step: number
-  readonly steps: number
-  /** Whether the policy leaves a node: none is updated while it excludes all of them. */
-  readonly leavesNodes: boolean
-}
+import type { BatchRelease } from '@tranche/api-schema'
+import { batchScope, hasOldPod, isInReach, isInSteps } from '@tranche/fence'
+import type { FleetView } from '@tranche/fleet'
 
-/** Whether a jump to a later step may end a wait for nodes in reach. */
-export function hasLaterStep({ step, steps, leavesNodes }: StepInPlan): boolean {
-  return step < steps && leavesNodes
+/**
+ * First step after the present one, from 1, with a node in reach that is in none of the steps so far and that the policy leaves. A jump to a
+ * step before that one ends no wait for a node in reach.
+ *
+ * @returns undefined where no later step has such a node, as without selectors: then all steps take the same nodes
+ */
+export function laterStepInReach(fleet: FleetView, { spec, status }: BatchRelease): number | undefined {
+  const { releasePlan, tranche } = spec
+  const { batchPartition, batches = [] } = releasePlan
+  const scope = batchScope(tranche?.nodes, batchPartition ?? null)
+  const canary = status?.flight?.revision ?? tranche?.canaryRevision ?? ''
+  const revisions = { canary, stable: tranche?.stableRevision, former: tranche?.formerRevisions ?? [] }
+  const steps = fleet.nodes
+    .filter((node) => node.desired && !isInSteps(scope, node) && hasOldPod(node, canary) && isInReach(node, revisions))
+    .map(({ labels }) => scope.rules.factsOf(labels))
+    .flatMap(({ step, isExcluded }) => (isExcluded ? [] : [step]))
+  const first = Math.min(...steps)
+  return first < batches.length ? first + 1 : undefined
 }
