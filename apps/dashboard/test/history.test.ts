@@ -115,7 +115,7 @@ describe('a blocked revision in the history', () => {
   it.each([
     [
       { reason: 'Aborted' as const, reverted: true },
-      { why: 'its release was aborted', detail: 'the stable template was restored' },
+      { why: 'its release was rolled back', detail: 'the stable template was restored' },
     ],
     [
       { reason: 'Failed' as const, reverts: 2, reverted: true },

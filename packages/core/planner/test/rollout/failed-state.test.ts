@@ -387,6 +387,11 @@ describe('the rollback by a verdict', () => {
     fake.act({ id: 'a', type: 'abort' })
     settle(fake)
     expect(fake.rollout?.status?.message).toMatch(/; revision hash-v2 was rolled back by an abort$/)
+    fake.act({ id: 'b', type: 'pause' })
+    settle(fake)
+    fake.pause(false)
+    settle(fake)
+    expect(fake.rollout?.status?.message).toMatch(/; revision hash-v2 was rolled back by an abort or tranche\.dev\/on-delete=Rollback$/)
   })
 
   it('waits during a pause, says so, and is carried out after resume (G9, G11)', () => {

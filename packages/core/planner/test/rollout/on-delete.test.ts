@@ -349,6 +349,30 @@ it.each([8, 10, 12, 14])(
 )
 
 it.each([
+  ['without an action', undefined],
+  ['after an abort in an earlier release', 'abort'],
+  ['after another action', 'pause'],
+])('a rollback by disabling the Rollout is called that once it is enabled again, and no abort, %s', (_when, type) => {
+  const fake = paused()
+  if (type === 'abort') {
+    fake.act({ id: 'earlier', type })
+    settle(fake)
+    fake.setImage('v3')
+    settle(fake)
+  } else if (type !== undefined) fake.act({ id: 'earlier', type })
+  settle(fake)
+  expect(fake.rollout?.status?.lastAction?.type).toBe(type)
+  fake.onDelete('Rollback')
+  fake.editRollout((spec) => ({ ...spec, disabled: true, strategy: { ...spec.strategy, paused: false } }))
+  settle(fake)
+  expect(fake.rollout?.status?.phase).toBe('Disabled')
+  fake.editRollout((spec) => ({ ...spec, disabled: false }))
+  settle(fake)
+  const { message } = fake.rollout?.status ?? {}
+  expect(message).toMatch(/; revision hash-v\d was rolled back because the Rollout was disabled \(tranche\.dev\/on-delete=Rollback\)$/)
+})
+
+it.each([
   { paused: false, reasons: ['Cancelling', 'Completed'] },
   { paused: true, reasons: ['Paused'] },
 ] as const)(

@@ -92,7 +92,7 @@ function blockedEntry({ digest, revision, reason, at, reverted, reverts = 0 }: B
     at,
     title: `Revision ${revision ?? digest} blocked`,
     look: { word: 'Blocked', glyph: '✕', tone: 'bad' },
-    why: reason === undefined ? undefined : reason === 'Aborted' ? 'its release was aborted' : 'its release failed',
+    why: reason === undefined ? undefined : reason === 'Aborted' ? 'its release was rolled back' : 'its release failed',
     detail: reverts > 0 ? `it was applied again, and the stable template was restored ${countText(reverts, 'time')}` : restored,
   }
 }

@@ -30,7 +30,7 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
     succeeded: before.rollbackFrom === undefined,
     acceptedActions: {},
     failure: before.rollbackFrom === undefined ? undefined : before.failure,
-    message: `${nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text}${rolledBackText(before)}`,
+    message: `${nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text}${rolledBackText(view, before)}`,
   }
 }
 

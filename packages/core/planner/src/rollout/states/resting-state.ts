@@ -32,7 +32,7 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const failed = leftFailure(view, { ...before, acceptedActions })
   const left = failed?.message ?? summarizeBatchRelease(view).nodesLeft
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
-  const message = `${left ?? text}${rolledBackText(before)}`
+  const message = `${left ?? text}${rolledBackText(view, before)}`
   const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary
   const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const failure = failureToSay(view, before)
