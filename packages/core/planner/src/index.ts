@@ -52,7 +52,7 @@ export { controlledBy, isInCharge, type ReleaseView, type StrategyScope } from '
 export { isBeingPrepared } from './release/blocked-wait.ts'
 export { PASS_FAILED_TEXT, recordAfterFailedPasses, specAfterFailedPasses } from './release/failed-pass.ts'
 export { countedWait, isFailingBack } from './release/counted-wait.ts'
-export { laterStepInReach } from './release/progress/later-step.ts'
+export { hasStepAfter, laterStepInReach } from './release/progress/later-step.ts'
 export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
 export {
   type GroupHolder,

@@ -14,6 +14,7 @@ import {
   failedStableText,
   firstNodes,
   hashOf,
+  hasStepAfter,
   isDeletedOrDisabled,
   isFailingBack,
   laterStepInReach,
@@ -134,7 +135,7 @@ function nextByItself(outline: Outline): string | undefined {
   if (waiting !== undefined) {
     const text = waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
     if (isForAccepted(outline, waiting)) return `${text}; ${wayBackText(outline)}`
-    if (isForBadBefore(outline)) return [text, ...jumpText(outline), wayBackText(outline)].join('; ')
+    if (isForBadBefore(outline)) return [text, ...pastText(outline), wayBackText(outline)].join('; ')
     return isFailingBack(progressOf(outline), outline.facts.release)
       ? `${text}; ${actionText(outline, 'undo')}; or another template is applied`
       : text
@@ -156,6 +157,10 @@ function isForAccepted({ release }: Outline, { nodes }: { readonly nodes: readon
 function isForBadBefore(outline: Outline): boolean {
   const { release } = outline
   return release !== undefined && !isWayBack(release) && badBeforeNodes(progressOf(outline), release.status).length > 0
+}
+
+function pastText({ release }: Outline): readonly string[] {
+  return release !== undefined && hasStepAfter(release) ? ['jump: continue at a later step'] : []
 }
 
 /** Events that let a batch without a node in reach continue. */

@@ -56,6 +56,14 @@ describe('a release that waits for a check or its group', () => {
     expect([nextOf('a'), nextOf('a', 'b')]).toEqual([expect.stringContaining('; abort: '), expect.not.stringContaining('abort')])
   })
 
+  it('names the annotation instead of the abort while the Rollout is disabled', () => {
+    const failure = { reason: 'Accepted', message: '', nodes: [], release: 'r1', stops: false, accepted: ['a'] } as const
+    const status = { waiting: { reason: 'NotAvailable', message: '', nodes: ['a'], since }, failure }
+    const disabled = { rollout: { disabled: true }, rolloutStatus: { phase: 'Disabling' } } as const
+    const { next } = explainRollout(aReading({ nodes: 'a:new! b:new! c:old', status, ...disabled }))
+    expect(next).toMatch(/; tranche\.dev\/on-delete is Freeze: leave the nodes as they are, or Rollback$/)
+  })
+
   it.each<[string, FactsFields, string, string | undefined]>([
     ['a newer reason', waitsFor('NewNotAllowed'), 'Running', undefined],
     [

@@ -1,6 +1,7 @@
 import { ACCEPTED_FAILED, type Waiting } from '@tranche/api-schema'
 import { acceptedBefore, failureTerms } from '@tranche/verdict'
 import { parseTime, timeText } from '@tranche/kube-types'
+import { insteadOfAbort } from './progress/instead-of-abort.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import type { ReleaseView } from './view/release-view.ts'
@@ -17,10 +18,11 @@ export function acceptedText(view: ReleaseView, wanted: Allowed): string {
   if (down.length === 0) return ''
   const acceptedNote = `the failures on ${firstNodes(down)} were accepted`
   const used = progress.unavailable.length
+  const away = `abort, or apply another template${insteadOfAbort(view.release, 'Rollback')}`
   if (isBudgetUsedUp(wanted) && down.length >= allowance.limit)
-    return `; ${acceptedNote}, and they use up maxUnavailable (${allowance.limit}): raise it to at least ${used + 1}, fix the nodes, abort, or apply another template`
+    return `; ${acceptedNote}, and they use up maxUnavailable (${allowance.limit}): raise it to at least ${used + 1}, fix the nodes, ${away}`
   if (progress.updatedAvailable > 0) return ''
-  return `; ${acceptedNote}, but no batch is ready before an updated node is available: fix one, abort, or apply another template`
+  return `; ${acceptedNote}, but no batch is ready before an updated node is available: fix one, ${away}`
 }
 
 /**

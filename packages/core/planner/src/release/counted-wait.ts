@@ -1,8 +1,8 @@
 import type { BatchRelease, ReachWaitReason, Waiting } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { isWayBack } from '@tranche/verdict'
-import { rolloutAnnotations } from '@tranche/kube-types'
 import type { BatchProgress } from './progress/batch-progress.ts'
+import { insteadOfAbort } from './progress/instead-of-abort.ts'
 import { laterStepInReach } from './progress/later-step.ts'
 import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts'
 
@@ -33,7 +33,7 @@ export function isFailingBack({ unwell }: Pick<BatchProgress, 'unwell'>, release
 
 /** Why no deadline ends the wait, and what does. Begins with a semicolon; empty for other waits. */
 function longWaitText(progress: BatchProgress, release: BatchRelease | undefined): string {
-  if (!isFailingBack(progress, release)) return badBeforeText(progress, release?.status, wayOut(progress, release))
+  if (!isFailingBack(progress, release)) return badBeforeText(progress, release)
   return '; nothing stops a rollback: fix these nodes, undo to another revision, or apply another template'
 }
 
@@ -53,12 +53,9 @@ function reachWait({ excluded }: BatchProgress, outOfReach: readonly string[], o
   return { reason: isPolicy ? 'NodesExcluded' : 'NoNodeInReach', message, nodes: [...outOfReach, ...excluded] }
 }
 
-/** After the steps, the release may run only because its Rollout is disabled or deleted: an abort is rejected then. */
 function wayOut(fleet: FleetView, release: BatchRelease | undefined): string {
-  if (release?.spec.releasePlan.batchPartition === undefined)
-    return `abort; if the Rollout is disabled or deleted, set ${rolloutAnnotations.onDelete} to Freeze`
-  const later = laterStepInReach(fleet, release)
-  return later === undefined ? 'abort' : `jump to step ${later}, or abort`
+  const later = release && laterStepInReach(fleet, release)
+  return `${later === undefined ? '' : `jump to step ${later}, or `}abort${insteadOfAbort(release, 'Freeze')}`
 }
 
 /** @param nodes number of nodes that the batch still lacks */

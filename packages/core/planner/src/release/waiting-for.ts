@@ -5,6 +5,7 @@ import { statusByTheClock } from './progress/judgement.ts'
 import { budgetUsers, budgetUsersText } from './progress/budget-users.ts'
 import { leftNodes, leftText } from './progress/left-nodes.ts'
 import { blockedWait, downAndBlocked } from './blocked-wait.ts'
+import { budgetWayOut } from './budget-way-out.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { countedWait, missingNodesText, tooManyDeadText } from './counted-wait.ts'
@@ -100,7 +101,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
     const held = heldByRules(view, wanted, lack) ?? blockedWait(view, lack)
     return held === null ? counted : { ...held, message: `${held.message}${dead}` }
   }
-  const message = `${lack}; maxUnavailable (${limit}) is used up: ${usersText(view, wanted)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${wayOut(progress, limit)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up: ${usersText(view, wanted)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${budgetWayOut(view, wanted)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 
@@ -154,10 +155,4 @@ function suspectText({ exemption: { suspect } }: BatchProgress): string {
   const why = 'a revision that was rolled back or replaced, which may be why'
   if (suspect.length === 1) return `; ${suspect[0]} is out of reach and runs ${why}, so it counts: bring it back, or delete its Node object`
   return `; ${firstNodes(suspect)} are out of reach and run ${why}, so they count: bring them back, or delete their Node objects`
-}
-
-/** More nodes are down than the limit allows, for instance after it was lowered: says what ends the wait. */
-function wayOut({ unavailable }: BatchProgress, limit: number): string {
-  const down = unavailable.length
-  return down > limit ? `; nothing is deleted until fewer than ${limit} are down, or maxUnavailable is at least ${down + 1}` : ''
 }

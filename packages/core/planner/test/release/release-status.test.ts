@@ -72,6 +72,22 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'names no abort alone where the Rollout may be disabled, because accepted nodes use the budget': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        spec: { batchPartition: undefined },
+        record: { partition: 0 },
+        annotations: { [partition]: '0' },
+        status: { ...begun, failure: accepted('a', 'b') },
+      },
+      want: {
+        waiting: {
+          message: expect.stringMatching(
+            /fix the nodes, abort, or apply another template; if the Rollout is disabled or deleted, set tranche\.dev\/on-delete to Rollback$/,
+          ),
+        },
+      },
+    },
     'does not blame an accepted node where starting pods use the rest of the budget': {
       view: {
         nodes: 'a:new! b:new! c:new d:old e:old',

@@ -1,7 +1,8 @@
 import { toFleetView } from '@tranche/fleet'
-import { planBatchRelease } from '@tranche/planner'
+import { planBatchRelease, wantedAllowance } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, aView, NOW_MS, onceSaid } from '../../../../../test/fakes/build-view.ts'
+import { waitingFor } from '../../src/release/waiting-for.ts'
 
 /** Two of five nodes, as many as maxUnavailable, have a terminating pod. */
 function stuckView(fields: Parameters<typeof aFleetPod>[2], ready: boolean): ReturnType<typeof aView> {
@@ -82,5 +83,55 @@ describe('more nodes down than a lowered maxUnavailable', () => {
     expect(view.release.status?.waiting?.message).toContain(
       'nothing is deleted until fewer than 2 are down, or maxUnavailable is at least 4',
     )
+  })
+})
+
+describe('a budget that dead nodes use up, because more are dead than the policy exempts', () => {
+  const viewOf = (nodes: string, exempt: number, maxUnavailable = 2) =>
+    aView({
+      nodes,
+      record: { state: 'open' },
+      tranche: { nodes: { notReady: { exempt } } },
+      daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } },
+    })
+  const hasRoom = (view: ReturnType<typeof aView>) => {
+    const wanted = wantedAllowance(view)
+    return wanted.kind === 'allow' && wanted.progress.unavailable.length < wanted.allowance.limit
+  }
+
+  it.each([
+    [
+      4,
+      'a:old!? b:old!? c:old!? d:old!? e:old!? f:old',
+      'no more than 4 are dead, nodes.notReady.exempt is at least 5, or maxUnavailable is at least 6',
+    ],
+    [1, 'a:old!? b:old!? c:old f:old', 'no more than 1 is dead, nodes.notReady.exempt is at least 2, or maxUnavailable is at least 3'],
+    [0, 'a:old!? b:old!? c:old f:old', 'no more than 1 is dead, nodes.notReady.exempt is at least 2, or maxUnavailable is at least 3'],
+    [0, 'a:old!? b:old!? c:old! f:old', 'no node is dead, nodes.notReady.exempt is at least 2, or maxUnavailable is at least 4'],
+    [1, 'a:old!? b:old!? c:old! d:old! f:old', 'fewer than 2 others are down and no more than 1 is dead, or maxUnavailable is at least 5'],
+  ])('says what ends the wait, and each of that does (%i exempt, %s)', (exempt, nodes, text) => {
+    const view = viewOf(nodes, exempt)
+    const waiting = waitingFor(view, wantedAllowance(view))
+    expect(waiting).toMatchObject({
+      reason: 'BudgetUsedUp',
+      message: expect.stringContaining('because nodes.notReady.exempt leaves out at most'),
+    })
+    expect(waiting?.message.split('; it continues once ')[1]).toBe(text)
+    const [, most = '0'] = /no more than (\d) \w+ dead/.exec(text) ?? []
+    const others = text.startsWith('fewer') ? 'd:old!' : ''
+    const back = (dead: number) =>
+      viewOf(
+        nodes
+          .split(' ')
+          .map((node, at) => (at >= dead && node.endsWith('?') ? node.slice(0, -2) : node === others ? 'd:old' : node))
+          .join(' '),
+        exempt,
+      )
+    expect([back(Number(most) + 1), back(Number(most))].map(hasRoom)).toEqual([false, true])
+    const [, exempted] = /exempt is at least (\d)/.exec(text) ?? []
+    if (exempted !== undefined)
+      expect([Number(exempted) - 1, Number(exempted)].map((one) => hasRoom(viewOf(nodes, one)))).toEqual([false, true])
+    const [, limit] = /maxUnavailable is at least (\d)/.exec(text) ?? []
+    expect([Number(limit) - 1, Number(limit)].map((one) => hasRoom(viewOf(nodes, exempt, one)))).toEqual([false, true])
   })
 })

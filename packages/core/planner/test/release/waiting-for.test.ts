@@ -102,6 +102,33 @@ describe('a release without a node in reach', () => {
   })
 })
 
+it.each([
+  ['in a step', 'old', 0, /: fix the node, abort, or apply another template$/],
+  [
+    'after the steps',
+    'old',
+    undefined,
+    /: fix the node, abort, or apply another template; if the Rollout is disabled or deleted, set tranche\.dev\/on-delete to Rollback$/,
+  ],
+  [
+    'in a rollback, which cannot be aborted',
+    'new',
+    0,
+    /no deadline applies; nothing stops a rollback: fix these nodes, undo to another revision/,
+  ],
+] as const)('names what ends the wait for a node that was down before its update, %s', (_when, stableRevision, batchPartition, text) => {
+  const trouble = { reason: 'CrashLoopBackOff' }
+  const fleet = toFleetView(
+    nodesOf('a:new! b:old c:old d:old e:old').nodes.map((node) => ({
+      ...node,
+      pods: node.pods.map((pod) => (pod.node === 'a' ? { ...pod, trouble } : pod)),
+    })),
+  )
+  const permits = [{ node: 'a', podUid: 'before', podResourceVersion: '4', wasBad: true }]
+  const view = aView({ record: { state: 'open', permits }, spec: { batchPartition }, tranche: { stableRevision }, view: { fleet } })
+  expect(waitingFor(view, wantedAllowance(view))?.message).toMatch(text)
+})
+
 it('a release whose nodes are blocked for one cause says it once, with the first nodes', () => {
   const blocked = (...messages: readonly string[]): string | undefined => {
     const nodes = messages.map((message, at) => ({ node: 'abcde'.charAt(at), reason: 'PrePullNotAllowed', message }))

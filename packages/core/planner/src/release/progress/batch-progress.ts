@@ -61,8 +61,6 @@ export interface BatchProgress {
    * excludes all of them. Absent where the batch reaches a node or takes none, and in a rollback.
    */
   readonly outOfReach?: readonly string[]
-  /** First later step (from 1) that reaches a node which the policy leaves. Only with `outOfReach`; absent where no later step does. */
-  readonly laterStep?: number
   /** True if our view is older than what executors have recorded, so that nodes may seem updated that are not. */
   readonly isBehind?: true
   readonly state: BatchState

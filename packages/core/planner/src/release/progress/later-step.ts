@@ -21,3 +21,9 @@ export function laterStepInReach(fleet: FleetView, { spec, status }: BatchReleas
   const first = Math.min(...steps)
   return first < batches.length ? first + 1 : undefined
 }
+
+/** Whether the plan has a step after the present one. A jump to it leads past updated nodes that are not available. */
+export function hasStepAfter({ spec }: BatchRelease): boolean {
+  const { batchPartition, batches = [] } = spec.releasePlan
+  return batchPartition !== undefined && batchPartition + 1 < batches.length
+}

@@ -1,5 +1,8 @@
-import type { BatchReleaseStatus } from '@tranche/api-schema'
+import type { BatchRelease, BatchReleaseStatus } from '@tranche/api-schema'
+import { isWayBack } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
+import { insteadOfAbort } from './instead-of-abort.ts'
+import { hasStepAfter } from './later-step.ts'
 
 /** Updated nodes that are not available, grouped by what their pods report: `ImagePullBackOff on node-03, node-07`. */
 export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
@@ -28,16 +31,15 @@ export function badBeforeNodes({ unwell }: Pick<BatchProgress, 'unwell'>, status
   return unwell.filter(({ node, pod }) => (bad.has(node) && pod.trouble !== undefined) || older.has(pod.uid)).map(({ node }) => node)
 }
 
-/**
- * Says of {@link badBeforeNodes} what ends the wait. Begins with a semicolon; empty without such nodes.
- *
- * @param out what else leads on, as `abort`
- */
-export function badBeforeText(progress: Pick<BatchProgress, 'unwell'>, status: RecordOfBad | undefined, out: string): string {
-  const nodes = badBeforeNodes(progress, status)
+/** Says of {@link badBeforeNodes} what ends the wait. A rollback cannot be aborted. Begins with a semicolon; empty without such nodes. */
+export function badBeforeText(progress: Pick<BatchProgress, 'unwell'>, release: BatchRelease | undefined): string {
+  const nodes = badBeforeNodes(progress, release?.status)
   if (nodes.length === 0) return ''
+  const said = `; ${firstNodes(nodes)} had no available pod before the update either, so the version has not failed and no deadline applies`
+  if (release === undefined || isWayBack(release)) return said
+  const jump = hasStepAfter(release) ? 'jump to a later step, or ' : ''
   const node = nodes.length === 1 ? 'the node' : 'the nodes'
-  return `; ${firstNodes(nodes)} had no available pod before the update either, so the version has not failed and no deadline applies: fix ${node}, or apply another template; or ${out}`
+  return `${said}: fix ${node}, or apply another template; or ${jump}abort${insteadOfAbort(release, 'Rollback')}`
 }
 
 /**
