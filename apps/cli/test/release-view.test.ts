@@ -61,12 +61,13 @@ describe('tranche get', () => {
     await expect(text(releaseView(picture, createDrawing({ ...plain, width: 200 }), false))).toMatchFileSnapshot(file('get', name, 200))
   })
 
-  it('says after a rollback that pods read an earlier content of config', () => {
+  it('says that pods read an earlier content of config, or copies that follow no change', () => {
     const message = 'pods read an earlier content of ConfigMap agent, because of a rollback'
     const condition = (reason: string) => ({ type: 'ConfigUnversioned', status: 'False', reason, message })
     const lines = (reason: string) =>
       text(releaseView({ ...ofConfig, report: { ...ofConfig.report, conditions: [condition(reason)] } }, createDrawing(plain), false))
-    expect(lines('RolledBack')).toMatch(/^config {2}pods read an earlier content of ConfigMap agent/m)
+    for (const reason of ['RolledBack', 'PinnedBefore'])
+      expect(lines(reason)).toMatch(/^config {2}pods read an earlier content of ConfigMap agent/m)
     expect(lines('ChecksumOnly')).not.toContain('an earlier content')
   })
 

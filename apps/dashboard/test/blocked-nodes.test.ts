@@ -31,6 +31,12 @@ it('pinned config is listed with its copies', () => {
   expect(html).toContain('<code>agent-1a2b</code>')
 })
 
+it.each(['RolledBack', 'PinnedBefore'])('pinned config is shown with the message that its copies follow no change (%s)', (reason) => {
+  const pinnedConfig = [{ kind: 'ConfigMap', name: 'agent', copy: 'agent-1a2b' }] as const
+  const conditions = [{ type: 'ConfigUnversioned', status: 'False', reason, message: 'pods read copies that follow no change' }]
+  expect(markup(createElement(PinnedConfigSection, { report: report({ pinnedConfig, conditions }) }))).toContain('that follow no change')
+})
+
 it.each([BlockedNodes, LeftNodesSection, PinnedConfigSection])('without such nodes or config nothing is shown', (section) => {
   expect(markup(createElement(section, { report: report() }))).toBe('')
 })

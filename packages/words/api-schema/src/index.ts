@@ -109,6 +109,7 @@ export {
   type ReleaseResult,
   type HeldReason,
   heldReasons,
+  keptCopyReasons,
   LEFT_NODES_MAX,
   LISTED_NODES_MAX,
   MEASUREMENTS_MAX,

@@ -164,6 +164,9 @@ export const heldReasons = ['Aborted', 'Failed'] as const
 /** @see heldReasons */
 export type HeldReason = (typeof heldReasons)[number]
 
+/** Reasons of the condition `ConfigUnversioned` where pods read copies that may differ from the present objects, and follow no change. */
+export const keptCopyReasons: readonly string[] = ['RolledBack', 'PinnedBefore']
+
 /** Maximum number of node names in a list of a status. The count beside the list is exact. */
 export const LISTED_NODES_MAX = 50
 

@@ -1,4 +1,4 @@
-import type { ActionType, BudgetUse, RolloutReport } from '@tranche/api-schema'
+import { type ActionType, type BudgetUse, keptCopyReasons, type RolloutReport } from '@tranche/api-schema'
 import { progressBar, stepMarks } from '../progress-bar.ts'
 import type { StyledSpan } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
@@ -174,15 +174,12 @@ const MOST_PINNED = 3
 function pinnedLines({ pinnedConfig = [], conditions }: RolloutReport, drawing: Drawing): readonly string[] {
   const named = pinnedConfig.slice(0, MOST_PINNED).map(({ kind, name, copy }) => `${kind} ${name} as ${copy}`)
   const more = pinnedConfig.length > MOST_PINNED ? ` and ${pinnedConfig.length - MOST_PINNED} more; tranche explain shows them` : ''
-  return [
-    ...(named.length === 0 ? [] : labelled('pinned', `${named.join(', ')}${more}`, drawing)),
-    ...rolledBackConfigLines(conditions, drawing),
-  ]
+  return [...(named.length === 0 ? [] : labelled('pinned', `${named.join(', ')}${more}`, drawing)), ...keptCopiesLines(conditions, drawing)]
 }
 
-/** After a rollback, the objects in the cluster differ from what pods read, though nothing else looks changed. */
-function rolledBackConfigLines(conditions: RolloutReport['conditions'], drawing: Drawing): readonly string[] {
-  const found = conditions.find(({ type, reason }) => type === 'ConfigUnversioned' && reason === 'RolledBack')
+/** The objects in the cluster may differ from what pods read, though nothing else looks changed. */
+function keptCopiesLines(conditions: RolloutReport['conditions'], drawing: Drawing): readonly string[] {
+  const found = conditions.find(({ type, reason }) => type === 'ConfigUnversioned' && keptCopyReasons.includes(reason))
   return found === undefined ? [] : labelled('config', found.message, drawing, 'yellow')
 }
 
