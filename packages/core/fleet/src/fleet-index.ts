@@ -80,7 +80,7 @@ export class FleetIndex {
     const placed = placedOn(placementOf(owner), node)
     if (!placed.desired && placed.desiredOnReturn !== true && pods.length === 0) return undefined
     const { ready = false, answers = false, labels = NO_LABELS } = node ?? {}
-    return { name, ...placed, ready, answers, ...outageOf(node), labels, pods }
+    return { name, ...placed, ...(node === undefined && { isDeleted: true }), ready, answers, ...outageOf(node), labels, pods }
   }
 
   #add(pod: FleetPod): void {

@@ -42,6 +42,8 @@ export interface NodeView {
    * nodes, so for those that a user's taint or selector excludes, and for deleted ones.
    */
   readonly desiredOnReturn?: true
+  /** True where no Node object of this name exists: a pod is left of a deleted node. Absent otherwise. */
+  readonly isDeleted?: true
   /** Whether the Ready condition of the node is True. */
   readonly ready: boolean
   /** Whether the kubelet responds: the Ready condition is True or False, not Unknown. False for a deleted node. */

@@ -12,9 +12,10 @@ describe('FleetIndex', () => {
         { name: 'a', desired: true, pods: [] },
         { name: 'c', desired: true, pods: [] },
         { name: 'd', desired: false, ready: true, pods: [{ name: 'pod-d' }] },
-        { name: 'gone', desired: false, ready: false, pods: [{ name: 'pod-gone' }] },
+        { name: 'gone', desired: false, isDeleted: true, ready: false, pods: [{ name: 'pod-gone' }] },
       ],
     })
+    expect(index.view(FLEET_OWNER).nodes.filter(({ isDeleted }) => isDeleted === true)).toHaveLength(1)
   })
 
   it('shows a node that is desired on its return, with or without a pod, until it is back or deleted', () => {

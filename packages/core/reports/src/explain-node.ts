@@ -39,7 +39,7 @@ export function explainNode(facts: ReleaseFacts, name: string): Explanation | un
 }
 
 function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer {
-  if (!isReported(node, stateQuestion(outline))) return notDesired(node)
+  if (!isReported(node, stateQuestion(outline))) return node.isDeleted === true ? ofDeleted(outline, node) : notDesired(node)
   const unseen = unseenTemplate(outline)
   const stalled = conditionIn(outline, 'Stalled')
   if (unseen !== null && stalled?.status === 'True' && isLasting(stalled.reason))
@@ -62,6 +62,16 @@ function notDesired(node: NodeView): Answer {
     rule: 'Placement',
     answer: pods.length === 0 ? answer : `${answer}, and its pod will be deleted`,
     next: 'the labels or taints of the node change, or the placement of the DaemonSet changes',
+  }
+}
+
+/** A failure that was seen on the node stays part of the verdict. */
+function ofDeleted(outline: Outline, { name }: NodeView): Answer {
+  const counts = outline.failure?.stops === true && outline.failure.nodes.includes(name)
+  return {
+    rule: 'Placement',
+    answer: `${name} is not updated: no Node object has this name any more, and its pod will be deleted${counts ? '; its failure still stops the release' : ''}`,
+    next: counts ? nextText(outline) : 'a node of this name joins the cluster',
   }
 }
 
@@ -316,9 +326,14 @@ function factsOf(outline: Outline, node: NodeView, report: NodeReport): readonly
     ['restarts', report.restarts?.toString()],
     ['batch', report.batch?.toString()],
     ['zone', report.zone === '' ? undefined : report.zone],
-    ['node', [node.ready ? 'Ready' : 'NotReady', ...(node.maintenance === undefined ? [] : [node.maintenance])].join(', ')],
+    ['node', conditionText(node)],
     ['paused', pauseText(rollout)],
     ['step', isGoing ? `${currentStepIndex} of ${stepsOf(rollout).length} (${currentStepState})` : undefined],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+}
+
+function conditionText({ ready, maintenance, isDeleted }: NodeView): string {
+  if (isDeleted === true) return 'deleted'
+  return [ready ? 'Ready' : 'NotReady', ...(maintenance === undefined ? [] : [maintenance])].join(', ')
 }

@@ -49,7 +49,8 @@ export function shownPod({ pods }: NodeView, canary: string): FleetPod | undefin
 }
 
 /** Why a release leaves a node out for now: it is in maintenance, or NotReady. */
-export function outOfReachText({ answers, ready, maintenance }: NodeView): string {
+export function outOfReachText({ answers, ready, maintenance, isDeleted }: NodeView): string {
+  if (isDeleted === true) return 'the node was deleted'
   const parts = [
     ...(ready ? [] : [answers ? 'the node is NotReady' : 'its kubelet does not respond (NotReady)']),
     ...(maintenance === undefined ? [] : [`${ready ? 'the node' : 'it'} is in maintenance (condition ${maintenance})`]),

@@ -248,6 +248,7 @@ describe('why a node is not updated', () => {
 })
 
 describe('the result of the update of a node', () => {
+  const deleted = { ready: false, answers: false, desired: false, isDeleted: true as const }
   const lost = { ready: false, answers: false, desired: false, desiredOnReturn: true as const }
   const tranche = { canaryRevision: 'new', stableRevision: 'old', release: 'r1' }
   const since = '2023-11-14T22:00:00Z'
@@ -298,6 +299,32 @@ describe('the result of the update of a node', () => {
         answer:
           'a was lost after its update to revision new and is not available: NodeNotReady: the node became NotReady, which counts as a failure of the new version',
         next: expect.stringContaining('abort: roll back to the stable revision'),
+      },
+    ],
+    [
+      'its Node object was deleted after it failed, which stops the release all the same',
+      {
+        nodes: 'a:new! b:old',
+        change: { a: deleted },
+        status: { failure: { ...lostOn('a'), stops: true } },
+        rolloutStatus: { conditions: [failedCondition] },
+        tranche,
+      },
+      {
+        rule: 'Placement',
+        answer: 'a is not updated: no Node object has this name any more, and its pod will be deleted; its failure still stops the release',
+        next: expect.stringContaining('abort: roll back to the stable revision'),
+        facts: expect.arrayContaining([{ name: 'node', value: 'deleted' }]),
+      },
+    ],
+    [
+      'its Node object was deleted',
+      { nodes: 'a:old! b:old', change: { a: deleted }, tranche },
+      {
+        rule: 'Placement',
+        answer: 'a is not updated: no Node object has this name any more, and its pod will be deleted',
+        next: 'a node of this name joins the cluster',
+        facts: expect.arrayContaining([{ name: 'why', value: 'the node was deleted' }]),
       },
     ],
     [
