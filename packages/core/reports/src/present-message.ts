@@ -6,6 +6,7 @@ import {
   type Rollout,
   type StalledReason,
   type WaitingFor,
+  waitText,
 } from '@tranche/api-schema'
 import { updatedPod } from '@tranche/fence'
 import { isAvailable, nodeInView } from '@tranche/fleet'
@@ -117,11 +118,6 @@ export function presentWaitingFor(outline: Outline): WaitingFor | undefined {
   const wait = presentWait(outline)
   if (wait !== undefined) return wait
   return progressOf(outline).state === 'Ready' ? unseenReady : waitingFor
-}
-
-/** @returns the text of a wait, with its start time when known */
-export function waitText({ message, since }: Pick<WaitingFor, 'message' | 'since'>): string {
-  return since === undefined ? message : `${message} (since ${since})`
 }
 
 /** Reasons that node counts alone determine. */

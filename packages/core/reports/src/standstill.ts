@@ -5,6 +5,7 @@ import {
   type Outcome,
   type ReachWaitReason,
   isReachWait,
+  type WaitingFor,
 } from '@tranche/api-schema'
 import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
 import { tallyNodes } from '@tranche/fence'
@@ -133,7 +134,7 @@ function nextByItself(outline: Outline): string | undefined {
   const waiting = presentWait(outline)
   if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), wayBackText(outline)].join('; ')
   if (waiting !== undefined) {
-    const text = waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
+    const text = blockedNextOf(outline, waiting) ?? waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
     if (isForAccepted(outline, waiting)) return `${text}; ${wayBackText(outline)}`
     if (isForBadBefore(outline)) return [text, ...pastText(outline), wayBackText(outline)].join('; ')
     return isFailingBack(progressOf(outline), outline.facts.release)
@@ -145,6 +146,16 @@ function nextByItself(outline: Outline): string | undefined {
   const sinceMs = parseTime(lastUpdateTime)
   if (currentStepState !== 'StepPaused' || seconds === undefined || sinceMs === null) return undefined
   return `its pause ends at ${timeText(sinceMs + seconds * 1000)}`
+}
+
+/** The events that end a wait for nodes that checks keep: nodes may wait for several. That of the wait comes first; undefined for other waits. */
+function blockedNextOf({ release }: Outline, { reason }: Pick<WaitingFor, 'reason'>): string | undefined {
+  const groups = Map.groupBy(release?.status?.flight?.blocked ?? [], (blocked) => blocked.reason)
+  const own = groups.get(reason)
+  if (own === undefined) return undefined
+  return [...new Map([[reason, own], ...groups])]
+    .map(([why, nodes]) => (blockedNexts[why] ?? blockedNexts['CheckFailed'])?.(firstNodes(nodes.map(({ node }) => node))))
+    .join('; ')
 }
 
 /** Whether it waits for nothing but nodes whose failures a retry accepted: they may never recover. */

@@ -206,6 +206,19 @@ describe('what a Rollout waits for', () => {
     expect(reportRollout(reading).blockedNodes).toBeUndefined()
   })
 
+  it('names what ends the wait of each node', () => {
+    const blocked = [
+      { node: 'c', reason: 'Pulling', message: 'pulls agent:v2, since 22:00' },
+      { node: 'd', reason: 'DrainBlocked', message: '1 pod uses the agent: b/c, since 22:01' },
+      { node: 'e', reason: 'NewCheck', message: 'a newer check' },
+    ]
+    const status = waiting('DrainBlocked', 'c (pulls agent:v2, since 22:00), d (1 pod uses the agent: b/c, since 22:01)')
+    const { next } = explainRollout(aReading({ nodes: 'a:new b:new c:old d:old e:old', record: { blocked }, status }))
+    expect(next).toBe(
+      'the pods that use the agent leave d; the new images are on c; then an executor deletes the old pods there; the check of the node succeeds',
+    )
+  })
+
   it('counts dead nodes apart from those that use the budget', () => {
     const change = { d: { ready: false, answers: false }, e: { ready: false, answers: false } }
     const reading = aReading({ nodes: 'a:new b:new! c:old d:old! e:old!', change, tranche: { nodes: { notReady: { exempt: 2 } } } })

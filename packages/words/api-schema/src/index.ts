@@ -166,6 +166,7 @@ export {
   type UnderWayReason,
   underWayReasons,
 } from './states/wait-reasons.ts'
+export { waitText } from './states/wait-text.ts'
 export type { Frozen } from './fields.ts'
 export type { ClusterSnapshot } from './cluster-snapshot.ts'
 export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'

@@ -1,4 +1,13 @@
-import type { LeftCause, LeftNodes, NodeReport, Outcome, RevisionReport, RolloutReport, RolloutSummary } from '@tranche/api-schema'
+import {
+  type LeftCause,
+  type LeftNodes,
+  type NodeReport,
+  type Outcome,
+  type RevisionReport,
+  type RolloutReport,
+  type RolloutSummary,
+  waitText,
+} from '@tranche/api-schema'
 import { durationText } from '@tranche/clock'
 import type { AdviceRule } from '@tranche/validation'
 import { parseTime } from '@tranche/kube-types'
@@ -69,8 +78,7 @@ export function goesBackAtOnce({ rollbackFrom, steps = [] }: RolloutSummary & Pa
 
 /** @returns what a Rollout waits for, without step and direction; its message if it waits for nothing */
 export function waitingText({ waitingFor, message }: RolloutSummary): string {
-  if (waitingFor === undefined) return message
-  return waitingFor.since === undefined ? waitingFor.message : `${waitingFor.message} (since ${waitingFor.since})`
+  return waitingFor === undefined ? message : waitText(waitingFor)
 }
 
 /** @returns the message of a Rollout, without the text of {@link backText} */

@@ -1,4 +1,4 @@
-import { clipText, isGroupWait, LISTED_NODES_MAX, sizeLimits, type Waiting } from '@tranche/api-schema'
+import { blockedReasons, clipText, isGroupWait, LISTED_NODES_MAX, personWaits, sizeLimits, type Waiting } from '@tranche/api-schema'
 import { timeText } from '@tranche/kube-types'
 import { batchScope } from '@tranche/fence'
 import { statusByTheClock } from './progress/judgement.ts'
@@ -17,17 +17,28 @@ import { leftBehind, namesLeft } from './progress/the-end.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 
-/** What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does, or while the release waits for its group. */
+/**
+ * What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does, while the release waits for its group, or
+ * while it waits only for nodes that checks keep.
+ */
 export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
   const now = reasonToWait(view, wanted)
   if (now === null) return null
   const stored = view.release.status?.waiting
   // The place of a release in the line of its group is the start of its wait, as it was written.
   const before = isGroupWait(stored?.reason) ? stored : statusByTheClock(view)?.waiting
-  const isSame = before?.reason === now.reason || (isGroupWait(before?.reason) && isGroupWait(now.reason))
+  const isSame =
+    before?.reason === now.reason ||
+    (isGroupWait(before?.reason) && isGroupWait(now.reason)) ||
+    (isForChecks(before?.reason) && isForChecks(now.reason))
   const since = before != null && isSame ? before.since : timeText(view.nowMs)
   const waiting = { ...now, message: clipText(now.message, sizeLimits.message), nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
   return acceptedWait(waiting, before, view, wanted)
+}
+
+/** Whether it waits only for nodes that checks keep, and no person need act: the reason is that of one of them, and changes with it. */
+function isForChecks(reason: string | undefined): boolean {
+  return blockedReasons.some((one) => one === reason && !personWaits[one])
 }
 
 type Reason = Omit<Waiting, 'since'>

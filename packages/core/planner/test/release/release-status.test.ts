@@ -391,6 +391,22 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'has waited for the same time once a drain takes too long, because it waits for the same nodes': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { blocked: [{ node: 'a', reason: 'DrainBlocked', message: '1 pod uses the agent: b/c' }] },
+        status: { ...begun, waiting: { reason: 'Draining', message: '', nodes: ['a'], since: stamp(-600_000) } },
+      },
+      want: { waiting: { reason: 'DrainBlocked', since: stamp(-600_000) } },
+    },
+    'waits for a person from the moment at which a right is found missing': {
+      view: {
+        nodes: 'a:old b:old c:old d:old e:old',
+        record: { blocked: [{ node: 'a', reason: 'DrainNotAllowed', message: 'policies may not drain' }] },
+        status: { ...begun, waiting: { reason: 'Draining', message: '', nodes: ['a'], since: stamp(-600_000) } },
+      },
+      want: { waiting: { reason: 'DrainNotAllowed', since: stamp(0) } },
+    },
     'waits for a right of the installation, and says which': {
       view: {
         nodes: 'a:old b:old c:old d:old e:old',

@@ -1,7 +1,15 @@
 import type { RolloutState } from '../view/rollout-state.ts'
 import { releaseId } from './release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
-import { type BatchReleaseStatus, type Failure, presentReason, type StalledReason, stalledReasons, type Waiting } from '@tranche/api-schema'
+import {
+  type BatchReleaseStatus,
+  type Failure,
+  presentReason,
+  type StalledReason,
+  stalledReasons,
+  type Waiting,
+  waitText,
+} from '@tranche/api-schema'
 import { isReleaseOf } from '@tranche/kube-types'
 import { knownFailure } from '@tranche/verdict'
 
@@ -79,7 +87,7 @@ function withoutAccepted({ accepted: _nodes, ...failure }: Failure): Failure {
 
 /** What it waits for, since when, and on which nodes. */
 function messageOf({ waiting, message }: BatchReleaseStatus): string | undefined {
-  return waiting === undefined ? message : `${waiting.message} (since ${waiting.since})`
+  return waiting === undefined ? message : waitText(waiting)
 }
 
 /** Reasons that the Rollout derives itself for its present release, instead of from a status that may describe the former one. */

@@ -1,4 +1,4 @@
-import type { BatchRelease, ProgressingReason } from '@tranche/api-schema'
+import { type BatchRelease, type ProgressingReason, waitText } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { FoundRevisions } from '../../release/view/discover-revisions.ts'
 import { advanceStep, stepOfReplacedPlan, toFittingStep } from '../release/advance-step.ts'
@@ -72,7 +72,7 @@ function endReason({ rollbackFrom }: RolloutState, isBackAtOnce: boolean): Progr
 
 /** A BatchRelease that is being deleted runs nothing; the next one takes its name once it is gone. */
 function lastReleaseText({ status }: BatchRelease): string {
-  const waiting = status?.waiting === undefined ? '' : `: ${status.waiting.message} (since ${status.waiting.since})`
+  const waiting = status?.waiting === undefined ? '' : `: ${waitText(status.waiting)}`
   return `waiting for the previous BatchRelease to be deleted${waiting}`
 }
 

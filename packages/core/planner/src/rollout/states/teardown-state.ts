@@ -1,4 +1,4 @@
-import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
+import { type CanaryStatus, type HeldRevision, waitText } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '@tranche/fence'
 import { discoverRevisions, type FoundRevisions } from '../../release/view/discover-revisions.ts'
@@ -62,7 +62,7 @@ function disabledText(view: RolloutView): string {
 function detachingText({ release }: RolloutView): string {
   const waiting = release?.status?.waiting
   const base = 'stopping the release and leaving the DaemonSet as it is'
-  return waiting === undefined ? base : `${base}: ${waiting.message} (since ${waiting.since})`
+  return waiting === undefined ? base : `${base}: ${waitText(waiting)}`
 }
 
 /** Null where there is nothing to end, or where that is no longer possible: then the release is frozen. */
