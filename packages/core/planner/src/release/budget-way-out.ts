@@ -6,8 +6,8 @@ import type { Wanted } from './progress/wanted-allowance.ts'
 type Allowed = Wanted & { kind: 'allow' }
 
 /**
- * What ends a wait for a budget that is used up, where the names of the nodes that are down do not say it: too many are dead, so that all of
- * them count, or more are down than the limit allows, for instance after it was lowered. Begins with a semicolon; else empty.
+ * Text about the end of a wait for a budget that is used up, where the names of the nodes that are down do not say it. Too many may be dead,
+ * so that all of them count. More may be down than the limit allows, for instance after it was lowered. Begins with a semicolon; else empty.
  */
 export function budgetWayOut(view: ReleaseView, wanted: Allowed): string {
   const { unavailable, exemption } = wanted.progress
