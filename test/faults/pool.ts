@@ -67,7 +67,7 @@ function end(child: ChildProcess, children: Set<ChildProcess>): void {
   children.delete(child)
 }
 
-/** Most seeds take seconds, and minutes if they are shrunk. One whose clock stands still would never end. */
+/** Most seeds take seconds, and minutes if they are shrunk. One whose clock stops would never end. */
 const LONGEST_SEED_MS = 15 * 60_000
 
 function ask(child: ChildProcess, seed: number, { shrinkRuns = 0, withHash = false, upgrades = 0 }: SeedOptions): Promise<SeedResult> {

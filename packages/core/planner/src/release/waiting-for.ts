@@ -18,8 +18,8 @@ import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 
 /**
- * What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does, while the release waits for its group, or
- * while it waits only for nodes that checks keep.
+ * What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does. It also
+ * stays while the release waits for its group, or only for nodes that checks keep.
  */
 export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
   const now = reasonToWait(view, wanted)
