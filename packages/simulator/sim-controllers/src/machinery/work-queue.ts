@@ -30,7 +30,7 @@ export function createWorkQueue({ clock, limiter, workers, work, onError, paused
   const waiting = new Set<string>()
   const active = new Set<string>()
   const again = new Set<string>()
-  const delayed = new Map<string, { readonly dueMs: number; readonly cancel: () => void }>()
+  const delays = createDelays(clock, add)
   let stopped = false
   let isPaused = paused
 
@@ -42,16 +42,7 @@ export function createWorkQueue({ clock, limiter, workers, work, onError, paused
   }
 
   function addAfter(key: string, delayMs: number): void {
-    if (stopped) return
-    const dueMs = clock.monotonicMs() + delayMs
-    const earlier = delayed.get(key)
-    if (earlier !== undefined && earlier.dueMs <= dueMs) return
-    earlier?.cancel()
-    const { cancel } = clock.setTimer(delayMs, () => {
-      delayed.delete(key)
-      add(key)
-    })
-    delayed.set(key, { dueMs, cancel })
+    if (!stopped) delays.begin(key, delayMs)
   }
 
   function next(): void {
@@ -86,7 +77,33 @@ export function createWorkQueue({ clock, limiter, workers, work, onError, paused
     stop() {
       stopped = true
       waiting.clear()
-      for (const { cancel } of delayed.values()) cancel()
+      delays.cancel()
+    },
+  }
+}
+
+interface Delays {
+  begin(key: string, delayMs: number): void
+  cancel(): void
+}
+
+/** One delay per key, as client-go has. @param over called at the end of a delay */
+function createDelays(clock: Clock, over: (key: string) => void): Delays {
+  const running = new Map<string, { readonly dueMs: number; readonly cancel: () => void }>()
+  return {
+    begin(key, delayMs) {
+      const dueMs = clock.monotonicMs() + delayMs
+      const earlier = running.get(key)
+      if (earlier !== undefined && earlier.dueMs <= dueMs) return
+      earlier?.cancel()
+      const { cancel } = clock.setTimer(delayMs, () => {
+        running.delete(key)
+        over(key)
+      })
+      running.set(key, { dueMs, cancel })
+    },
+    cancel() {
+      for (const { cancel } of running.values()) cancel()
     },
   }
 }
