@@ -103,18 +103,18 @@ describe('a release without a node in reach', () => {
 })
 
 it.each([
-  ['in a step', 'old', 0, /: fix the node, abort, or apply another template$/],
+  ['in a step', 'old', 0, /: fix the node, or apply another template; or jump to a later step, or abort$/],
   [
     'after the steps',
     'old',
     undefined,
-    /: fix the node, abort, or apply another template; if the Rollout is disabled or deleted, set tranche\.dev\/on-delete to Rollback$/,
+    /: fix the node, or apply another template; or abort; if the Rollout is disabled or deleted, set tranche\.dev\/on-delete to Rollback$/,
   ],
   [
     'in a rollback, which cannot be aborted',
     'new',
     0,
-    /no deadline applies; nothing stops a rollback: fix these nodes, undo to another revision/,
+    /CrashLoopBackOff on a; nothing stops a rollback: fix these nodes, undo to another revision/,
   ],
 ] as const)('names what ends the wait for a node that was down before its update, %s', (_when, stableRevision, batchPartition, text) => {
   const trouble = { reason: 'CrashLoopBackOff' }
