@@ -7,6 +7,7 @@ import { createCredentialNotice } from './credentials/credential-notice.ts'
 import { createDeepCutter } from './cut-deep-objects.ts'
 import type { JsonPatchOperation } from './json-patch.ts'
 import { type ListPage, parseAnswer, readList, readPageFrom } from './list.ts'
+import { type ParseJson, parserFor } from './parse-json.ts'
 import { collectionPath, objectPath, type Query, type ResourcePath, withQuery } from './resource-path.ts'
 import { createRandom } from './exchange/seeded-random.ts'
 import { openWatch, type WatchEvent } from './watch-stream.ts'
@@ -171,7 +172,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       const { transform = (object: KubeObject) => object as T } = listOptions
       const reading = { ...listOptions, transform: (object: KubeObject) => transform(cutDeep(resource, object)) }
       const path = collectionPath(resource, listOptions.namespace)
-      return readList((query) => sender.sendList(withQuery(path, query), reading), reading)
+      return readList((query) => sender.sendList(withQuery(path, query), reading, parserFor(resource)), reading)
     },
     create(resource, object, writeOptions) {
       return sendJson(resource, { method: 'POST', path: creationPath(resource, object, writeOptions), body: json(object) }, writeOptions)
@@ -193,7 +194,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       return cutDeep(resource, deletedObject<T>(await sender.send(sent, deleteOptions)))
     },
     watch<T>(resource: ResourcePath, watchOptions: WatchOptions) {
-      const ports = { exchange: watchExchange, clock, received: (object: unknown) => cutDeep(resource, object) as T }
+      const received = (object: unknown): T => cutDeep(resource, object) as T
+      const ports = { exchange: watchExchange, clock, parse: parserFor(resource), received }
       const path = withQuery(collectionPath(resource, watchOptions.namespace), watchQuery(watchOptions))
       const request = withAccept(sender.requestOf({ method: 'GET', path }), 'PartialObjectMetadata', watchOptions)
       return openWatch<T>(ports, request, watchLimits(watchOptions))
@@ -206,7 +208,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     const { fieldValidation } = limits ?? {}
     const query = { fieldManager: limits?.fieldManager ?? fieldManager, ...(fieldValidation && { fieldValidation }) }
     const path = sent.method === 'GET' ? sent.path : withQuery(sent.path, query)
-    return cutDeep(resource, parseAnswer<T>(await sender.send({ ...sent, path }, limits), `${sent.method} ${path}`))
+    const answer = await sender.send({ ...sent, path }, limits)
+    return cutDeep(resource, parseAnswer<T>(answer, `${sent.method} ${path}`, parserFor(resource)))
   }
 }
 
@@ -220,7 +223,7 @@ interface Sent {
 interface Sender {
   requestOf(sent: Sent): WireRequest
   send(sent: Sent, limits: CallOptions | undefined): Promise<string>
-  sendList<T>(path: string, listOptions: ListOptions<T>): Promise<ListPage<T>>
+  sendList<T>(path: string, listOptions: ListOptions<T>, parse: ParseJson): Promise<ListPage<T>>
 }
 
 function createSender(ports: CallPorts, userAgent: string): Sender {
@@ -230,8 +233,8 @@ function createSender(ports: CallPorts, userAgent: string): Sender {
     return call(ports, { request: requestOf(sent), read: bodyText }, callLimits(limits))
   }
 
-  function sendList<T>(path: string, listOptions: ListOptions<T>): Promise<ListPage<T>> {
-    const read = (response: WireResponse): Promise<ListPage<T>> => readPageFrom(`GET ${path}`, response.body, listOptions)
+  function sendList<T>(path: string, listOptions: ListOptions<T>, parse: ParseJson): Promise<ListPage<T>> {
+    const read = (response: WireResponse): Promise<ListPage<T>> => readPageFrom(`GET ${path}`, response.body, listOptions, parse)
     const request = withAccept(requestOf({ method: 'GET', path }), 'PartialObjectMetadataList', listOptions)
     return call(ports, { request, read }, callLimits(listOptions))
   }

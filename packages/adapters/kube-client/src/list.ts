@@ -3,6 +3,7 @@ import type { KubeObject } from '@tranche/kube-types'
 import type { KubeList, ListOptions } from './kube-client.ts'
 import { isExpired } from './exchange/kube-status-error.ts'
 import { createListSplitter } from './exchange/list-splitter.ts'
+import type { ParseJson } from './parse-json.ts'
 import type { Query } from './resource-path.ts'
 
 /** Default of the maximum number of objects per request. */
@@ -61,13 +62,14 @@ export async function readPageFrom<T>(
   attempt: string,
   body: AsyncIterable<string>,
   { mark, onKept = () => {}, transform = (object) => object as T }: Pick<ListOptions<T>, 'mark' | 'onKept' | 'transform'>,
+  parse: ParseJson = JSON.parse,
 ): Promise<ListPage<T>> {
   const splitter = createListSplitter()
   const kept: T[] = []
   for await (const chunk of body) {
     for (const text of splitter.push(chunk)) {
       if (mark !== undefined && !text.includes(mark)) continue
-      const object = parseAnswer<KubeObject>(text, attempt)
+      const object = parseAnswer<KubeObject>(text, attempt, parse)
       try {
         const value = transform(object)
         if (value === null) continue
@@ -86,9 +88,9 @@ export async function readPageFrom<T>(
  *
  * @throws {AppError} API_REFUSED if it is not JSON. It quotes nothing of the text, which may be that of a Secret
  */
-export function parseAnswer<T>(text: string, attempt: string): T {
+export function parseAnswer<T>(text: string, attempt: string, parse: ParseJson = JSON.parse): T {
   try {
-    return JSON.parse(text) as T
+    return parse(text) as T
   } catch {
     throw new AppError('API_REFUSED', `${attempt} returned a body that is not JSON`, { details: { attempt } })
   }

@@ -5,6 +5,7 @@ import { abortable, type LinkedAbort, linkAbort, withinDeadline } from './exchan
 import { attemptName, deadlineErrorOf, unreachable } from './exchange/call.ts'
 import { statusErrorOf, toStatusError } from './exchange/kube-status-error.ts'
 import { createLineSplitter } from './exchange/line-splitter.ts'
+import type { ParseJson } from './parse-json.ts'
 
 /** Watch event, in the order of the changes on the server. */
 export type WatchEvent<T> =
@@ -16,6 +17,7 @@ export type WatchEvent<T> =
 export interface WatchPorts<T> {
   readonly exchange: Exchange
   readonly clock: Clock
+  readonly parse: ParseJson
   /** Returns what is yielded of each object. */
   readonly received: (object: unknown) => T
 }
@@ -46,7 +48,7 @@ export async function* openWatch<T>(
   try {
     const response = await connect(ports, request, limits, abort)
     idle.start()
-    yield* readEvents<T>({ response, request, received: ports.received }, abort.signal, () => idle.touch())
+    yield* readEvents<T>({ ...ports, response, request }, abort.signal, () => idle.touch())
   } catch (error) {
     throw abort.signal.aborted ? abort.signal.reason : unreachable(attemptName(request), error)
   } finally {
@@ -75,24 +77,24 @@ async function connect(
   })
 }
 
-interface OpenedWatch<T> extends Pick<WatchPorts<T>, 'received'> {
+interface OpenedWatch<T> extends Pick<WatchPorts<T>, 'parse' | 'received'> {
   readonly response: WireResponse
   readonly request: WireRequest
 }
 
 async function* readEvents<T>(
-  { response, request, received }: OpenedWatch<T>,
+  opened: OpenedWatch<T>,
   signal: AbortSignal,
   onByte: () => void,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
-  const chunks = response.body[Symbol.asyncIterator]()
+  const chunks = opened.response.body[Symbol.asyncIterator]()
   const splitter = createLineSplitter()
   try {
     for (;;) {
       const chunk = await abortable(chunks.next(), signal)
       if (chunk.done) break
       onByte()
-      for (const line of splitter.push(chunk.value)) yield toEvent(line, request, received)
+      for (const line of splitter.push(chunk.value)) yield toEvent(line, opened)
     }
   } finally {
     // Not awaited: return() may never settle on a stream that hangs in next().
@@ -106,8 +108,8 @@ interface WireEvent {
   readonly object: { readonly metadata?: { readonly resourceVersion?: string } }
 }
 
-function toEvent<T>(line: string, request: WireRequest, received: WatchPorts<T>['received']): WatchEvent<T> {
-  const event = parseEvent(line)
+function toEvent<T>(line: string, { request, parse, received }: OpenedWatch<T>): WatchEvent<T> {
+  const event = parseEvent(line, parse)
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -123,9 +125,9 @@ function toEvent<T>(line: string, request: WireRequest, received: WatchPorts<T>[
 }
 
 /** @throws {Error} that quotes nothing of the line */
-function parseEvent(line: string): WireEvent {
+function parseEvent(line: string, parse: ParseJson): WireEvent {
   try {
-    return JSON.parse(line) as WireEvent
+    return parse(line) as WireEvent
   } catch {
     throw new Error('the server sent an event that is not JSON')
   }

@@ -1,3 +1,5 @@
+import { isRawNumber } from './raw-json.ts'
+
 /** Decides whether a member of an object is included. */
 export type Counts = (key: string, member: unknown) => boolean
 
@@ -52,7 +54,7 @@ function isSameMember(key: string, [a, b]: readonly [JsonObject, JsonObject], co
 }
 
 function sorted(value: unknown, counts: Counts, levels: number): unknown {
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value
   if (levels === 0) throw new RangeError(`objects and lists are nested more than ${DEEPEST} deep`)
   if (Array.isArray(value)) return value.map((item) => sorted(item, counts, levels - 1))
   const members = Object.entries(value).filter(([key, member]) => member !== undefined && counts(key, member))

@@ -1,4 +1,5 @@
 export { canonicalJson, type Counts, isSameJson } from './canonical-json.ts'
+export { isRawNumber, rawNumber } from './raw-json.ts'
 export { cutDeepJson, JSON_LEVELS_MAX, nestsDeeperThan } from './json-levels.ts'
 export {
   BATCH_RELEASE_FINALIZER,
