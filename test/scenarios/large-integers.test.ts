@@ -1,7 +1,13 @@
+import type { ActionAnswer } from '@tranche/api-schema'
+import { createKubeClient, resourcePaths } from '@tranche/kube-client'
+import { type ActionOrder, carryOut } from '@tranche/release-client'
+import { silentLogger } from '@tranche/telemetry'
+import type { Exchange } from '@tranche/wire'
 import { afterEach, expect, it } from 'vitest'
 import { deletions, expectKept } from './expect-kept.ts'
 import { nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
 import { setStage, type Stage, type StageOptions } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -43,3 +49,41 @@ it('a version that fails is rolled back to a template that has the integer 92233
   await untilNodesOn(stage, 'v1', 8)
   expect(await nodesOn(stage, 'v2-bad-crash')).toEqual([])
 })
+
+it.each(['pause', 'abort'] as const)(
+  'a status with an integer that programs read as another one keeps no %s from being written',
+  async (type) => {
+    stage = await setStage({ nodes: 8, steps, tap: (_identity, exchange) => readingOther(exchange) })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const body = { status: { releaseGeneration: Number(STAND_IN) } }
+    await stage.client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }, { subresource: 'status' })
+    await stage.pass(120_000)
+    expect(await ask(type)).toMatchObject({ type, state: 'acknowledged' })
+    expectKept(stage)
+  },
+)
+
+/** A client for which two integers are one number. */
+function readingOther(exchange: Exchange): Exchange {
+  return async (request, signal) => {
+    const response = await exchange(request, signal)
+    async function* body(): AsyncGenerator<string> {
+      for await (const chunk of response.body) yield chunk.replaceAll(STAND_IN, '5000000')
+    }
+    return { ...response, body: body() }
+  }
+}
+
+async function ask(type: ActionOrder['type']): Promise<ActionAnswer | string> {
+  const { clock, simulator } = stage
+  const exchange = readingOther(simulator.exchangeFor('admin'))
+  const client = createKubeClient({ exchange, clock, userAgent: 'tranche-api/1', log: silentLogger })
+  const order = { on: 'Rollout', key: stageKey, body: {}, by: 'alice', via: 'rest', waitMs: 60_000, type } as const
+  let settled = false
+  const answer = carryOut({ client, clock, log: silentLogger, component: 'tranche-api' }, order)
+    .catch((error: unknown) => String(error))
+    .finally(() => (settled = true))
+  await stage.until('it is answered', () => settled, 120_000)
+  return answer
+}

@@ -97,6 +97,7 @@ interface Asked {
 async function writeAction(ports: ReleaseClientPorts, { order, action }: Asked, options: ReadOptions): Promise<Written> {
   let mayBeOurs = false
   let asked = action
+  let isForced = false
   /** Status that was read before the API server was known to keep every field of it. */
   let uncut: Rollout['status'] | null = null
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
@@ -124,8 +125,15 @@ async function writeAction(ports: ReleaseClientPorts, { order, action }: Asked, 
     if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
     options.signal?.throwIfAborted()
     asked = { ...asked, look: plan.look }
-    const mustGetThrough = attempt > ATTEMPTS_AS_READ && asksForStop(action)
-    const sent = await send(ports, plan, { ...options, read: read.rollout, isStop: mustGetThrough })
+    const isStop: boolean = asksForStop(action) && (isForced || attempt > ATTEMPTS_AS_READ)
+    const sent: Awaited<ReturnType<typeof send>> | 'mismatch' = await send(ports, plan, { ...options, read: read.rollout, isStop }).catch(
+      (error: unknown): 'mismatch' => {
+        // A status may have a value that no test equals, such as an integer that a number cannot hold. A stop gets through all the same.
+        if (!isInvalid(error) || isStop || !asksForStop(action)) throw error
+        return 'mismatch'
+      },
+    )
+    isForced ||= sent === 'mismatch'
     mayBeOurs ||= sent === 'unknown'
     if (typeof sent !== 'object') continue
     const eventRecorded = recordEvent(ports, plan.target, sent, plan.record)
