@@ -19,7 +19,7 @@ export { type Wait, waitOf } from './notify/reminders.ts'
 
 export { toPublishedTarget } from './release/view/to-published-target.ts'
 
-export { badBeforeNodes, firstNodes, type RecordOfBad } from './release/progress/unwell-text.ts'
+export { type BadBefore, badBeforeNodes, firstNodes } from './release/progress/unwell-text.ts'
 export { namesLeft, nodesNotDone } from './release/progress/the-end.ts'
 export { leftNodes, leftText, outageStart } from './release/progress/left-nodes.ts'
 export { budgetUsers, budgetUsersText } from './release/progress/budget-users.ts'
@@ -52,7 +52,7 @@ export { controlledBy, isInCharge, type ReleaseView, type StrategyScope } from '
 export { isBeingPrepared } from './release/blocked-wait.ts'
 export { PASS_FAILED_TEXT, recordAfterFailedPasses, specAfterFailedPasses } from './release/failed-pass.ts'
 export { countedWait, isFailingBack } from './release/counted-wait.ts'
-export { hasStepAfter, laterStepInReach } from './release/progress/later-step.ts'
+export { laterStepInReach, leadsPast } from './release/progress/later-step.ts'
 export { GROUP_BUSY, mayLeaveGroup, nextInLine } from './release/progress/group-rules.ts'
 export {
   type GroupHolder,

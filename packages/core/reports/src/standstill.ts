@@ -15,10 +15,10 @@ import {
   failedStableText,
   firstNodes,
   hashOf,
-  hasStepAfter,
   isDeletedOrDisabled,
   isFailingBack,
   laterStepInReach,
+  leadsPast,
   revisionText,
   stepsOf,
   unpinnedText,
@@ -167,11 +167,13 @@ function isForAccepted({ release }: Outline, { nodes }: { readonly nodes: readon
 /** Whether it waits for nodes that were unhealthy before: they may never recover, and no deadline ends it. An abort is none in a rollback. */
 function isForBadBefore(outline: Outline): boolean {
   const { release } = outline
-  return release !== undefined && !isWayBack(release) && badBeforeNodes(progressOf(outline), release.status).length > 0
+  const { before, older } = badBeforeNodes(progressOf(outline), release)
+  return release !== undefined && !isWayBack(release) && before.length + older.length > 0
 }
 
-function pastText({ release }: Outline): readonly string[] {
-  return release !== undefined && hasStepAfter(release) ? ['jump: continue at a later step'] : []
+function pastText(outline: Outline): readonly string[] {
+  const { release } = outline
+  return release !== undefined && leadsPast(release, progressOf(outline)) ? ['jump: continue at a later step'] : []
 }
 
 /** Events that let a batch without a node in reach continue. */

@@ -285,7 +285,7 @@ describe('the message of a report', () => {
         record: { permits: [{ node: 'a', podUid: 'before', podResourceVersion: '4', wasBad: true }] },
         status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
       },
-      badBeforeText('CrashLoopBackOff'),
+      badBeforeText('CrashLoopBackOff', 'had no available pod before the update either'),
     ],
     [
       'says that a node that ran the version before the release, and was down then, is no failure',
@@ -296,7 +296,7 @@ describe('the message of a report', () => {
           stoppedTime: { release: 'r', startedAt: '2023-11-14T22:00:00Z', seconds: 0, olderPods: ['pod-a'] },
         },
       },
-      badBeforeText('not ready'),
+      badBeforeText('not ready', 'ran the version before the release'),
     ],
     [
       'keeps the details that only the status has',
@@ -574,8 +574,8 @@ function stepsOf(name: string) {
   return { steps: [{ matchLabels: { name } }, {}] }
 }
 
-function badBeforeText(state: string): string {
-  const wait = `waiting for updated nodes to become available: ${state} on a; a had no available pod before the update either`
+function badBeforeText(state: string, why: string): string {
+  const wait = `waiting for updated nodes to become available: ${state} on a; a ${why}`
   const ends = 'fix the node, or apply another template; or jump to a later step, or abort'
   return `step 1 of 2 (40%): ${wait}, so the version has not failed and no deadline applies: ${ends} (since 2023-11-14T22:13:00Z)`
 }

@@ -33,8 +33,9 @@ export function isFailingBack({ unwell }: Pick<BatchProgress, 'unwell'>, release
 
 /** Why no deadline ends the wait, and what does. Begins with a semicolon; empty for other waits. */
 function longWaitText(progress: BatchProgress, release: BatchRelease | undefined): string {
-  if (!isFailingBack(progress, release)) return badBeforeText(progress, release)
-  return '; nothing stops a rollback: fix these nodes, undo to another revision, or apply another template'
+  const before = badBeforeText(progress, release)
+  if (!isFailingBack(progress, release)) return before
+  return `${before}; nothing stops a rollback: fix these nodes, undo to another revision, or apply another template`
 }
 
 type ReachWait = Omit<Waiting, 'since'> & { readonly reason: ReachWaitReason }

@@ -114,7 +114,7 @@ it.each([
     'in a rollback, which cannot be aborted',
     'new',
     0,
-    /CrashLoopBackOff on a; nothing stops a rollback: fix these nodes, undo to another revision/,
+    /no deadline applies; nothing stops a rollback: fix these nodes, undo to another revision/,
   ],
 ] as const)('names what ends the wait for a node that was down before its update, %s', (_when, stableRevision, batchPartition, text) => {
   const trouble = { reason: 'CrashLoopBackOff' }

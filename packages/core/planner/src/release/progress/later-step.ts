@@ -1,6 +1,7 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import { batchScope, hasOldPod, isInReach, isInSteps } from '@tranche/fence'
 import type { FleetView } from '@tranche/fleet'
+import type { BatchProgress } from './batch-progress.ts'
 
 /**
  * First step after the present one, from 1, with a node in reach that is in none of the steps so far and that the policy leaves. A jump to a
@@ -22,8 +23,12 @@ export function laterStepInReach(fleet: FleetView, { spec, status }: BatchReleas
   return first < batches.length ? first + 1 : undefined
 }
 
-/** Whether the plan has a step after the present one. A jump to it leads past updated nodes that are not available. */
-export function hasStepAfter({ spec }: BatchRelease): boolean {
+/**
+ * Whether a jump leads past updated nodes that are not available: the plan has a later step, and these nodes leave budget for it.
+ *
+ * @param unavailable nodes that use up the budget
+ */
+export function leadsPast({ spec, status }: BatchRelease, { unavailable }: Pick<BatchProgress, 'unavailable'>): boolean {
   const { batchPartition, batches = [] } = spec.releasePlan
-  return batchPartition !== undefined && batchPartition + 1 < batches.length
+  return batchPartition !== undefined && batchPartition + 1 < batches.length && unavailable.length < (status?.flight?.limit ?? 0)
 }

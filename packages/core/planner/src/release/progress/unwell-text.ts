@@ -1,8 +1,8 @@
-import type { BatchRelease, BatchReleaseStatus } from '@tranche/api-schema'
+import type { BatchRelease } from '@tranche/api-schema'
 import { isWayBack } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 import { insteadOfAbort } from './instead-of-abort.ts'
-import { hasStepAfter } from './later-step.ts'
+import { leadsPast } from './later-step.ts'
 
 /** Updated nodes that are not available, grouped by what their pods report: `ImagePullBackOff on node-03, node-07`. */
 export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
@@ -16,29 +16,41 @@ export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
   return groups.map(([reason, nodes]) => `${reason} on ${firstNodes(nodes)}`).join('; ')
 }
 
-/** What the nodes of {@link badBeforeNodes} are found in. */
-export type RecordOfBad = Pick<BatchReleaseStatus, 'flight' | 'stoppedTime'>
+/** Updated nodes whose failures do not count, by cause. */
+export interface BadBefore {
+  /** They had no available pod before their update either, and the new pod does not run there. */
+  readonly before: readonly string[]
+  /** They ran the version before the release, and were unhealthy when it began. */
+  readonly older: readonly string[]
+}
 
 /**
- * Nodes that had no available pod before their update either, and on which the new pod does not run. Others ran the version before the
- * release, and were unhealthy then. The version has not failed there, so no deadline ends the wait for them.
+ * Nodes that were bad before: the version has not failed there, so no deadline ends the wait for them.
  *
- * @param status of the release; undefined before its first pass
+ * @param release undefined before the first pass
  */
-export function badBeforeNodes({ unwell }: Pick<BatchProgress, 'unwell'>, status: RecordOfBad | undefined): readonly string[] {
-  const bad = new Set(status?.flight?.permits.filter(({ wasBad }) => wasBad === true).map(({ node }) => node))
-  const older = new Set(status?.stoppedTime?.olderPods)
-  return unwell.filter(({ node, pod }) => (bad.has(node) && pod.trouble !== undefined) || older.has(pod.uid)).map(({ node }) => node)
+export function badBeforeNodes({ unwell }: Pick<BatchProgress, 'unwell'>, release: BatchRelease | undefined): BadBefore {
+  const { flight, stoppedTime } = release?.status ?? {}
+  const bad = new Set(flight?.permits.filter(({ wasBad }) => wasBad === true).map(({ node }) => node))
+  const olderPods = new Set(stoppedTime?.olderPods)
+  return {
+    before: unwell.filter(({ node, pod }) => bad.has(node) && pod.trouble !== undefined).map(({ node }) => node),
+    older: unwell.filter(({ pod }) => olderPods.has(pod.uid)).map(({ node }) => node),
+  }
 }
 
 /** Says of {@link badBeforeNodes} what ends the wait. A rollback cannot be aborted. Begins with a semicolon; empty without such nodes. */
-export function badBeforeText(progress: Pick<BatchProgress, 'unwell'>, release: BatchRelease | undefined): string {
-  const nodes = badBeforeNodes(progress, release?.status)
-  if (nodes.length === 0) return ''
-  const said = `; ${firstNodes(nodes)} had no available pod before the update either, so the version has not failed and no deadline applies`
+export function badBeforeText(progress: Pick<BatchProgress, 'unwell' | 'unavailable'>, release: BatchRelease | undefined): string {
+  const { before, older } = badBeforeNodes(progress, release)
+  const found = [
+    ...(before.length === 0 ? [] : [`${firstNodes(before)} had no available pod before the update either`]),
+    ...(older.length === 0 ? [] : [`${firstNodes(older)} ran the version before the release`]),
+  ]
+  if (found.length === 0) return ''
+  const said = `; ${found.join(', and ')}, so the version has not failed and no deadline applies`
   if (release === undefined || isWayBack(release)) return said
-  const jump = hasStepAfter(release) ? 'jump to a later step, or ' : ''
-  const node = nodes.length === 1 ? 'the node' : 'the nodes'
+  const jump = leadsPast(release, progress) ? 'jump to a later step, or ' : ''
+  const node = before.length + older.length === 1 ? 'the node' : 'the nodes'
   return `${said}: fix ${node}, or apply another template; or ${jump}abort${insteadOfAbort(release, 'Rollback')}`
 }
 

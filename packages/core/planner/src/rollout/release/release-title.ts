@@ -8,7 +8,10 @@ export function stepTitle(
   { canary, rollbackFrom }: { readonly canary: CanaryStatus; readonly rollbackFrom: string | undefined },
   step: RolloutStep,
 ): string {
-  const back = rollbackFrom === undefined ? '' : `rolling back from revision ${rollbackFrom}, `
+  const back =
+    rollbackFrom === undefined
+      ? ''
+      : `${isUnreleased(rollout, rollbackFrom) ? unreleasedTitle(canary, rollbackFrom) : `rolling back from revision ${rollbackFrom}`}, `
   return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${sizeText(step)})`
 }
 
@@ -24,18 +27,21 @@ function sizeText({ replicas, nodes }: RolloutStep): string {
 }
 
 /**
- * Whether a blocked revision was applied again and nothing else was released since: no record of a release is open for it, and no node got
- * it again.
+ * Whether a blocked revision was applied again and nothing else was released since: no record of a release is open for it. Only nodes that
+ * leaked run it.
  */
 export function isUnreleased({ status }: Rollout, revision: string): boolean {
   const latest = status?.releases?.at(-1)
   return latest?.result !== undefined && status?.heldRevisions?.some((held) => held.revision === revision) === true
 }
 
+function unreleasedTitle({ canaryRevision }: Pick<CanaryStatus, 'canaryRevision'>, rollbackFrom: string): string {
+  return `returning to revision ${canaryRevision}; revision ${rollbackFrom} is blocked and was not released`
+}
+
 /** Prefix of the message of a rollback without pauses: its revisions. */
 export function returnTitle(rollout: Rollout, { canaryRevision }: CanaryStatus, rollbackFrom: string): string {
-  if (isUnreleased(rollout, rollbackFrom))
-    return `returning to revision ${canaryRevision}; revision ${rollbackFrom} is blocked and was not released`
+  if (isUnreleased(rollout, rollbackFrom)) return unreleasedTitle({ canaryRevision }, rollbackFrom)
   return `rolling back from revision ${rollbackFrom} to ${canaryRevision}`
 }
 
