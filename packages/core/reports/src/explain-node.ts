@@ -174,7 +174,36 @@ function permittedLater(outline: Outline, name: string): Answer {
   const limit = outline.release?.status?.flight?.limit ?? 0
   const used = unavailable.length < limit ? '' : `, which is used up: ${usersText(outline, unavailable)}`
   const answer = `${name} is next: the deletion of its pod is permitted and waits for the maxUnavailable budget (${limit})${used}`
-  return { rule: 'Budget', answer, next: 'a down node has an available pod again' }
+  return { rule: 'Budget', answer, next: budgetNext(outline, limit) }
+}
+
+/** What is wrong with the old pod of an excluded node: nothing replaces it. */
+function keptText({ pods }: NodeView): string {
+  const standing = pods.filter(({ terminating }) => !terminating)
+  const [pod] = standing
+  if (pod === undefined || standing.some(({ ready }) => ready)) return ''
+  return `, where its pod is ${pod.trouble === undefined ? 'not ready' : `not ready (${pod.trouble.reason})`}`
+}
+
+/** A permit uses the budget before its pod is deleted. */
+function countedText(outline: Outline, counted: readonly string[]): string {
+  const gone = downOf(outline, counted)
+  const permitted = counted.filter((name) => !gone.includes(name))
+  const deletions = permitted.length === 0 ? '' : `${permitted.length} whose deletion is permitted (${firstNodes(permitted)})`
+  return [gone.length === 0 ? '' : usersText(outline, gone), deletions].filter(Boolean).join(', ')
+}
+
+function downOf(outline: Outline, names: readonly string[]): readonly string[] {
+  const down = new Set(progressOf(outline).unavailable)
+  return names.filter((name) => down.has(name))
+}
+
+/** Dead nodes count where there are too many of them, so that one that is back may not be enough. */
+function budgetNext(outline: Outline, limit: number): string {
+  const { dead, most } = progressOf(outline).exemption
+  const back = limit === 1 ? 'no node is down' : `fewer than ${limit} nodes are down`
+  if (dead.length <= most) return back
+  return `${back}; dead nodes cost nothing once at most ${most} are dead, or nodes.notReady.exempt is at least ${dead.length}`
 }
 
 function usersText(outline: Outline, down: readonly string[]): string {
@@ -232,7 +261,7 @@ function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answ
     case 'excluded':
       return {
         rule: 'Excluded',
-        answer: `${name} is not updated: nodes.exclude of the policy matches it, so the release leaves it on the old revision`,
+        answer: `${name} is not updated: nodes.exclude of the policy matches it, so the release leaves it on the old revision${keptText(node)}`,
         next: 'the labels of the node or the policy change',
       }
     case 'laterStep':
@@ -253,9 +282,9 @@ function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answ
     case 'budget':
       return {
         rule: 'Budget',
-        answer: `${name} is in this batch and waits: maxUnavailable (${outlook.limit}) is used up: ${usersText(outline, outlook.down)}`,
-        next: 'one of them has an available pod again',
-        facts: [aheadFact(outlook.ahead), downFact(outlook)],
+        answer: `${name} is in this batch and waits: maxUnavailable (${outlook.limit}) is used up: ${countedText(outline, outlook.down)}`,
+        next: budgetNext(outline, outlook.limit),
+        facts: [aheadFact(outlook.ahead), downFact({ ...outlook, down: downOf(outline, outlook.down) })],
       }
     case 'order':
       return {

@@ -57,7 +57,22 @@ describe('why a node is not updated', () => {
       {
         rule: 'Budget',
         answer: 'a is in this batch and waits: maxUnavailable (2) is used up: 2 whose new pod is not available (b, c)',
-        next: 'one of them has an available pod again',
+        next: 'fewer than 2 nodes are down',
+        facts: expect.arrayContaining([{ name: 'down', value: '2 of 2: b, c' }]) as never,
+      },
+    ],
+    [
+      'deletions that are permitted use up the maximum of nodes',
+      {
+        nodes: 'a:old b:new! c:old d:old e:old',
+        change: { a: { pod: { createdAt: '2023-11-14T22:14:00Z' } } },
+        record: { partition: 0, permits: [{ node: 'c', podUid: 'pod-c', podResourceVersion: '4' }] },
+      },
+      {
+        rule: 'Budget',
+        answer:
+          'a is in this batch and waits: maxUnavailable (2) is used up: 1 whose new pod is not available (b), 1 whose deletion is permitted (c)',
+        facts: expect.arrayContaining([{ name: 'down', value: '1 of 2: b' }]) as never,
       },
     ],
     [

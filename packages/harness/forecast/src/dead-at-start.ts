@@ -1,4 +1,4 @@
-import { batchScope, type Exemption, exemptNodes } from '@tranche/fence'
+import { batchScope, type Exemption, exemptNodes, nodesInFlight } from '@tranche/fence'
 import { BY_STAMPS, FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { ForecastInputs } from './to-forecast.ts'
 
@@ -7,7 +7,7 @@ export type DeadNodes = Pick<Exemption, 'dead' | 'most' | 'names'>
 
 /**
  * Nodes that are dead at the start, and whether they cost budget. A node whose kubelet reports it NotReady counts as if it had done so for as
- * long as the policy says.
+ * long as the policy says. One that a release took down is not dead.
  */
 export function deadAtStart({ timeline, snapshot, daemonSet }: ForecastInputs): DeadNodes {
   const { canaryRevision: canary, stableRevision: stable, formerRevisions: former = [], nodes: rules } = timeline.firstSpec ?? {}
@@ -18,12 +18,13 @@ export function deadAtStart({ timeline, snapshot, daemonSet }: ForecastInputs): 
     const kept = toFleetPod(pod, undefined, BY_STAMPS)
     if (kept !== null) fleet.podChanged(undefined, kept)
   }
-  const { nodes, desired } = fleet.view(snapshot.daemonSet ?? daemonSet)
+  const view = fleet.view(snapshot.daemonSet ?? daemonSet)
+  const { nodes, desired } = view
   const unavailable = nodes.filter((node) => node.desired && !node.pods.some(({ ready, terminating }) => ready && !terminating))
   return exemptNodes({
     unavailable,
     revisions: { canary, stable, former },
-    inFlight: new Set(),
+    inFlight: nodesInFlight(snapshot.release?.status?.flight?.permits ?? [], view),
     rules: batchScope(rules, null).rules,
     desired,
     monotonicMs: Number.MAX_SAFE_INTEGER,

@@ -76,6 +76,12 @@ describe('the cause for which a node is left', () => {
       cause: 'Excluded',
       message: '1 excluded by nodes.exclude of the policy (a)',
     },
+    'is the policy, with what is wrong with the pod that stays': {
+      is: 'a:old!',
+      excluded: ['a'],
+      cause: 'Excluded',
+      message: '1 excluded by nodes.exclude of the policy (a: not ready on revision old)',
+    },
     'is a check, with its message, once the node is back': {
       is: 'a:old',
       blocked: room,

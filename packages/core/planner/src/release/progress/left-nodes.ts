@@ -117,9 +117,19 @@ function detailOf(cause: LeftCause, name: string, { fleet, blocked, failure }: L
     case 'NotReady':
     case 'Lost':
       return node === undefined ? '' : outageText(node)
+    case 'Excluded':
+      return node === undefined ? '' : troubleText(node)
     default:
       return ''
   }
+}
+
+/** What is wrong with the old pod that an excluded node keeps: nothing replaces it, also if its version was rolled back. */
+function troubleText({ ready, pods }: NodeView): string {
+  const standing = pods.filter(({ terminating }) => !terminating)
+  const [pod] = standing
+  if (!ready || pod === undefined || standing.some((one) => one.ready)) return ''
+  return `${pod.trouble?.reason ?? 'not ready'}${pod.hash === undefined ? '' : ` on revision ${pod.hash}`}`
 }
 
 /** Condition and start of an outage, as far as known: `since 2026-01-01T00:00:00Z`, `Drained since 2026-01-01T00:00:00Z`. */

@@ -151,7 +151,8 @@ interface PausedStep {
 /** A person or the clock ends a pause; health is checked again when it ends. */
 function pausedStep(view: RolloutView, state: RolloutState, step: RolloutStep, { ready, title, stalled }: PausedStep): RolloutState {
   const since = state.canary.lastUpdateTime ?? stamp(view)
-  const unhealthy = ready ? stalledText(stalled) : `; not healthy now: ${summarizeBatchRelease(view).message ?? 'not known'}`
+  const why = ready ? undefined : unhealthyText(view)
+  const unhealthy = why === undefined ? stalledText(stalled) : `; not healthy now: ${why}`
   const paused = { ...state, message: `${pauseText(title, step, since)}${unhealthy}`, stalled }
   const seconds = step.pause?.duration
   if (seconds === undefined) return paused
@@ -159,7 +160,12 @@ function pausedStep(view: RolloutView, state: RolloutState, step: RolloutStep, {
   const leftMs = (parseTime(since) ?? view.nowMs) + seconds * 1000 - view.nowMs
   if (leftMs > 0) return { ...paused, recheckAfterMs: leftMs }
   if (ready) return nextStep(view, state)
-  return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${summarizeBatchRelease(view).message ?? ''}` }
+  return { ...paused, message: `${title}: its pause is over${why === undefined ? '' : `, but it is not healthy: ${why}`}` }
+}
+
+/** Undefined for the moment after a change of the BatchRelease: its status still says that the batch before it is ready. */
+function unhealthyText(view: RolloutView): string | undefined {
+  return view.release?.status?.canaryStatus?.batchState === 'Ready' ? undefined : (summarizeBatchRelease(view).message ?? 'not known')
 }
 
 /** A ready batch may still have lost control of the DaemonSet, which an approval alone does not fix. */
