@@ -64,12 +64,49 @@ it.each(['pause', 'abort'] as const)(
   },
 )
 
+it.each(['pause', 'abort', 'approve'] as const)(
+  'a status with an integer that cannot be written back keeps no %s from taking effect',
+  async (type) => {
+    stage = await setStage({ nodes: 8, steps, tap: (_identity, exchange) => rejecting(readingOther(exchange, TOO_GREAT)) })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const body = { status: { releaseGeneration: Number(STAND_IN) } }
+    await stage.client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }, { subresource: 'status' })
+    await stage.pass(10_000)
+    // As kubectl does, without any test of the status.
+    if (type === 'pause') await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    if (type === 'abort') await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"stop","type":"abort"}' } } })
+    if (type === 'approve') await stage.approve()
+    await stage.pass(600_000)
+    const { status, metadata } = await stage.rollout()
+    expect(status?.observedGeneration).toBe(metadata.generation)
+    if (type === 'abort') expect(status?.lastAction).toMatchObject({ id: 'stop', result: 'Accepted' })
+    if (type === 'approve') expect(status?.phase).toBe('Healthy')
+    expectKept(stage)
+  },
+)
+
+/** What JavaScript writes for the greatest integer of 64 bits. */
+const TOO_GREAT = '9223372036854776000'
+
+/** An API server that rejects integers of more than 64 bits. */
+function rejecting(exchange: Exchange): Exchange {
+  return async (request, signal) => {
+    if (request.body?.includes(`:${TOO_GREAT}`) !== true) return exchange(request, signal)
+    const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Invalid', code: 422, message: 'must be of type int64' }
+    async function* body(): AsyncGenerator<string> {
+      yield JSON.stringify(status)
+    }
+    return { status: 422, headers: { 'content-type': 'application/json' }, body: body() }
+  }
+}
+
 /** A client for which two integers are one number. */
-function readingOther(exchange: Exchange): Exchange {
+function readingOther(exchange: Exchange, other = '5000000'): Exchange {
   return async (request, signal) => {
     const response = await exchange(request, signal)
     async function* body(): AsyncGenerator<string> {
-      for await (const chunk of response.body) yield chunk.replaceAll(STAND_IN, '5000000')
+      for await (const chunk of response.body) yield chunk.replaceAll(STAND_IN, other)
     }
     return { ...response, body: body() }
   }

@@ -27,6 +27,7 @@ import { outdatedEvent } from './actions/rollout-events.ts'
 import { planTerminated } from './plan-terminated.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './view/rollout-view.ts'
+import { statusWithExactNumbers } from './view/exact-numbers.ts'
 import { mayWriteStatus } from './view/status-writes.ts'
 
 /**
@@ -61,6 +62,8 @@ function decide(view: RolloutView): RolloutPlan {
   if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return planDetach(view) ?? wait('another controller: the workload is no DaemonSet')
   const beside = planYieldToKruise(view)
   if (beside !== null) return beside
+  const status = statusWithExactNumbers(view)
+  if (status !== null) return { kind: 'writeStatus', status, warning: null }
   if (view.rollout.metadata.deletionTimestamp !== undefined) return planDeletion(view)
   if (!hasFinalizer(view.rollout)) return { kind: 'setFinalizer', present: true }
   const left = planLeaving(view)

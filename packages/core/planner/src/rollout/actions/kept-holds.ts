@@ -26,7 +26,7 @@ export function withMemory(view: RolloutView, endedIn: (view: RolloutView) => Ro
 }
 
 /** Generation of the release that the BatchRelease was made for; undefined where the status describes another one. */
-function generationOfRelease({ rollout, release }: RolloutView): number | undefined {
+export function generationOfRelease({ rollout, release }: Pick<RolloutView, 'rollout' | 'release'>): number | undefined {
   const { uid, revision, generation } = partsOfReleaseId(release?.spec.tranche?.release)
   const isSame = rollout.status === undefined || revision === rollout.status.canaryStatus?.canaryRevision
   const isOurs = uid === rollout.metadata.uid && isSame
