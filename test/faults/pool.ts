@@ -72,7 +72,10 @@ const LONGEST_SEED_MS = 15 * 60_000
 
 function ask(child: ChildProcess, seed: number, { shrinkRuns = 0, withHash = false, upgrades = 0 }: SeedOptions): Promise<SeedResult> {
   return new Promise((done, fail) => {
-    const onExit = (code: number | null): void => fail(new Error(`seed ${seed}: its process ended with ${code}`))
+    const onExit = (code: number | null): void => {
+      clearTimeout(timer)
+      fail(new Error(`seed ${seed}: its process ended with ${code}`))
+    }
     child.once('exit', onExit)
     const timer = setTimeout(
       () => fail(new Error(`seed ${seed}: has not ended after ${LONGEST_SEED_MS / 60_000} minutes`)),

@@ -130,10 +130,11 @@ function acceptedText({ type, revision }: RecordedAction, rollout: Rollout): str
 }
 
 /** Nodes that a release left are updated without a release that runs. */
-function leftText({ isReleasing, isDisabled }: Standing, { status }: Rollout): string {
+function leftText({ isReleasing, isDisabled }: Standing, { metadata, spec, status }: Rollout): string {
   const restored = status?.conditions?.find(({ type }) => type === 'StrategyRestored')
-  if (isReleasing || isDisabled || restored?.status !== 'False' || restored.reason !== 'NodesLeft') return ''
-  return ', but nodes that the last one left with an old pod are updated, now or once they can be'
+  if (isReleasing || isDisabled || spec.strategy.paused === true || metadata.deletionTimestamp !== undefined) return ''
+  if (restored?.status !== 'False' || restored.reason !== 'NodesLeft') return ''
+  return ', but any nodes that the last one left with an old pod are updated, now or once they can be'
 }
 
 function isObserved({ record, generation }: WrittenAction, { metadata, status }: Rollout): boolean {

@@ -94,9 +94,9 @@ export function blockedText(revision: string): string {
   return `revision ${revision} is blocked, so applying its template again does not release it`
 }
 
-/** An abort is rejected during a rollback. */
+/** An abort is rejected while the stable revision is released. */
 function notEvenBlockedText(revision: string): string {
-  return `revision ${revision} is not blocked, even if it fails during this rollback: applying its template again releases it`
+  return `revision ${revision} is not blocked, even if it fails now: applying its template again releases it`
 }
 
 /** @returns what a rollback without a block leaves to be done */

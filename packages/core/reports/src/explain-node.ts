@@ -177,7 +177,7 @@ function permittedLater(outline: Outline, name: string): Answer {
   return { rule: 'Budget', answer, next: budgetNext(outline, limit) }
 }
 
-/** What is wrong with the old pod of an excluded node: nothing replaces it. */
+/** State of the old pod of an excluded node where it is not ready: nothing replaces it. */
 function keptText({ pods }: NodeView): string {
   const standing = pods.filter(({ terminating }) => !terminating)
   const [pod] = standing

@@ -136,7 +136,7 @@ function nextByItself(outline: Outline): string | undefined {
   if (waiting !== undefined) {
     const text = blockedNextOf(outline, waiting) ?? waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
     if (isForAccepted(outline, waiting)) return `${text}; ${wayBackText(outline)}`
-    if (isForBadBefore(outline)) return [text, ...pastText(outline), wayBackText(outline)].join('; ')
+    if (waiting.reason === 'NotAvailable' && isForBadBefore(outline)) return [text, ...pastText(outline), wayBackText(outline)].join('; ')
     return isFailingBack(progressOf(outline), outline.facts.release)
       ? `${text}; ${actionText(outline, 'undo')}; or another template is applied`
       : text

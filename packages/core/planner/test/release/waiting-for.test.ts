@@ -104,6 +104,7 @@ describe('a release without a node in reach', () => {
 
 it.each([
   ['in a step', 'old', 0, /: fix the node, or apply another template; or jump to a later step, or abort$/],
+  ['in the last step', 'old', 1, /: fix the node, or apply another template; or abort$/],
   [
     'after the steps',
     'old',

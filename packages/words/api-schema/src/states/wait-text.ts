@@ -8,5 +8,5 @@ import { blockedReasons } from './wait-reasons.ts'
 export function waitText({ reason, message, since }: Pick<WaitingFor, 'reason' | 'message' | 'since'>): string {
   if (since === undefined) return message
   const isForChecks = blockedReasons.some((one) => one === reason)
-  return `${message} (${isForChecks ? 'waiting only for these nodes since' : 'since'} ${since})`
+  return `${message} (${isForChecks ? 'waiting only for such nodes since' : 'since'} ${since})`
 }

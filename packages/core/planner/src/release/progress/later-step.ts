@@ -1,6 +1,7 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import { batchScope, hasOldPod, isInReach, isInSteps } from '@tranche/fence'
 import type { FleetView } from '@tranche/fleet'
+import { releasedRevision } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 
 /**
@@ -9,11 +10,11 @@ import type { BatchProgress } from './batch-progress.ts'
  *
  * @returns undefined where no later step has such a node, as without selectors: then all steps take the same nodes
  */
-export function laterStepInReach(fleet: FleetView, { spec, status }: BatchRelease): number | undefined {
-  const { releasePlan, tranche } = spec
+export function laterStepInReach(fleet: FleetView, release: BatchRelease): number | undefined {
+  const { releasePlan, tranche } = release.spec
   const { batchPartition, batches = [] } = releasePlan
   const scope = batchScope(tranche?.nodes, batchPartition ?? null)
-  const canary = status?.flight?.revision ?? tranche?.canaryRevision ?? ''
+  const canary = releasedRevision(release) ?? ''
   const revisions = { canary, stable: tranche?.stableRevision, former: tranche?.formerRevisions ?? [] }
   const steps = fleet.nodes
     .filter((node) => node.desired && !isInSteps(scope, node) && hasOldPod(node, canary) && isInReach(node, revisions))

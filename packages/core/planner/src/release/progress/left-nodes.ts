@@ -124,7 +124,7 @@ function detailOf(cause: LeftCause, name: string, { fleet, blocked, failure }: L
   }
 }
 
-/** What is wrong with the old pod that an excluded node keeps: nothing replaces it, also if its version was rolled back. */
+/** State of an old pod that is not ready: nothing replaces it on an excluded node, also if its version was rolled back. */
 function troubleText({ ready, pods }: NodeView): string {
   const standing = pods.filter(({ terminating }) => !terminating)
   const [pod] = standing

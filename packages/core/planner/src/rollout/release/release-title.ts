@@ -32,7 +32,8 @@ function sizeText({ replicas, nodes }: RolloutStep): string {
  */
 export function isUnreleased({ status }: Rollout, revision: string): boolean {
   const latest = status?.releases?.at(-1)
-  return latest?.result !== undefined && status?.heldRevisions?.some((held) => held.revision === revision) === true
+  const isOver = latest?.result === 'Completed' || (latest?.revision === revision && latest.result !== undefined)
+  return isOver && status?.heldRevisions?.some((held) => held.revision === revision) === true
 }
 
 function unreleasedTitle({ canaryRevision }: Pick<CanaryStatus, 'canaryRevision'>, rollbackFrom: string): string {

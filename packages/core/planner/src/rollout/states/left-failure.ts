@@ -29,15 +29,15 @@ export function leftFailure(view: RolloutView, state: Pick<RolloutState, 'canary
     autoResume === undefined
       ? ''
       : `; it continues by itself when no more than ${failure.limit ?? 0} nodes have failed for ${autoResume} (failure.autoResume)`
-  const others = hasOthersLeft(view, failure.nodes)
+  const others = hasOthersLeft(view)
   const [kept, then] = others ? ['; the other nodes left keep their pods', 'update them all the same'] : ['', 'accept that']
   const message = `${seen}${kept}; run ${commandText(view.rollout, 'retry')} to ${then}, or ${commandText(view.rollout, 'undo')} to release the earlier revision; or apply another template${byItself}`
   return { message, stalled: { reason: 'ReleaseFailed', message } }
 }
 
-/** Whether the release left nodes with an old pod that it would update, besides the failed ones. */
-function hasOthersLeft({ fleet, release }: RolloutView, failed: readonly string[]): boolean {
+/** Whether the release left nodes with an old pod that it would update. A failed one has a new pod. */
+function hasOthersLeft({ fleet, release }: RolloutView): boolean {
   const { nodes: rules, canaryRevision = '' } = release?.spec.tranche ?? {}
   const scope = batchScope(rules, null)
-  return fleet.nodes.some((node) => hasOldPod(node, canaryRevision) && isInScope(scope, node) && !failed.includes(node.name))
+  return fleet.nodes.some((node) => hasOldPod(node, canaryRevision) && isInScope(scope, node))
 }

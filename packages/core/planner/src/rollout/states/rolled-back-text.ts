@@ -24,5 +24,5 @@ function askedText({ rollout }: RolloutView, { at }: HeldRevision): string {
   const answeredMs = parseTime(lastAction?.at)
   if (heldMs === null || (answeredMs !== null && answeredMs > heldMs)) return ` by an abort or ${onDelete}`
   if (answeredMs === heldMs && lastAction?.type === 'abort') return ' by an abort'
-  return ` because the Rollout was disabled (${onDelete})`
+  return ` because the Rollout was ${rollout.metadata.deletionTimestamp === undefined ? 'disabled' : 'deleted'} (${onDelete})`
 }

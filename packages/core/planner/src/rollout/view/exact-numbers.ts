@@ -3,8 +3,8 @@ import { generationOfRelease } from '../actions/kept-holds.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * The status without integers that a number cannot hold, which a user may have written. A program reads such an integer as another one: it
- * would write that one, which may be none of 64 bits any more, and the API server would reject each status.
+ * The status without integers that a number cannot hold, which a user may have written. A program reads such an integer as another one, and
+ * would write that. It may have more than 64 bits, so that the API server rejects each status.
  *
  * @returns null where all numbers are exact
  */
