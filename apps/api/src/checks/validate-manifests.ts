@@ -1,6 +1,7 @@
-import { clipText, type ManifestFinding, type ValidateAnswer } from '@tranche/api-schema'
+import type { ManifestFinding, ValidateAnswer } from '@tranche/api-schema'
 import { type ManifestDocument, readManifests } from '@tranche/manifests'
 import { type Advice, checkDocuments, type Problem } from '@tranche/validation'
+import { clipText } from '@tranche/kube-types'
 
 type Content = ManifestDocument['content']
 

@@ -1,4 +1,4 @@
-import { clipText } from '@tranche/api-schema'
+import { clipText } from '@tranche/kube-types'
 import type { z } from 'zod'
 
 /** An invalid field with a suggested fix. */

@@ -34,14 +34,14 @@ function ownsChange(fields: object, before: unknown, after: unknown): boolean {
 /** @returns the value of a set member: `f:name` is a field, `k:{…}` a list item with these keys, `v:…` a list item with this value */
 function partOf(value: unknown, member: string): unknown {
   const named = member.slice(2)
-  switch (member.slice(0, 2)) {
-    case 'f:':
+  switch (member.split(':', 1)[0]) {
+    case 'f':
       return isRecord(value) ? value[named] : undefined
-    case 'k:': {
+    case 'k': {
       const keys = Object.entries(JSON.parse(named) as object)
       return itemsOf(value).find((item) => isRecord(item) && keys.every(([name, key]) => isSameJson(item[name], key)))
     }
-    case 'v:': {
+    case 'v': {
       const wanted: unknown = JSON.parse(named)
       return itemsOf(value).find((item) => isSameJson(item, wanted))
     }

@@ -9,6 +9,7 @@ import {
   keyText,
   RECORDED_ACTIONS_ANNOTATION,
   rolloutAnnotations,
+  readJson,
 } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type FieldOwner, writersOf } from './field-writers.ts'
@@ -152,7 +153,7 @@ function under(path: readonly string[], value: unknown): unknown {
 function actionOf(text: string | undefined): { readonly type: ObservedChangeType; readonly said: Said } | undefined {
   if (text === undefined) return undefined
   try {
-    const { type, reason } = JSON.parse(text) as { readonly type?: unknown; readonly reason?: unknown }
+    const { type, reason } = readJson(text) as { readonly type?: unknown; readonly reason?: unknown }
     const known = annotationTypes.find((one) => one === type)
     return known && { type: known, said: typeof reason === 'string' && reason !== '' ? { reason: cutReason(reason) } : {} }
   } catch {

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { JudgedAnswer, RawOutcome } from '@tranche/analysis'
 import type { Clock, Timer } from '@tranche/clock'
 import type { JudgePort } from '@tranche/controllers'
+import { clipText } from '@tranche/kube-types'
 import { createNamespaceSlot } from './namespace-slot.ts'
 
 /** Options of {@link createThreadJudge}. */
@@ -127,7 +128,7 @@ const SHOWN_CONDITION = 60
 
 function tooMuchText({ analysis: { name, failureCondition, successCondition } }: JudgedAnswer, tooMuch: string): string {
   const shown = Object.entries({ failureCondition, successCondition }).flatMap(([field, text]) =>
-    text === undefined ? [] : [`${field} "${text.length > SHOWN_CONDITION ? `${text.slice(0, SHOWN_CONDITION).toWellFormed()}…` : text}"`],
+    text === undefined ? [] : [`${field} "${clipText(text, SHOWN_CONDITION)}"`],
   )
   return `analysis ${name}: ${shown.join(' and ')} took more than ${tooMuch} for this answer: ask for a smaller answer, or loop over less`
 }

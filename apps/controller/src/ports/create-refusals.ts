@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { type FleetView, keptPerBlock } from '@tranche/fleet'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import type { DaemonSet, KubeObject } from '@tranche/kube-types'
+import { type DaemonSet, type KubeObject, clipText } from '@tranche/kube-types'
 
 /** Finds out why the DaemonSet controller cannot create pods, from its events. */
 export interface CreateRefusals {
@@ -86,7 +86,7 @@ const LONGEST_MESSAGE = 1_024
 /** Copies the cut text, so that it does not retain the long one in memory. */
 function cut(message: string): string {
   const text = message.replace(COMBINED, '')
-  return text.length <= LONGEST_MESSAGE ? text : `${Buffer.from(text.slice(0, LONGEST_MESSAGE - 1).toWellFormed()).toString()}…`
+  return clipText(text, LONGEST_MESSAGE)
 }
 
 const missingPerBlock = keptPerBlock<null, readonly string[]>({

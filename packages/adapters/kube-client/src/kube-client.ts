@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import type { KubeObject, ObjectKey } from '@tranche/kube-types'
+import { type KubeObject, type ObjectKey, goJson } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 import { call, type CallLimits, type CallPorts } from './exchange/call.ts'
@@ -242,7 +242,7 @@ function createSender(ports: CallPorts, userAgent: string): Sender {
   function requestOf({ method, path, body }: Sent): WireRequest {
     const headers = { accept: 'application/json', 'user-agent': userAgent }
     if (body === undefined) return { method, path, headers }
-    return { method, path, headers: { ...headers, 'content-type': body.contentType }, body: jsonText(body.value) }
+    return { method, path, headers: { ...headers, 'content-type': body.contentType }, body: goJson(body.value) }
   }
 }
 
@@ -300,12 +300,4 @@ function watchLimits(options: WatchOptions): Parameters<typeof openWatch>[2] {
     idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
     signal: options.signal,
   }
-}
-
-/**
- * Formats JSON as API servers do, with `<`, `>`, `&` and two line separators escaped. They compare the strings of a JSON Patch `test` byte
- * by byte, not by meaning.
- */
-function jsonText(value: unknown): string {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

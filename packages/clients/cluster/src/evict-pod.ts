@@ -9,6 +9,7 @@ import {
   type ResourcePath,
   resourcePaths,
 } from '@tranche/kube-client'
+import { clipText } from '@tranche/kube-types'
 
 /** Deadline of an eviction in milliseconds, below the ten seconds that an API server may ask a client to wait for a budget. */
 const EVICTION_DEADLINE_MS = 5_000
@@ -45,7 +46,7 @@ export async function evictPod(
     if (isNotFound(error) || isConflict(error)) return null
     const lacksRight = isUnauthorized(error) || (isForbidden(error) && !(await mayEvict(namespace, signal)))
     if (signal.aborted || lacksRight) throw error
-    return { uid, message: messageOf(error).slice(0, WORDS_MAX) }
+    return { uid, message: clipText(messageOf(error), WORDS_MAX) }
   }
 }
 

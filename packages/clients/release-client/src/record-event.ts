@@ -1,6 +1,6 @@
 import type { RecordedAction } from '@tranche/api-schema'
 import { isAlreadyExists, resourcePaths } from '@tranche/kube-client'
-import { type KubeObject, sha256Hex } from '@tranche/kube-types'
+import { type KubeObject, sha256Hex, clipText } from '@tranche/kube-types'
 import type { ActionTarget } from '@tranche/actions'
 import type { ReleaseClientPorts } from './action-order.ts'
 
@@ -56,5 +56,5 @@ const LONGEST_MESSAGE = 1_000
 
 function eventText({ id, type, by, via, reason }: RecordedAction): string {
   const text = `${type} (id ${id}) by ${by} via ${via}${reason === undefined || reason === '' ? '' : `: ${reason}`}`
-  return text.length <= LONGEST_MESSAGE ? text : `${text.slice(0, LONGEST_MESSAGE)}…`
+  return clipText(text, LONGEST_MESSAGE)
 }

@@ -1,3 +1,5 @@
+import { readJson } from '@tranche/kube-types'
+
 /** Schema of the items of a list. */
 export interface ItemSchema<T> {
   safeParse(value: unknown): { readonly success: true; readonly data: T } | { readonly success: false }
@@ -79,7 +81,7 @@ function nestsAtMost(value: unknown, levels: number): boolean {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { type RecordedAction, recordedActionSchema, RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
-import { type KubeObject, RECORDED_ACTIONS_ANNOTATION, parseTime } from '@tranche/kube-types'
+import { type KubeObject, RECORDED_ACTIONS_ANNOTATION, parseTime, clipText } from '@tranche/kube-types'
 import { listedItems, listText, parsedList, sizeBytes } from './parsed-list.ts'
 import type { Action, ActionFacts } from './action.ts'
 
@@ -57,10 +57,10 @@ export function recordOf({ id, type, body, by, via, from, trace }: Action, { now
   return {
     id,
     type,
-    by: cut(by),
+    by: clipText(by, LONGEST_NAME),
     at: new Date(nowMs).toISOString(),
     via,
-    ...(from !== undefined && { from: cut(from) }),
+    ...(from !== undefined && { from: clipText(from, LONGEST_NAME) }),
     ...body,
     ...(trace !== undefined && { trace }),
   }
@@ -80,7 +80,3 @@ const members = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevisi
  * go with the object. Users may write any text into the annotation, and change it as often as they like.
  */
 const recordsOf = new WeakMap<object, { readonly text: string; readonly records: readonly RecordedAction[] }>()
-
-function cut(text: string): string {
-  return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`
-}

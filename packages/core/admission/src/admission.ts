@@ -1,5 +1,4 @@
-import { clipText } from '@tranche/api-schema'
-import { fieldManagers } from '@tranche/kube-types'
+import { fieldManagers, clipText } from '@tranche/kube-types'
 
 /** One operation of a JSON Patch (RFC 6902) as admission sends it; pointers are escaped. */
 export type AdmissionPatchOperation = { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }

@@ -1,6 +1,7 @@
 import type { Analysis } from '@tranche/api-schema'
 import type { CelLimits, CelProgram } from '@tranche/cel'
 import { compileCondition } from '@tranche/validation'
+import { clipText, readJson } from '@tranche/kube-types'
 import { prometheusSamples } from './prometheus-samples.ts'
 import type { MeasurementOutcome } from './record-measurement.ts'
 import { shortened } from './shortened.ts'
@@ -72,7 +73,7 @@ function judge({ analysis, values, answer }: JudgedAnswer, limits: CelLimits): R
   const conditions = compile(analysis, Object.keys(values))
   if ('error' in conditions) return { phase: 'Error', message: conditions.error }
   const asksStatus = Object.values(conditions).some((program) => program?.uses('status') === true)
-  const read = analysis.prometheus === undefined ? readJson(answer, asksStatus) : readSamples(answer)
+  const read = analysis.prometheus === undefined ? readAnswer(answer, asksStatus) : readSamples(answer)
   if (!read.ok) return { phase: 'Error', message: read.message }
   const facts = { result: read.result, status: answer.status, args: values }
   const outcome = decide(analysis, conditions, { facts, limits })
@@ -107,7 +108,7 @@ function readSamples(answer: RawAnswer): Read {
   return isGood(answer) || read.message.startsWith('Prometheus') ? read : refused(answer)
 }
 
-function readJson(answer: RawAnswer, asksStatus: boolean): Read {
+function readAnswer(answer: RawAnswer, asksStatus: boolean): Read {
   if (!asksStatus && !isGood(answer)) return refused(answer)
   if (answer.body.trim() === '') return { ok: true, result: null }
   const json = parse(answer)
@@ -123,17 +124,20 @@ function refused({ status }: RawAnswer): Read {
   return { ok: false, message: `the server responded with HTTP status ${status}${hint}` }
 }
 
+/** Maximum characters of a content type in an error. */
+const SHOWN_TYPE = 60
+
 /** Maximum nesting of a response, because parsing and conditions recurse by level. */
 const DEEPEST_ANSWER = 100
 
 function parse({ body, contentType }: RawAnswer): Read {
   if (nestingOf(body) > DEEPEST_ANSWER) return { ok: false, message: `the response nests more than ${DEEPEST_ANSWER} levels` }
   try {
-    return { ok: true, result: JSON.parse(body) as unknown }
+    return { ok: true, result: readJson(body) }
   } catch {
     return {
       ok: false,
-      message: `the response is not JSON${contentType === '' ? '' : ` but ${contentType.split(';', 1)[0]?.slice(0, 60)}`}`,
+      message: `the response is not JSON${contentType === '' ? '' : ` but ${clipText(contentType.split(';', 1)[0] ?? '', SHOWN_TYPE)}`}`,
     }
   }
 }
@@ -185,7 +189,7 @@ const SHOWN_CONDITION = 60
 /** Null when a call with more steps may give a value: a caller with a lower limit then asks again. */
 function tooCostly(field: 'failureCondition' | 'successCondition', condition = '', { mostSteps }: CelLimits): RawOutcome | null {
   if (mostSteps !== undefined) return null
-  const shown = condition.length <= SHOWN_CONDITION ? condition : `${condition.slice(0, SHOWN_CONDITION).toWellFormed()}…`
+  const shown = clipText(condition, SHOWN_CONDITION)
   const fix = 'query fewer values, or loop over fewer'
   return { phase: 'Error', message: `${field} "${shown}" takes too many steps for this response (actual cost limit exceeded): ${fix}` }
 }

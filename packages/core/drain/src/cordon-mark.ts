@@ -1,5 +1,5 @@
 import type { Permit } from '@tranche/api-schema'
-import { CORDON_ANNOTATION, type KubeObject } from '@tranche/kube-types'
+import { CORDON_ANNOTATION, type KubeObject, readJson } from '@tranche/kube-types'
 
 /** The permit for which a node is drained. No two permits are equal: a withdrawn one leaves its pod with another resourceVersion (F7). */
 export interface DrainedPermit {
@@ -49,7 +49,7 @@ export function isSamePermit(a: DrainedPermit['permit'], b: DrainedPermit['permi
 /** @returns the mark in an annotation; undefined if it is none */
 export function parseCordonMark(text: string): CordonMark | undefined {
   try {
-    const value = JSON.parse(text) as CordonMark | null
+    const value = readJson(text) as CordonMark | null
     const isMark = textFields.every((field) => typeof value?.[field] === 'string') && typeof value?.cordoned === 'boolean'
     return isMark ? (value ?? undefined) : undefined
   } catch {

@@ -1,3 +1,4 @@
+import { clipText } from '@tranche/kube-types'
 import type { Consumer } from './consumers.ts'
 
 /** An eviction that the API server did not accept, such as one that a PodDisruptionBudget does not allow. */
@@ -25,7 +26,7 @@ function consumerText({ namespace, name, uid, isLeaving, finalizers }: Consumer,
   const refusal = refusals.find((one) => one.uid === uid)
   const why =
     finalizers.length > 0
-      ? `terminating, with finalizer ${finalizers.join(', ').slice(0, FINALIZERS_MAX)}`
+      ? `terminating, with finalizer ${clipText(finalizers.join(', '), FINALIZERS_MAX)}`
       : isLeaving
         ? 'terminating'
         : refusal?.message

@@ -1,4 +1,4 @@
-import { DOWNTIME_ANNOTATION, DOWNTIME_LABEL, type Lease, type ObjectKey, sha256Hex, parseTime } from '@tranche/kube-types'
+import { DOWNTIME_ANNOTATION, DOWNTIME_LABEL, type Lease, type ObjectKey, sha256Hex, parseTime, readJson } from '@tranche/kube-types'
 import { isSamePermit } from './cordon-mark.ts'
 import { type Downtime, keptDowntimes } from './downtime-window.ts'
 import type { SeenPermit } from './node-lock.ts'
@@ -134,7 +134,7 @@ function storedOpen({ fromMs, permitted: { release, permit, seenAt } }: OpenDown
 
 function downtimesIn(text: string): Downtimes {
   try {
-    const { past = [], open } = JSON.parse(text.length > LONGEST_TEXT ? '{}' : text) as StoredDowntimes
+    const { past = [], open } = readJson(text.length > LONGEST_TEXT ? '{}' : text) as StoredDowntimes
     const read = past.flatMap(([from, to]) => {
       const [fromMs, toMs] = [parseTime(from), parseTime(to)]
       return fromMs === null || toMs === null || fromMs > toMs ? [] : [{ fromMs, toMs }]

@@ -1,5 +1,5 @@
 import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
-import { type Lease, microTime, NODE_LOCK_ANNOTATION, parseTime } from '@tranche/kube-types'
+import { type Lease, microTime, NODE_LOCK_ANNOTATION, parseTime, clipText, readJson } from '@tranche/kube-types'
 import type { DrainedPermit } from './cordon-mark.ts'
 
 /** How long a lock of a node lasts without a renewal, in seconds. A process that dies keeps other programs from its nodes for this time at most. */
@@ -68,7 +68,7 @@ export function toNodeLock({ metadata, spec = {} }: Lease): NodeLock | null {
     node: metadata.name.slice(PREFIX.length),
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
-    holder: holderIdentity.slice(0, MOST_HOLDER),
+    holder: clipText(holderIdentity, MOST_HOLDER),
     release,
     permit: release === null ? null : permitOf(metadata.annotations?.[NODE_LOCK_ANNOTATION]),
     acquiredMs: parseTime(acquireTime),
@@ -152,7 +152,7 @@ function releaseOf(holder: string): SeenPermit['release'] | null {
 
 function permitOf(text: string | undefined): NodeLock['permit'] {
   try {
-    const value = JSON.parse(text ?? 'null') as NodeLock['permit']
+    const value = readJson(text ?? 'null') as NodeLock['permit']
     const isMark = [value?.podUid, value?.podResourceVersion, value?.seenAt].every((field) => typeof field === 'string')
     return isMark ? value : null
   } catch {

@@ -9,6 +9,7 @@ import {
   ROLLOUT_BATCH_ID_LABEL,
   ROLLOUT_ID_LABEL,
   parseTime,
+  clipText,
 } from '@tranche/kube-types'
 
 /** The parts of a DaemonSet pod that Tranche keeps in memory. */
@@ -198,7 +199,8 @@ function containersOf({ status }: Pod): readonly ContainerStatus[] {
 }
 
 function troubleOf(pod: Pod): PodTrouble | undefined {
-  if (pod.status?.phase === 'Failed') return { reason: cut(pod.status.reason ?? 'Failed', REASON_MAX), ...messageOf(pod.status.message) }
+  if (pod.status?.phase === 'Failed')
+    return { reason: clipText(pod.status.reason ?? 'Failed', REASON_MAX), ...messageOf(pod.status.message) }
   for (const container of containersOf(pod)) {
     const trouble = containerTrouble(container)
     if (trouble !== undefined) return trouble
@@ -232,7 +234,7 @@ function isCrash(end: ContainerEnd | undefined): boolean {
 
 function endOf({ name, restartCount }: ContainerStatus, reason: string, { exitCode, message }: ContainerEnd): PodTrouble {
   return {
-    reason: cut(reason, REASON_MAX),
+    reason: clipText(reason, REASON_MAX),
     container: name,
     ...(exitCode !== undefined && { exitCode }),
     ...(restartCount !== undefined && { restarts: restartCount }),
@@ -242,10 +244,5 @@ function endOf({ name, restartCount }: ContainerStatus, reason: string, { exitCo
 
 function messageOf(text: string | undefined): Pick<PodTrouble, 'message'> {
   const trimmed = text?.trim() ?? ''
-  return trimmed === '' ? {} : { message: cut(trimmed, MESSAGE_MAX) }
-}
-
-/** Joins a new string, because a slice would keep the whole text in memory. */
-function cut(text: string, most: number): string {
-  return text.length > most ? text.slice(0, most).split('').join('') : text
+  return trimmed === '' ? {} : { message: clipText(trimmed, MESSAGE_MAX) }
 }

@@ -1,4 +1,4 @@
-import { type ContainerStatus, type Pod, PRE_PULL_LABEL, PRE_PULL_SEEN, parseTime } from '@tranche/kube-types'
+import { type ContainerStatus, type Pod, PRE_PULL_LABEL, PRE_PULL_SEEN, parseTime, clipText } from '@tranche/kube-types'
 
 /** What the status of a helper pod says about its images. */
 export type PullState =
@@ -89,7 +89,7 @@ function stateOf({ status, spec }: Pod, previous: PullState | undefined): PullSt
   if (failed !== undefined) return failure(failed, imageOf(failed.name), previous)
   if (containers.length > 0 && containerStatuses.length === containers.length && containerStatuses.every(isPulled))
     return { kind: 'pulled' }
-  if (phase === 'Failed') return { kind: 'failed', message: shortened(`the node rejected the helper pod: ${reason} ${message}`) }
+  if (phase === 'Failed') return { kind: 'failed', message: clipText(`the node rejected the helper pod: ${reason} ${message}`, WORDS_MAX) }
   return { kind: 'pulling' }
 }
 
@@ -102,15 +102,11 @@ interface PodWords {
 function failure({ state }: ContainerStatus, image: string, previous: PullState | undefined): PullState {
   const { reason = '', message = '' } = state?.waiting ?? {}
   if (previous?.kind === 'failed' && reason === BACK_OFF) return previous
-  return { kind: 'failed', message: shortened(`cannot pull image "${image}": ${reason}${message === '' ? '' : `: ${message}`}`) }
+  return { kind: 'failed', message: clipText(`cannot pull image "${image}": ${reason}${message === '' ? '' : `: ${message}`}`, WORDS_MAX) }
 }
 
 function isPulled(status: ContainerStatus & { readonly imageID?: string }): boolean {
   const { waiting, terminated, running } = (status.state ?? {}) as NonNullable<ContainerStatus['state']> & { readonly running?: object }
   if (AFTER_PULL.has(waiting?.reason ?? '') || terminated !== undefined || running !== undefined) return true
   return status.imageID !== undefined && status.imageID !== ''
-}
-
-function shortened(text: string): string {
-  return text.length <= WORDS_MAX ? text : `${text.slice(0, WORDS_MAX)}…`
 }

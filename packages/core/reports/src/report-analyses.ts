@@ -1,6 +1,7 @@
 import type { Analysis, AnalysisReport, AnalysisRun, Measurement } from '@tranche/api-schema'
 import { analysisOf } from '@tranche/analysis'
 import { stepsOf } from '@tranche/planner'
+import { readJson } from '@tranche/kube-types'
 import { type ConditionLimit, conditionLimit } from './condition-limit.ts'
 import type { Outline } from './outline.ts'
 
@@ -80,7 +81,7 @@ function measuredIn(value: string): unknown {
   const samples = /^\[([^[\]{}"]*)\]$/.exec(text)?.[1]
   if (samples !== undefined) return samples === '' ? [] : samples.split(', ').map(Number)
   try {
-    return JSON.parse(text) as unknown
+    return readJson(text)
   } catch {
     return undefined
   }

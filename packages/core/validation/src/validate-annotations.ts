@@ -1,5 +1,5 @@
 import { onDeletePolicies, type Rollout, type RolloutAction, rolloutActionSchema } from '@tranche/api-schema'
-import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
+import { rolloutAnnotations, sha256Hex, readJson } from '@tranche/kube-types'
 import { isObjectName } from './fields/names.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
 
@@ -86,7 +86,7 @@ function issueText(issue: { readonly path: readonly PropertyKey[]; readonly mess
 /** @returns the parsed value; undefined, which JSON cannot express, for invalid JSON */
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import { type DaemonSet, daemonSetAnnotations, parseTime } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, parseTime, readJson } from '@tranche/kube-types'
 import { isLabelValue, isObjectName } from './fields/names.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
 import type { ProblemRule } from './problems/rules.ts'
@@ -39,7 +39,7 @@ function hasText(json: string, member: string): boolean {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text)
+    readJson(text)
     return true
   } catch {
     return false
@@ -48,7 +48,7 @@ function isJson(text: string): boolean {
 
 function membersOf(json: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = JSON.parse(json)
+    const value: unknown = readJson(json)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : null
   } catch {
     return null

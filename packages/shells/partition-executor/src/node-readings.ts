@@ -11,6 +11,7 @@ import {
   type Preparations,
   type PreparedNode,
 } from '@tranche/fence'
+import { clipText } from '@tranche/kube-types'
 
 /** Delay before a blocked node is checked again, in milliseconds: doubles each time, so that many such nodes cost little. */
 const FIRST_AGAIN_MS = 15_000
@@ -131,9 +132,9 @@ function addLongWork(known: Map<string, Known>, { node, waits }: Preparation, mo
 }
 
 function shortened(check: NodeCheck): NodeCheck {
-  if (check.kind === 'blocked') return { ...check, message: check.message.slice(0, WORDS_MAX) }
+  if (check.kind === 'blocked') return { ...check, message: clipText(check.message, WORDS_MAX) }
   if (check.kind === 'ready' || check.waits === undefined) return check
-  return { ...check, waits: { ...check.waits, message: check.waits.message.slice(0, WORDS_MAX) } }
+  return { ...check, waits: { ...check.waits, message: clipText(check.waits.message, WORDS_MAX) } }
 }
 
 function isSame({ reason, message }: NodeWords, before: NodeCheck | undefined): boolean {

@@ -63,7 +63,6 @@ export {
   prePullDefaults,
   type PrePullRules,
 } from './release-policy.ts'
-export { clipText } from './clip-text.ts'
 export { type Oversize, oversizes, type Oversizes } from './oversize.ts'
 export { sizeLimits, specLimits } from './size-limits.ts'
 export { type DowntimeRules, downtimeSchema } from './downtime-rules.ts'

@@ -7,7 +7,8 @@ export type Counts = (key: string, member: unknown) => boolean
 const DEEPEST = 200
 
 /**
- * Canonical text of a value. Two values have the same text if they are equal as JSON, regardless of the order of their members.
+ * Canonical text of a value. Two values have the same text if they are equal as JSON, regardless of the order of their members. Half a
+ * surrogate pair in a text equals U+FFFD, as API servers store it.
  *
  * @param counts members for which it returns false are left out, at every depth; undefined members are always left out
  * @returns empty for undefined
@@ -29,6 +30,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 function isSame(a: unknown, b: unknown, counts: Counts, levels: number): boolean {
   if (a === b) return true
+  if (typeof a === 'string' && typeof b === 'string') return a.toWellFormed() === b.toWellFormed()
   if (!isObject(a) || !isObject(b)) return !isObject(a) && !isObject(b) && JSON.stringify(a) === JSON.stringify(b)
   if (levels === 0) return false
   if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && isSameList(a, b, counts, levels - 1)
@@ -54,6 +56,7 @@ function isSameMember(key: string, [a, b]: readonly [JsonObject, JsonObject], co
 }
 
 function sorted(value: unknown, counts: Counts, levels: number): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value
   if (levels === 0) throw new RangeError(`objects and lists are nested more than ${DEEPEST} deep`)
   if (Array.isArray(value)) return value.map((item) => sorted(item, counts, levels - 1))

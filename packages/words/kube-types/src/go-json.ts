@@ -1,10 +1,16 @@
+import { wellFormedJson } from './read-json.ts'
+
 /** Characters that Go's encoder escapes to make JSON safe in HTML. */
 const ESCAPED = /[<>&\u2028\u2029]/g
 
 /**
- * Text of a value as Go's `encoding/json` writes it, for hashes that other programs compute. The text is compact, and members keep the
- * order of the value; undefined members are left out.
+ * Text of a value as Go's `encoding/json` writes it: for hashes that other programs compute, and for API servers, which compare the strings of a
+ * JSON Patch `test` byte by byte. The text is compact, and members keep the order of the value; undefined members are left out. Half a
+ * surrogate pair becomes U+FFFD.
  */
 export function goJson(value: unknown): string {
-  return JSON.stringify(value).replace(ESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return wellFormedJson(JSON.stringify(value)).replace(
+    ESCAPED,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

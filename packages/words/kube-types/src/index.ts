@@ -1,4 +1,5 @@
 export { canonicalJson, type Counts, isSameJson } from './canonical-json.ts'
+export { clipText } from './clip-text.ts'
 export { isRawNumber, rawNumber } from './raw-json.ts'
 export { cutDeepJson, JSON_LEVELS_MAX, nestsDeeperThan } from './json-levels.ts'
 export {
@@ -77,6 +78,7 @@ export type {
   Taint,
   Toleration,
 } from './objects.ts'
+export { readJson, wellFormedJson } from './read-json.ts'
 export { compareResourceVersions, newerResourceVersion } from './resource-version.ts'
 export { goJson } from './go-json.ts'
 export {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { type Clock, sleep } from '@tranche/clock'
-import { parseTime } from '@tranche/kube-types'
+import { parseTime, clipText } from '@tranche/kube-types'
 import { findProgram } from './find-program.ts'
 import { invalidKubeConfig } from './kube-config-error.ts'
 import type { ReadKubeConfig } from './read-kube-config.ts'
@@ -81,7 +81,7 @@ async function outputOf(read: ReadKubeConfig, exec: ExecConfig, signal: AbortSig
       if (error === null) return resolve(stdout)
       // The library's error contains the arguments, which may be secret.
       const status = typeof error.code === 'number' ? `exit code ${error.code}` : (error.signal ?? `${error.message}`)
-      reject(new Error([status, stderr.trim().slice(0, LONGEST_COMPLAINT)].filter((text) => text !== '').join(': ')))
+      reject(new Error([status, clipText(stderr.trim(), LONGEST_COMPLAINT)].filter((text) => text !== '').join(': ')))
     })
   })
 }

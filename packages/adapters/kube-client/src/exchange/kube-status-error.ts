@@ -1,4 +1,5 @@
 import { AppError } from '@tranche/errors'
+import { clipText } from '@tranche/kube-types'
 
 /** Field that the server rejected. @see meta/v1 StatusCause */
 export interface StatusCause {
@@ -95,7 +96,7 @@ function parseStatus(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    return { message: body.trim().slice(0, LONGEST_FOREIGN_MESSAGE) }
+    return { message: clipText(body.trim(), LONGEST_FOREIGN_MESSAGE) }
   }
 }
 

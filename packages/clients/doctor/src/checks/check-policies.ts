@@ -1,5 +1,5 @@
-import { clipText, type DoctorFinding, sizeLimits } from '@tranche/api-schema'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { type DoctorFinding, sizeLimits } from '@tranche/api-schema'
+import { rolloutAnnotations, clipText } from '@tranche/kube-types'
 import type { ClusterSigns } from '../signs/cluster-signs.ts'
 import { isDenied } from '../signs/guarded-reads.ts'
 import type { PolicySign } from '../signs/policy-signs.ts'

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@tranche/kube-types'
+import { type KubeObject, clipText } from '@tranche/kube-types'
 
 /** Components of the chart that have pods. */
 export const components = ['controller', 'executor', 'all-in-one', 'api'] as const
@@ -83,7 +83,7 @@ function redisOf({ args = [], env = [] }: ContainerOfPod, namespace: string): Re
   const argument = (name: string): string | undefined => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3)
   const fromEnv = env.find(({ name }) => name === 'TRANCHE_REDIS_URL')
   const url = argument('redis') ?? fromEnv?.value
-  if (url !== undefined) return { kind: 'url', url: url.slice(0, MOST_TEXT), hasPassword: argument('redis-password-file') !== undefined }
+  if (url !== undefined) return { kind: 'url', url: clipText(url, MOST_TEXT), hasPassword: argument('redis-password-file') !== undefined }
   const secret = fromEnv?.valueFrom?.secretKeyRef
   return secret === undefined ? null : { kind: 'secret', namespace, name: secret.name ?? '', key: secret.key }
 }

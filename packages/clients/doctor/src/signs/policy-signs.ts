@@ -1,6 +1,7 @@
-import { clipText, type ReleasePolicy, sizeLimits } from '@tranche/api-schema'
+import { type ReleasePolicy, sizeLimits } from '@tranche/api-schema'
 import { isNotFound, resourcePaths } from '@tranche/kube-client'
 import { problemsText, validatePolicy } from '@tranche/validation'
+import { clipText } from '@tranche/kube-types'
 import { type Denied, type GuardedReads, isDenied, unlessDenied } from './guarded-reads.ts'
 import type { RolloutSign } from './rollout-signs.ts'
 

@@ -1,5 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
-import { type ControllerRevision, cutDeepJson, type DaemonSet, JSON_LEVELS_MAX, type KubeObject } from '@tranche/kube-types'
+import { type ControllerRevision, cutDeepJson, type DaemonSet, JSON_LEVELS_MAX, type KubeObject, readJson } from '@tranche/kube-types'
 import { type Admission, type AdmissionOperation, allow } from '../admission.ts'
 import { admitBoundDaemonSet } from '../admit-daemon-set.ts'
 import { admitReapply } from '../admit-reapply.ts'
@@ -35,7 +35,7 @@ export interface ReviewFacts {
 export function readReview(text: string): ReviewRequest | undefined {
   let review: unknown
   try {
-    review = JSON.parse(text)
+    review = readJson(text)
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
-import { compareResourceVersions, newerResourceVersion } from '@tranche/kube-types'
+import { compareResourceVersions, newerResourceVersion, readJson } from '@tranche/kube-types'
 import { permitId } from './flight-record.ts'
 
 /** Permits in flight when a record ended; the next record of the same DaemonSet inherits them (F11). */
@@ -39,7 +39,7 @@ export function carriedText({ workloadUid, watermark, permits }: Carried): strin
 /** @returns the carried permits; null for a text that {@link carriedText} did not write */
 export function parseCarried(text: string): Carried | null {
   try {
-    const { workload, watermark, permits } = JSON.parse(text) as Record<string, unknown>
+    const { workload, watermark, permits } = readJson(text) as Record<string, unknown>
     if (typeof workload !== 'string' || typeof watermark !== 'string' || !/^\d+$/.test(watermark) || !Array.isArray(permits)) return null
     // F2: a watermark rests on every permit (L2).
     const isSeen = ({ podResourceVersion }: Permit): boolean => compareResourceVersions(podResourceVersion, watermark) <= 0

@@ -6,7 +6,7 @@ import {
   type Rollout,
   type RolloutStatus,
 } from '@tranche/api-schema'
-import { sha256Hex, parseTime, timeText } from '@tranche/kube-types'
+import { sha256Hex, parseTime, timeText, clipText } from '@tranche/kube-types'
 import { dueReminders, untilReminderMs, waitOf } from './reminders.ts'
 import { nodesOf, type NotifiableEvent, notifiableEvents } from './notifiable-events.ts'
 
@@ -94,7 +94,7 @@ function notification(
     id: sha256Hex([uid, resourceVersion, event, name].join('\n')).slice(0, 32),
     receiver: name,
     event,
-    message: message.slice(0, MESSAGE_MAX),
+    message: clipText(message, MESSAGE_MAX),
     at: new Date(nowMs).toISOString(),
     ...(revision !== undefined && revision !== '' && { revision }),
     ...(step > 0 && { step }),

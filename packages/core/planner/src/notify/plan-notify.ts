@@ -1,6 +1,6 @@
 import type { Notification, Receiver, Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
-import { parseTime } from '@tranche/kube-types'
+import { parseTime, clipText } from '@tranche/kube-types'
 import type { PolicyReading } from '../rollout/view/release-policy.ts'
 
 /** Everything one pass over one receiver of one Rollout has read. */
@@ -97,7 +97,7 @@ export function postponePatch(
     attempts,
     nextAt: new Date(nowMs + waitMs).toISOString(),
     failingSince: notification.failingSince ?? new Date(nowMs).toISOString(),
-    error: failure.message.slice(0, ERROR_MAX),
+    error: clipText(failure.message, ERROR_MAX),
   }
   const path = `/status/notifications/${index}`
   return [

@@ -1,5 +1,5 @@
-import { blockedReasons, clipText, isGroupWait, LISTED_NODES_MAX, personWaits, sizeLimits, type Waiting } from '@tranche/api-schema'
-import { timeText } from '@tranche/kube-types'
+import { blockedReasons, isGroupWait, LISTED_NODES_MAX, personWaits, sizeLimits, type Waiting } from '@tranche/api-schema'
+import { timeText, clipText } from '@tranche/kube-types'
 import { batchScope } from '@tranche/fence'
 import { statusByTheClock } from './progress/judgement.ts'
 import { budgetUsers, budgetUsersText } from './progress/budget-users.ts'

@@ -1,13 +1,5 @@
-import {
-  type BatchRelease,
-  type BatchReleaseSpec,
-  type CanaryStatus,
-  clipText,
-  type HeldBy,
-  type Rollout,
-  sizeLimits,
-} from '@tranche/api-schema'
-import { HELD_REVISIONS_ANNOTATION, ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION } from '@tranche/kube-types'
+import { type BatchRelease, type BatchReleaseSpec, type CanaryStatus, type HeldBy, type Rollout, sizeLimits } from '@tranche/api-schema'
+import { HELD_REVISIONS_ANNOTATION, ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION, clipText } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release/release-spec.ts'
 import { stepOfReplacedPlan } from './release/advance-step.ts'

@@ -1,4 +1,5 @@
-import { clipText, type RolloutStatus, sizeLimits } from '@tranche/api-schema'
+import { type RolloutStatus, sizeLimits } from '@tranche/api-schema'
+import { clipText } from '@tranche/kube-types'
 import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './release/advance-step.ts'

@@ -1,3 +1,4 @@
+import { clipText } from '@tranche/kube-types'
 import { parser } from '@prometheus-io/lezer-promql'
 
 /** Maximum characters of a query shown at an error. */
@@ -14,7 +15,7 @@ export function queryFault(query: string): string | null {
   if (query[place] === '(' && called !== undefined) return `PromQL has no function ${called}`
   const rest = query.slice(place).trim()
   if (rest === '') return 'the query is incomplete'
-  return `unexpected ${JSON.stringify(rest.slice(0, SHOWN).toWellFormed())} at character ${place + 1}`
+  return `unexpected ${JSON.stringify(clipText(rest, SHOWN))} at character ${place + 1}`
 }
 
 function firstError(query: string): number | null {

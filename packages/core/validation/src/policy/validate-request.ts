@@ -1,4 +1,5 @@
-import { type Analysis, clipText, fillTemplate, type SecretKey, sizeLimits, templateArguments, templateLeavings } from '@tranche/api-schema'
+import { type Analysis, fillTemplate, type SecretKey, sizeLimits, templateArguments, templateLeavings } from '@tranche/api-schema'
+import { clipText } from '@tranche/kube-types'
 import { isObjectName, isSecretKey } from '../fields/names.ts'
 import { findingsOfEach } from '../problems/bounded.ts'
 import { type Problem, problemOf } from '../problems/problem.ts'

@@ -1,4 +1,5 @@
-import { clipText, type StalledReason } from '@tranche/api-schema'
+import type { StalledReason } from '@tranche/api-schema'
+import { clipText } from '@tranche/kube-types'
 import { adviceRules } from './advice-rules.ts'
 import { type AdviceRule, type ProblemRule, problemRules } from './rules.ts'
 import { shownValue } from './shown-value.ts'

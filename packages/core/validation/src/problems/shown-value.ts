@@ -1,4 +1,4 @@
-import { clipText } from '@tranche/api-schema'
+import { clipText } from '@tranche/kube-types'
 
 /** Maximum characters of a value in a text; longer ones are cut. */
 const LONGEST_VALUE = 120
@@ -15,7 +15,7 @@ export function shownValue(value: unknown): string {
  * @returns undefined for what JSON cannot express
  */
 function jsonUpTo(value: unknown, most: number): string | undefined {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, most))
+  if (typeof value === 'string') return JSON.stringify(clipText(value, most))
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   return Array.isArray(value) ? listUpTo(value, most) : objectUpTo(value as Readonly<Record<string, unknown>>, most)
 }
@@ -34,7 +34,7 @@ function objectUpTo(object: Readonly<Record<string, unknown>>, most: number): st
   for (const name in object) {
     if (text.length > most) return text
     const member = Object.hasOwn(object, name) ? jsonUpTo(object[name], most - text.length) : undefined
-    if (member !== undefined) text += `${text === '{' ? '' : ','}${JSON.stringify(name.slice(0, most))}:${member}`
+    if (member !== undefined) text += `${text === '{' ? '' : ','}${JSON.stringify(clipText(name, most))}:${member}`
   }
   return `${text}}`
 }

@@ -1,3 +1,4 @@
+import { readJson } from '@tranche/kube-types'
 import { ApiStatusError, type ApiStatus } from '../model/status-error.ts'
 import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import type { WebhookAnswer } from './webhook-client.ts'
@@ -51,7 +52,7 @@ function reviewOf({ status, body }: WebhookAnswer): JsonObject {
   if (status < 200 || status > 206) throw new Error(`failed to call webhook: ${statusText(status, body)}`)
   let review: unknown
   try {
-    review = JSON.parse(body)
+    review = readJson(body)
   } catch (error) {
     throw new Error(`failed to call webhook: couldn't get version/kind; json parse error: ${(error as Error).message}`, { cause: error })
   }
@@ -81,7 +82,7 @@ function patchOf({ patch, patchType }: JsonObject, mutating: boolean, fault: (te
   if (patchType !== 'JSONPatch') throw new Error(`unsupported patch type ${JSON.stringify(patchType)}`)
   let operations: unknown
   try {
-    operations = JSON.parse(Buffer.from(patch, 'base64').toString())
+    operations = readJson(Buffer.from(patch, 'base64').toString())
   } catch (error) {
     throw new Error(`received undecodable patch in webhook response: ${(error as Error).message}`, { cause: error })
   }

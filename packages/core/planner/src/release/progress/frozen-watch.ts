@@ -1,5 +1,5 @@
 import { type FrozenWatch, frozenWatchSchema, type StoppedTime, type WatchedNode } from '@tranche/api-schema'
-import { type DaemonSet, daemonSetAnnotations, parseTime } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, parseTime, readJson } from '@tranche/kube-types'
 
 /** Maximum length of the watch data per frozen release, in characters: 100 nodes with names of up to 63. Other annotations need room. */
 const MAX_NODES_LENGTH = 32_768
@@ -35,7 +35,7 @@ export function frozenWatch({ metadata }: DaemonSet, revision: string | undefine
 
 function watchIn(text: string): unknown {
   try {
-    const frozen: unknown = JSON.parse(text)
+    const frozen: unknown = readJson(text)
     return typeof frozen === 'object' && frozen !== null && 'watch' in frozen ? frozen.watch : undefined
   } catch {
     return undefined

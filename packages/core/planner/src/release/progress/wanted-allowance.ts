@@ -1,6 +1,6 @@
-import { type BatchRelease, clipText, type GroupWaitReason, type Hold, sizeLimits } from '@tranche/api-schema'
+import { type BatchRelease, type GroupWaitReason, type Hold, sizeLimits } from '@tranche/api-schema'
 import { type Allowance, MAX_LIMIT, batchScope, scopeTextOf } from '@tranche/fence'
-import { daemonSetAnnotations, type DaemonSet, type IntOrString, rolloutOf, scaleIntOrPercent } from '@tranche/kube-types'
+import { daemonSetAnnotations, type DaemonSet, type IntOrString, rolloutOf, scaleIntOrPercent, clipText } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
 import { judgedRelease } from '@tranche/verdict'
 import { strategyOf } from '../view/daemon-set-patch.ts'

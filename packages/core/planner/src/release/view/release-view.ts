@@ -1,6 +1,6 @@
 import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
-import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, readJson } from '@tranche/kube-types'
 import type { MovedTimes } from '@tranche/verdict'
 import type { GroupView } from './group-view.ts'
 import type { KruiseActivity } from './kruise-activity.ts'
@@ -80,7 +80,7 @@ const controlInfos = new WeakMap<DaemonSet, ControlInfo | null>()
 
 function readControlInfo(text: string): ControlInfo | null {
   try {
-    const { name, uid } = JSON.parse(text) as { name?: unknown; uid?: unknown }
+    const { name, uid } = readJson(text) as { name?: unknown; uid?: unknown }
     return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : null
   } catch {
     return null

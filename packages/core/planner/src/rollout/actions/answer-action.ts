@@ -8,7 +8,7 @@ import {
   type RolloutStatus,
   sizeLimits,
 } from '@tranche/api-schema'
-import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
+import { rolloutAnnotations, sha256Hex, clipText, readJson } from '@tranche/kube-types'
 import { actionDigest, GENERATED_ID_PREFIX, parseAction } from '@tranche/validation'
 import { discoverRevisions } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
@@ -57,9 +57,9 @@ export function answerAction(view: RolloutView, before: RolloutState, decided: R
   const { id, type, by } = action
   const body = { id, digest: actionDigest(action) }
   if (isAnswered(view.rollout, body, type)) return null
-  const said = by === undefined ? {} : { by: cut(by) }
+  const said = by === undefined ? {} : { by: clipText(by, LONGEST_TEXT) }
   if (answeredIds(view.rollout).includes(id)) {
-    const reason = `id "${cut(id)}" was already used for another action: write it again with an id that was never used, or without one`
+    const reason = `id "${clipText(id, LONGEST_TEXT)}" was already used for another action: write it again with an id that was never used, or without one`
     return { lastAction: { id, type, result: 'Refused', ...said, reason, at: stamp(view) }, body, effect: { kind: 'none' } }
   }
   const isLost = hasLostAnswers(view.rollout)
@@ -69,7 +69,7 @@ export function answerAction(view: RolloutView, before: RolloutState, decided: R
   const result = refused === null ? 'Accepted' : 'Refused'
   const effect: ActionEffect = refused === null ? effectOf(view, before, action) : { kind: 'none' }
   return {
-    lastAction: { id, type, result, ...said, ...(reason !== undefined && { reason: cut(reason) }), at: stamp(view) },
+    lastAction: { id, type, result, ...said, ...(reason !== undefined && { reason: clipText(reason, LONGEST_TEXT) }), at: stamp(view) },
     body,
     effect,
   }
@@ -144,7 +144,11 @@ function answerUnreadable(view: RolloutView, message: string): RolloutActionAnsw
   const body = { id, digest: digest(text) }
   if (isAnswered(view.rollout, body)) return null
   const reason = `it cannot be read: ${message}; write it again with an id that was never used`
-  return { lastAction: { id, type, result: 'Refused', reason: cut(reason), at: stamp(view) }, body, effect: { kind: 'none' } }
+  return {
+    lastAction: { id, type, result: 'Refused', reason: clipText(reason, LONGEST_TEXT), at: stamp(view) },
+    body,
+    effect: { kind: 'none' },
+  }
 }
 
 function effectOf(view: RolloutView, before: RolloutState, action: RolloutAction): ActionEffect {
@@ -186,12 +190,12 @@ function unreadable(text: string): Pick<LastAction, 'id' | 'type'> {
   const members = membersOf(text)
   const isId = typeof members.id === 'string' && members.id !== '' && members.id.length <= sizeLimits.identity
   const id = isId ? String(members.id) : `unreadable-${digest(text).slice(0, 8)}`
-  return { id, type: typeof members.type === 'string' ? cut(members.type) : '' }
+  return { id, type: typeof members.type === 'string' ? clipText(members.type, LONGEST_TEXT) : '' }
 }
 
 function membersOf(text: string): { readonly id?: unknown; readonly type?: unknown } {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = readJson(text)
     return typeof value === 'object' && value !== null ? value : {}
   } catch {
     return {}
@@ -200,10 +204,6 @@ function membersOf(text: string): { readonly id?: unknown; readonly type?: unkno
 
 function digest(text: string): string {
   return sha256Hex(text).slice(0, 16)
-}
-
-function cut(text: string): string {
-  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT)}…`
 }
 
 function stamp({ nowMs }: RolloutView): string {

@@ -1,5 +1,5 @@
 import { HELD_REVISIONS_MAX, type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
-import { HELD_REVISIONS_ANNOTATION } from '@tranche/kube-types'
+import { HELD_REVISIONS_ANNOTATION, readJson } from '@tranche/kube-types'
 import { hasLostAnswers } from './answer-action.ts'
 import { partsOfReleaseId } from '../release/release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -57,7 +57,7 @@ function keptHolds({ metadata }: Rollout): readonly HeldRevision[] {
 function jsonOf(text: string | undefined): unknown {
   if (text === undefined) return undefined
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
+import { type ControllerRevision, type PodTemplate, clipText } from '@tranche/kube-types'
 import { discoverRevisions, hashOf, templateOf } from '../../release/view/discover-revisions.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -31,5 +31,5 @@ export function imagesText(revision: ControllerRevision | undefined): string {
 function templateImages(template: PodTemplate | undefined): string {
   const images = (template?.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
   const text = images.map((image) => image.slice(image.lastIndexOf('/') + 1)).join(', ')
-  return text.length <= LONGEST_IMAGES ? text : `${text.slice(0, LONGEST_IMAGES)}…`
+  return clipText(text, LONGEST_IMAGES)
 }

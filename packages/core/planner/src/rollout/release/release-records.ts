@@ -1,4 +1,5 @@
 import { RELEASES_MAX, type ReleaseRecord, type ReleaseResult, type RolloutStatus } from '@tranche/api-schema'
+import { clipText } from '@tranche/kube-types'
 import { partsOfReleaseId } from './release-spec.ts'
 
 /** Maximum length of a stored failure text, in characters. */
@@ -57,7 +58,7 @@ function endOf({ conditions = [] }: RolloutStatus): ReleaseResult {
 function withFailure(record: ReleaseRecord, { failure, rollbackFrom }: RolloutStatus): ReleaseRecord {
   if (record.failure !== undefined && rollbackFrom !== undefined) return record
   if (failure?.stops !== true || partsOfReleaseId(failure.release).revision !== record.revision) return record
-  return { ...record, failure: failure.message.slice(0, LONGEST_TEXT) }
+  return { ...record, failure: clipText(failure.message, LONGEST_TEXT) }
 }
 
 /** A version that reached every node did not fail. */

@@ -1,4 +1,5 @@
 import type { CanaryStatus, Rollout, RolloutStep } from '@tranche/api-schema'
+import { clipText } from '@tranche/kube-types'
 import { isFinalising, stepsOf } from './release-spec.ts'
 import { stepSelectorText } from './step-selector-text.ts'
 
@@ -23,7 +24,7 @@ function sizeText({ replicas, nodes }: RolloutStep): string {
   if (replicas !== undefined) return String(replicas)
   const selector = nodes === undefined ? '' : stepSelectorText(nodes)
   if (selector === '') return '100%'
-  return selector.length <= LONGEST_SELECTOR ? selector : `${selector.slice(0, LONGEST_SELECTOR)}…`
+  return clipText(selector, LONGEST_SELECTOR)
 }
 
 /**

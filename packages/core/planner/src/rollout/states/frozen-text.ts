@@ -1,4 +1,4 @@
-import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations, readJson } from '@tranche/kube-types'
 import { isOld, oldNodes } from '@tranche/fence'
 import { discoverRevisions, hashOf } from '../../release/view/discover-revisions.ts'
 import type { DaemonSetChange } from '../../release/view/daemon-set-patch.ts'
@@ -90,7 +90,7 @@ function revisionOf(frozen: string): string | null {
 
 function membersOf(frozen: string): Readonly<Partial<Record<'revision' | 'stable' | 'step' | 'size', unknown>>> {
   try {
-    const value: unknown = JSON.parse(frozen)
+    const value: unknown = readJson(frozen)
     return typeof value === 'object' && value !== null ? value : {}
   } catch {
     return {}

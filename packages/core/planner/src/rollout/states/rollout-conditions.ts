@@ -1,11 +1,4 @@
-import {
-  type ConditionStatus,
-  clipText,
-  type Rollout,
-  type RolloutCondition,
-  type RolloutConditionType,
-  sizeLimits,
-} from '@tranche/api-schema'
+import { type ConditionStatus, type Rollout, type RolloutCondition, type RolloutConditionType, sizeLimits } from '@tranche/api-schema'
 import {
   CONFIG_FIX,
   type ConfigObject,
@@ -16,7 +9,7 @@ import {
   type Pins,
   pinsOf,
 } from '@tranche/config'
-import { daemonSetAnnotations, parseTime } from '@tranche/kube-types'
+import { daemonSetAnnotations, parseTime, clipText } from '@tranche/kube-types'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import { blockedConfigRevision } from '../view/blocked-config.ts'
 import { retryHeldText } from '../view/command-text.ts'

@@ -1,5 +1,4 @@
 import {
-  clipText,
   durationMs,
   type PolicyInUse,
   type ReleasePolicy,
@@ -9,7 +8,7 @@ import {
   type StalledReason,
   type TrancheSpec,
 } from '@tranche/api-schema'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { rolloutAnnotations, clipText } from '@tranche/kube-types'
 import { type Problem, problemsText } from '@tranche/validation'
 import type { RolloutView } from './rollout-view.ts'
 

@@ -1,4 +1,5 @@
 import { boundFault } from '@tranche/manifests'
+import { wellFormedJson } from '@tranche/kube-types'
 import { parseDocument } from 'yaml'
 import { ApiStatusError } from '../../model/status-error.ts'
 import { jsonShapeOf } from './json-shape.ts'
@@ -31,7 +32,7 @@ export function readRequestBody(text: string | undefined, contentType: string, a
   refuseTooLarge(text)
   if (text.trim() === '') return { value: undefined, duplicateFields: [] }
   try {
-    const json = contentType.includes('yaml') ? JSON.stringify(parseYaml(text)) : text
+    const json = wellFormedJson(contentType.includes('yaml') ? JSON.stringify(parseYaml(text)) : text)
     refuseTooLarge(json)
     const value: unknown = JSON.parse(json)
     const { duplicateFields, levels } = jsonShapeOf(json)
