@@ -71,6 +71,10 @@ describe('a request on the wire', () => {
         client.patch(resourcePaths.pods, key, { type: 'json', body: [testOp('/status', { message: '<nil> & "x"\u2028' })] }),
       want: { body: String.raw`[{"op":"test","path":"/status","value":{"message":"\u003cnil\u003e \u0026 \"x\"\u2028"}}]` },
     },
+    'sends half a surrogate pair as API servers store it': {
+      send: (client) => client.patch(resourcePaths.pods, key, { type: 'merge', body: { a: 'x\ud83d', b: '\\ud83d', c: '😀' } }),
+      want: { body: '{"a":"x\uFFFD","b":"\\\\ud83d","c":"😀"}' },
+    },
     'patches by merge, keeping nulls': {
       send: (client) => client.patch(resourcePaths.pods, key, { type: 'merge', body: { a: null } }),
       want: { body: '{"a":null}', type: 'application/merge-patch+json' },

@@ -62,6 +62,6 @@ describe('an error response of the API server', () => {
   })
 
   it('shows the start of a body that is not JSON, trimmed', () => {
-    expect(toStatusError('GET /x', 502, `\n  ${'x'.repeat(300)}  \n`).serverMessage).toBe('x'.repeat(200))
+    expect(toStatusError('GET /x', 502, `\n  ${'x'.repeat(300)}  \n`).serverMessage).toBe(`${'x'.repeat(199)}…`)
   })
 })

@@ -201,11 +201,15 @@ describe('the trouble of a pod', () => {
     },
     'the first 100 characters of the reason': {
       pod: containers({ state: { waiting: { reason: 'R'.repeat(101) } } }),
-      trouble: { reason: 'R'.repeat(100), container: 'agent' },
+      trouble: { reason: `${'R'.repeat(99)}…`, container: 'agent' },
     },
     'the first 256 characters of the last message': {
       pod: containers({ state: { terminated: { reason: 'Error', exitCode: 1, message: ` ${'x'.repeat(300)} ` } } }),
-      trouble: { reason: 'Error', container: 'agent', exitCode: 1, message: 'x'.repeat(256) },
+      trouble: { reason: 'Error', container: 'agent', exitCode: 1, message: `${'x'.repeat(255)}…` },
+    },
+    'the message without half a character at its cut': {
+      pod: containers({ state: { waiting: { reason: 'ErrImagePull', message: `${'x'.repeat(254)}😀😀` } } }),
+      trouble: { reason: 'ErrImagePull', container: 'agent', message: `${'x'.repeat(254)}…` },
     },
     'a whole shorter message, trimmed': {
       pod: containers({ state: { waiting: { reason: 'ErrImagePull', message: '  no such image\n' } } }),

@@ -90,7 +90,7 @@ describe('a helper pod', () => {
 
   it('bounds the words of its kubelet', () => {
     const state = stateOf(waiting(['ErrImagePull', 'x'.repeat(10_000)], 'ContainerCreating'))
-    expect(state?.kind === 'failed' ? state.message.length : 0).toBe(301)
+    expect(state?.kind === 'failed' ? state.message.length : 0).toBe(300)
   })
 })
 

@@ -294,7 +294,7 @@ describe('a pass of the executor', () => {
       stage.clock.advance(15_000)
       stage.shortages = { a: 'x'.repeat(10_000), b: 'no room', c: 'no room' }
       await stage.pass()
-      expect(stage.written.at(-1)?.blocked?.[0]?.message).toBe('x'.repeat(512))
+      expect(stage.written.at(-1)?.blocked?.[0]?.message).toBe(`${'x'.repeat(511)}…`)
     })
 
     it('reads a node without room again after a while, each time later', async () => {
@@ -352,7 +352,7 @@ describe('a pass of the executor', () => {
       expect(stage.calls).toEqual([])
       stage.clock.advance(5_000)
       await stage.pass()
-      expect(stage.written.at(-1)?.blocked).toEqual([{ node: 'a', reason: 'Pulling', message: 'pulls '.repeat(200).slice(0, 512) }])
+      expect(stage.written.at(-1)?.blocked).toEqual([{ node: 'a', reason: 'Pulling', message: `${'pulls '.repeat(200).slice(0, 511)}…` }])
       stage.set({ ...stage.written.at(-1)!, blocked: [] })
       prepare(stage, pulling, 1)
       await stage.pass()

@@ -90,7 +90,7 @@ describe('the patch after an attempt', () => {
     const before = aRollout({ ...aStatus('StepPaused'), notifications: [waiting('1', 'a', { attempts, failingSince: at(-1) })] })
     const patch = postponePatch(before, '1', { message: 'x'.repeat(1_000), retryAfterMs }, T0)!
     expect(applyPatch(before, patch)?.status?.notifications).toEqual([
-      waiting('1', 'a', { attempts: attempts + 1, nextAt: at(wantMs), failingSince: at(-1), error: 'x'.repeat(256) }),
+      waiting('1', 'a', { attempts: attempts + 1, nextAt: at(wantMs), failingSince: at(-1), error: `${'x'.repeat(255)}…` }),
     ])
   })
 })

@@ -37,6 +37,16 @@ export function describeCreate(it: ConformanceTest): void {
       expect(stored.generation).toBe(1)
     })
 
+    it('stores U+FFFD for half a surrogate pair', async ({ api, namespace }) => {
+      const data = String.raw`{"half":"x\ud83d","pair":"\ud83d\ude00","two":"\uDE00\ud83d","text":"\\ud83d"}`
+      const answer = await api.post(
+        pathOf.configMaps(namespace),
+        `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":${data}}`,
+      )
+      expect(answer.status).toBe(201)
+      expect(answer.body['data']).toEqual({ half: 'x\uFFFD', pair: '😀', two: '\uFFFD\uFFFD', text: String.raw`\ud83d` })
+    })
+
     it('drops the status that is sent', async ({ api, namespace }) => {
       const object = {
         ...daemonSet('a'),

@@ -36,6 +36,25 @@ describe('an unknown field', () => {
   })
 })
 
+describe('half a surrogate pair', () => {
+  const configMaps = '/api/v1/namespaces/default/configmaps'
+  const half = String.raw`{"metadata":{"name":"a"},"data":{"half":"x\ud83d","pair":"\ud83d\ude00","two":"\uDE00\ud83d","text":"\\ud83d"}}`
+
+  it('is stored as U+FFFD, as encoding/json decodes it', async () => {
+    const { status, body } = await send('POST', configMaps, half)
+    expect({ status, data: body['data'] }).toEqual({
+      status: 201,
+      data: { half: 'x\uFFFD', pair: '😀', two: '\uFFFD\uFFFD', text: String.raw`\ud83d` },
+    })
+  })
+
+  it('is U+FFFD in a patch, too', async () => {
+    await send('POST', configMaps, half)
+    const { body } = await send('PATCH', `${configMaps}/a`, String.raw`{"data":{"half":"y\udfff"}}`, 'application/merge-patch+json')
+    expect(body['data']).toMatchObject({ half: 'y\uFFFD' })
+  })
+})
+
 describe('a custom resource', () => {
   beforeEach(async () => {
     expect((await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgets)).status).toBe(201)
@@ -104,9 +123,11 @@ interface Answer {
   readonly body: Record<string, unknown>
 }
 
-async function send(method: string, path: string, body?: object): Promise<Answer> {
+async function send(method: string, path: string, body?: object | string, type?: string): Promise<Answer> {
   const signal = new AbortController().signal
-  const response = await exchange({ method, path, headers: {}, body: body && JSON.stringify(body) }, signal)
+  const text = typeof body === 'object' ? JSON.stringify(body) : body
+  const headers = type === undefined ? {} : { 'content-type': type }
+  const response = await exchange({ method, path, headers, body: text }, signal)
   return {
     status: response.status,
     warning: response.headers['warning'],
