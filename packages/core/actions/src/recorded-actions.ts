@@ -1,5 +1,5 @@
 import { type RecordedAction, recordedActionSchema, RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
-import { type KubeObject, RECORDED_ACTIONS_ANNOTATION, parseTime, clipText } from '@tranche/kube-types'
+import { type KubeObject, RECORDED_ACTIONS_ANNOTATION, parseTime, clipText, isSameJson } from '@tranche/kube-types'
 import { listedItems, listText, parsedList, sizeBytes } from './parsed-list.ts'
 import type { Action, ActionFacts } from './action.ts'
 
@@ -70,7 +70,7 @@ export function recordOf({ id, type, body, by, via, from, trace }: Action, { now
 export function isSameAction(record: RecordedAction, action: Action): boolean {
   if (record.type !== action.type) return false
   const { seen = [], body } = action
-  return members.every((member) => seen.some((one) => one === member) || record[member] === body[member])
+  return members.every((member) => seen.some((one) => one === member) || isSameJson(record[member], body[member]))
 }
 
 const members = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevision'] as const

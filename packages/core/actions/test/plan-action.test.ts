@@ -258,6 +258,11 @@ describe('the same id again, without a step', () => {
 })
 
 describe('an id that is on record (G10)', () => {
+  it('repeats an action whose reason has half a surrogate pair, which is read as U+FFFD', () => {
+    const action = anAction('pause', { body: { reason: 'x\ud83d' } })
+    expect(planAction(action, onRecord(action))).toMatchObject({ kind: 'repeated', record: { reason: 'x\uFFFD' } })
+  })
+
   it.each<{ type: ActionType; body: Action['body']; other: Action['body'] }>([
     { type: 'pause', body: { reason: 'fine' }, other: { reason: 'bad' } },
     { type: 'approve', body: { expectedStep: 2 }, other: { expectedStep: 3 } },

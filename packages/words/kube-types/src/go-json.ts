@@ -4,8 +4,8 @@ import { wellFormedJson } from './read-json.ts'
 const ESCAPED = /[<>&\u2028\u2029]/g
 
 /**
- * Text of a value as Go's `encoding/json` writes it: for hashes that other programs compute, and for API servers, which compare the strings of a
- * JSON Patch `test` byte by byte. The text is compact, and members keep the order of the value; undefined members are left out. Half a
+ * Text of a value as Go's `encoding/json` writes it. Other programs compute hashes of it, and API servers compare the strings of a JSON Patch
+ * `test` byte by byte. The text is compact, and members keep the order of the value; undefined members are left out. Half a
  * surrogate pair becomes U+FFFD.
  */
 export function goJson(value: unknown): string {
