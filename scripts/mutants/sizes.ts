@@ -175,4 +175,28 @@ export const mutantsOfSizes: readonly Mutant[] = [
     replace: 'const MOST_LISTED = 1_000_000',
     tests: ['apps/api/test/validate.test.ts'],
   },
+  {
+    rule: 'Words',
+    fault: 'a cut leaves half a character',
+    file: 'packages/words/kube-types/src/clip-text.ts',
+    find: '    .toWellFormed()\n',
+    replace: '',
+    tests: ['packages/words/kube-types/test/clip-text.test.ts'],
+  },
+  {
+    rule: 'Words',
+    fault: 'a status with half a character differs from what the API server stores',
+    file: 'packages/words/kube-types/src/canonical-json.ts',
+    find: 'return a.toWellFormed() === b.toWellFormed()',
+    replace: 'return a === b',
+    tests: ['packages/words/kube-types/test/canonical-json.test.ts'],
+  },
+  {
+    rule: 'Words',
+    fault: 'half a character in an annotation stays half',
+    file: 'packages/words/kube-types/src/read-json.ts',
+    find: "half === undefined ? found : '\\uFFFD'",
+    replace: 'half === undefined ? found : half',
+    tests: ['packages/words/kube-types/test/read-json.test.ts', 'test/scenarios/split-characters.test.ts'],
+  },
 ]

@@ -20,7 +20,7 @@ function countRequests(): Map<string, number> {
   stage.disturb({
     onRequest({ actor, verb, resource, subresource }) {
       if (!actor.includes('controller') || verb === 'watch') return undefined
-      const name = [verb, resource.plural, subresource ?? ''].join(' ').trim()
+      const name = [verb, resource.resource, subresource ?? ''].join(' ').trim()
       counts.set(name, (counts.get(name) ?? 0) + 1)
       return { kind: 'delay', ms: 10, when: 'before' }
     },
