@@ -162,7 +162,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G12',
     fault: 'a failed version is forgotten where another template comes while the Rollout is disabled',
     file: 'packages/core/planner/src/rollout/states/held-when-overtaken.ts',
-    find: "phase === 'Disabled' ? reportedFailure(view, before) : null",
+    find: 'isOff(phase) ? reportedFailure(view, before) : null',
     replace: 'null',
     tests: ['test/scenarios/left-nodes.test.ts'],
   },

@@ -170,3 +170,26 @@ it('a version that failed at a removed step is held, and the next template is re
   expect((await stage.rollout()).status?.heldRevisions).toMatchObject([{ reason: 'Failed' }])
   expectKept(stage)
 })
+
+it.each([
+  { replacedMs: 0, enabledMs: 500 },
+  { replacedMs: 1_000, enabledMs: 20_000 },
+  { replacedMs: 8_000, enabledMs: 120_000 },
+])(
+  'a failed version is blocked that another template replaces $replacedMs ms after the Rollout was disabled, enabled $enabledMs ms later (G12)',
+  async ({ replacedMs, enabledMs }) => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2-bad-crash')
+    await stage.until('it fails', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+    await stage.patchRollout({ spec: { disabled: true } })
+    await stage.pass(replacedMs)
+    await stage.setImage('v1')
+    await stage.pass(enabledMs)
+    await stage.patchRollout({ spec: { disabled: false } })
+    await stage.pass(60_000)
+    await stage.setImage('v2-bad-crash')
+    await stage.pass(60_000)
+    expect(await nodesOn(stage, 'v2-bad-crash')).toEqual([])
+    expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'RevisionHeld' })
+  },
+)

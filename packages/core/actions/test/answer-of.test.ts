@@ -91,7 +91,7 @@ it.each([
   [
     'are updated then',
     [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: '' }],
-    'nodes that the last one left with an old pod are updated, now or once they can be',
+    'any nodes that the last one left with an old pod are updated, now or once they can be',
   ],
   ['are not mentioned without any', [{ type: 'StrategyRestored', status: 'True', reason: 'Restored', message: '' }], ''],
 ])('nodes that a release left %s, after a retry', (_what, conditions, left) => {

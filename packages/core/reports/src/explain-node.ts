@@ -1,8 +1,8 @@
 import type { BlockedNode, Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
-import { budgetUsersText, firstNodes, outageStart, stepsOf, toPublishedTarget } from '@tranche/planner'
+import { firstNodes, outageStart, stepsOf, toPublishedTarget } from '@tranche/planner'
 import { isOverButForNodes, leftCauseOf } from './left-nodes.ts'
-import { budgetUsersIn } from './report-budget.ts'
+import { budgetNext, countedText, downOf, usersText } from './explain-budget.ts'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { isReported, outOfReachText, stateQuestion } from './node-state.ts'
 import { personWaitOf } from './policy/person-wait.ts'
@@ -183,31 +183,6 @@ function keptText({ pods }: NodeView): string {
   const [pod] = standing
   if (pod === undefined || standing.some(({ ready }) => ready)) return ''
   return `, where its pod is ${pod.trouble === undefined ? 'not ready' : `not ready (${pod.trouble.reason})`}`
-}
-
-/** A permit uses the budget before its pod is deleted. */
-function countedText(outline: Outline, counted: readonly string[]): string {
-  const gone = downOf(outline, counted)
-  const permitted = counted.filter((name) => !gone.includes(name))
-  const deletions = permitted.length === 0 ? '' : `${permitted.length} whose deletion is permitted (${firstNodes(permitted)})`
-  return [gone.length === 0 ? '' : usersText(outline, gone), deletions].filter(Boolean).join(', ')
-}
-
-function downOf(outline: Outline, names: readonly string[]): readonly string[] {
-  const down = new Set(progressOf(outline).unavailable)
-  return names.filter((name) => down.has(name))
-}
-
-/** Dead nodes count where there are too many of them, so that one that is back may not be enough. */
-function budgetNext(outline: Outline, limit: number): string {
-  const { dead, most } = progressOf(outline).exemption
-  const back = limit === 1 ? 'no node is down' : `fewer than ${limit} nodes are down`
-  if (dead.length <= most) return back
-  return `${back}; dead nodes cost nothing once at most ${most} are dead, or nodes.notReady.exempt is at least ${dead.length}`
-}
-
-function usersText(outline: Outline, down: readonly string[]): string {
-  return budgetUsersText(budgetUsersIn(outline, down))
 }
 
 /** Skipped while the release runs; left behind once it is over but for such nodes. */

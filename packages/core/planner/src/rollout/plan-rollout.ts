@@ -19,7 +19,7 @@ import { outdatedEvent } from './actions/rollout-events.ts'
 import { planTerminated } from './plan-terminated.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './view/rollout-view.ts'
-import { statusWithExactNumbers } from './view/exact-numbers.ts'
+import { statusWithExactNumbers } from './actions/exact-numbers.ts'
 import { mayWriteStatus } from './view/status-writes.ts'
 
 /**

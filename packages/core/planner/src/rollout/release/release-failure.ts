@@ -31,7 +31,12 @@ export function reportedFailure({ rollout }: RolloutView, state: ReportedContext
   const isStopped = stalled?.status === 'True' && stalled.reason === 'ReleaseFailed'
   // Its next BatchRelease has yet to judge the nodes left.
   const isBegunAgain = phase === 'Progressing' && isReturn(canary) && rollbackFrom === undefined
-  return isStopped || isBegunAgain || phase === 'Disabled' ? failure : null
+  return isStopped || isBegunAgain || isOff(phase) ? failure : null
+}
+
+/** Whether the Rollout is disabled, or was when its status was written. */
+export function isOff(phase: RolloutState['phase']): boolean {
+  return phase === 'Disabling' || phase === 'Disabled'
 }
 
 /** Whether only nodes that a release had left are still to be updated. */

@@ -3,7 +3,7 @@ import { hashOf } from '../../release/view/discover-revisions.ts'
 import { plainTemplate } from '../../release/view/stable-template.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { templateDigest, withHeld } from '../held/held-revisions.ts'
-import { reportedFailure, standingFailure } from '../release/release-failure.ts'
+import { isOff, reportedFailure, standingFailure } from '../release/release-failure.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
@@ -33,6 +33,7 @@ function digestOf({ revisions, rollout: { status } }: RolloutView, revision: str
 /** By the BatchRelease, else by the status. */
 function failureInForce(view: RolloutView, before: RolloutState): Failure | null {
   const { phase } = before
+  // While a Rollout is being disabled, its BatchRelease may be gone already, or judge no more.
   if (phase === 'Progressing' || phase === 'Healthy') return standingFailure(view, before) ?? reportedFailure(view, before)
-  return phase === 'Disabled' ? reportedFailure(view, before) : null
+  return isOff(phase) ? reportedFailure(view, before) : null
 }

@@ -10,7 +10,7 @@ import { readStatusActions } from '../actions/read-status-actions.ts'
 import { obstacleOf, stalledState } from './obstacle-of.ts'
 import { isDeletedOrDisabled } from '../held/on-delete.ts'
 import { progressingState } from './progressing-state.ts'
-import { standingFailure } from '../release/release-failure.ts'
+import { isOff, standingFailure } from '../release/release-failure.ts'
 import { isReturn, isUnderWay } from '../release/release-spec.ts'
 import { restingState } from './resting-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -31,8 +31,7 @@ export function nextState(view: RolloutView, before: RolloutState): RolloutState
  * begin.
  */
 function enabledState(view: RolloutView, before: RolloutState, { binds = false }: Obstacle): RolloutState {
-  const isOff = before.phase === 'Disabling' || before.phase === 'Disabled'
-  return isOff && binds && view.daemonSet !== undefined ? unblockedState(view, before) : before
+  return isOff(before.phase) && binds && view.daemonSet !== undefined ? unblockedState(view, before) : before
 }
 
 /** Config that cannot be pinned does not keep a version that fails: it is rolled back where the policy says so, as without the obstacle. */

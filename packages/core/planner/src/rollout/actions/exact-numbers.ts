@@ -1,6 +1,6 @@
 import type { CanaryStatus, RolloutStatus } from '@tranche/api-schema'
-import { generationOfRelease } from '../actions/kept-holds.ts'
-import type { RolloutView } from './rollout-view.ts'
+import { generationOfRelease } from './kept-holds.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * The status without integers that a number cannot hold, which a user may have written. A program reads such an integer as another one, and

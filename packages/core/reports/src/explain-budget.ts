@@ -1,0 +1,30 @@
+import { budgetUsersText, firstNodes } from '@tranche/planner'
+import { type Outline, progressOf } from './outline.ts'
+import { budgetUsersIn } from './report-budget.ts'
+
+/** What uses up the budget, as text: nodes that are down, and permits, which use it before their pods are deleted. */
+export function countedText(outline: Outline, counted: readonly string[]): string {
+  const gone = downOf(outline, counted)
+  const permitted = counted.filter((name) => !gone.includes(name))
+  const deletions = permitted.length === 0 ? '' : `${permitted.length} whose deletion is permitted (${firstNodes(permitted)})`
+  return [gone.length === 0 ? '' : usersText(outline, gone), deletions].filter(Boolean).join(', ')
+}
+
+/** @returns those of the nodes that are down */
+export function downOf(outline: Outline, names: readonly string[]): readonly string[] {
+  const down = new Set(progressOf(outline).unavailable)
+  return names.filter((name) => down.has(name))
+}
+
+/** What ends a wait for the budget. Dead nodes count where there are too many of them, so that one that is back may not be enough. */
+export function budgetNext(outline: Outline, limit: number): string {
+  const { dead, most } = progressOf(outline).exemption
+  const back = limit === 1 ? 'no node is down' : `fewer than ${limit} nodes are down`
+  if (dead.length <= most) return back
+  return `${back}; dead nodes cost nothing once at most ${most} are dead, or nodes.notReady.exempt is at least ${dead.length}`
+}
+
+/** @returns nodes that are down, by how they use the budget */
+export function usersText(outline: Outline, down: readonly string[]): string {
+  return budgetUsersText(budgetUsersIn(outline, down))
+}
