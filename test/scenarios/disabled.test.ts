@@ -159,3 +159,15 @@ async function currentRevision(): Promise<string> {
   const newest = items.toSorted((a, b) => b.revision - a.revision)[0]
   return newest?.metadata.labels?.[REVISION_HASH_LABEL] ?? 'none'
 }
+
+it('a version that fails and is left in mid-release names its failure and the way back', async () => {
+  stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  await stage.setImage('v2-bad-crash')
+  await stage.until('it fails', async () => (await stage.rollout()).status?.failure?.stops === true)
+  await stage.patchRollout({ spec: { disabled: true } })
+  await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled')
+  const { message } = (await stage.rollout()).status!
+  expect(message).toMatch(
+    /it has failed \(\d of 8 nodes .*\): to go back, run tranche undo node-agent -n demo and enable the Rollout; to continue/,
+  )
+})

@@ -10,6 +10,7 @@ import {
 } from '@tranche/api-schema'
 import { updatedPod } from '@tranche/fence'
 import { isAvailable, nodeInView } from '@tranche/fleet'
+import { isSameJson } from '@tranche/kube-types'
 import { countedWait, firstNodes, leftText, releaseTitle, stepsOf } from '@tranche/planner'
 import { isOverButForNodes, isUpdatingLeft, leftNodesIn } from './left-nodes.ts'
 import { type Outline, progressOf } from './outline.ts'
@@ -30,7 +31,15 @@ export function presentWait(outline: Outline): WaitingFor | undefined {
   // Only the status knows which nodes use up the budget, and which nodes wait for it.
   if (said.reason === 'BudgetUsedUp' && said.nodes.every((node) => progress.unavailable.includes(node))) return said
   const now = progress.state === 'Ready' ? unseenReady : countedWait(progress, release, facts.fleet)
-  return now.reason === said.reason ? { ...now, since: said.since } : now
+  if (now.reason !== said.reason) return now
+  return isUsedUpByOthers(outline, said.nodes) && isSameJson(said.nodes, now.nodes) ? said : { ...now, since: said.since }
+}
+
+/** Whether other nodes than those that are waited for use up the rest of the budget: only the status says so. */
+function isUsedUpByOthers(outline: Outline, nodes: readonly string[]): boolean {
+  const { unavailable } = progressOf(outline)
+  const { limit } = outline.release?.status?.flight ?? {}
+  return limit !== undefined && unavailable.length >= limit && unavailable.some((name) => !nodes.includes(name))
 }
 
 /** The status message with the present wait; undefined before the first status. */

@@ -254,6 +254,8 @@ describe('what a Rollout waits for', () => {
   })
 })
 
+const USED_UP = '; maxUnavailable (2) is used up: 1 whose old pod is not available (b)'
+
 describe('the message of a report', () => {
   it.each<[string, FactsFields, string]>([
     [
@@ -297,6 +299,14 @@ describe('the message of a report', () => {
         },
       },
       badBeforeText('not ready', 'ran the version before the release'),
+    ],
+    [
+      'keeps what the status says of the other nodes that use up the budget',
+      {
+        nodes: 'a:new! b:old! c:old d:old e:old',
+        status: waiting('NotAvailable', `waiting for updated nodes to become available: not ready on a${USED_UP}`, ['a']),
+      },
+      `step 1 of 2 (40%): waiting for updated nodes to become available: not ready on a${USED_UP} (since 2023-11-14T22:13:00Z)`,
     ],
     [
       'keeps the details that only the status has',
@@ -546,8 +556,8 @@ function aFakeCluster(): FakeCluster {
   return fake
 }
 
-function waiting(reason: string, message: string): NonNullable<FactsFields['status']> {
-  return { waiting: { reason, message, since: '2023-11-14T22:13:00Z', nodes: ['b'] } }
+function waiting(reason: string, message: string, nodes: readonly string[] = ['b']): NonNullable<FactsFields['status']> {
+  return { waiting: { reason, message, since: '2023-11-14T22:13:00Z', nodes } }
 }
 
 function inState(

@@ -123,7 +123,10 @@ function withBudgetUsers(counted: Reason, view: ReleaseView, wanted: Wanted & { 
   const awaited = new Set(counted.nodes)
   const isUsedUp = unavailable.length >= allowance.limit && unavailable.some((node) => !awaited.has(node))
   if (!isUsedUp || awaited.size === 0 || updated + between.length >= effectiveSize) return counted
-  return { ...counted, message: `${counted.message}; maxUnavailable (${allowance.limit}) is used up: ${usersText(view, wanted)}` }
+  return {
+    ...counted,
+    message: `${counted.message}; maxUnavailable (${allowance.limit}) is used up: ${usersText(view, wanted)}${suspectText(progress)}`,
+  }
 }
 
 function usersText({ fleet, release }: ReleaseView, { progress, allowance: { revision } }: Wanted & { kind: 'allow' }): string {

@@ -2,7 +2,9 @@ import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations, readJson } fr
 import { isOld, oldNodes } from '@tranche/fence'
 import { discoverRevisions, hashOf } from '../../release/view/discover-revisions.ts'
 import type { DaemonSetChange } from '../../release/view/daemon-set-patch.ts'
+import { commandText } from '../view/command-text.ts'
 import { onDeletePolicy } from '../held/on-delete.ts'
+import { partsOfReleaseId } from '../release/release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
@@ -22,7 +24,7 @@ export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: D
   if (nodes === 0) return `every node runs revision ${revision} of the template; updateStrategy.type stays OnDelete; ${ways}`
   return (
     `${nodes} of ${view.fleet.desired} nodes do not run revision ${revision} of the template: ${where}; updateStrategy.type stays OnDelete, so nothing ` +
-    `updates them; ${ways}${policyText(view)}`
+    `updates them; ${failedText(view, revision)}${ways}${policyText(view)}`
   )
 }
 
@@ -49,10 +51,18 @@ function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<s
   return new Map([...counts].sort(([a, most], [b, more]) => more - most || (a < b ? -1 : 1)))
 }
 
+/** The ways on lead to more nodes with the present version: one that has failed is named before. Ends with a semicolon; else empty. */
+function failedText({ rollout }: RolloutView, revision: string): string {
+  const { failure } = rollout.status ?? {}
+  if (failure?.stops !== true || partsOfReleaseId(failure.release).revision !== revision) return ''
+  return `it has failed (${failure.message}): to go back, run ${commandText(rollout, 'undo')} and enable the Rollout; `
+}
+
 function policyText({ rollout }: RolloutView): string {
   const policy = onDeletePolicy(rollout)
   if (policy === 'Freeze') return ''
-  return `; ${rolloutAnnotations.onDelete}: ${policy} was not completed: the remaining nodes cannot be updated, the revision is blocked, or Tranche lost control`
+  const why = 'the remaining nodes cannot be updated, the revision is blocked, or Tranche lost control'
+  return `; ${rolloutAnnotations.onDelete}: ${policy} was not completed: ${why}; or it was set after the end, and needs the Rollout enabled`
 }
 
 /** Revision whose release was frozen on the DaemonSet; undefined without one. */

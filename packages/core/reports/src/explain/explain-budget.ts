@@ -1,8 +1,8 @@
 import { budgetUsersText, firstNodes } from '@tranche/planner'
-import { type Outline, progressOf } from './outline.ts'
-import { budgetUsersIn } from './report-budget.ts'
+import { type Outline, progressOf } from '../outline.ts'
+import { budgetUsersIn } from '../report-budget.ts'
 
-/** What uses up the budget, as text: nodes that are down, and permits, which use it before their pods are deleted. */
+/** Users of the budget, as text: nodes that are down, and permits, which use it before their pods are deleted. */
 export function countedText(outline: Outline, counted: readonly string[]): string {
   const gone = downOf(outline, counted)
   const permitted = counted.filter((name) => !gone.includes(name))
@@ -16,7 +16,7 @@ export function downOf(outline: Outline, names: readonly string[]): readonly str
   return names.filter((name) => down.has(name))
 }
 
-/** What ends a wait for the budget. Dead nodes count where there are too many of them, so that one that is back may not be enough. */
+/** End of a wait for the budget. Dead nodes count where there are too many of them, so that one that is back may not be enough. */
 export function budgetNext(outline: Outline, limit: number): string {
   const { dead, most } = progressOf(outline).exemption
   const back = limit === 1 ? 'no node is down' : `fewer than ${limit} nodes are down`
