@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { ProblemDetails } from '@tranche/api-schema'
 import { AppError, type ErrorCode, errorCatalog, isAppError } from '@tranche/errors'
 import type { FastifyError, FastifyReply } from 'fastify'
@@ -26,7 +27,7 @@ export class FieldsInvalid extends AppError {
 export function toProblem(error: unknown, instance: string): ProblemDetails {
   if (isAppError(error)) return problemDetailsOf(error.code, detailOf(error), { instance, ...problemsOf(error) })
   if (error instanceof SchemaViolation) return toProblem(fieldsOf(error), instance)
-  const known = knownErrors[codeOf(error)]
+  const known = valueIn(knownErrors, codeOf(error))
   if (known !== undefined) return problemDetailsOf(known.code, known.detail ?? messageOf(error), { instance })
   const status = (error as { statusCode?: unknown } | null)?.statusCode
   if (typeof status === 'number' && status >= 400 && status < 500)

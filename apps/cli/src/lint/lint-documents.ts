@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { type Advice, checkDocuments, type Problem, type Surroundings } from '@tranche/validation'
 import type { SourceDocument } from './read-documents.ts'
 
@@ -117,5 +118,5 @@ function identityOf({ source, index, line, content }: SourceDocument): DocumentI
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
+  return typeof value === 'object' ? valueIn(value as Readonly<Record<string, unknown>> | null, name) : undefined
 }

@@ -1,4 +1,4 @@
-import { isSameJson } from '@tranche/kube-types'
+import { isSameJson, valueIn } from '@tranche/kube-types'
 
 /** A field manager with the fields that it owns. @see meta/v1 ManagedFieldsEntry */
 export interface FieldOwner {
@@ -36,7 +36,7 @@ function partOf(value: unknown, member: string): unknown {
   const named = member.slice(2)
   switch (member.split(':', 1)[0]) {
     case 'f':
-      return isRecord(value) ? value[named] : undefined
+      return isRecord(value) ? valueIn(value, named) : undefined
     case 'k': {
       const keys = Object.entries(JSON.parse(named) as object)
       return itemsOf(value).find((item) => isRecord(item) && keys.every(([name, key]) => isSameJson(item[name], key)))

@@ -10,6 +10,7 @@ import {
   RECORDED_ACTIONS_ANNOTATION,
   rolloutAnnotations,
   readJson,
+  valueIn,
 } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type FieldOwner, writersOf } from './field-writers.ts'
@@ -142,7 +143,7 @@ function ownersOf({ metadata }: KubeObject): readonly FieldOwner[] {
 }
 
 function at(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((below, name) => (below as Readonly<Record<string, unknown>> | undefined)?.[name], value)
+  return path.reduce<unknown>((below, name) => valueIn(below as Readonly<Record<string, unknown>> | undefined, name), value)
 }
 
 function under(path: readonly string[], value: unknown): unknown {

@@ -31,11 +31,11 @@ async function privateHeaders(
   { privateHeaders: wanted }: MetricRequest,
   signal: AbortSignal,
 ): Promise<Headers | { readonly failed: string }> {
-  const values: Record<string, string> = {}
+  const values = new Map<string, string>()
   const read: string[] = []
   for (const header of wanted) {
     if ('value' in header) {
-      values[header.name.toLowerCase()] = header.value
+      values.set(header.name.toLowerCase(), header.value)
       continue
     }
     const answer = await readOrMissing(secrets, { namespace, ...header.secret }, signal)
@@ -46,10 +46,10 @@ async function privateHeaders(
       return {
         failed: `the key ${header.secret.key} of the Secret ${header.secret.name} is not a valid header value; write one line of ASCII`,
       }
-    values[header.name.toLowerCase()] = value
+    values.set(header.name.toLowerCase(), value)
     read.push(value)
   }
-  return { values, secrets: read }
+  return { values: Object.fromEntries(values), secrets: read }
 }
 
 function isHeaderValue(value: string): boolean {

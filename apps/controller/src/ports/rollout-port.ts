@@ -179,5 +179,5 @@ async function updateStatus({ client, schemas }: Pick<RolloutPortParts, 'client'
 
 /** Whether the API server dropped a top-level field from a write. */
 function isCut(sent: object, answered: object): boolean {
-  return Object.entries(sent).some(([name, value]) => value !== undefined && !(name in answered))
+  return Object.entries(sent).some(([name, value]) => value !== undefined && !Object.hasOwn(answered, name))
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { type NodeWithPods, shortageOn, specOf, toPendingPod, type PendingPod } from '@tranche/fit'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, isOwnedBy, type KubeObject, type Node, type Pod } from '@tranche/kube-types'
+import { type DaemonSet, isOwnedBy, type KubeObject, type Node, type Pod, valueIn } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
 import { readPodsOn } from './read-pods-on.ts'
 
@@ -36,7 +36,7 @@ export function createRoomReader(client: KubeClient, clock: Clock): RoomReader {
 
   async function priorityOf(daemonSet: DaemonSet, pods: readonly Pod[]): Promise<number> {
     const { priorityClassName = '' } = specOf(daemonSet.spec.template)
-    const known = SYSTEM_PRIORITIES[priorityClassName]
+    const known = valueIn(SYSTEM_PRIORITIES, priorityClassName)
     if (known !== undefined) return known
     const alike = pods.map(specOf).find((spec) => spec.priority !== undefined && (spec.priorityClassName ?? '') === priorityClassName)
     return alike?.priority ?? (await priorities()).get(priorityClassName) ?? 0

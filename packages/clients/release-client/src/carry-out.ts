@@ -266,7 +266,7 @@ async function isChanged(
 
 /** @returns a member that the status had before and lacks now */
 function lostMember(before: Rollout['status'], now: Rollout['status']): string | undefined {
-  return Object.keys(before ?? {}).find((name) => !(name in (now ?? {})))
+  return Object.keys(before ?? {}).find((name) => !Object.hasOwn(now ?? {}, name))
 }
 
 function fail(error: unknown): never {

@@ -1,6 +1,6 @@
 import type { Rollout, ActionType } from '@tranche/api-schema'
 import { commandText, isDeletedOrDisabled, retryHeldText } from '@tranche/planner'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { rolloutAnnotations, valueIn } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type Standing, standingOf, standingText } from './standing.ts'
 import { refused, type Action, type ActionRejection } from './action.ts'
@@ -110,7 +110,7 @@ function whileOff({ spec, status }: Rollout): string {
 
 function stopRefusal(rollout: Rollout, { stalled, isBad, canaryRevision }: Standing): ActionRejection | null {
   if (!isBad && !stoppedBy.includes(stalled)) return null
-  const why = stopTexts[stalled] ?? 'is stopped by a failure'
+  const why = valueIn(stopTexts, stalled) ?? 'is stopped by a failure'
   const fix = `run ${commandText(rollout, 'retry')} to continue anyway, or ${commandText(rollout, 'abort')} to roll back`
   return refused('ACTION_REJECTED', `revision ${canaryRevision} ${why}`, fix)
 }

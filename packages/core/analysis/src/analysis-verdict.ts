@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { AnalysisRun, TrancheSpec } from '@tranche/api-schema'
 import { analysisOf } from './run-identity.ts'
 
@@ -42,7 +43,7 @@ function verdictOf(kind: 'failed' | 'inconclusive', runs: readonly AnalysisRun[]
 /** @returns the state of a run as text for users */
 export function runText({ name, step, phase, message }: AnalysisRun): string {
   const where = step === undefined ? 'in the background' : `after step ${step}`
-  return `analysis ${name} ${where} ${phaseTexts[phase] ?? phase}${message === undefined ? '' : `: ${message}`}`
+  return `analysis ${name} ${where} ${valueIn(phaseTexts, phase) ?? phase}${message === undefined ? '' : `: ${message}`}`
 }
 
 const phaseTexts: Readonly<Record<string, string>> = {

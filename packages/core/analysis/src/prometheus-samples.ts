@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 /** Result of a Prometheus query: the samples, or the error. */
 export type Samples = { readonly ok: true; readonly samples: readonly number[] } | { readonly ok: false; readonly message: string }
 
@@ -31,7 +32,7 @@ function pointsOf(type: unknown, result: unknown): readonly unknown[] | null {
 function sampleOf(point: unknown): number | null {
   const text: unknown = Array.isArray(point) ? point[1] : undefined
   if (typeof text !== 'string') return null
-  const special = specialNumbers[text]
+  const special = valueIn(specialNumbers, text)
   if (special !== undefined) return special
   return text.trim() === '' || Number.isNaN(Number(text)) ? null : Number(text)
 }

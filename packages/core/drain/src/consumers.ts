@@ -1,5 +1,14 @@
 import type { DrainConsumer } from '@tranche/api-schema'
-import { controllerOf, isHelperPod, isOwnedBy, type OwnerOfObjects, parseLabelSelector, parseQuantity, type Pod } from '@tranche/kube-types'
+import {
+  controllerOf,
+  isHelperPod,
+  isOwnedBy,
+  type OwnerOfObjects,
+  parseLabelSelector,
+  parseQuantity,
+  type Pod,
+  valueIn,
+} from '@tranche/kube-types'
 
 /** A pod on a node, with the CSI drivers of its volumes. */
 export interface PodOnNode {
@@ -61,7 +70,7 @@ function isConsumer({ selector, csiDriver, extendedResource }: DrainConsumer, po
 
 /** Limits of an extended resource are its requests. */
 function requests({ resources }: ConsumingContainer, name: string): boolean {
-  const amount = resources?.requests?.[name] ?? resources?.limits?.[name]
+  const amount = valueIn(resources?.requests, name) ?? valueIn(resources?.limits, name)
   return amount !== undefined && (parseQuantity(amount) ?? 0n) > 0n
 }
 

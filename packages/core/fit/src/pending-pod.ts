@@ -1,4 +1,4 @@
-import { controllerOf, type KubeObject, type Pod, type PodPlacement, type Toleration } from '@tranche/kube-types'
+import { controllerOf, type KubeObject, type Pod, type PodPlacement, type Toleration, valueIn } from '@tranche/kube-types'
 import type { Demand } from './demand.ts'
 import { hasEnded, specOf, toDemandingPod } from './demanding-pod.ts'
 import type { DemandingPod } from './room.ts'
@@ -72,7 +72,7 @@ function isSmall(value: unknown): boolean {
     for (const key in one) {
       left -= key.length + ENTRY_CHARACTERS
       if (left < 0) return false
-      rest.push((one as Readonly<Record<string, unknown>>)[key])
+      rest.push(valueIn(one as Readonly<Record<string, unknown>>, key))
     }
   }
   return left >= 0

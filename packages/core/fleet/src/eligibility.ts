@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { Node, PodPlacement, Taint } from '@tranche/kube-types'
 import { readTerms } from './node-terms.ts'
 import { automaticTolerations, isFailureTaint, readTolerations, type ReadTolerations, toleratesEach } from './tolerations.ts'
@@ -71,7 +72,7 @@ function read(placement: PodPlacement): ReadPlacement {
   let ofDaemonSet: ReadTolerations | undefined
   let ofPod: ReadTolerations | undefined
   return {
-    selects: (node) => labels.every(([key, value]) => node.metadata.labels?.[key] === value) && matchesTerms(node),
+    selects: (node) => labels.every(([key, value]) => valueIn(node.metadata.labels, key) === value) && matchesTerms(node),
     ofDaemonSet: () => (ofDaemonSet ??= readTolerations([...tolerations, ...automaticTolerations(placement)])),
     ofPod: () => (ofPod ??= readTolerations(tolerations)),
   }

@@ -1,4 +1,4 @@
-import { type LabelRequirements, type Labels, meetsRule, type ValueRule } from '@tranche/kube-types'
+import { type LabelRequirements, type Labels, meetsRule, type ValueRule, valueIn } from '@tranche/kube-types'
 
 /** Set of terms, one bit each. */
 type Bits = Uint32Array
@@ -58,7 +58,7 @@ export function indexTerms(terms: readonly (readonly LabelRequirements[])[]): (l
     const present = Object.keys(labels).filter((label) => byLabel.has(label))
     const missed = missedWithout(present).slice()
     for (const label of present) {
-      const more = missedFor(indexOf(label), labels[label]!)
+      const more = missedFor(indexOf(label), valueIn(labels, label)!)
       for (let word = 0; word < words; word++) missed[word]! |= more[word]!
     }
     return missed.some((word) => word !== EVERY)

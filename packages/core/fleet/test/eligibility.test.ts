@@ -40,6 +40,14 @@ describe('isDesiredNode', () => {
       placement: expressions({ key: 'pool', operator: 'DoesNotExist' }),
       desired: false,
     },
+    'wants a node without the label constructor, which objects of JavaScript inherit': {
+      placement: expressions({ key: 'constructor', operator: 'DoesNotExist' }),
+      desired: true,
+    },
+    'does not want a node that lacks the label toString': {
+      placement: expressions({ key: 'toString', operator: 'Exists' }),
+      desired: false,
+    },
     'wants a node whose number is above Gt': { placement: expressions({ key: 'cores', operator: 'Gt', values: ['7'] }), desired: true },
     'does not want a node whose number equals Gt': {
       placement: expressions({ key: 'cores', operator: 'Gt', values: ['8'] }),

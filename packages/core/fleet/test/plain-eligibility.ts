@@ -31,7 +31,7 @@ function toToleration(text: string): Toleration {
 
 function plainlySelects({ nodeSelector = {}, affinity }: PodPlacement, { metadata: { name, labels = {} } }: NodeForPlacement): boolean {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-  const hasLabels = Object.entries(nodeSelector).every(([key, value]) => labels[key] === value)
+  const hasLabels = Object.entries(nodeSelector).every(([key, value]) => new Map(Object.entries(labels)).get(key) === value)
   if (!hasLabels || required === undefined) return hasLabels
   return (required.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, name, labels))
 }
@@ -46,7 +46,7 @@ function matchesTerm(
   const isNamed = matchFields.every(
     ({ operator, values }) => (operator === 'In' || operator === 'NotIn') && holds({ key: '', operator, values }, name),
   )
-  return areNames && isNamed && matchExpressions.every((one) => holds(one, labels[one.key]))
+  return areNames && isNamed && matchExpressions.every((one) => holds(one, new Map(Object.entries(labels)).get(one.key)))
 }
 
 function holds({ operator, values = [] }: LabelSelectorRequirement, value: string | undefined): boolean {

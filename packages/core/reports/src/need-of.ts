@@ -1,6 +1,6 @@
 import type { Need, Outcome, ActionType } from '@tranche/api-schema'
 import { laterStepInReach, waitOf } from '@tranche/planner'
-import { parseTime, timeText } from '@tranche/kube-types'
+import { parseTime, timeText, valueIn } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
 import type { Outline } from './outline.ts'
@@ -20,7 +20,7 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
     reason,
     message: messageOf(outline),
     ...(sinceMs !== undefined && { since: timeText(sinceMs) }),
-    actions: helpful[reason]?.filter((action) => allowed.includes(action) && isOnward(outline, reason, action)) ?? [],
+    actions: valueIn(helpful, reason)?.filter((action) => allowed.includes(action) && isOnward(outline, reason, action)) ?? [],
   }
 }
 

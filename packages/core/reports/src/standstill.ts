@@ -23,7 +23,7 @@ import {
   stepsOf,
   unpinnedText,
 } from '@tranche/planner'
-import { parseTime, rolloutAnnotations, timeText } from '@tranche/kube-types'
+import { parseTime, rolloutAnnotations, timeText, valueIn } from '@tranche/kube-types'
 import { acceptedBefore, isWayBack } from '@tranche/verdict'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
@@ -65,7 +65,7 @@ const rules: Readonly<Record<string, string>> = {
 
 /** @returns the rule for a reason of the status */
 export function ruleOf(reason: string): string {
-  return rules[reason] ?? reason
+  return valueIn(rules, reason) ?? reason
 }
 
 /** Why no node is updated; null while a release proceeds, even slowly. */
@@ -119,7 +119,7 @@ export function nextText(outline: Outline): string | undefined {
     }
     const actions = need.actions.map((action) => actionText(outline, action))
     if (actions.length > 0) return actions.join('; ')
-    return waitingTexts[need.reason]?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? remedies[need.reason]
+    return valueIn(waitingTexts, need.reason)?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? valueIn(remedies, need.reason)
   }
   if (outcome === 'RolledBack') return afterRollback(outline)
   if (ofVersionBefore(outline, outcome) !== null) return 'the controller observes the template'
@@ -134,7 +134,7 @@ function nextByItself(outline: Outline): string | undefined {
   const waiting = presentWait(outline)
   if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), wayBackText(outline)].join('; ')
   if (waiting !== undefined) {
-    const text = blockedNextOf(outline, waiting) ?? waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
+    const text = blockedNextOf(outline, waiting) ?? valueIn(waitingTexts, waiting.reason)?.(firstNodes(waiting.nodes)) ?? waiting.message
     if (isForAccepted(outline, waiting)) return `${text}; ${wayBackText(outline)}`
     if (waiting.reason === 'NotAvailable' && isForBadBefore(outline)) return [text, ...pastText(outline), wayBackText(outline)].join('; ')
     return isFailingBack(progressOf(outline), outline.facts.release)
@@ -154,7 +154,7 @@ function blockedNextOf({ release }: Outline, { reason }: Pick<WaitingFor, 'reaso
   const own = groups.get(reason)
   if (own === undefined) return undefined
   return [...new Map([[reason, own], ...groups])]
-    .map(([why, nodes]) => (blockedNexts[why] ?? blockedNexts['CheckFailed'])?.(firstNodes(nodes.map(({ node }) => node))))
+    .map(([why, nodes]) => (valueIn(blockedNexts, why) ?? blockedNexts['CheckFailed'])?.(firstNodes(nodes.map(({ node }) => node))))
     .join('; ')
 }
 

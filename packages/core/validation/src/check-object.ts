@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import {
   type BatchRelease,
   batchReleaseSchema,
@@ -170,7 +171,7 @@ const inYaml: Readonly<Record<string, string>> = {
 }
 
 function typeFix({ values, expected = '' }: Issue): string | undefined {
-  return values === undefined ? inYaml[expected] : `set it to ${alternatives(values.map(String))}`
+  return values === undefined ? valueIn(inYaml, expected) : `set it to ${alternatives(values.map(String))}`
 }
 
 function alternatives(words: readonly string[]): string {
@@ -201,7 +202,7 @@ function fixObject(value: unknown, schema: Checks<unknown>['schema'], standIns: 
   for (let round = 0; round < FIX_ROUNDS; round++) {
     const issues = schema.safeParse(copy).error?.issues ?? []
     if (issues.length === 0) return copy
-    if (!issues.every((issue) => fixField(copy, issue, standIns[pathText(issue.path)]))) return null
+    if (!issues.every((issue) => fixField(copy, issue, valueIn(standIns, pathText(issue.path))))) return null
   }
   return null
 }
@@ -223,5 +224,5 @@ function fixField(copy: unknown, issue: Issue, known: unknown): boolean {
 function standIn({ values, expected = '' }: Issue): unknown {
   if (values !== undefined) return values[0]
   const ofType: Readonly<Record<string, unknown>> = { string: '', boolean: false, array: [], object: {}, record: {} }
-  return structuredClone(ofType[expected] ?? 1)
+  return structuredClone(valueIn(ofType, expected) ?? 1)
 }

@@ -14,7 +14,7 @@ import {
 } from '@tranche/analysis'
 import type { AnalysisRun, BatchRelease } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
+import { keyText, type ObjectKey, rolloutOf, valueIn } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult } from './analysis-port.ts'
@@ -191,7 +191,7 @@ function recordEnded(release: BatchRelease, before: readonly AnalysisRun[], afte
   if (owner === undefined) return
   const running = new Set(before.filter(({ phase }) => phase === 'Running').map(runId))
   for (const run of after) {
-    const eventReason = eventReasons[run.phase]
+    const eventReason = valueIn(eventReasons, run.phase)
     if (eventReason === undefined || !running.has(runId(run))) continue
     const isDry = run.dryRun === true
     if (eventReason.reason === 'AnalysisInconclusive' && !isDry) continue

@@ -27,6 +27,8 @@ const rows: readonly Row[] = [
   ['in what it is to be out of', affinity({ key: 'zone', operator: 'NotIn', values: ['x'] }), zone, false],
   ['with a label that must not be', affinity({ key: 'zone', operator: 'DoesNotExist' }), zone, false],
   ['without it', affinity({ key: 'disk', operator: 'DoesNotExist' }), zone, true],
+  ['with no label of a name that objects inherit', affinity({ key: 'constructor', operator: 'Exists' }), zone, false],
+  ['without a label of such a name', affinity({ key: '__proto__', operator: 'DoesNotExist' }), zone, true],
   ['with more than', affinity({ key: 'cores', operator: 'Gt', values: ['4'] }), zone, true],
   ['with just as much', affinity({ key: 'cores', operator: 'Gt', values: ['8'] }), zone, false],
   ['with less than', affinity({ key: 'cores', operator: 'Lt', values: ['16'] }), zone, true],

@@ -24,6 +24,8 @@ const eligibility: readonly [
   ['affinity by NotIn accepts a node without the label', affinity([label('zone', 'NotIn', ['x'])]), {}, [], runs],
   ['affinity by Exists', affinity([label('zone', 'Exists')]), {}, [], goes],
   ['affinity by DoesNotExist', affinity([label('zone', 'DoesNotExist')]), {}, [], runs],
+  ['affinity by Exists of a label that objects of JavaScript inherit', affinity([label('constructor', 'Exists')]), {}, [], goes],
+  ['affinity by DoesNotExist of such a label', affinity([label('__proto__', 'DoesNotExist')]), {}, [], runs],
   ['affinity by Gt', affinity([label('cores', 'Gt', ['4'])]), { cores: '8' }, [], runs],
   ['affinity by Lt', affinity([label('cores', 'Lt', ['4'])]), { cores: '8' }, [], goes],
   ['inside a term everything must hold', affinity([label('zone', 'In', ['x']), label('cores', 'Exists')]), { zone: 'x' }, [], goes],

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { customResourceDefinitions } from './crd.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
@@ -45,7 +46,7 @@ function findUnknown(schema: StructuralSchema, value: unknown, path: Path, add: 
   }
   if (typeof value !== 'object' || value === null || isOpen(schema, path)) return true
   return Object.entries(value).every(([name, member]) => {
-    const known = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : schema.additionalProperties
+    const known = valueIn(schema.properties, name) ?? schema.additionalProperties
     return known === undefined ? add([...path, name]) : findUnknown(known, member, [...path, name], add)
   })
 }
@@ -62,7 +63,7 @@ function missingBelow(ours: StructuralSchema, served: unknown, path: string): re
   if (theirs['x-kubernetes-preserve-unknown-fields'] === true) return []
   const members = Object.entries(ours.properties ?? {}).flatMap(([name, schema]) => {
     const at = path === '' ? name : `${path}.${name}`
-    const known = theirs.properties?.[name] ?? theirs.additionalProperties
+    const known = valueIn(theirs.properties, name) ?? theirs.additionalProperties
     return known === undefined ? [at] : missingBelow(schema, known, at)
   })
   return ours.items === undefined ? members : [...members, ...missingBelow(ours.items, theirs.items, `${path}[]`)]

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 /** Phases of a Rollout in `status.phase`. Other products read these values: they never change. */
 export const rolloutPhases = ['Initial', 'Healthy', 'Progressing', 'Terminating', 'Disabled', 'Disabling'] as const
 /** @see rolloutPhases */
@@ -98,7 +99,7 @@ const formerReasons: Readonly<Record<string, StalledReason>> = { StrategyContest
 
 /** @returns the reason as this version names it; a status that the previous version wrote is read until it is written again */
 export function presentReason(reason: string): string {
-  return formerReasons[reason] ?? reason
+  return valueIn(formerReasons, reason) ?? reason
 }
 
 /**

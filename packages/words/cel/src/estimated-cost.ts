@@ -58,7 +58,7 @@ function typeOf(value: CelNode, scope: Scope): CelType | undefined {
   const node = value.meta.alternate ?? value
   switch (node.op) {
     case 'id':
-      return scope[String(node.args)]
+      return Object.hasOwn(scope, String(node.args)) ? scope[String(node.args)] : undefined
     case '.':
     case '.?':
       return memberOf(typeOf((node.args as readonly CelNode[])[0]!, scope), String((node.args as readonly unknown[])[1]))
@@ -79,7 +79,7 @@ function typeOf(value: CelNode, scope: Scope): CelType | undefined {
 }
 
 function memberOf(type: CelType | undefined, name: string): CelType | undefined {
-  if (type?.kind === 'object') return type.fields[name]
+  if (type?.kind === 'object') return Object.hasOwn(type.fields, name) ? type.fields[name] : undefined
   return type?.kind === 'optional' ? memberOf(type.of, name) : elementOf(type)
 }
 

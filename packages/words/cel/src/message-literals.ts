@@ -17,7 +17,7 @@ export function messagesAsMaps(expression: string, messages: CelMessages): strin
       if (isBlank(token)) return token
       const next = nextToken(tokens, index)
       const written = rewritten(token, { messages, before, next, fields: open.at(-1) ?? null })
-      if ('([{'.includes(token)) open.push(token === '{' ? (messages[before] ?? null) : null)
+      if ('([{'.includes(token)) open.push(token === '{' ? (Object.hasOwn(messages, before) ? (messages[before] ?? null) : null) : null)
       else if (')]}'.includes(token)) open.pop()
       before = token
       return written
@@ -35,7 +35,7 @@ interface Place {
 }
 
 function rewritten(token: string, { messages, before, next, fields }: Place): string {
-  if (next === '{' && token in messages) return ''
+  if (next === '{' && Object.hasOwn(messages, token)) return ''
   if (fields === null || next !== ':' || (before !== '{' && before !== ',')) return token
   if (!fields.includes(token)) throw new Error(`undefined field '${token}'`)
   return JSON.stringify(token)

@@ -49,7 +49,7 @@ function objectValue(
   const object = new (classes.get(type)!.ctor)()
   for (const [name, fieldType] of Object.entries(type.fields)) {
     const named = celFieldName(name)
-    const field = value[name]
+    const field = Object.hasOwn(value, name) ? value[name] : undefined
     if (named !== undefined && field !== undefined && field !== null)
       Object.defineProperty(object, named, { value: toCelValue(classes, fieldType, field), enumerable: true })
   }

@@ -94,3 +94,4 @@ export {
 } from './ownership.ts'
 export { sha256Hex } from './sha256.ts'
 export { parseTime, timeText } from './time.ts'
+export { valueIn } from './value-in.ts'

@@ -1,4 +1,5 @@
 import type { LabelSelectorRequirement } from './objects.ts'
+import { valueIn } from './value-in.ts'
 
 /** Labels of an object. */
 export type Labels = Readonly<Record<string, string>>
@@ -54,11 +55,11 @@ export function readRequirements(requirements: readonly LabelSelectorRequirement
 
 /** Whether labels meet all requirements. Takes about as many steps as there are labels, however many requirements there are. */
 export function meetsRequirements({ needed, others, othersByKey }: LabelRequirements, labels: Labels): boolean {
-  if (!needed.every((rule) => meetsRule(rule, labels[rule.key]))) return false
-  if (othersByKey === undefined) return others.every((rule) => meetsRule(rule, labels[rule.key]))
+  if (!needed.every((rule) => meetsRule(rule, valueIn(labels, rule.key)))) return false
+  if (othersByKey === undefined) return others.every((rule) => meetsRule(rule, valueIn(labels, rule.key)))
   return Object.keys(labels).every((key) => {
     const rule = othersByKey.get(key)
-    return rule === undefined || meetsRule(rule, labels[key])
+    return rule === undefined || meetsRule(rule, valueIn(labels, key))
   })
 }
 

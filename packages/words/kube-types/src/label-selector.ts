@@ -1,5 +1,6 @@
 import { type Labels, meetsRequirements, readRequirements } from './label-requirements.ts'
 import type { LabelSelector } from './objects.ts'
+import { valueIn } from './value-in.ts'
 
 type Selects = (labels: Labels) => boolean
 
@@ -23,7 +24,7 @@ const parsed = new WeakMap<LabelSelector, Selects | null>()
 
 function parse({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Selects | null {
   const equal = Object.entries(matchLabels)
-  const hasLabels: Selects = (labels) => equal.every(([key, value]) => labels[key] === value)
+  const hasLabels: Selects = (labels) => equal.every(([key, value]) => valueIn(labels, key) === value)
   if (matchExpressions.length === 0) return hasLabels
   const requirements = readRequirements(matchExpressions, 'without Gt and Lt')
   return requirements && ((labels) => hasLabels(labels) && meetsRequirements(requirements, labels))

@@ -41,6 +41,26 @@ describe('a label selector, as Kubernetes reads it', () => {
   })
 })
 
+const inherited = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__']
+
+describe.each(inherited)('a selector on the label %s, which every object of JavaScript seems to have', (key) => {
+  const selected = (operator: 'Exists' | 'DoesNotExist' | 'NotIn', labelled: string): unknown =>
+    parseLabelSelector({ matchExpressions: [{ key, operator, ...(operator === 'NotIn' && { values: ['b'] }) }] })?.(
+      JSON.parse(labelled) as Record<string, string>,
+    )
+
+  it('finds no label where there is none', () => {
+    expect([selected('Exists', '{}'), selected('DoesNotExist', '{}'), selected('NotIn', '{}')]).toEqual([false, true, true])
+  })
+
+  it('finds the label where there is one', () => {
+    const labelled = `{"${key}":"a"}`
+    const equal = parseLabelSelector({ matchLabels: JSON.parse(labelled) as Record<string, string> })
+    expect([selected('Exists', labelled), selected('DoesNotExist', labelled)]).toEqual([true, false])
+    expect([equal?.(JSON.parse(labelled) as Record<string, string>), equal?.({})]).toEqual([true, false])
+  })
+})
+
 it.each<[string, LabelSelector]>([
   ['20,000 labels that must be absent', { matchExpressions: all((at) => ({ key: `a${at}`, operator: 'DoesNotExist' })) }],
   ['20,000 requirements on one label', { matchExpressions: all((at) => ({ key: 'zone', operator: 'NotIn', values: [`${at}`] })) }],

@@ -71,22 +71,24 @@ function entryOfRelease({ revision, number, images, startedAt, endedAt, result, 
   return { id: `${revision} ${startedAt}`, at: startedAt, kind: 'release', type: 'release', what, who: '', why: failure, result, detail }
 }
 
-const resultLooks: Readonly<Record<string, StateLook>> = {
-  Accepted: { word: 'Accepted', glyph: '✓', tone: 'good' },
-  Refused: { word: 'Rejected', glyph: '✕', tone: 'bad' },
-  Written: { word: 'Written', glyph: '✓', tone: 'good' },
-  Completed: { word: 'Completed', glyph: '✓', tone: 'good' },
-  Done: { word: 'Done', glyph: '✓', tone: 'good' },
-  RolledBack: { word: 'Rolled back', glyph: '↩', tone: 'wait' },
-  Failed: { word: 'Failed', glyph: '✕', tone: 'bad' },
-  Superseded: { word: 'Superseded', glyph: '–', tone: 'quiet' },
-  Stopped: { word: 'Stopped', glyph: '■', tone: 'wait' },
-  Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
-  Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
-  Running: { word: 'Running', glyph: '▶', tone: 'busy' },
-}
+const resultLooks: ReadonlyMap<string, StateLook> = new Map(
+  Object.entries({
+    Accepted: { word: 'Accepted', glyph: '✓', tone: 'good' },
+    Refused: { word: 'Rejected', glyph: '✕', tone: 'bad' },
+    Written: { word: 'Written', glyph: '✓', tone: 'good' },
+    Completed: { word: 'Completed', glyph: '✓', tone: 'good' },
+    Done: { word: 'Done', glyph: '✓', tone: 'good' },
+    RolledBack: { word: 'Rolled back', glyph: '↩', tone: 'wait' },
+    Failed: { word: 'Failed', glyph: '✕', tone: 'bad' },
+    Superseded: { word: 'Superseded', glyph: '–', tone: 'quiet' },
+    Stopped: { word: 'Stopped', glyph: '■', tone: 'wait' },
+    Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
+    Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
+    Running: { word: 'Running', glyph: '▶', tone: 'busy' },
+  }),
+)
 
 /** @returns how a result is shown; undefined without one */
 export function lookOfResult(result: string): StateLook | undefined {
-  return result === '' ? undefined : (resultLooks[result] ?? { word: result, glyph: '·', tone: 'quiet' })
+  return result === '' ? undefined : (resultLooks.get(result) ?? { word: result, glyph: '·', tone: 'quiet' })
 }

@@ -74,11 +74,13 @@ async function toRequest(notifyRequest: NotifierRequest, parts: NotifierParts, s
     const key = await secret('webhook.hmac', webhook.hmac)
     headers[SIGNATURE_HEADER] = signatureOf(body, key, Math.floor(parts.clock.nowMs() / 1000))
   }
-  const privateHeaders: Record<string, string> = {}
+  const privateHeaders = new Map<string, string>()
   for (const [index, { name, value = '', valueFrom }] of (webhook.headers ?? []).entries())
-    privateHeaders[name.toLowerCase()] =
-      valueFrom === undefined ? value : (await secret(`webhook.headers[${index}].valueFrom`, valueFrom)).trim()
-  return { url: webhook.url, headers, privateHeaders, body }
+    privateHeaders.set(
+      name.toLowerCase(),
+      valueFrom === undefined ? value : (await secret(`webhook.headers[${index}].valueFrom`, valueFrom)).trim(),
+    )
+  return { url: webhook.url, headers, privateHeaders: Object.fromEntries(privateHeaders), body }
 }
 
 interface SecretKey {

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { ReleaseNodeRules } from '@tranche/api-schema'
 import type { NodeView } from '@tranche/fleet'
 
@@ -20,5 +21,5 @@ export function fullValues(rule: NonNullable<ReleaseNodeRules['spread']>[number]
 
 /** Value of the label on the node; empty where it has none. */
 export function valueOn({ labels }: NodeView, key: string): string {
-  return labels[key] ?? ''
+  return valueIn(labels, key) ?? ''
 }

@@ -1,5 +1,5 @@
 import { durationMs, type NodeSelector, type NotReadyAction, notReadyDefaults, oversizes, type ReleaseNodeRules } from '@tranche/api-schema'
-import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
+import { canonicalJson, type Labels, parseLabelSelector, sha256Hex, valueIn } from '@tranche/kube-types'
 
 /** The parsed node rules. */
 export interface NodeScope {
@@ -109,7 +109,7 @@ function readRules(rules: ReleaseNodeRules): NodeScope {
   }
   const readFacts = (labels: Labels): NodeFacts => {
     const step = stepping.findIndex((selects) => selects(labels))
-    const values = spread.map(({ topologyKey }) => labels[topologyKey] ?? '')
+    const values = spread.map(({ topologyKey }) => valueIn(labels, topologyKey) ?? '')
     return {
       isExcluded: excluding.some((selects) => selects(labels)),
       step: steps.length === 0 ? 0 : step === -1 ? Number.POSITIVE_INFINITY : step,

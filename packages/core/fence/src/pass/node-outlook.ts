@@ -1,7 +1,7 @@
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { isInSteps, scopeInRecord } from '../nodes/batch-scope.ts'
 import { hasOldPod, isInReach } from '../nodes/old-nodes.ts'
-import { fullValues } from '../nodes/full-values.ts'
+import { fullValues, valueOn } from '../nodes/full-values.ts'
 import { type Candidate, firstCandidates } from './candidate-order.ts'
 import { executablePermits } from './executable-permits.ts'
 import type { PassView } from './pass-view.ts'
@@ -88,7 +88,7 @@ function spreadOver(fence: FenceState, node: NodeView): NodeOutlook | null {
   if (rules.length === 0) return null
   const down = [...downByAll(fence)].flatMap((name) => nodeInView(fence.view.fleet, name) ?? [])
   for (const rule of rules) {
-    const value = node.labels[rule.topologyKey] ?? ''
+    const value = valueOn(node, rule.topologyKey)
     const full = fullValues(rule, down).find((one) => one.value === value)
     if (full !== undefined && !full.nodes.includes(node.name))
       return { kind: 'spread', key: full.key, value, limit: full.limit, down: full.nodes }

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { type BlockedNode, type BlockedReason, isGroupWait, underWayReasons, type Waiting } from '@tranche/api-schema'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import { firstNodes } from './progress/unwell-text.ts'
@@ -119,7 +120,7 @@ const otherWords: Words = {
  * is written soon after it changes.
  */
 export function holdText(wait: Pick<Waiting, 'reason' | 'message'> | null | undefined): string | null {
-  const isHold = wait !== null && wait !== undefined && (wait.reason in wordsOf || isGroupWait(wait.reason))
+  const isHold = wait !== null && wait !== undefined && (Object.hasOwn(wordsOf, wait.reason) || isGroupWait(wait.reason))
   return isHold ? `${wait.reason}: ${wait.message}` : null
 }
 
@@ -147,7 +148,7 @@ export function downAndBlocked({ release }: ReleaseView, { unavailable }: BatchP
 }
 
 function byReason(blocked: readonly BlockedNode[]): readonly (readonly [Words, readonly BlockedNode[]])[] {
-  const groups = Map.groupBy(blocked, ({ reason }) => wordsOf[reason] ?? otherWords)
+  const groups = Map.groupBy(blocked, ({ reason }) => valueIn(wordsOf, reason) ?? otherWords)
   return [...groups]
 }
 

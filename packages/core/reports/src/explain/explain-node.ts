@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { BlockedNode, Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { firstNodes, outageStart, stepsOf, toPublishedTarget } from '@tranche/planner'
@@ -147,9 +148,9 @@ function notUpdated(outline: Outline, node: NodeView): Answer {
 }
 
 function blockedAnswer({ node, reason, message }: BlockedNode): Answer {
-  const next = blockedNexts[reason]?.(node) ?? 'the check of the node succeeds'
+  const next = valueIn(blockedNexts, reason)?.(node) ?? 'the check of the node succeeds'
   return {
-    rule: blockedRules[reason] ?? reason,
+    rule: valueIn(blockedRules, reason) ?? reason,
     answer: `${node} keeps its old pod: ${message}`,
     next: `${next}; executors look again by themselves`,
   }

@@ -3,7 +3,7 @@ import { nodeInView } from '@tranche/fleet'
 import { budgetUsersText, firstNodes, hashOf, outageStart } from '@tranche/planner'
 import type { Exemption } from '@tranche/fence'
 import { recordedActionsOf } from '@tranche/actions'
-import { parseTime } from '@tranche/kube-types'
+import { parseTime, valueIn } from '@tranche/kube-types'
 import { isOverButForNodes, leftNodesIn } from '../left-nodes.ts'
 import { needOf } from '../need-of.ts'
 import { conditionIn, outcomeIn } from '../outcome-of.ts'
@@ -46,7 +46,10 @@ function verdictOf(outline: Outline): Decided {
   const message = presentMessage(outline) ?? ''
   const need = needOf(outline, outcome)
   if (need !== undefined)
-    return { rule: need.reason === 'StepPaused' ? 'Step' : (blockedRules[need.reason] ?? ruleOf(need.reason)), answer: need.message }
+    return {
+      rule: need.reason === 'StepPaused' ? 'Step' : (valueIn(blockedRules, need.reason) ?? ruleOf(need.reason)),
+      answer: need.message,
+    }
   if (outcome === 'RolledBack') return { rule: 'RolledBack', answer: rolledBackAnswer(outline, message) }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
   const still = ofVersionBefore(outline, outcome) ?? standstillOf(outline)
@@ -73,7 +76,7 @@ function rolledBackAnswer(outline: Outline, message: string): string {
 
 function runningRule({ facts }: Outline, reason: string | undefined): string {
   const state = facts.rollout.status?.canaryStatus?.currentStepState
-  if (reason !== undefined) return waitingRules[reason] ?? reason
+  if (reason !== undefined) return valueIn(waitingRules, reason) ?? reason
   if (state === 'StepPaused') return 'Step'
   return state === 'StepMetricsAnalysis' ? 'Soak' : 'Progressing'
 }
@@ -124,7 +127,7 @@ function factsOf(outline: Outline, answer: string, isWaitSaid: boolean): readonl
     ...blockedNodesOf(outline).map(({ node, message }): readonly [string, string] => ['blocked', `${node}: ${message}`]),
     ['group', groupText(outline)],
     ['failed', failure === undefined ? undefined : failure.message],
-    ...others.map(({ cause, message, next }): readonly [string, string] => [leftFacts[cause] ?? 'left', `${message}, ${next}`]),
+    ...others.map(({ cause, message, next }): readonly [string, string] => [valueIn(leftFacts, cause) ?? 'left', `${message}, ${next}`]),
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
     ['policy', policyText === answer ? undefined : policyText],
     ['config', conditionIn(outline, 'ConfigUnversioned')?.message],

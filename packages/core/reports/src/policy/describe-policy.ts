@@ -14,7 +14,7 @@ import {
   type ReleasePolicySpec,
   type Rollout,
 } from '@tranche/api-schema'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { rolloutAnnotations, valueIn } from '@tranche/kube-types'
 import { FINAL_SETTLE_SECONDS } from '@tranche/planner'
 import { policyStateOf } from './policy-state.ts'
 import { selectorWords } from './selector-words.ts'
@@ -98,7 +98,7 @@ function nodeSentences({ order = [], exclude = [], spread = [], notReady, room }
       ({ topologyKey, maxUnavailable }) =>
         `At most ${nodesText(maxUnavailable)} with the same ${topologyKey} may be unavailable at a time.`,
     ),
-    notReadySentences[action] ?? '',
+    valueIn(notReadySentences, action) ?? '',
     exempt === 0 || exempt === '0%'
       ? 'Every dead node counts as unavailable (nodes.notReady.exempt is 0, the strict rule).'
       : `Dead nodes do not count as unavailable while they are at most ${nodesText(exempt)} (nodes.notReady.exempt). If there are more, all of them count.`,
@@ -109,7 +109,7 @@ function nodeSentences({ order = [], exclude = [], spread = [], notReady, room }
 
 function orderText(selector: NonNullable<NodeRules['exclude']>[number] | undefined, by: string | undefined): string {
   const first = selector === undefined ? undefined : `nodes with ${selectorWords(selector)} come first`
-  const sorted = by === undefined ? undefined : orderWords[by]
+  const sorted = by === undefined ? undefined : valueIn(orderWords, by)
   if (first !== undefined && sorted !== undefined) return `${first}, ${sorted}`
   return first ?? `nodes come in order: ${sorted ?? 'any'}`
 }
@@ -142,7 +142,7 @@ function failureSentences(rules: FailureRules = {}, { spec }: Rollout): readonly
       ? 'The new version counts as bad at the first failed node.'
       : `The new version counts as bad when more than ${nodesText(tolerated)} fail${source}.`,
     ...(perBatch === undefined ? [] : [`It also counts as bad when more than ${nodesText(perBatch, 'its nodes')} fail in one batch.`]),
-    actionSentences[rules.action ?? 'Pause'] ?? '',
+    valueIn(actionSentences, rules.action ?? 'Pause') ?? '',
     `A node fails when it has no available pod for ${progressDeadlineSeconds} s after its update.`,
     `It also fails when its new pod cannot be scheduled or created for ${schedulingDeadlineSeconds} s.`,
     `It also fails after more than ${maxRestarts === 1 ? '1 restart' : `${maxRestarts} restarts`} of its containers.`,
@@ -150,7 +150,7 @@ function failureSentences(rules: FailureRules = {}, { spec }: Rollout): readonly
       ? 'A node that turns NotReady after its update fails only after the deadline.'
       : 'It also fails when the node turns NotReady after its update.',
     ...(ignoreReasons.length === 0 ? [] : [`${listText(ignoreReasons)} of a container fail a node only after the deadline.`]),
-    reapplySentences[rules.onReapply ?? 'Hold'] ?? '',
+    valueIn(reapplySentences, rules.onReapply ?? 'Hold') ?? '',
     ...(autoResume === undefined ? [] : [`A stopped release resumes when no more nodes than tolerated have failed for ${autoResume}.`]),
   ]
 }
@@ -172,7 +172,7 @@ function drainSentences({ cordon, consumers = [], timeout, onTimeout }: DrainRul
   return [
     ...((cordon ?? isDefault) ? ['A node is cordoned before its pod is deleted, and uncordoned once its new pod is available.'] : []),
     ...consumers.map((consumer) => `Pods that ${consumerText(consumer)} are evicted from a node before its pod is deleted.`),
-    ...(consumers.length === 0 ? [] : [timeoutSentences[onTimeout ?? otherwise]?.(timeout ?? longest) ?? '']),
+    ...(consumers.length === 0 ? [] : [valueIn(timeoutSentences, onTimeout ?? otherwise)?.(timeout ?? longest) ?? '']),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { PolicyReport, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { needsPerson } from '@tranche/planner'
 import {
@@ -32,8 +33,8 @@ export type AskedParts = Partial<Readonly<Record<AdviceRule, AskedPart>>>
  */
 export function withoutUnusable(sections: readonly Section[], policy: ReleasePolicy, asked: AskedParts): readonly Section[] {
   const parts = reasonsOf(policy).flatMap((reason) => {
-    const part = asked[reason]
-    const advice = adviceTexts[reason]?.(policy)
+    const part = valueIn(asked, reason)
+    const advice = valueIn(adviceTexts, reason)?.(policy)
     return part === undefined || advice === undefined ? [] : [{ ...part, reason, message: textOf(advice) }]
   })
   if (parts.length === 0) return sections

@@ -1,5 +1,5 @@
 import { durationMs, pathOfField, policyDurations, policyNumbers } from '@tranche/api-schema'
-import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
+import { type IntOrString, scaleIntOrPercent, valueIn } from '@tranche/kube-types'
 import { type Problem, problemOf } from '../problems/problem.ts'
 
 /** Reports a duration of a policy that is invalid or outside the range of its field. */
@@ -30,7 +30,7 @@ export function numberProblems(path: string, value: number | undefined): readonl
 
 /** @throws Error for a field whose range the CustomResourceDefinition would not have either */
 function rangeAt<Range>(ranges: Readonly<Record<string, Range>>, path: string): Range {
-  const range = ranges[pathOfField(path)]
+  const range = valueIn(ranges, pathOfField(path))
   if (range === undefined) throw new Error(`there is no range for ${path}`)
   return range
 }

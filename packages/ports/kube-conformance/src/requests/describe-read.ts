@@ -89,6 +89,8 @@ export function describeRead(it: ConformanceTest): void {
       { labelSelector: 'tier notin (web)', names: ['b', 'c'] },
       { labelSelector: 'zone', names: ['b'] },
       { labelSelector: '!tier', names: ['c'] },
+      { labelSelector: 'constructor', names: [] },
+      { labelSelector: 'toString notin (web)', names: ['a', 'b', 'c'] },
       { labelSelector: 'tier=db,zone in (one)', names: ['b'] },
       { labelSelector: 'tier in ()', names: [] },
     ])('selects by label: $labelSelector', async ({ labelSelector, names }, { api, namespace }) => {

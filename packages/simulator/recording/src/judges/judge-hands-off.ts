@@ -1,3 +1,4 @@
+import { ownValue } from '../world/own-value.ts'
 import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import type { Deletion } from '../world/world.ts'
@@ -139,7 +140,7 @@ const ourLabels: ReadonlySet<string> = new Set(['rollouts.kruise.io/workload-typ
 function changesNotOurs(before: RecordedDaemonSet, next: RecordedDaemonSet): readonly string[] {
   const keys = [
     ...keysChanged(before.annotations, next.annotations).filter(
-      (key) => !ourAnnotations.has(key) && !(takenOver.has(key) && next.annotations?.[key] === undefined),
+      (key) => !ourAnnotations.has(key) && !(takenOver.has(key) && ownValue(next.annotations, key) === undefined),
     ),
     ...keysChanged(before.labels, next.labels).filter((key) => !ourLabels.has(key)),
   ]
@@ -152,7 +153,7 @@ function changesNotOurs(before: RecordedDaemonSet, next: RecordedDaemonSet): rea
 }
 
 function keysChanged(before: Readonly<Record<string, string>> = {}, next: Readonly<Record<string, string>> = {}): readonly string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(next)])].filter((key) => before[key] !== next[key])
+  return [...new Set([...Object.keys(before), ...Object.keys(next)])].filter((key) => ownValue(before, key) !== ownValue(next, key))
 }
 
 function faultsOfMemory(before: RecordedDaemonSet, next: RecordedDaemonSet): readonly string[] {

@@ -1,3 +1,4 @@
+import { ownValue } from '../world/own-value.ts'
 import { stepsIn } from '../world/orders.ts'
 import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
 import type { Deletion } from '../world/world.ts'
@@ -37,8 +38,8 @@ function faultOf({ daemonSet, pod }: Deletion, rules: RecordedNodeRules): Fault 
     return { guarantee: 'G3', text: 'the node rules of the policy exclude the node from this step' }
   if (daemonSet.inFlight.has(story) || daemonSet.robbed.has(story)) return null
   for (const { topologyKey, maxUnavailable } of rules.spread ?? []) {
-    const value = node.labels?.[topologyKey]
-    const others = [...daemonSet.inFlight].filter((other) => other.node?.labels?.[topologyKey] === value)
+    const value = ownValue(node.labels, topologyKey)
+    const others = [...daemonSet.inFlight].filter((other) => ownValue(other.node?.labels, topologyKey) === value)
     if (others.length < maxUnavailable) continue
     const names = others.map(({ name }) => name).join(', ')
     return {

@@ -1,3 +1,4 @@
+import { ownValue } from '../world/own-value.ts'
 import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { isInMaintenance } from '../world/maintenance.ts'
@@ -275,7 +276,7 @@ function faultOfChoice(chosen: readonly Candidate[], others: readonly Candidate[
     return `the permits are out of order: ${chosen.map(({ pod }) => pod.name).join(', ')}`
   const last = chosen.at(-1)!
   const isOfItsKind = ({ place }: Candidate): boolean =>
-    spread.every(({ topologyKey }) => place.labels?.[topologyKey] === last.place.labels?.[topologyKey])
+    spread.every(({ topologyKey }) => ownValue(place.labels, topologyKey) === ownValue(last.place.labels, topologyKey))
   const passedOver = others.find((other) => isOfItsKind(other) && compare(other, last) < 0)
   return passedOver === undefined ? null : `${last.pod.name} was chosen before ${passedOver.pod.name} on ${passedOver.node}`
 }

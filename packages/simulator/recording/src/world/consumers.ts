@@ -1,3 +1,4 @@
+import { ownValue } from './own-value.ts'
 import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import { matchesAll } from './eligibility.ts'
 import type { RecordedConsumer } from './terms.ts'
@@ -67,7 +68,7 @@ export function followConsumers(): Consumers {
 
 function matchesLabels(selector: NonNullable<RecordedConsumer['selector']>, labels: Readonly<Record<string, string>>): boolean {
   const equal = Object.entries(selector.matchLabels ?? {})
-  return equal.every(([key, value]) => labels[key] === value) && matchesAll(selector.matchExpressions ?? [], labels)
+  return equal.every(([key, value]) => ownValue(labels, key) === value) && matchesAll(selector.matchExpressions ?? [], labels)
 }
 
 /** @see core/v1 PersistentVolume and PersistentVolumeClaim */

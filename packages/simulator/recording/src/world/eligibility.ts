@@ -1,3 +1,4 @@
+import { ownValue } from './own-value.ts'
 import type { RecordedNode, RecordedPlacement, RecordedRequirement, RecordedTerm } from '../record/recorded-write.ts'
 
 type Toleration = NonNullable<RecordedPlacement['tolerations']>[number]
@@ -37,8 +38,7 @@ function isSelected(placement: RecordedPlacement, node: RecordedNode): boolean {
 }
 
 function hasLabels({ nodeSelector = {} }: RecordedPlacement, { labels = {} }: RecordedNode): boolean {
-  for (const key in nodeSelector) if (labels[key] !== nodeSelector[key]) return false
-  return true
+  return Object.entries(nodeSelector).every(([key, value]) => ownValue(labels, key) === value)
 }
 
 /** Terms are alternatives. An empty term, like an empty list of terms, matches no node. */
@@ -49,14 +49,14 @@ function inSomeTerm({ nodeSelectorTerms }: RecordedPlacement, node: RecordedNode
 function isMet({ matchExpressions = [], matchFields = [] }: RecordedTerm, { name, labels = {} }: RecordedNode): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false
   return (
-    matchExpressions.every((asked) => holds(asked, labels[asked.key])) &&
+    matchExpressions.every((asked) => holds(asked, ownValue(labels, asked.key))) &&
     matchFields.every((asked) => asked.key === 'metadata.name' && asked.values?.length === 1 && isNameTest(asked) && holds(asked, name))
   )
 }
 
 /** Whether the labels meet all requirements. */
 export function matchesAll(requirements: readonly RecordedRequirement[], labels: Readonly<Record<string, string>>): boolean {
-  return requirements.every((asked) => holds(asked, labels[asked.key]))
+  return requirements.every((asked) => holds(asked, ownValue(labels, asked.key)))
 }
 
 function isNameTest({ operator }: RecordedRequirement): boolean {

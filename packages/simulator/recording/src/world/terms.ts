@@ -1,3 +1,4 @@
+import { ownValue } from './own-value.ts'
 import type { RecordedNode, RecordedRequirement } from '../record/recorded-write.ts'
 import { matchesAll } from './eligibility.ts'
 
@@ -54,7 +55,7 @@ export interface RecordedSelector {
 
 /** Whether the selector matches the node; an empty selector matches all nodes. */
 export function selects({ matchLabels = {}, matchExpressions = [] }: RecordedSelector, { labels = {} }: RecordedNode): boolean {
-  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value) && matchesAll(matchExpressions, labels)
+  return Object.entries(matchLabels).every(([key, value]) => ownValue(labels, key) === value) && matchesAll(matchExpressions, labels)
 }
 
 /** Whether the rules include the node in the first `steps` steps; undefined: in any step. */

@@ -3,7 +3,7 @@ import { type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import { type Engine, putObject } from './engine.ts'
 import { forbidden } from '../model/errors.ts'
 import { type NanoAmounts, readAmounts } from '../quota/pod-resources.ts'
-import { formatQuantity, quantityForm } from '@tranche/kube-types'
+import { formatQuantity, quantityForm, valueIn } from '@tranche/kube-types'
 import type { Served } from '../resources/registry.ts'
 import type { ApiRequest } from '../model/request.ts'
 import { isInScope, isPods, resourcesFor, usageOf } from '../quota/usage.ts'
@@ -46,7 +46,7 @@ function chargeOf(served: Served, object: ApiObject, usage: NanoAmounts, quota: 
   const refuse = (why: string): Error => forbidden(served.id, name, why)
   const missing = isPods(served.id) ? missingAmounts(objectOrEmpty(object['spec']), limited) : []
   if (missing.length > 0) throw refuse(`failed quota: ${quota.metadata.name}: must specify ${missing.join('; ')}`)
-  if (limited.some((resource) => used[resource] === undefined))
+  if (limited.some((resource) => valueIn(used, resource) === undefined))
     throw refuse(`status unknown for quota: ${quota.metadata.name}, resources: ${[...limited].sort().join(',')}`)
   const asked = limited.filter((resource) => (usage.get(resource) ?? 0n) > 0n).sort()
   const [isUsed, isHard] = [readAmounts(used), readAmounts(hard)]

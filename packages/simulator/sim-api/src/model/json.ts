@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 /** JSON object that is not known to be a Kubernetes object. */
 export type JsonObject = { readonly [field: string]: unknown }
 
@@ -101,7 +102,7 @@ function listsEqual(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 function fieldsEqual(a: JsonObject, b: JsonObject): boolean {
-  for (const field of Object.keys(a)) if (!jsonEqual(a[field], b[field])) return false
-  for (const field of Object.keys(b)) if (b[field] !== undefined && a[field] === undefined) return false
+  for (const field of Object.keys(a)) if (!jsonEqual(a[field], valueIn(b, field))) return false
+  for (const field of Object.keys(b)) if (b[field] !== undefined && valueIn(a, field) === undefined) return false
   return true
 }

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { StatusCause } from './status-error.ts'
 import { type JsonObject, listOrEmpty, objectOrEmpty } from './json.ts'
 import { invalid, notAllowed, required } from './field-errors.ts'
@@ -10,7 +11,7 @@ export function isEmptySelector(selector: JsonObject): boolean {
 
 /** @returns whether the labels meet all requirements of the LabelSelector; an empty one has none */
 export function selectsLabels(selector: JsonObject, labels: JsonObject): boolean {
-  const equal = Object.entries(objectOrEmpty(selector['matchLabels'])).every(([key, value]) => labels[key] === value)
+  const equal = Object.entries(objectOrEmpty(selector['matchLabels'])).every(([key, value]) => valueIn(labels, key) === value)
   return equal && listOrEmpty(selector['matchExpressions']).every((requirement) => meets(objectOrEmpty(requirement), labels))
 }
 
@@ -44,7 +45,7 @@ function requirementCauses(requirement: JsonObject, field: string): readonly Sta
 }
 
 function meets(requirement: JsonObject, labels: JsonObject): boolean {
-  const value = labels[String(requirement['key'])]
+  const value = valueIn(labels, String(requirement['key']))
   const listed = listOrEmpty(requirement['values']).includes(value)
   switch (requirement['operator']) {
     case 'In':

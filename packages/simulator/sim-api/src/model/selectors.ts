@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { ApiObject } from './client.ts'
 import type { ApiStatusError } from './status-error.ts'
 import { badRequest } from './errors.ts'
@@ -68,14 +69,14 @@ function parseRequirement(text: string): Matches | null {
   const existence = /^(!?)\s*(\S+)$/.exec(text)
   if (existence === null || !isQualifiedName(existence[2]!)) return null
   const [, not, key] = existence
-  return (object) => (object.metadata.labels?.[key!] !== undefined) === (not === '')
+  return (object) => (valueIn(object.metadata.labels, key!) !== undefined) === (not === '')
 }
 
 /** An object without the label matches `!=` and `notin`. */
 function setRequirement(key: string, positive: boolean, values: readonly string[]): Matches | null {
   if (!isQualifiedName(key) || !values.every(isLabelValue)) return null
   return (object) => {
-    const value = object.metadata.labels?.[key]
+    const value = valueIn(object.metadata.labels, key)
     return (value !== undefined && values.includes(value)) === positive
   }
 }
@@ -84,7 +85,7 @@ function setRequirement(key: string, positive: boolean, values: readonly string[
 function orderRequirement(key: string, isAbove: boolean, bound: number): Matches | null {
   if (!isQualifiedName(key)) return null
   return (object) => {
-    const value = object.metadata.labels?.[key] ?? ''
+    const value = valueIn(object.metadata.labels, key) ?? ''
     return /^-?\d+$/.test(value) && (isAbove ? Number(value) > bound : Number(value) < bound)
   }
 }
@@ -119,5 +120,5 @@ function unknownField(definition: ResourceDefinition, field: string): ApiStatusE
 function fieldReader(definition: ResourceDefinition, field: string): ((object: ApiObject) => string) | undefined {
   if (field === 'metadata.name') return (object) => object.metadata.name
   if (field === 'metadata.namespace' && definition.namespaced) return (object) => object.metadata.namespace ?? ''
-  return Object.hasOwn(definition.strategy.selectableFields, field) ? definition.strategy.selectableFields[field] : undefined
+  return valueIn(definition.strategy.selectableFields, field)
 }

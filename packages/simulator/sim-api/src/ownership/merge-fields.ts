@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { isObject, setField } from '../model/json.ts'
 import { fieldElement } from './path-element.ts'
 import { itemElement, itemsOf, type ListShape, type MapShape, SEVERAL, type Shape, shapeAt, shapeFor } from './shape.ts'
@@ -23,7 +24,7 @@ function mergeMaps(shape: MapShape, value: unknown, config: unknown): unknown {
   if (Object.keys(old).length === 0 && Object.keys(set).length === 0) return config
   const merged: Record<string, unknown> = {}
   for (const name of new Set([...Object.keys(old), ...Object.keys(set)])) {
-    const field = mergeFields(shapeAt(shape, fieldElement(name)), old[name], set[name])
+    const field = mergeFields(shapeAt(shape, fieldElement(name)), valueIn(old, name), valueIn(set, name))
     if (field !== undefined) setField(merged, name, field)
   }
   return Object.keys(merged).length > 0 ? merged : undefined

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { type ApiObject, resources } from '../model/client.ts'
 import { type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import { forbidden } from '../model/errors.ts'
@@ -28,7 +29,8 @@ function itemsOf(range: ApiObject): readonly JsonObject[] {
 
 function withDefaultAmounts(pod: ApiObject, items: readonly JsonObject[]): ApiObject {
   const forContainers = items.filter(({ type }) => type === 'Container')
-  const merge = (field: string): JsonObject => Object.assign({}, ...forContainers.map((item) => objectOrEmpty(item[field])))
+  const merge = (field: string): JsonObject =>
+    Object.fromEntries(forContainers.flatMap((item) => Object.entries(objectOrEmpty(item[field]))))
   const defaults = { requests: merge('defaultRequest'), limits: merge('default') }
   const spec = objectOrEmpty(pod['spec'])
   const notes: string[] = []
@@ -56,7 +58,7 @@ function filled(
     ['limits', 'limit'],
   ] as const) {
     const given = objectOrEmpty(own[kind])
-    const missing = Object.keys(defaults[kind]).filter((name) => given[name] === undefined)
+    const missing = Object.keys(defaults[kind]).filter((name) => valueIn(given, name) === undefined)
     if (missing.length === 0) continue
     result[kind] = { ...given, ...Object.fromEntries(missing.map((name) => [name, defaults[kind][name]])) }
     note(`${missing.sort().join(', ')} ${word}`)
@@ -117,5 +119,5 @@ function ratioFaults(item: JsonObject, requests: NanoAmounts, limits: NanoAmount
 
 /** The amount as written, or a number for a sum. */
 function textOf(texts: JsonObject | undefined, name: string, nano: bigint): string {
-  return String(texts?.[name] ?? Number(nano) / 1e9)
+  return String(valueIn(texts, name) ?? Number(nano) / 1e9)
 }

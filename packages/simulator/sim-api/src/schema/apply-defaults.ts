@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { JsonSchema } from '../model/json-schema.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 
@@ -7,9 +8,9 @@ export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
   if (!isObject(value)) return value
   let result: Record<string, unknown> | undefined
   const set = (name: string, next: unknown): void => {
-    if (next !== value[name]) (result ??= { ...value })[name] = next
+    if (next !== valueIn(value, name)) (result ??= { ...value })[name] = next
   }
-  for (const [name, property] of Object.entries(schema.properties ?? {})) set(name, defaulted(property, value[name]))
+  for (const [name, property] of Object.entries(schema.properties ?? {})) set(name, defaulted(property, valueIn(value, name)))
   for (const [name, property] of additionalProperties(schema, value)) set(name, applyDefaults(property, value[name]))
   return result ?? value
 }
@@ -24,7 +25,7 @@ function additionalProperties(schema: JsonSchema, value: JsonObject): (readonly 
   const additional = schema.additionalProperties
   if (additional === undefined || typeof additional === 'boolean') return []
   return Object.keys(value)
-    .filter((name) => schema.properties?.[name] === undefined)
+    .filter((name) => valueIn(schema.properties, name) === undefined)
     .map((name) => [name, additional])
 }
 

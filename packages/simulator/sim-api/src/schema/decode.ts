@@ -1,4 +1,4 @@
-import { canonicalQuantity } from '@tranche/kube-types'
+import { canonicalQuantity, valueIn } from '@tranche/kube-types'
 import { type Definition, definitionOf, type FieldType, type ScalarType } from './builtin-definitions.ts'
 import { isObject, type JsonObject, mapList, mapValues } from '../model/json.ts'
 import { childPath } from '../model/json-schema.ts'
@@ -49,7 +49,7 @@ function decodeFields(definition: Definition, { value: object, known }: Reading<
   let isSame = true
   for (const name of Object.keys(object)) {
     const value = object[name]
-    const result = decodeField(definition, name, { value, known: isObject(known) ? known[name] : undefined }, { at, walk })
+    const result = decodeField(definition, name, { value, known: isObject(known) ? valueIn(known, name) : undefined }, { at, walk })
     if (result !== value || result === undefined) isSame = false
     if (result !== undefined) decoded[name] = result
   }
@@ -99,7 +99,7 @@ function decodeValue(type: FieldType, { value, known }: Reading, at: Place, walk
       if (!isObject(value)) return refuse(type, value, at, walk)
       const before = isObject(known) ? known : {}
       return mapValues(value, (one, key) =>
-        decodeValue(type.of, { value: one, known: before[key] }, { ...at, path: childPath(at.path, key) }, walk),
+        decodeValue(type.of, { value: one, known: valueIn(before, key) }, { ...at, path: childPath(at.path, key) }, walk),
       )
     }
     case 'definition':

@@ -1,3 +1,5 @@
+import { valueIn } from '@tranche/kube-types'
+
 /**
  * @returns whether `text` has the format; an unknown format accepts everything, as in the API server
  * @see Kubernetes documentation, CustomResourceDefinition validation, "supported formats"
@@ -5,7 +7,7 @@
 export function matchesFormat(format: string, text: string): boolean {
   if (format === 'date') return isDate(text)
   if (format === 'date-time') return isDateTime(text)
-  return formats[format]?.test(text) !== false
+  return valueIn(formats, format)?.test(text) !== false
 }
 
 function isDate(text: string): boolean {

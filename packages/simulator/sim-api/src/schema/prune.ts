@@ -1,6 +1,7 @@
+import { valueIn } from '@tranche/kube-types'
 import { type Decoded, decodeBuiltin } from './decode.ts'
 import { childPath, type JsonSchema } from '../model/json-schema.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
+import { isObject, type JsonObject, setField } from '../model/json.ts'
 
 /**
  * Drops the fields that a custom resource's schema does not know and returns their paths. `apiVersion`, `kind` and `metadata` always stay.
@@ -44,9 +45,9 @@ function pruneValue(schema: JsonSchema, value: unknown, path: string, walk: Walk
 function pruneRecord(schema: JsonSchema, value: JsonObject, path: string, walk: Walk): JsonObject {
   const pruned: Record<string, unknown> = {}
   for (const [name, item] of Object.entries(value)) {
-    const property = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : schema.additionalProperties
-    if (isObject(property)) pruned[name] = pruneValue(property, item, childPath(path, name), walk)
-    else if (property === true || schema['x-kubernetes-preserve-unknown-fields'] === true) pruned[name] = item
+    const property = valueIn(schema.properties, name) ?? schema.additionalProperties
+    if (isObject(property)) setField(pruned, name, pruneValue(property, item, childPath(path, name), walk))
+    else if (property === true || schema['x-kubernetes-preserve-unknown-fields'] === true) setField(pruned, name, item)
     else walk.unknownFields.push(childPath(path, name))
   }
   return pruned

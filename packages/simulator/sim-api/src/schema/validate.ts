@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { compilePattern } from '@tranche/cel'
 import type { StatusCause } from '../model/status-error.ts'
 import { matchesFormat } from './formats.ts'
@@ -88,9 +89,10 @@ function validateRecord(schema: JsonSchema, value: JsonObject, path: string, cau
   if (count < (schema.minProperties ?? 0)) causes.push(bodyCause(path, count, `should have at least ${schema.minProperties} properties`))
   if (schema.maxProperties !== undefined && count > schema.maxProperties) causes.push(tooMany(path, count, schema.maxProperties))
   for (const name of schema.required ?? [])
-    if (value[name] === undefined) causes.push({ reason: 'FieldValueRequired', field: childPath(path, name), message: 'Required value' })
+    if (valueIn(value, name) === undefined)
+      causes.push({ reason: 'FieldValueRequired', field: childPath(path, name), message: 'Required value' })
   for (const [name, item] of Object.entries(value)) {
-    const property = schema.properties?.[name] ?? schema.additionalProperties
+    const property = valueIn(schema.properties, name) ?? schema.additionalProperties
     if (isObject(property) && item !== undefined) validateValue(property, item, childPath(path, name), causes)
   }
 }

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { isObject, type JsonObject, listOrEmpty, mapList, objectOrEmpty } from '../model/json.ts'
 
 /**
@@ -76,7 +77,7 @@ function defaultProbe(probe: JsonObject): JsonObject {
 function defaultResources(resources: JsonObject): JsonObject {
   const limits = objectOrEmpty(resources['limits'])
   const requests = objectOrEmpty(resources['requests'])
-  const missing = Object.keys(limits).filter((name) => requests[name] === undefined)
+  const missing = Object.keys(limits).filter((name) => valueIn(requests, name) === undefined)
   if (missing.length === 0) return resources
   return { ...resources, requests: { ...requests, ...Object.fromEntries(missing.map((name) => [name, limits[name]])) } }
 }

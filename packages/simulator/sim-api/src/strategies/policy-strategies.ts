@@ -4,7 +4,7 @@ import { isObject, jsonEqual, type JsonObject, listOrEmpty, mapList, objectOrEmp
 import { invalid, notAllowed, notSupported } from '../model/field-errors.ts'
 import { labelSelectorCauses } from '../model/label-selector.ts'
 import { notNegative } from './pod-template-validation.ts'
-import { parseQuantity } from '@tranche/kube-types'
+import { parseQuantity, valueIn } from '@tranche/kube-types'
 import type { Strategy } from '../model/resource-definition.ts'
 import { sizeCauses } from './size.ts'
 import { plainStrategy } from './strategies.ts'
@@ -111,7 +111,7 @@ function priorityClassCauses(object: ApiObject): readonly StatusCause[] {
   const { value, preemptionPolicy: policy } = object
   const isSystem = name.startsWith(SYSTEM_PREFIX)
   const causes: StatusCause[] = []
-  if (isSystem && systemPriorityClasses[name] !== value)
+  if (isSystem && valueIn(systemPriorityClasses, name) !== value)
     causes.push(
       notAllowed(
         'metadata.name',
@@ -126,6 +126,6 @@ function priorityClassCauses(object: ApiObject): readonly StatusCause[] {
 }
 
 function whyNotSystem(name: string): string {
-  const value = systemPriorityClasses[name]
+  const value = valueIn(systemPriorityClasses, name)
   return value === undefined ? `${name} is not a known system priority class` : `value of ${name} PriorityClass must be ${value}`
 }

@@ -7,6 +7,7 @@ import {
   type LabelSelector,
   type Pod,
   scaleIntOrPercent,
+  valueIn,
 } from '@tranche/kube-types'
 import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
 import { isReady, isTerminating } from '../daemonset/nodes/pod-facts.ts'
@@ -69,7 +70,7 @@ export function planBudget(
   const sizes = sizesOf(budget, pods, ports.whyNoScale)
   if (typeof sizes === 'string') return failed(budget, sizes, nowMs)
   const { disruptedPods, notDeleted, recheckAfterMs } = disruptionsOf(budget, pods, nowMs)
-  const currentHealthy = pods.filter((pod) => isHealthy(pod) && disruptedPods[pod.metadata.name] === undefined).length
+  const currentHealthy = pods.filter((pod) => isHealthy(pod) && valueIn(disruptedPods, pod.metadata.name) === undefined).length
   const disruptionsAllowed = sizes.expectedPods > 0 ? Math.max(0, currentHealthy - sizes.desiredHealthy) : 0
   const observedGeneration = budget.metadata.generation ?? 0
   const counted = { ...sizes, currentHealthy, disruptionsAllowed, observedGeneration }
@@ -120,7 +121,7 @@ function disruptionsOf({ status }: DisruptionBudget, pods: readonly Pod[], nowMs
   const notDeleted: Pod[] = []
   let recheckAfterMs: number | null = null
   for (const pod of pods) {
-    const since = status?.disruptedPods?.[pod.metadata.name]
+    const since = valueIn(status?.disruptedPods, pod.metadata.name)
     if (since === undefined || pod.metadata.deletionTimestamp !== undefined) continue
     const leftMs = Date.parse(since) + DELETION_TIMEOUT_MS - nowMs
     if (leftMs < 0) notDeleted.push(pod)

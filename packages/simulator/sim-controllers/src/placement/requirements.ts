@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { LabelSelector, LabelSelectorRequirement, Node, NodeSelectorTerm } from '@tranche/kube-types'
 
 type Labels = Readonly<Record<string, string>>
@@ -17,7 +18,7 @@ export function isEmptySelector(selector: LabelSelector): boolean {
 
 /** @returns whether the labels contain all the required ones */
 export function matchesAllLabels(wanted: Labels = {}, labels: Labels = {}): boolean {
-  return Object.entries(wanted).every(([key, value]) => labels[key] === value)
+  return Object.entries(wanted).every(([key, value]) => valueIn(labels, key) === value)
 }
 
 /**
@@ -40,7 +41,7 @@ function matchesTerm(term: NodeSelectorTerm, node: Node): boolean {
 
 /** @returns undefined when the requirement itself is invalid */
 function matchesLabel({ key, operator, values = [] }: LabelSelectorRequirement, labels: Labels): boolean | undefined {
-  const value = labels[key]
+  const value = valueIn(labels, key)
   switch (operator) {
     case 'In':
       return values.length === 0 ? undefined : value !== undefined && values.includes(value)

@@ -93,17 +93,17 @@ async function countUsed(
   hard: Readonly<Record<string, string>>,
   nowMs: number,
 ): Promise<Readonly<Record<string, string>>> {
-  const used: Record<string, bigint> = {}
+  const used = new Map<string, bigint>()
   for (const { id, names } of limitedBy(client, quota as unknown as Quota)) {
-    for (const name of names) used[name] ??= 0n
+    for (const name of names) used.set(name, used.get(name) ?? 0n)
     const { items } = await client.list(id, { namespace: quota.metadata.namespace ?? '' })
     for (const object of items) {
       if (!isInScope(quota['spec'] as Readonly<Record<string, unknown>>, id, object)) continue
       const usage = usageOf(id, object, nowMs)
-      for (const name of names) used[name] = used[name]! + (usage.get(name) ?? 0n)
+      for (const name of names) used.set(name, used.get(name)! + (usage.get(name) ?? 0n))
     }
   }
-  return Object.fromEntries(Object.entries(used).map(([name, nano]) => [name, formatQuantity(nano, quantityForm(hard[name]))]))
+  return Object.fromEntries([...used].map(([name, nano]) => [name, formatQuantity(nano, quantityForm(hard[name]))]))
 }
 
 /** Resources whose objects count towards the quota. */

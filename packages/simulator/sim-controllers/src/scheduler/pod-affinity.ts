@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { LabelSelector, Node, Pod } from '@tranche/kube-types'
 import { matchesPlacement } from '../placement/node-eligibility.ts'
 import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
@@ -38,10 +39,10 @@ function refusalBySpread(pod: Pod, node: Node, capacities: readonly NodeCapacity
   const counted = capacities.filter(
     (capacity) =>
       matchesPlacement(specOf(pod), capacity.node) &&
-      constraints.every((one) => capacity.node.metadata.labels?.[one.topologyKey] !== undefined),
+      constraints.every((one) => valueIn(capacity.node.metadata.labels, one.topologyKey) !== undefined),
   )
   for (const constraint of constraints) {
-    const domain = node.metadata.labels?.[constraint.topologyKey]
+    const domain = valueIn(node.metadata.labels, constraint.topologyKey)
     if (domain === undefined) return { reasons: [`${NO_SPREAD} (missing required label)`], isFinal: true }
     if (skewOf(pod, domain, constraint, counted) > constraint.maxSkew) return { reasons: [NO_SPREAD], isFinal: false }
   }
@@ -52,7 +53,7 @@ function skewOf(pod: Pod, domain: string, constraint: SpreadConstraint, capaciti
   const { topologyKey, labelSelector, minDomains = 1 } = constraint
   const counts = new Map<string, number>()
   for (const { node, pods } of capacities) {
-    const here = node.metadata.labels![topologyKey]!
+    const here = valueIn(node.metadata.labels, topologyKey)!
     const matching = [...pods.values()].filter((other) => isNear(pod, other) && selects(labelSelector, other)).length
     counts.set(here, (counts.get(here) ?? 0) + matching)
   }
@@ -64,7 +65,7 @@ function refusalByAffinity(pod: Pod, node: Node, capacities: readonly NodeCapaci
   const terms = specOf(pod).affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   if (terms.length === 0) return undefined
   const refusal: Refusal = { reasons: [NO_AFFINITY], isFinal: true }
-  if (terms.some(({ topologyKey }) => node.metadata.labels?.[topologyKey] === undefined)) return refusal
+  if (terms.some(({ topologyKey }) => valueIn(node.metadata.labels, topologyKey) === undefined)) return refusal
   const friends = matchingPods(capacities, (other) => terms.every((term) => matchesTerm(term, pod, other)))
   if (terms.every((term) => friends.some((friend) => isSameDomain(term, node, friend.node)))) return undefined
   // The first of a series of pods with affinity to their own kind would wait forever.
@@ -98,8 +99,8 @@ function matchesTerm({ labelSelector, namespaces = [], namespaceSelector }: PodA
 }
 
 function isSameDomain({ topologyKey }: PodAffinityTerm, a: Node, b: Node): boolean {
-  const domain = a.metadata.labels?.[topologyKey]
-  return domain !== undefined && domain === b.metadata.labels?.[topologyKey]
+  const domain = valueIn(a.metadata.labels, topologyKey)
+  return domain !== undefined && domain === valueIn(b.metadata.labels, topologyKey)
 }
 
 function isNear(a: Pod, b: Pod): boolean {

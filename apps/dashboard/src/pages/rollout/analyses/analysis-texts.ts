@@ -4,7 +4,7 @@ import type { StateLook } from '../../../format/outcome-text.ts'
 /** One measurement of an analysis. */
 export type AnalysisMeasurement = AnalysisReport['measurements'][number]
 
-const looks: Readonly<Record<AnalysisReport['phase'], StateLook>> = {
+const known: Readonly<Record<AnalysisReport['phase'], StateLook>> = {
   Pending: { word: 'Not started', glyph: '·', tone: 'quiet' },
   Running: { word: 'Running', glyph: '▶', tone: 'busy' },
   Successful: { word: 'Successful', glyph: '✓', tone: 'good' },
@@ -12,10 +12,11 @@ const looks: Readonly<Record<AnalysisReport['phase'], StateLook>> = {
   Inconclusive: { word: 'Inconclusive', glyph: '?', tone: 'wait' },
   Error: { word: 'Error', glyph: '!', tone: 'wait' },
 }
+const looks: ReadonlyMap<string, StateLook> = new Map(Object.entries(known))
 
 /** @returns how the phase of an analysis or a measurement is shown; a phase of a newer server is shown as it is */
 export function lookOfPhase(phase: string): StateLook {
-  return (looks as Readonly<Record<string, StateLook>>)[phase] ?? { word: phase, glyph: '·', tone: 'quiet' }
+  return looks.get(phase) ?? { word: phase, glyph: '·', tone: 'quiet' }
 }
 
 const limitWords = { '<': 'below', '<=': 'at most', '>': 'above', '>=': 'at least' } as const

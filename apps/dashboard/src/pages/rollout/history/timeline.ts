@@ -40,24 +40,26 @@ function msOf({ at }: TimelineEntry): number {
   return at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(at)
 }
 
-const results: Readonly<Record<string, StateLook>> = {
-  Completed: { word: 'Completed', glyph: '✓', tone: 'good' },
-  RolledBack: { word: 'Rolled back', glyph: '↩', tone: 'wait' },
-  Failed: { word: 'Failed', glyph: '✕', tone: 'bad' },
-  Superseded: { word: 'Superseded', glyph: '–', tone: 'quiet' },
-  Stopped: { word: 'Stopped', glyph: '■', tone: 'wait' },
-  Done: { word: 'Done', glyph: '✓', tone: 'good' },
-  Running: { word: 'Running', glyph: '▶', tone: 'busy' },
-  Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
-  Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
-  Accepted: { word: 'Accepted', glyph: '✓', tone: 'good' },
-  Written: { word: 'Written', glyph: '✓', tone: 'good' },
-  Refused: { word: 'Rejected', glyph: '✕', tone: 'bad' },
-}
+const results: ReadonlyMap<string, StateLook> = new Map(
+  Object.entries({
+    Completed: { word: 'Completed', glyph: '✓', tone: 'good' },
+    RolledBack: { word: 'Rolled back', glyph: '↩', tone: 'wait' },
+    Failed: { word: 'Failed', glyph: '✕', tone: 'bad' },
+    Superseded: { word: 'Superseded', glyph: '–', tone: 'quiet' },
+    Stopped: { word: 'Stopped', glyph: '■', tone: 'wait' },
+    Done: { word: 'Done', glyph: '✓', tone: 'good' },
+    Running: { word: 'Running', glyph: '▶', tone: 'busy' },
+    Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
+    Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
+    Accepted: { word: 'Accepted', glyph: '✓', tone: 'good' },
+    Written: { word: 'Written', glyph: '✓', tone: 'good' },
+    Refused: { word: 'Rejected', glyph: '✕', tone: 'bad' },
+  }),
+)
 
 /** @returns how the result of a release or an action is shown; one of a newer server is shown by its name */
 export function resultLook(result: string): StateLook {
-  return results[result] ?? { word: result, glyph: '·', tone: 'quiet' }
+  return results.get(result) ?? { word: result, glyph: '·', tone: 'quiet' }
 }
 
 /** @returns the version of a release, `v2 (revision 2)`; its hash if the revision is no longer in the history */
@@ -97,11 +99,13 @@ function blockedEntry({ digest, revision, reason, at, reverted, reverts = 0 }: B
   }
 }
 
-const sources: Readonly<Record<string, string>> = { rest: 'over the REST API', cli: 'with the command line', hook: 'by a hook' }
+const sources: ReadonlyMap<string, string> = new Map(
+  Object.entries({ rest: 'over the REST API', cli: 'with the command line', hook: 'by a hook' }),
+)
 
 function actionEntry(action: Action): TimelineEntry {
   const { id, at, by, reason, via, from, result, refusal } = action
-  const source = `${sources[via] ?? `by ${via}`}${from === undefined ? '' : ` from ${from}`}`
+  const source = `${sources.get(via) ?? `by ${via}`}${from === undefined ? '' : ` from ${from}`}`
   return {
     id,
     at,

@@ -1,5 +1,5 @@
 import type { PatchOperation } from '@tranche/fence'
-import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_DAEMONSET, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_DAEMONSET, WORKLOAD_TYPE_LABEL, valueIn } from '@tranche/kube-types'
 
 /** Changes to a DaemonSet in one write; Tranche changes nothing else of the user's object (G11). */
 export interface DaemonSetChange {
@@ -42,13 +42,13 @@ function testsOfValues(
 ): readonly PatchOperation[] | null {
   const { generation, annotations: present = {} } = metadata
   const control = daemonSetAnnotations.controlInfo
-  const replaced = Object.entries(annotations).filter(([key, value]) => (present[key] ?? null) !== value)
-  const isByValue = workloadTypeLabel === undefined && strategy === undefined && replaced.every(([key]) => key in present)
-  if (!isByValue || !(control in present)) return null
+  const replaced = Object.entries(annotations).filter(([key, value]) => (valueIn(present, key) ?? null) !== value)
+  const isByValue = workloadTypeLabel === undefined && strategy === undefined && replaced.every(([key]) => Object.hasOwn(present, key))
+  if (!isByValue || !Object.hasOwn(present, control)) return null
   const keys = new Set([control, ...replaced.map(([key]) => key)])
   return [
     { op: 'test', path: '/metadata/generation', value: generation },
-    ...[...keys].map((key): PatchOperation => ({ op: 'test', path: annotationPath(key), value: present[key] })),
+    ...[...keys].map((key): PatchOperation => ({ op: 'test', path: annotationPath(key), value: valueIn(present, key) })),
   ]
 }
 

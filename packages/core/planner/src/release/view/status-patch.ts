@@ -36,6 +36,6 @@ export function statusPatch(
 function changesOf(present: object, members: Readonly<Record<string, unknown>>): readonly PatchOperation[] {
   return Object.entries(members).flatMap(([field, value]): PatchOperation[] => {
     if (value !== null && value !== undefined) return [{ op: 'add', path: `/status/${field}`, value }]
-    return field in present ? [{ op: 'remove', path: `/status/${field}` }] : []
+    return Object.hasOwn(present, field) ? [{ op: 'remove', path: `/status/${field}` }] : []
   })
 }

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { CelType } from '@tranche/cel'
 import type { JsonSchema } from '../../model/json-schema.ts'
 
@@ -30,7 +31,8 @@ function objectType(schema: JsonSchema, isRoot: boolean): CelType {
   if (typeof additional === 'object')
     return { kind: 'map', of: celTypeOf(additional), ...(schema.maxProperties !== undefined && { maxSize: schema.maxProperties }) }
   const fields: Record<string, CelType> = isRoot || schema['x-kubernetes-embedded-resource'] === true ? { ...rootFields } : {}
-  for (const [name, property] of Object.entries(schema.properties ?? {})) if (fields[name] === undefined) fields[name] = celTypeOf(property)
+  for (const [name, property] of Object.entries(schema.properties ?? {}))
+    if (valueIn(fields, name) === undefined) fields[name] = celTypeOf(property)
   return { kind: 'object', fields }
 }
 

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { StatusCause } from '../../model/status-error.ts'
 import { isObject, jsonEqual } from '../../model/json.ts'
 import { childPath } from '../../model/json-schema.ts'
@@ -34,7 +35,7 @@ function evaluateTree(tree: RuleTree, placed: Placed, causes: StatusCause[]): vo
   if (!isObject(value)) return
   const before = isObject(old) ? old : {}
   for (const [name, below] of tree.properties)
-    evaluateTree(below, { value: value[name], old: before[name], path: childPath(path, name) }, causes)
+    evaluateTree(below, { value: valueIn(value, name), old: valueIn(before, name), path: childPath(path, name) }, causes)
   if (tree.items === undefined) return
   for (const [name, item] of Object.entries(value))
     evaluateTree(tree.items, { value: item, old: before[name], path: `${path}[${name}]` }, causes)
