@@ -34,3 +34,25 @@ it('a release follows a template that excludes nodes, and drops their permits (F
   expect(await nodesOn(stage, 'v2')).toEqual([...keep.slice(0, 5), 'node-009'])
   expectKept(stage)
 })
+
+it('a label that every object of JavaScript seems to have is absent from nodes without it (G3)', async () => {
+  stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '25%', pause: {} }, { replicas: '100%' }] })
+  const absent = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'constructor', operator: 'DoesNotExist' }] }] }
+  await stage.patchDaemonSet({
+    spec: {
+      template: {
+        spec: {
+          affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: absent } },
+          containers: [{ name: 'agent', image: 'registry.example/node-agent:v2' }],
+        },
+      },
+    },
+  })
+  await untilPausedAt(stage, 1)
+  expect((await stage.daemonSet()).status?.desiredNumberScheduled).toBe(8)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(2)
+  await stage.approve()
+  await untilReleased(stage, 'v2')
+  expect(await nodesOn(stage, 'v2')).toHaveLength(8)
+  expectKept(stage)
+})

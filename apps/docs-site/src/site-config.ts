@@ -85,8 +85,8 @@ function accessibleParts(): SitePlugin {
     name: 'accessible-parts',
     enforce: 'pre',
     transform(code: string, id: string) {
-      const part = Object.keys(corrections).find((name) => id.endsWith(`/${name}.vue`))
-      return part === undefined ? null : corrections[part]!.reduce(replaceOnce, code)
+      const part = Object.entries(corrections).find(([name]) => id.endsWith(`/${name}.vue`))
+      return part === undefined ? null : part[1].reduce(replaceOnce, code)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,7 +9,7 @@ import { PROBLEM_TYPE, problemDetailsOf } from './problems.ts'
 /** Answers requests that are not valid HTTP with a problem, if the socket is still writable. */
 export function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [status, detail] = badHttp[error.code ?? ''] ?? [400, 'The request is not HTTP/1.1.']
+  const [status, detail] = valueIn(badHttp, error.code ?? '') ?? [400, 'The request is not HTTP/1.1.']
   const body = bodyOf(status, detail)
   const head = `HTTP/1.1 ${status} Bad Request\r\ncontent-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
   socket.end(head + body)

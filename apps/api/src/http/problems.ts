@@ -99,5 +99,5 @@ function messageOf(error: unknown): string {
 const contexts: Readonly<Record<string, string>> = { params: 'path', querystring: 'query', headers: 'header', body: 'body' }
 
 function fieldsOf({ issues, validationContext = 'body' }: SchemaViolation): FieldsInvalid {
-  return new FieldsInvalid(fieldProblems(contexts[validationContext] ?? validationContext, issues))
+  return new FieldsInvalid(fieldProblems(valueIn(contexts, validationContext) ?? validationContext, issues))
 }

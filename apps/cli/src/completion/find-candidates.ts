@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { Command, Option } from 'commander'
 import { commandAt, sharedOptions } from '../options/command-first.ts'
 import { type TypedWords, typedWords } from './typed-words.ts'
@@ -96,7 +97,7 @@ function behindCommand({ command, before, option, typed }: Line): Found {
   if (typed.startsWith('-')) return plain(options.filter(({ hidden }) => !hidden).map(toCandidate), typed)
   const argument = command.registeredArguments[names.length]?.name() ?? ''
   if (argument === 'shell') return plain(['bash', 'zsh', 'fish'].map(withoutAbout), typed)
-  const what = askedArguments[argument]
+  const what = valueIn(askedArguments, argument)
   return what === undefined ? nothing : { ...nothing, ask: { ...asked, what } }
 }
 
@@ -121,9 +122,9 @@ function withoutAbout(word: string): CompletionCandidate {
 
 function valueCandidates(option: Option, asked: Asked, typed: string): Found {
   const name = option.long ?? ''
-  const what = askedValues[name]
+  const what = valueIn(askedValues, name)
   if (what !== undefined) return { ...nothing, ask: { ...asked, what } }
-  return { ...plain((fixedValues[name] ?? []).map(withoutAbout), typed), files: fileValues.test(option.flags) }
+  return { ...plain((valueIn(fixedValues, name) ?? []).map(withoutAbout), typed), files: fileValues.test(option.flags) }
 }
 
 function optionOf(options: readonly Option[], word: string | null | undefined): Option | undefined {

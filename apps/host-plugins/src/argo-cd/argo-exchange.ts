@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { KubeObject } from '@tranche/kube-types'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import { errorResponse, isWatch, jsonResponse } from '../reading/host-response.ts'
@@ -152,7 +153,7 @@ function sharedTree({ api, nowMs }: ArgoExchangeOptions): () => Promise<ArgoTree
 }
 
 function refOf({ group, version, plural, namespace, name }: KubePath): ArgoRef | null {
-  const kind = kinds[plural]
+  const kind = valueIn(kinds, plural)
   return kind === undefined ? null : { group, version, kind, namespace, name }
 }
 

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { type LiveState, type MissingParts, ProblemNote, useFleet } from '@tranche/dashboard'
 import { type ReactNode, useSyncExternalStore } from 'react'
 import { lackText } from '../reading/lack.ts'
@@ -53,7 +54,7 @@ const consequences: Readonly<Record<string, string>> = {
 }
 
 function consequenceOf(resource: string): string {
-  return consequences[resource] ?? ''
+  return valueIn(consequences, resource) ?? ''
 }
 
 function Stale({ live }: { readonly live: LiveState }): ReactNode {

@@ -57,10 +57,10 @@ export function whatIsAsked({ method, path }: WireRequest): { readonly verb: str
   const [route = '', query = ''] = path.split('?', 2)
   const found = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/(?=.))?([^/]+)(\/[^/]+)?/.exec(route)
   const [, resource = 'other', name] = found ?? []
-  if (method !== 'GET') return { verb: verbs[method] ?? 'other', resource }
+  if (method !== 'GET') return { verb: verbs.get(method) ?? 'other', resource }
   if (found === null) return { verb: 'get', resource }
   if (name !== undefined) return { verb: 'get', resource }
   return { verb: /(^|&)watch=true(&|$)/.test(query) ? 'watch' : 'list', resource }
 }
 
-const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+const verbs: ReadonlyMap<string, string> = new Map(Object.entries({ POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }))

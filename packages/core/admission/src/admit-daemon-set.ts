@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import { growthOf, specOf } from '@tranche/fit'
-import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_LABEL, valueIn } from '@tranche/kube-types'
 import {
   isDaemonSetRef,
   problemText,
@@ -124,7 +124,7 @@ function isWhole(daemonSet: DaemonSet): boolean {
 /** Whether a release holds the DaemonSet or has left nodes behind, or Tranche stored its strategy at the binding. */
 function isHeld(daemonSet: DaemonSet): boolean {
   const { originalUpdateStrategy, inProgressing, controlInfo } = daemonSetAnnotations
-  return [originalUpdateStrategy, inProgressing, controlInfo].some((key) => daemonSet.metadata.annotations?.[key] !== undefined)
+  return [originalUpdateStrategy, inProgressing, controlInfo].some((key) => valueIn(daemonSet.metadata.annotations, key) !== undefined)
 }
 
 function ourAnnotations(daemonSet: DaemonSet): Readonly<Record<string, string>> {
@@ -206,7 +206,7 @@ function strategyWarnings(oldObject: DaemonSet, newObject: DaemonSet, name: stri
 }
 
 function keyWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly string[] {
-  const changed = Object.entries(ourAnnotations(oldObject)).filter(([key, value]) => newObject.metadata.annotations?.[key] !== value)
+  const changed = Object.entries(ourAnnotations(oldObject)).filter(([key, value]) => valueIn(newObject.metadata.annotations, key) !== value)
   if (changed.length === 0) return []
   return [`annotations of the release were restored: ${changed.map(([key]) => key).join(', ')}`]
 }

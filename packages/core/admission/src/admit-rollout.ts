@@ -1,5 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { rolloutAnnotations, valueIn } from '@tranche/kube-types'
 import {
   adviseRollout,
   checkRollout,
@@ -76,7 +76,7 @@ function isJudgedAgain(before: Rollout, after: Rollout): boolean {
 }
 
 function judgedPart({ metadata, spec }: Rollout): unknown {
-  return [spec, Object.values(rolloutAnnotations).map((key) => metadata.annotations?.[key] ?? null)]
+  return [spec, Object.values(rolloutAnnotations).map((key) => valueIn(metadata.annotations, key) ?? null)]
 }
 
 function takenProblems(rollout: Rollout, others: readonly Rollout[]): readonly Problem[] {

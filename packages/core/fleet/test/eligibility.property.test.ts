@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { plainlyDesired, plainlySchedulable } from './plain-eligibility.ts'
 
 /** Few keys and values, so that many requirements are about one label and many hold. */
-const keys = fc.constantFrom('a', 'b', 'c', 'd')
+const keys = fc.constantFrom('a', 'b', 'c', 'd', 'constructor')
 const numbers = ['5', '-5', '+5', '005', '9223372036854775807', '-9223372036854775808', '9223372036854775808', '-9223372036854775809']
 const values = fc.oneof(fc.constantFrom('x', 'y', '', '0', '1', '2', '10'), fc.constantFrom(...numbers))
 const names = fc.constantFrom('node-1', 'node-2', 'node-3')

@@ -125,7 +125,7 @@ function constantOf(node: unknown): unknown {
 }
 
 function isOperator(op: string): op is Operator {
-  return op in flipped
+  return Object.hasOwn(flipped, op)
 }
 
 function isExpression(value: unknown): value is ExpressionNode {

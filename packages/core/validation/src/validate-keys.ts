@@ -1,4 +1,4 @@
-import { type DaemonSet, daemonSetAnnotations, parseTime, readJson } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, parseTime, readJson, valueIn } from '@tranche/kube-types'
 import { isLabelValue, isObjectName } from './fields/names.ts'
 import { type Problem, problemOf } from './problems/problem.ts'
 import type { ProblemRule } from './problems/rules.ts'
@@ -26,7 +26,7 @@ const keyRules: Readonly<Record<Key, { readonly rule: ProblemRule; readonly hold
  */
 export function validateKeys({ annotations = {} }: Pick<DaemonSet['metadata'], 'annotations'>): readonly Problem[] {
   return (Object.keys(keyRules) as Key[]).flatMap((key) => {
-    const value = annotations[daemonSetAnnotations[key]]
+    const value = valueIn(annotations, daemonSetAnnotations[key])
     const { rule, holds } = keyRules[key]
     return value === undefined || holds(value) ? [] : [problemOf(rule, { value })]
   })

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { BY_STAMPS, isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Forecast } from '@tranche/api-schema'
 import type { Node } from '@tranche/kube-types'
@@ -36,7 +37,7 @@ function orderReasonText(reason: OrderReason, batch: number): string {
     case 'Oldest':
       return `oldest pod of batch ${batch}`
     case 'Policy': {
-      const by = reason.by === undefined ? '' : `, ${orderText[reason.by] ?? reason.by}`
+      const by = reason.by === undefined ? '' : `, ${valueIn(orderText, reason.by) ?? reason.by}`
       return `nodes.order[${reason.key}] of the policy${by}`
     }
     default:

@@ -1,4 +1,4 @@
-import { type Pod, REVISION_HASH_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL, parseTime } from '@tranche/kube-types'
+import { type Pod, REVISION_HASH_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL, parseTime, valueIn } from '@tranche/kube-types'
 
 /** Start of a pod, from its status. Times are epoch milliseconds cut to whole seconds, as Kubernetes stores them. */
 export interface PodStart {
@@ -26,7 +26,7 @@ export function startOf({ metadata, spec, status }: Pod): PodStart | undefined {
   if (Number.isNaN(createdMs) || !(readyMs >= createdMs)) return undefined
   const takenUpMs = startMs >= createdMs && startMs <= readyMs ? startMs : createdMs
   const labels = metadata.labels ?? {}
-  const batch = [REVISION_HASH_LABEL, ROLLOUT_ID_LABEL, ROLLOUT_BATCH_ID_LABEL].map((label) => labels[label] ?? '').join(' ')
+  const batch = [REVISION_HASH_LABEL, ROLLOUT_ID_LABEL, ROLLOUT_BATCH_ID_LABEL].map((label) => valueIn(labels, label) ?? '').join(' ')
   return { node: spec.nodeName, batch, isReleased: ROLLOUT_BATCH_ID_LABEL in labels, createdMs, takenUpMs, readyMs }
 }
 

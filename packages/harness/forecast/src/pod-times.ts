@@ -1,5 +1,5 @@
 import type { ClusterSnapshot } from '@tranche/api-schema'
-import { type ControllerRevision, type DaemonSet, type Node, parseTime } from '@tranche/kube-types'
+import { type ControllerRevision, type DaemonSet, type Node, parseTime, valueIn } from '@tranche/kube-types'
 import { readPodSettings, SETTINGS_PREFIX } from '@tranche/sim-nodes'
 import { companyOf, type PodStart, startOf } from './pod-starts.ts'
 import { meanOf, medianOf, varianceOf } from './statistics.ts'
@@ -99,7 +99,7 @@ function believe(values: readonly number[], mean: number): readonly number[] {
 function stopTime({ snapshot, daemonSet, planned, limit }: PodTimesQuestion, starts: readonly PodStart[]): StopTime {
   const annotations = planned.spec.template.metadata?.annotations ?? {}
   const graceMs = graceMsOf(planned)
-  if (annotations[`${SETTINGS_PREFIX}stop-ms`] !== undefined || snapshot.nodes.some(isSimulated))
+  if (valueIn(annotations, `${SETTINGS_PREFIX}stop-ms`) !== undefined || snapshot.nodes.some(isSimulated))
     return { ms: Math.min(readPodSettings(annotations, '', '').stopMs, graceMs), source: 'BySettings' }
   const measured = measureStop({
     starts: starts.filter(replacedBy(snapshot, daemonSet)),

@@ -26,7 +26,7 @@ function applied(root: Record<string, unknown>, operation: PatchOperation): bool
   if (typeof parent !== 'object' || parent === null) return false
   const members = parent as Record<string, unknown>
   if (operation.op === 'test') return JSON.stringify(members[last]) === JSON.stringify(operation.value)
-  if (operation.op !== 'add' && !(last in members)) return false
+  if (operation.op !== 'add' && !Object.hasOwn(members, last)) return false
   if (operation.op === 'copy') return operation.from === operation.path
   if (operation.op === 'remove' && Array.isArray(parent)) return parent.splice(Number(last), 1).length === 1
   if (operation.op === 'remove') return delete members[last]

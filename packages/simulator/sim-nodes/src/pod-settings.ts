@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { compilePattern } from '@tranche/cel'
 
 /** Life cycle settings from the annotations of a pod's template. Durations are in milliseconds, before `speed` divides them. */
@@ -34,7 +35,7 @@ export const SETTINGS_PREFIX = 'sim.tranche.dev/'
  * @param image of the first container: jitter is a pure function of node and image
  */
 export function readPodSettings(annotations: Readonly<Record<string, string>>, nodeName: string, image: string): PodSettings {
-  const text = (name: string): string | undefined => annotations[SETTINGS_PREFIX + name]
+  const text = (name: string): string | undefined => valueIn(annotations, SETTINGS_PREFIX + name)
   const ms = (name: string, absent: number): number => readMs(text(name)) ?? absent
   const isSlow = matches(text('slow-nodes'), nodeName) ?? false
   const jitterMs = Math.floor((hash32(`${nodeName}|${image}`) / 2 ** 32) * ms('jitter-ms', 0))

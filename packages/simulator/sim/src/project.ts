@@ -6,6 +6,7 @@ import {
   type Node,
   type Pod,
   type PodTemplate,
+  valueIn,
 } from '@tranche/kube-types'
 import type { ApiObject } from '@tranche/sim-api'
 import { digest } from './digest.ts'
@@ -23,7 +24,7 @@ const projections: Readonly<Record<string, (object: never) => Projection>> = {
  * Recorded fields of an object: for Pod, DaemonSet, Node and ControllerRevision those that matter for a rollout; every other kind whole.
  */
 export function project(object: ApiObject): Projection {
-  const projection = projections[object.kind]
+  const projection = valueIn(projections, object.kind)
   return projection === undefined ? object : projection(object as never)
 }
 

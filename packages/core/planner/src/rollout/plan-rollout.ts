@@ -1,5 +1,5 @@
 import { type BatchRelease, type BatchReleaseSpec, type CanaryStatus, type HeldBy, type Rollout, sizeLimits } from '@tranche/api-schema'
-import { HELD_REVISIONS_ANNOTATION, ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION, clipText } from '@tranche/kube-types'
+import { HELD_REVISIONS_ANNOTATION, ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION, clipText, valueIn } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release/release-spec.ts'
 import { stepOfReplacedPlan } from './release/advance-step.ts'
@@ -238,7 +238,7 @@ function planAnnotations(rollout: Rollout): RolloutPlan | null {
     ...(hash !== null && { [ROLLOUT_HASH_ANNOTATION]: hash }),
     [HELD_REVISIONS_ANNOTATION]: holdsText(rollout.status ?? {}),
   }
-  const changed = Object.entries(wanted).filter(([key, value]) => (annotations[key] ?? null) !== value)
+  const changed = Object.entries(wanted).filter(([key, value]) => (valueIn(annotations, key) ?? null) !== value)
   return changed.length === 0 ? null : { kind: 'setAnnotations', annotations: Object.fromEntries(changed) }
 }
 

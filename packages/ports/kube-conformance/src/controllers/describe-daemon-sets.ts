@@ -57,6 +57,13 @@ export function describeDaemonSets(base: ConformanceTest): void {
       ])
     })
 
+    it('runs where a label of its affinity is missing, whatever the name of the label', async ({ fleet }) => {
+      const absent = [{ key: 'constructor', operator: 'DoesNotExist' }]
+      const required = { nodeSelectorTerms: [{ matchExpressions: absent }] }
+      await fleet.create({}, { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } })
+      expect((await fleet.settled())['status']).toMatchObject({ desiredNumberScheduled: 3, numberAvailable: 3 })
+    })
+
     it('records its template in a revision that its pods name', async ({ api, namespace, fleet }) => {
       await fleet.create()
       const [revision] = await fleet.revisions()

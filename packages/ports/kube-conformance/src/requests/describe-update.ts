@@ -45,6 +45,13 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(await api.put(path(namespace, 'a'), changed)).toMatchObject({ status: 200, body: { metadata: { labels: { a: 'b' } } } })
     })
 
+    it('stores a new label, whatever its name', async ({ api, namespace }) => {
+      await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: { name: 'a', labels: { a: 'b' } } }))
+      const labels = { a: 'b', constructor: 'c' }
+      const answer = await api.put(pathOf.configMaps(namespace, 'a'), configMap('a', { metadata: { name: 'a', labels } }))
+      expect(valueAt(answer.body, 'metadata.labels')).toEqual(labels)
+    })
+
     it('requires the resource version of a Lease', async ({ api, namespace }) => {
       await api.create(pathOf.leases(namespace), lease('a'))
       const answer = await api.put(pathOf.leases(namespace, 'a'), lease('a', { holderIdentity: 'me' }))

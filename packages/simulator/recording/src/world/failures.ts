@@ -1,3 +1,4 @@
+import { ownValue } from './own-value.ts'
 import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRollout } from './stops.ts'
 
@@ -72,6 +73,6 @@ const reasons: ReadonlySet<string> = new Set(['ReleaseFailed', 'AnalysisFailed',
 /** Requests of users that may lift a failure. */
 function actionsText({ metadata, spec }: RecordedRollout): string {
   const { annotations = {}, deletionTimestamp } = metadata
-  const actions = ['action', 'release-policy', 'on-delete'].map((key) => annotations[`tranche.dev/${key}`])
+  const actions = ['action', 'release-policy', 'on-delete'].map((key) => ownValue(annotations, `tranche.dev/${key}`))
   return JSON.stringify([actions, deletionTimestamp, spec.disabled === true])
 }

@@ -1,3 +1,4 @@
+import { ownValue } from './own-value.ts'
 import type { RecordedDaemonSet } from '../record/recorded-write.ts'
 
 /** Annotation of a DaemonSet: the copies of config that were offered last. */
@@ -24,7 +25,7 @@ export function pinsConfig(before: RecordedDaemonSet, next: RecordedDaemonSet): 
   if (before.template === next.template || (before.unpinned ?? before.template) !== (next.unpinned ?? next.template)) return false
   const was = copiesIn(before.pins)
   const isMore = [...copiesIn(next.pins).keys()].some((name) => !was.has(name))
-  const [offered, reverted] = [OFFERED, REVERTED].map((key) => next.annotations?.[key])
+  const [offered, reverted] = [OFFERED, REVERTED].map((key) => ownValue(next.annotations, key))
   if (isMore || before.annotations?.[OFFERED] !== offered) return true
   return offered === next.pins && before.annotations?.[REVERTED] === reverted
 }

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { FieldValidation, RequestOptions } from '../model/request.ts'
 import { invalidObject } from '../model/errors.ts'
 import { invalid, notAllowed, notSupported, required, tooLong } from '../model/field-errors.ts'
@@ -19,7 +20,7 @@ const optionKinds: Readonly<Record<string, string>> = {
  * @throws {ApiStatusError} 400 for an invalid number, 422 for a value that is not allowed
  */
 export function readRequestOptions(query: URLSearchParams, method: string): RequestOptions {
-  const kind = optionKinds[method] ?? 'ListOptions'
+  const kind = valueIn(optionKinds, method) ?? 'ListOptions'
   const options: Record<string, unknown> = { fieldValidation: readFieldValidation(query, kind), dryRun: readDryRun(query, kind) }
   refuseManager(query.get('fieldManager') ?? '', kind)
   for (const name of textParameters) if (query.has(name)) options[name] = query.get(name)

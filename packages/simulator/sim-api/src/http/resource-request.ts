@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { WireRequest } from '@tranche/wire'
 import type { Actor } from '../model/client.ts'
 import type { ApiRequest, PatchType, RequestOptions, Verb, WatchRequest } from '../model/request.ts'
@@ -73,9 +74,9 @@ const itemVerbs: Readonly<Record<string, Verb>> = { GET: 'get', PUT: 'update', P
 
 function patchTypeOf(wire: WireRequest, definition: ResourceDefinition): PatchType {
   const type = contentType(wire)
-  const patchType = patchTypes[type]
+  const patchType = valueIn(patchTypes, type)
   const served = Object.keys(patchTypes).filter(
-    (name) => patchTypes[name] !== 'strategic-merge-patch' || definition.strategy.mergeKeys !== null,
+    (name) => valueIn(patchTypes, name) !== 'strategic-merge-patch' || definition.strategy.mergeKeys !== null,
   )
   if (patchType === undefined || !served.includes(type)) throw unknownFormat(served)
   return patchType

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { JsonSchema } from '../model/json-schema.ts'
 import { isObject } from '../model/json.ts'
 import { builtInShape } from './built-in-shape.ts'
@@ -28,7 +29,7 @@ function schemaShape(schema: JsonSchema): Shape {
     case undefined:
       return anyShape
     default:
-      return { kind: 'scalar', scalar: scalars[schema.type] ?? 'untyped' }
+      return { kind: 'scalar', scalar: valueIn(scalars, schema.type) ?? 'untyped' }
   }
 }
 

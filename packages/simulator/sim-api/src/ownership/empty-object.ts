@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { ResourceDefinition } from '../model/resource-definition.ts'
 import { definitionOf, findBuiltinKind } from '../schema/builtin-definitions.ts'
 
@@ -9,7 +10,8 @@ export function emptyObject({ group, version, kind, customResourceDefinition }: 
   const builtIn = customResourceDefinition === undefined ? findBuiltinKind(group, version, kind) : undefined
   if (builtIn === undefined) return none
   let object = known.get(builtIn.definition)
-  if (object === undefined) known.set(builtIn.definition, (object = { ...partsOf(builtIn.definition), ...deeper[builtIn.definition] }))
+  if (object === undefined)
+    known.set(builtIn.definition, (object = { ...partsOf(builtIn.definition), ...valueIn(deeper, builtIn.definition) }))
   return object
 }
 

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { resources } from '../model/client.ts'
 import { freezeDeep } from '../model/json.ts'
 import { randomUuid } from '../model/random.ts'
@@ -34,7 +35,7 @@ export function createFirstObjects(engine: Engine): void {
         kind: 'PriorityClass',
         metadata: { ...metaOf(name), generation: 1 },
         value,
-        description: descriptions[name],
+        description: valueIn(descriptions, name),
         preemptionPolicy: 'PreemptLowerPriority',
       }) as never,
     )

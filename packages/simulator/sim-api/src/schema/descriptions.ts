@@ -1,9 +1,11 @@
+import { valueIn } from '@tranche/kube-types'
+
 /**
  * @param path a definition, or one of its fields: `apps/v1.DaemonSet`, `apps/v1.DaemonSetSpec.template`
  * @returns one sentence, or an empty string
  */
 export function descriptionOf(path: string): string {
-  return descriptions[path] ?? fieldDescriptions[path.slice(path.lastIndexOf('.') + 1)] ?? ''
+  return valueIn(descriptions, path) ?? valueIn(fieldDescriptions, path.slice(path.lastIndexOf('.') + 1)) ?? ''
 }
 
 /** Fields with the same meaning in every type. */

@@ -1,3 +1,5 @@
+import { valueIn } from '@tranche/kube-types'
+
 /** List type for server-side apply: by key fields, or a set of values. */
 export type ListType = { readonly keys: readonly string[] } | 'set'
 
@@ -7,7 +9,7 @@ export type ListType = { readonly keys: readonly string[] } | 'set'
  * @see Kubernetes API reference, `x-kubernetes-list-type` and `x-kubernetes-list-map-keys` of each field
  */
 export function listTypeOf(definition: string, field: string): ListType | undefined {
-  return listTypes[definition]?.[field]
+  return valueIn(valueIn(listTypes, definition), field)
 }
 
 /** @returns whether a value of this definition is atomic (`x-kubernetes-map-type: atomic`) */

@@ -1,3 +1,5 @@
+import { valueIn } from '@tranche/kube-types'
+
 /** How strategic merge patch treats a list field. */
 export interface ListMerge {
   /** Field that identifies an element; absent for lists of plain values. */
@@ -11,7 +13,7 @@ export interface ListMerge {
  * @see Kubernetes API reference, "patch strategy" and "patch merge key" of each field
  */
 export function listMergeOf(definition: string, field: string): ListMerge | undefined {
-  return listMerges[definition]?.[field]
+  return valueIn(valueIn(listMerges, definition), field)
 }
 
 const merge = (key: string): ListMerge => ({ key, strategies: ['merge'] })

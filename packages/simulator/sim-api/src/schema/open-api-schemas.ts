@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { type Definition, definitionOf, type Field, type FieldType, type ScalarType } from './builtin-definitions.ts'
 import { descriptionOf } from './descriptions.ts'
 import { listMergeOf } from './merge-keys.ts'
@@ -8,7 +9,7 @@ export type OpenApiSchema = Readonly<Record<string, unknown>>
 /** @returns name of a definition in OpenAPI documents: `io.k8s.api.apps.v1.DaemonSetSpec` */
 export function openApiName(definition: string): string {
   const [, group = '', version, name] = /^(\w+)\/(\w+)\.(\w+)$/.exec(definition) ?? []
-  return `${namespaces[group] ?? `io.k8s.api.${group}`}.${version}.${name}`
+  return `${valueIn(namespaces, group) ?? `io.k8s.api.${group}`}.${version}.${name}`
 }
 
 const namespaces: Readonly<Record<string, string>> = {

@@ -29,6 +29,6 @@ export function planStatus(
   const numbers: Readonly<Record<string, number>> = { ...always, ...unlessZero }
   const unchanged = Object.entries(numbers).every(([field, number]) => field === 'observedGeneration' || (stored[field] ?? 0) === number)
   if (unchanged && observedGeneration >= (observed ?? 0)) return undefined
-  const kept = Object.entries(stored).filter(([field]) => !(field in unlessZero))
+  const kept = Object.entries(stored).filter(([field]) => !Object.hasOwn(unlessZero, field))
   return { ...Object.fromEntries(kept), ...always, ...Object.fromEntries(Object.entries(unlessZero).filter(([, number]) => number !== 0)) }
 }

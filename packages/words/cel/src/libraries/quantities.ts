@@ -31,14 +31,16 @@ export function registerQuantities(environment: Environment): void {
 
 const SCALE = 1_000_000_000n
 
-const suffixes: Readonly<Record<string, bigint>> = {
-  n: 1n,
-  u: 1_000n,
-  m: 1_000_000n,
-  '': SCALE,
-  ...Object.fromEntries(['k', 'M', 'G', 'T', 'P', 'E'].map((suffix, index) => [suffix, SCALE * 1000n ** BigInt(index + 1)])),
-  ...Object.fromEntries(['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, index) => [suffix, SCALE * 1024n ** BigInt(index + 1)])),
-}
+const suffixes: ReadonlyMap<string, bigint> = new Map(
+  Object.entries({
+    n: 1n,
+    u: 1_000n,
+    m: 1_000_000n,
+    '': SCALE,
+    ...Object.fromEntries(['k', 'M', 'G', 'T', 'P', 'E'].map((suffix, index) => [suffix, SCALE * 1000n ** BigInt(index + 1)])),
+    ...Object.fromEntries(['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, index) => [suffix, SCALE * 1024n ** BigInt(index + 1)])),
+  }),
+)
 
 function parse(text: string): Quantity {
   const scaled = scaledOf(text)
@@ -52,7 +54,7 @@ function scaledOf(text: string): bigint | undefined {
   const [, sign, digits = '', suffix = ''] = match
   const [whole = '', fraction = ''] = digits.split('.')
   const exponent = /^[eE]([+-]?\d+)$/.exec(suffix)
-  const unscaled = BigInt(`${whole}${fraction}` || '0') * (exponent === null ? suffixes[suffix]! : SCALE)
+  const unscaled = BigInt(`${whole}${fraction}` || '0') * (exponent === null ? suffixes.get(suffix)! : SCALE)
   const power = (exponent === null ? 0 : Number(exponent[1])) - fraction.length
   if (Math.abs(power) > 100) return undefined
   const scaled = power >= 0 ? unscaled * 10n ** BigInt(power) : divideUp(unscaled, 10n ** BigInt(-power))

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { type ApiObject, type ResourceId, resources } from '../../model/client.ts'
 import { ApiStatusError } from '../../model/status-error.ts'
 import type { Change } from '../../store/change.ts'
@@ -121,7 +122,7 @@ function validate(source: ParamSource, policies: readonly BoundPolicy[], write: 
     message: `${subject(write)} is forbidden: ${message}`,
     cause: message,
     reason: first.reason,
-    code: codes[first.reason] ?? 422,
+    code: valueIn(codes, first.reason) ?? 422,
   })
 }
 

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { ResourceDefinition } from '../../model/resource-definition.ts'
 import { findBuiltinKind } from '../../schema/builtin-definitions.ts'
 import { openApiName, type OpenApiSchema, schemaReference } from '../../schema/open-api-schemas.ts'
@@ -146,7 +147,7 @@ function operation(
 }
 
 function queryParameter(name: string): object {
-  const [type, description] = queryParameters[name]!
+  const [type, description] = valueIn(queryParameters, name)!
   return { name, in: 'query', description, schema: { type, uniqueItems: true } }
 }
 

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { createHash } from 'node:crypto'
 import type { ResourceDefinition } from '../../model/resource-definition.ts'
 import { type ReviewResource, reviewResources } from './review-resources.ts'
@@ -131,7 +132,7 @@ const scaleKind: DiscoveredKind = { group: 'autoscaling', version: 'v1', kind: '
 
 /** @returns kind posted to a create-only subresource; undefined for one that is read and changed */
 export function postedKind(subresource: string): DiscoveredKind | undefined {
-  return Object.hasOwn(postedKinds, subresource) ? postedKinds[subresource] : undefined
+  return valueIn(postedKinds, subresource)
 }
 
 function subresource({ group, kind }: ResourceDefinition, version: string, name: string): DiscoveredSubresource {

@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import type { ApiObject, ResourceId } from '../../model/client.ts'
 import { budgetText, quotaText, roleText, subjects } from './access-cells.ts'
 import { labelsText, list, selectorText, text, textOrNone } from './cells.ts'
@@ -9,7 +10,7 @@ import { objectOrEmpty } from '../../model/json.ts'
 
 /** @returns columns of a built-in resource; name and creation time when it has none of its own */
 export function builtinColumns({ group, resource }: ResourceId): readonly Column[] {
-  return columnsByResource[group === '' ? resource : `${resource}.${group}`] ?? [nameColumn, createdAtColumn]
+  return valueIn(columnsByResource, group === '' ? resource : `${resource}.${group}`) ?? [nameColumn, createdAtColumn]
 }
 
 function containersOf(daemonSet: ApiObject, field: string): string {

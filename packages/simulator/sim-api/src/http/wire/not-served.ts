@@ -1,3 +1,4 @@
+import { valueIn } from '@tranche/kube-types'
 import { ApiStatusError } from '../../model/status-error.ts'
 import type { ResourceRoute } from './route.ts'
 
@@ -16,6 +17,6 @@ const reasons: Readonly<Record<string, string>> = {
 /** @returns refusal for an API that only a real cluster serves; undefined for anything else */
 export function notServed({ group, resource, subresource }: ResourceRoute): ApiStatusError | undefined {
   const path = `${resource}/${subresource}`
-  const reason = group === '' && Object.hasOwn(reasons, path) ? reasons[path] : undefined
+  const reason = group === '' ? valueIn(reasons, path) : undefined
   return reason === undefined ? undefined : new ApiStatusError(501, 'NotImplemented', `${path} is not served: ${reason}`, {})
 }
