@@ -91,6 +91,7 @@ export { stopsRelease } from './rollout/stops-release.ts'
 export { isRollingBack } from './rollout/held/way-back.ts'
 export { type PinTiming, takeOverForPins } from './rollout/take-over-for-pins.ts'
 export { arePinsUndone } from './rollout/undone-pins.ts'
+export type { RejectedChange } from './rollout/view/rejected-change.ts'
 export type { PlannedEvent, RolloutPlan } from './rollout/view/rollout-plan.ts'
 export type { RolloutView, WorkloadReading } from './rollout/view/rollout-view.ts'
 

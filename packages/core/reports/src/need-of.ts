@@ -34,6 +34,7 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   StrategyConflict: ['retry', 'abort'],
   PodsStuck: ['abort'],
   AcceptedFailed: ['abort', 'undo'],
+  ChangeRejected: ['undo'],
   NodesExcluded: ['abort', 'jump'],
 }
 

@@ -22,6 +22,7 @@ import type { PodPolicy } from './pins/pod-policy.ts'
 import type { PinResult, TimedPinResult } from './pins/pin-result.ts'
 import { createPinner, type Pinner } from './pins/pinner.ts'
 import { createFailedPlans } from './failed-plans.ts'
+import { createRejectedChanges } from './rejected-changes.ts'
 import { fieldsOf, logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort, RolloutReading } from './rollout-port.ts'
 
@@ -46,6 +47,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
   const warnings = new Map<string, string>()
   const revisionMissingSinceMs = new Map<string, number>()
   const failed = createFailedPlans()
+  const rejected = createRejectedChanges(parts.clock)
   const pinner = createPinner(parts, parts.clock)
   const { clock, config } = parts
   return async function passOverRollout(key, signal, log) {
@@ -55,6 +57,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       warnings.delete(keyText(key))
       revisionMissingSinceMs.delete(keyText(key))
       failed.forget(keyText(key))
+      rejected.forget(keyText(key))
       pinner.forget(keyText(key))
       return awaitChange
     }
@@ -67,7 +70,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     const { plan, view } = planned
     if (plan.kind !== 'wait') log.debug({ rollout: keyText(key), plan: plan.kind }, 'planned rollout')
     if (restsOnAbsence(plan, view) && (await parts.cluster.releaseExists(view.rollout, signal))) return recheckAfter(UNSEEN_RECHECK_MS)
-    await apply(plan, view, parts, signal)
+    await rejected.watch(keyText(key), plan, () => apply(plan, view, parts, signal))
     logRolloutPlan(plan, view.rollout, log)
     warnOnce(warnings, plan, view, parts)
     if (plan.kind === 'writeStatus') statusWrittenMs.set(keyText(key), clock.monotonicMs())
@@ -85,6 +88,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       ...(asksForPins(reading) && { pinsSecrets: parts.mayPinSecrets?.(key.namespace) === true }),
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
       revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
+      rejected: rejected.of(keyText(key)),
       nowMs: clock.nowMs(),
       monotonicMs: clock.monotonicMs(),
     }

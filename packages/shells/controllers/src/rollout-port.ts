@@ -10,6 +10,7 @@ export type RolloutReading = Omit<
   | 'monotonicMs'
   | 'statusWrittenMs'
   | 'revisionMissingSinceMs'
+  | 'rejected'
   | 'immutableConfigMaps'
   | 'configHold'
   | 'rolledBackConfig'

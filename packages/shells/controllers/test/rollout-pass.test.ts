@@ -1,5 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
 import { createRolloutPass, type RolloutPort, type RolloutReading } from '@tranche/controllers'
 import { ROLLOUT_FINALIZER } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/telemetry'
@@ -124,6 +125,99 @@ it('touches a DaemonSet without the ControllerRevision of its template every 30 
   }
   expect(touchedAtMs.map((ms) => Math.round((ms - startMs) / 1_000))).toEqual([30, 60])
 })
+
+describe('a change of the DaemonSet that the API server rejects', () => {
+  it.each<[status: number, said: number]>([
+    [403, 1],
+    [400, 1],
+    [422, 1],
+    [404, 0],
+    [429, 0],
+    [500, 0],
+  ])('with %s is said %s time(s), and is tried in each other pass', async (status, said) => {
+    const run = rejecting(new AppError('API_REFUSED', 'no\n such label', { details: { status } }))
+    for (let n = 0; n < 4; n++) await run.pass()
+    expect(run.stalls).toEqual(
+      said === 0
+        ? []
+        : [
+            'ChangeRejected: the API server rejects the patch of the DaemonSet that binds it to the Rollout: no such label; change the rule that rejects it',
+          ],
+    )
+    expect(run.patches()).toBe(4 - said)
+  })
+
+  it('is a lost race where another write came first', async () => {
+    const run = rejecting(new AppError('WRITE_CONFLICT', 'changed'))
+    for (let n = 0; n < 4; n++) await run.pass()
+    expect(run.stalls).toEqual([])
+  })
+
+  it('is said in other words only after a minute, so that no write of the status shortens the back-off', async () => {
+    const run = rejecting(new AppError('API_REFUSED', 'first', { details: { status: 422 } }))
+    await run.pass()
+    await run.pass()
+    run.fails = new AppError('API_REFUSED', 'second', { details: { status: 422 } })
+    for (let n = 0; n < 5; n++) await run.pass()
+    expect(run.stalls).toHaveLength(1)
+    run.clock.advance(60_000)
+    for (let n = 0; n < 3; n++) await run.pass()
+    expect(run.stalls).toHaveLength(2)
+    expect(run.stalls[1]).toContain('second')
+  })
+
+  it('is forgotten once it succeeds', async () => {
+    const run = rejecting(new AppError('API_REFUSED', 'no', { details: { status: 403 } }))
+    await run.pass()
+    run.fails = undefined
+    await run.pass()
+    await run.pass()
+    await run.pass()
+    expect(run.stalls).toHaveLength(1)
+    expect(run.patches()).toBe(3)
+  })
+})
+
+interface Rejecting {
+  readonly clock: FakeClock
+  fails: Error | undefined
+  readonly stalls: string[]
+  patches(): number
+  pass(): Promise<void>
+}
+
+/** A Rollout whose DaemonSet is never bound: each patch throws `fails`, or changes nothing. */
+function rejecting(fails: Error): Rejecting {
+  const clock = new FakeClock()
+  let patches = 0
+  let read = reading({})
+  read = { ...read, daemonSet: { ...read.daemonSet!, metadata: { ...read.daemonSet!.metadata, annotations: {} } } }
+  const cluster = {
+    read: () => read,
+    async patchDaemonSet() {
+      patches++
+      if (run.fails !== undefined) throw run.fails
+    },
+    async writeStatus(rollout: Rollout, status: NonNullable<Rollout['status']>) {
+      const stalled = status.conditions?.find((one) => one.type === 'Stalled')
+      run.stalls.push(`${stalled?.reason}: ${stalled?.message}`)
+      read = { ...read, rollout: { ...rollout, status } }
+    },
+  } as unknown as RolloutPort
+  const pass = createRolloutPass({ cluster, clock, events: { record: () => {} } as never })
+  const run: Rejecting = {
+    clock,
+    fails,
+    stalls: [],
+    patches: () => patches,
+    pass: () =>
+      pass(key, new AbortController().signal, silentLogger).then(
+        () => {},
+        () => {},
+      ),
+  }
+  return run
+}
 
 function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): RolloutReading {
   const { daemonSet, revisions, fleet } = aReading()

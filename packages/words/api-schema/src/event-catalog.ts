@@ -112,4 +112,9 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
   },
   ReleaseFailed: { types: ['Warning'], on: ['Rollout'], when: 'the new version is bad; the message says which failure action follows' },
   AnalysisInconclusive: { types: ['Warning'], on: ['Rollout'], when: 'stalled: an analysis is inconclusive; Normal for a dry run' },
+  ChangeRejected: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'stalled: the API server rejects a change of the DaemonSet; the message has its words',
+  },
 }

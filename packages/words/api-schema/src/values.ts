@@ -90,6 +90,7 @@ export const stalledReasons = [
   'ConfigUnpinned',
   'ReleaseFailed',
   'AnalysisInconclusive',
+  'ChangeRejected',
 ] as const
 /** @see stalledReasons */
 export type StalledReason = (typeof stalledReasons)[number]

@@ -30,7 +30,20 @@ import { mayWriteStatus } from './view/status-writes.ts'
  */
 export function planRollout(read: RolloutView): RolloutPlan {
   const view = withMemory(read, statusOfEnded)
-  return planMissingRevision(view, keepStored(view, decide(view)))
+  return planMissingRevision(view, keepStored(view, sayRejected(view, decide(view))))
+}
+
+/**
+ * Before a change that the API server rejected is tried again, the status says so. It is written only where it would be written without the
+ * change: where the BatchRelease has nothing to do first.
+ */
+function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
+  const { rejected } = view
+  if (plan.kind !== 'patchDaemonSet' || plan.why === 'unbind' || plan.why !== rejected?.why) return plan
+  const next = nextRolloutStatus(view, rejected)
+  if (plan.why === 'bind' && planOwnRelease(view, next) !== null) return plan
+  const said = planStatus(view, next)
+  return said.kind === 'wait' ? plan : said
 }
 
 /**

@@ -16,20 +16,26 @@ import { nextReleases } from './release/release-records.ts'
 import { summarizeBatchRelease } from './release/batch-release-summary.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
 import { toConditions } from './states/rollout-conditions.ts'
+import { type RejectedChange, withRejected } from './view/rejected-change.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 import { stableRecord } from './states/stable-digest.ts'
 import { formerRevisions } from './states/former-revisions.ts'
 import { mayWriteStatus, untilCountsMs } from './view/status-writes.ts'
 
-/** Decides the next status of a Rollout from its stored status and the view. Pure. */
-export function nextRolloutStatus(view: RolloutView): NextStatus {
+/**
+ * Decides the next status of a Rollout from its stored status and the view. Pure.
+ *
+ * @param rejected change of the DaemonSet that would come next, if the API server did not reject it
+ */
+export function nextRolloutStatus(view: RolloutView, rejected?: RejectedChange): NextStatus {
   const before = currentState(view)
   const decided = nextState(view, before)
   const answer = answerAction(view, before, decided)
   const wanted = answer === null ? decided : carryOut(view, answer.effect, { before, decided })
   const hold = newHold(before, wanted)
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
-  const state = isHeldUp ? heldUp(before, hold, wanted) : wanted
+  const planned = isHeldUp ? heldUp(before, hold, wanted) : wanted
+  const state = rejected === undefined || isHeldUp ? planned : withRejected(view, planned, rejected)
   const said = isHeldUp && !hasLostAnswers(view.rollout) ? {} : rememberAnswer(view.rollout, answer)
   const { status, recheckAfterMs: remindInMs } = notifyingStatus(view, withReleases(view, { ...toStatus(view, state), ...said }))
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view, status)

@@ -3,6 +3,7 @@ import type { ConfigHold, ConfigObject } from '@tranche/config'
 import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import type { KruiseActivity } from '../../release/view/kruise-activity.ts'
+import type { RejectedChange } from './rejected-change.ts'
 import type { PolicyReading } from './release-policy.ts'
 import type { StrategyScope } from '../../release/view/release-view.ts'
 
@@ -49,6 +50,8 @@ export interface RolloutView {
   readonly statusWrittenMs: number | null
   /** Since when (monotonic) this process sees `isRevisionMissing`, or last touched the DaemonSet for it; null where it does not. */
   readonly revisionMissingSinceMs?: number | null
+  /** Last rejected change of the DaemonSet, of which this process knows. @default none */
+  readonly rejected?: RejectedChange | undefined
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number

@@ -1,0 +1,30 @@
+import { clipText } from '@tranche/api-schema'
+import { revisionText } from '../held/revision-text.ts'
+import type { RolloutPlan } from './rollout-plan.ts'
+import type { RolloutState } from './rollout-state.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** A change of the DaemonSet that the API server rejects, whoever else writes. */
+export interface RejectedChange {
+  readonly why: Extract<RolloutPlan, { readonly kind: 'patchDaemonSet' }>['why']
+  /** Words of the API server; of any length. */
+  readonly message: string
+}
+
+/** Maximum length of the words of the API server in a message, in characters. */
+const LONGEST_WORDS = 400
+
+/** The state that says that the API server rejects its change. A user's error or a stop that is reported already stays. */
+export function withRejected(view: RolloutView, state: RolloutState, { why, message }: RejectedChange): RolloutState {
+  if (state.stalled !== null && state.stalled.reason !== 'RevisionHeld') return state
+  const words = clipText(message.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), LONGEST_WORDS)
+  const { change, fix } = textsOf(view, why)
+  const text = `the API server rejects the patch of the DaemonSet that ${change}: ${words}; ${fix}`
+  return { ...state, message: text, stalled: { reason: 'ChangeRejected', message: text } }
+}
+
+function textsOf({ rollout, revisions }: RolloutView, why: RejectedChange['why']): { readonly change: string; readonly fix: string } {
+  if (why !== 'revert') return { change: 'binds it to the Rollout', fix: 'change the rule that rejects it' }
+  const stable = revisionText(revisions, rollout.status?.canaryStatus?.stableRevision ?? '')
+  return { change: `puts the template of revision ${stable} back`, fix: 'change the rule that rejects it, or apply another template' }
+}
