@@ -18,6 +18,7 @@ import { type RolloutPlan, wait } from './view/rollout-plan.ts'
 import { outdatedEvent } from './actions/rollout-events.ts'
 import { planTerminated } from './plan-terminated.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
+import { withStall } from './view/rejected-change.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 import { statusWithExactNumbers } from './actions/exact-numbers.ts'
 import { mayWriteStatus } from './view/status-writes.ts'
@@ -33,16 +34,16 @@ export function planRollout(read: RolloutView): RolloutPlan {
   return planMissingRevision(view, keepStored(view, sayRejected(view, decide(view))))
 }
 
-/**
- * Before a change that the API server rejected is tried again, the status says so. It is written only where it would be written without the
- * change: where the BatchRelease has nothing to do first.
- */
+/** Before a change that the API server rejected is tried again, the status says so. */
 function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rejected } = view
   if (plan.kind !== 'patchDaemonSet' || plan.why === 'unbind' || plan.why !== rejected?.why) return plan
   const next = nextRolloutStatus(view, rejected)
-  if (plan.why === 'bind' && planOwnRelease(view, next) !== null) return plan
-  const said = planStatus(view, next)
+  // What the BatchRelease has to do first comes after the binding: until then the status stays as it is, but for the words.
+  const isEarly = plan.why === 'bind' && planOwnRelease(view, next) !== null
+  const status = isEarly ? withStall(view.rollout.status, next.status) : next.status
+  if (status === null) return plan
+  const said = planStatus(view, { ...next, status })
   return said.kind === 'wait' ? plan : said
 }
 

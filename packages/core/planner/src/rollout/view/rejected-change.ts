@@ -1,4 +1,4 @@
-import { clipText } from '@tranche/api-schema'
+import { clipText, type RolloutStatus } from '@tranche/api-schema'
 import { revisionText } from '../held/revision-text.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
 import type { RolloutState } from './rollout-state.ts'
@@ -22,6 +22,18 @@ export function withRejected(view: RolloutView, state: RolloutState, { why, mess
   const text = `the API server rejects the patch of the DaemonSet that ${change}: ${words}; ${fix}`
   return { ...state, message: text, stalled: { reason: 'ChangeRejected', message: text } }
 }
+
+/** The stored status with the stall of another one; null where there is none of a rejected change to say. */
+export function withStall(stored: RolloutStatus | undefined, next: RolloutStatus): RolloutStatus | null {
+  const isSaid = next.conditions?.some(({ type, reason }) => type === 'Stalled' && reason === 'ChangeRejected') === true
+  if (stored === undefined || !isSaid) return null
+  const taken = next.conditions?.filter(({ type }) => stalls.has(type)) ?? []
+  const kept = stored.conditions?.filter(({ type }) => !stalls.has(type)) ?? []
+  return { ...stored, ...(next.message !== undefined && { message: next.message }), conditions: [...kept, ...taken] }
+}
+
+/** The three conditions that Flux reads. */
+const stalls: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled'])
 
 function textsOf({ rollout, revisions }: RolloutView, why: RejectedChange['why']): { readonly change: string; readonly fix: string } {
   if (why !== 'revert') return { change: 'binds it to the Rollout', fix: 'change the rule that rejects it' }
