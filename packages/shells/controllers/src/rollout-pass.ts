@@ -56,9 +56,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       statusWrittenMs.delete(keyText(key))
       warnings.delete(keyText(key))
       revisionMissingSinceMs.delete(keyText(key))
-      failed.forget(keyText(key))
-      rejected.forget(keyText(key))
-      pinner.forget(keyText(key))
+      for (const memory of [failed, rejected, pinner]) memory.forget(keyText(key))
       return awaitChange
     }
     const planned = await failed.watch(

@@ -44,7 +44,7 @@ function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const status = isEarly ? withStall(view.rollout.status, next.status) : next.status
   if (status === null) return plan
   const said = planStatus(view, { ...next, status })
-  return said.kind === 'wait' ? plan : said
+  return said.kind === 'writeStatus' || mustKeepFirst(view.rollout, status) ? said : plan
 }
 
 /**
