@@ -1,6 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { type KubeObject, rolloutAnnotations } from '@tranche/kube-types'
+import { forbidV1 } from '../scenarios/forbid-v1.ts'
 import { breakPod, setFinalizers } from '../scenarios/hands.ts'
 import { condition, untilNodesOn, untilPausedAt, untilReleased } from '../scenarios/looks.ts'
 import { metricsOf } from '../scenarios/metrics.ts'
@@ -153,6 +154,15 @@ export const stories: Readonly<Record<string, Story>> = {
         spec: { config: 'Pin' },
       } as never)
       await untilStalled(stage, 'ConfigUnpinned')
+    },
+  },
+  'a rollback that the API server rejects': {
+    async play(stage) {
+      await stage.setImage('v2')
+      await untilPausedAt(stage, 1)
+      await forbidV1(stage)
+      await act(stage, { id: 'stop', type: 'abort' })
+      await untilStalled(stage, 'ChangeRejected')
     },
   },
   'another controller': {

@@ -40,7 +40,7 @@ offer(
   "retry",
   "Retry: go on with what was stopped",
   "fa-redo",
-  (status.phase == "Healthy" and stalled == "ReleaseFailed") or isReleasing and (status.failure ~= nil or stalled == "RevisionHeld" or stalled == "ReleaseFailed" or stalled == "AnalysisInconclusive" or stalled == "StrategyConflict")
+  (status.phase == "Healthy" and stalled == "ReleaseFailed") or isReleasing and (status.failure ~= nil or stalled == "RevisionHeld" or stalled == "ReleaseFailed" or stalled == "AnalysisInconclusive" or stalled == "StrategyConflict" or stalled == "ChangeRejected" and status.heldRevisions ~= nil)
 )
 
 return actions
