@@ -34,17 +34,16 @@ export function planRollout(read: RolloutView): RolloutPlan {
   return planMissingRevision(view, keepStored(view, sayRejected(view, decide(view))))
 }
 
-/** Before a change that the API server rejected is tried again, the status says so. */
+/**
+ * Before a change that the API server rejected is tried again, the status says so. Nothing else of it changes: what follows from actions comes
+ * after the change, as without a rejection.
+ */
 function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rejected } = view
   if (plan.kind !== 'patchDaemonSet' || plan.why === 'unbind' || plan.why !== rejected?.why) return plan
-  const next = nextRolloutStatus(view, rejected)
-  // What the BatchRelease has to do first comes after the binding: until then the status stays as it is, but for the words.
-  const isEarly = plan.why === 'bind' && planOwnRelease(view, next) !== null
-  const status = isEarly ? withStall(view.rollout.status, next.status) : next.status
-  if (status === null) return plan
-  const said = planStatus(view, { ...next, status })
-  return said.kind === 'writeStatus' || mustKeepFirst(view.rollout, status) ? said : plan
+  const { status: next } = nextRolloutStatus(view, rejected)
+  const status = view.rollout.status === undefined ? next : withStall(view.rollout.status, next)
+  return status !== null && mayWriteStatus(view, status) ? { kind: 'writeStatus', status, warning: null } : plan
 }
 
 /**
