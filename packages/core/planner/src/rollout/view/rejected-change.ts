@@ -29,7 +29,16 @@ export function withStall(stored: RolloutStatus | undefined, next: RolloutStatus
   if (stored === undefined || !isSaid) return null
   const taken = next.conditions?.filter(({ type }) => stalls.has(type)) ?? []
   const kept = stored.conditions?.filter(({ type }) => !stalls.has(type)) ?? []
-  return { ...stored, ...(next.message !== undefined && { message: next.message }), conditions: [...kept, ...taken] }
+  const known = new Set(stored.notifications?.map(({ id }) => id))
+  // Other notifications are about what is not stored yet.
+  const added = next.notifications?.filter(({ id, event }) => event === 'Stalled' && !known.has(id)) ?? []
+  const notifications = [...(stored.notifications ?? []), ...added]
+  return {
+    ...stored,
+    ...(next.message !== undefined && { message: next.message }),
+    conditions: [...kept, ...taken],
+    ...(notifications.length > 0 && { notifications }),
+  }
 }
 
 /** The three conditions that Flux reads. */
