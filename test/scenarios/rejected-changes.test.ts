@@ -17,7 +17,7 @@ async function expectSaid(): Promise<void> {
   expect((await events(stage)).filter(({ reason }) => reason === 'ChangeRejected')).toHaveLength(1)
 }
 
-/** It goes on trying, and the stall ends with the first patch that succeeds. */
+/** It keeps trying, and the stall ends with the first patch that succeeds. */
 async function expectGoesOn(): Promise<void> {
   await allowV1(stage)
   await stage.pass(1_200_000)
@@ -26,7 +26,7 @@ async function expectGoesOn(): Promise<void> {
   await untilNodesOn(stage, 'v1', 8)
 }
 
-describe('a rollback whose template the API server rejects says so, and goes on once the rule is gone:', () => {
+describe('a rollback whose template the API server rejects says so, and continues once the rule is gone:', () => {
   it('after a failure', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 2, steps, policy: { failure: { action: 'Rollback' } } })
     await stage.setImage('v2-bad-crash')

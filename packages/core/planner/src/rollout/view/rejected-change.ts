@@ -4,7 +4,7 @@ import type { RolloutPlan } from './rollout-plan.ts'
 import type { RolloutState } from './rollout-state.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** A change of the DaemonSet that the API server rejects, whoever else writes. */
+/** A change of the DaemonSet that the API server rejects for its content or for a rule. */
 export interface RejectedChange {
   readonly why: Extract<RolloutPlan, { readonly kind: 'patchDaemonSet' }>['why']
   /** Words of the API server; of any length. */
