@@ -43,7 +43,7 @@ export function withNotifications(next: RolloutStatus, outbox: Outbox): Notifyin
   const { notifications: _old, remindedAt: _before, ...rest } = next
   const status = {
     ...rest,
-    ...(waiting.length > 0 && { notifications: bounded(waiting) }),
+    ...(waiting.length > 0 && { notifications: boundedNotifications(waiting) }),
     ...(reminded.remindedAt !== undefined && { remindedAt: reminded.remindedAt }),
   }
   return { status, recheckAfterMs: reminded.recheckAfterMs }
@@ -110,7 +110,7 @@ const newsOnly: readonly NotifyEvent[] = ['ReleaseStarted', 'RollbackStarted', '
  * those that need no action. A receiver that is down takes nothing from the others. Its last notification says how many were
  * dropped.
  */
-export function bounded(notifications: readonly Notification[]): readonly Notification[] {
+export function boundedNotifications(notifications: readonly Notification[]): readonly Notification[] {
   let kept = notifications
   while (kept.length > NOTIFICATIONS_MAX) kept = withoutOne(kept)
   return kept

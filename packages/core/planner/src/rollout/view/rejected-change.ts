@@ -1,4 +1,6 @@
-import { clipText, type RolloutStatus } from '@tranche/api-schema'
+import type { RolloutStatus } from '@tranche/api-schema'
+import { clipText } from '@tranche/kube-types'
+import { boundedNotifications } from '../../notify/outbox.ts'
 import { revisionText } from '../held/revision-text.ts'
 import type { RolloutPlan } from './rollout-plan.ts'
 import type { RolloutState } from './rollout-state.ts'
@@ -37,7 +39,7 @@ export function withStall(stored: RolloutStatus | undefined, next: RolloutStatus
     ...stored,
     ...(next.message !== undefined && { message: next.message }),
     conditions: [...kept, ...taken],
-    ...(notifications.length > 0 && { notifications }),
+    ...(notifications.length > 0 && { notifications: boundedNotifications(notifications) }),
   }
 }
 
