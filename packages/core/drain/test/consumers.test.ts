@@ -39,6 +39,11 @@ describe('a pod is no consumer', () => {
       { spec: { volumes: [{ name: 'a', csi: { driver: 'other' } }] }, claimedDrivers: ['other'] },
     ],
     ['that requests none of the resource', byResource, { spec: { containers: [requesting({ requests: { 'example.com/gpu': '0' } })] } }],
+    [
+      'without the label, although every object of JavaScript seems to have one of its name',
+      { selector: { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] } },
+      { labels: { uses: 'gpu' } },
+    ],
     ['that requests another resource', byResource, { spec: { containers: [requesting({ requests: { cpu: '1' } })] } }],
     ['that has succeeded', byLabel, { labels: { uses: 'gpu' }, phase: 'Succeeded' }],
     ['that has failed', byLabel, { labels: { uses: 'gpu' }, phase: 'Failed' }],

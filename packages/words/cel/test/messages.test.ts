@@ -46,3 +46,7 @@ it.each([
 ])('optional values are equal where their values are, or both have none: %s', (expression, is) => {
   expect(evaluate(expression, { x: 'b', m: { a: [1] } })).toBe(is)
 })
+
+it('a name that every object of JavaScript has is no message', () => {
+  expect(environment.compile(`constructor{op: 'add'}`).ok).toBe(false)
+})

@@ -137,6 +137,11 @@ describe('prune', () => {
     })
   })
 
+  it('keeps members of any name where a map has any key', () => {
+    const labels = JSON.parse('{"__proto__":"a","constructor":"b"}') as object
+    expect(JSON.stringify(schema.prune({ spec: { size: 1, labels } }).object)).toBe(JSON.stringify({ spec: { size: 1, labels } }))
+  })
+
   it('keeps everything without a schema', () => {
     expect(createCustomResourceSchema(undefined).prune({ spec: { a: { b: 1 } } }).unknownFields).toEqual([])
   })
