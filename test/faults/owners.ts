@@ -258,6 +258,15 @@ function mayRollBack(policy: ReleasePolicySpec | null): boolean {
   return policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert'
 }
 
+/** Allows every node: none has this label, though every object of JavaScript seems to have a member of its name. */
+const ANYWHERE = {
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [{ key: 'constructor', operator: 'DoesNotExist' }] }],
+    },
+  },
+}
+
 function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, shape: Shape): ReleaseOptions {
   const { declares, startMs, stopMs, toleratesAll, cpu } = shape
   const annotations = { 'sim.tranche.dev/start-ms': String(startMs), 'sim.tranche.dev/stop-ms': String(stopMs) }
@@ -268,7 +277,7 @@ function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, shape: Sh
     annotations,
     cpu,
     ...readingConfig(shape),
-    ...(toleratesAll ? {} : { tolerations: [] }),
+    ...(toleratesAll ? {} : { tolerations: [], affinity: ANYWHERE }),
   }
 }
 

@@ -21,6 +21,8 @@ export interface ReleaseOptions {
   readonly strategyType?: 'RollingUpdate' | 'OnDelete'
   /** Tolerations of the pod template. @default every taint, like an agent for every node: a NotReady node stays desired */
   readonly tolerations?: readonly object[]
+  /** Affinity of the pod template. @default none */
+  readonly affinity?: object
   /** CPUs that the container requests. @default none */
   readonly cpu?: string | undefined
   /** ConfigMaps that the container reads as environment variables. @default none */
@@ -43,6 +45,7 @@ export function daemonSetManifest(options: ReleaseOptions, tag = 'v1'): object {
         metadata: { labels: { app: 'node-agent' }, annotations: { 'sim.tranche.dev/jitter-ms': '500', ...options.annotations } },
         spec: {
           tolerations: options.tolerations ?? [{ operator: 'Exists' }],
+          ...(options.affinity !== undefined && { affinity: options.affinity }),
           containers: [
             {
               name: 'agent',
