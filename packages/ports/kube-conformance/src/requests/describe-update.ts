@@ -45,11 +45,13 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(await api.put(path(namespace, 'a'), changed)).toMatchObject({ status: 200, body: { metadata: { labels: { a: 'b' } } } })
     })
 
-    it('stores a new label, whatever its name', async ({ api, namespace }) => {
-      await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: { name: 'a', labels: { a: 'b' } } }))
-      const labels = { a: 'b', constructor: 'c' }
-      const answer = await api.put(pathOf.configMaps(namespace, 'a'), configMap('a', { metadata: { name: 'a', labels } }))
-      expect(valueAt(answer.body, 'metadata.labels')).toEqual(labels)
+    it.for(['constructor', 'toString'])('adds and removes the label %s', async (key, { api, namespace }) => {
+      const labelled = (labels: object): object => configMap('a', { metadata: { name: 'a', labels } })
+      const put = async (labels: object): Promise<unknown> =>
+        valueAt((await api.put(pathOf.configMaps(namespace, 'a'), labelled(labels))).body, 'metadata.labels')
+      await api.create(pathOf.configMaps(namespace), labelled({ a: 'b' }))
+      expect(await put({ a: 'b', [key]: 'c' })).toEqual({ a: 'b', [key]: 'c' })
+      expect(await put({ a: 'b' })).toEqual({ a: 'b' })
     })
 
     it('requires the resource version of a Lease', async ({ api, namespace }) => {
