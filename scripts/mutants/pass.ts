@@ -49,6 +49,14 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G3',
+    fault: 'a label counts as present if objects of JavaScript inherit a member of its name',
+    file: 'packages/words/kube-types/src/value-in.ts',
+    find: 'Object.hasOwn(map, key)',
+    replace: 'key in map',
+    tests: ['packages/core/fleet/test/eligibility.test.ts'],
+  },
+  {
+    rule: 'G3',
     fault: 'a record without a size permits the whole fleet',
     file: fence,
     find: 'size ?? taken',

@@ -444,7 +444,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G11',
     fault: 'a batch is published over values that have changed meanwhile',
     file: daemonSetPatch,
-    find: "    ...[...keys].map((key): PatchOperation => ({ op: 'test', path: annotationPath(key), value: present[key] })),\n",
+    find: "    ...[...keys].map((key): PatchOperation => ({ op: 'test', path: annotationPath(key), value: valueIn(present, key) })),\n",
     replace: '',
     tests: [daemonSetPatchTests],
   },

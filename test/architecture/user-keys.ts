@@ -8,8 +8,8 @@ const mapOfUser = /(?:labels|annotations|nodeSelector)$/i
 const tableOfKeys = /^(?:daemonSet|rollout|hook|kruise)Annotations$/
 
 /**
- * Finds reads of a map by a key that is no constant, which find the members that every object inherits. They are of labels, annotations and
- * node selectors, or of tables at the top of a file with any text as key. The operator `in` is one, too.
+ * Finds reads by a key that is no constant, which also return members that every object inherits. They are of labels, annotations and node
+ * selectors, or of tables at the top of a file with any text as key. The operator `in` counts, too.
  *
  * @returns path, line and text of each
  */
