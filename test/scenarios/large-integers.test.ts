@@ -1,12 +1,16 @@
 import type { ActionAnswer } from '@tranche/api-schema'
+import { createSharedClusterCache } from '@tranche/cluster'
+import { startController } from '@tranche/controller'
+import { startExecutor } from '@tranche/executor'
+import { forecast } from '@tranche/forecast'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
-import { type ActionOrder, carryOut } from '@tranche/release-client'
+import { type ActionOrder, carryOut, readSnapshot } from '@tranche/release-client'
 import { silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { afterEach, expect, it } from 'vitest'
 import { deletions, expectKept } from './expect-kept.ts'
 import { nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
-import { setStage, type Stage, type StageOptions } from './stage.ts'
+import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
@@ -83,6 +87,20 @@ it.each(['pause', 'abort', 'approve'] as const)(
     if (type === 'abort') expect(status?.lastAction).toMatchObject({ id: 'stop', result: 'Accepted' })
     if (type === 'approve') expect(status?.phase).toBe('Healthy')
     expectKept(stage)
+  },
+)
+
+it.each(['9007199254740993', '9223372036854775807'])(
+  'a plan predicts the release of a template that has the integer %s',
+  async (digits) => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps, tolerations, ...holding(digits) })
+    const exchange = holding(digits).tap!('admin', stage.simulator.exchangeFor('admin'))
+    const client = createKubeClient({ exchange, clock: stage.clock, userAgent: 'tranche/1', log: silentLogger })
+    const snapshot = await drive(stage.clock, readSnapshot(client, stageKey, { nowMs: stage.clock.nowMs() }))
+    const programs = { createSharedClusterCache, startController, startExecutor }
+    // The REST API forecasts in a thread, which gets a copy.
+    const planned = await forecast(structuredClone(snapshot), { image: 'agent=registry.example/node-agent:v2' }, programs)
+    expect(planned).toMatchObject({ outcome: 'Completes', nodesHit: 8 })
   },
 )
 

@@ -11,6 +11,7 @@ import {
   type Pod,
   type PodTemplate,
   rolloutAnnotations,
+  withPlainNumbers,
 } from '@tranche/kube-types'
 import { getOrNone } from './read-action-facts.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
@@ -64,10 +65,10 @@ export async function readSnapshot(
     rollout,
     release,
     policy,
-    daemonSet,
-    revisions: daemonSet === undefined ? [] : revisions.items,
+    daemonSet: withPlainNumbers(daemonSet),
+    revisions: daemonSet === undefined ? [] : withPlainNumbers(revisions.items),
     nodes: nodes.items,
-    pods: daemonSet === undefined ? [] : pods.items,
+    pods: daemonSet === undefined ? [] : withPlainNumbers(pods.items),
     others,
     unread,
   }

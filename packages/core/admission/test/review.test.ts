@@ -1,4 +1,5 @@
 import { admissionWebhooks, answerReview, decideReview, readReview, type WebhookName } from '@tranche/admission'
+import { canonicalJson } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 import { daemonSet, releaseKeys, rollout } from './objects.ts'
 
@@ -24,6 +25,11 @@ describe('a review', () => {
       kind: 'patch',
       patch: expect.arrayContaining([{ op: 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }]) as unknown,
     })
+  })
+
+  it('has the digits of integers that a number cannot hold, as the recorded digest of a template has them', () => {
+    const text = review({ object: daemonSet({ annotations: { seconds: '0' } }) }).replace('"seconds":"0"', '"seconds":9007199254740993')
+    expect(canonicalJson(readReview(text)?.object)).toContain('"seconds":9007199254740993')
   })
 
   it('warns of a Rollout that will not start', () => {

@@ -1,6 +1,6 @@
 export { canonicalJson, type Counts, isSameJson } from './canonical-json.ts'
 export { clipText } from './clip-text.ts'
-export { isRawNumber, rawNumber } from './raw-json.ts'
+export { isRawNumber, parseExactJson, rawNumber, withPlainNumbers } from './raw-json.ts'
 export { cutDeepJson, JSON_LEVELS_MAX, nestsDeeperThan } from './json-levels.ts'
 export {
   BATCH_RELEASE_FINALIZER,

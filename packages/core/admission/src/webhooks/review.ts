@@ -1,5 +1,13 @@
 import type { Rollout } from '@tranche/api-schema'
-import { type ControllerRevision, cutDeepJson, type DaemonSet, JSON_LEVELS_MAX, type KubeObject, readJson } from '@tranche/kube-types'
+import {
+  type ControllerRevision,
+  cutDeepJson,
+  type DaemonSet,
+  JSON_LEVELS_MAX,
+  type KubeObject,
+  parseExactJson,
+  wellFormedJson,
+} from '@tranche/kube-types'
 import { type Admission, type AdmissionOperation, allow } from '../admission.ts'
 import { admitBoundDaemonSet } from '../admit-daemon-set.ts'
 import { admitReapply } from '../admit-reapply.ts'
@@ -35,7 +43,8 @@ export interface ReviewFacts {
 export function readReview(text: string): ReviewRequest | undefined {
   let review: unknown
   try {
-    review = readJson(text)
+    // Digests of templates are compared with those that the controller has recorded.
+    review = parseExactJson(wellFormedJson(text))
   } catch {
     return undefined
   }
