@@ -1,7 +1,8 @@
 import type { HistoryReport, RecordedAction } from '@tranche/api-schema'
 import { actionTypes, observedChangeTypes } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { actionTitle, resultLook, releaseName, historyTimeline } from '../src/pages/rollout/history/timeline.ts'
+import { resultLook } from '../src/format/result-look.ts'
+import { actionTitle, releaseName, historyTimeline } from '../src/pages/rollout/history/timeline.ts'
 
 const at = (second: number): string => new Date(Date.parse('2026-11-26T00:00:00Z') + second * 1000).toISOString()
 

@@ -2,6 +2,7 @@ import type { ApiKey } from '@tranche/api-client'
 import type { HistoryReport, ObservedChange, RecordedAction, ReleaseReport } from '@tranche/api-schema'
 import { imageVersion } from '../../format/image-change.ts'
 import type { StateLook } from '../../format/outcome-text.ts'
+import { resultLook } from '../../format/result-look.ts'
 
 /** Kinds of entries: an action requested through Tranche, a change written directly to an object, and a release. */
 export type RecordKind = 'action' | 'change' | 'release'
@@ -71,24 +72,7 @@ function entryOfRelease({ revision, number, images, startedAt, endedAt, result, 
   return { id: `${revision} ${startedAt}`, at: startedAt, kind: 'release', type: 'release', what, who: '', why: failure, result, detail }
 }
 
-const resultLooks: ReadonlyMap<string, StateLook> = new Map(
-  Object.entries({
-    Accepted: { word: 'Accepted', glyph: '✓', tone: 'good' },
-    Refused: { word: 'Rejected', glyph: '✕', tone: 'bad' },
-    Written: { word: 'Written', glyph: '✓', tone: 'good' },
-    Completed: { word: 'Completed', glyph: '✓', tone: 'good' },
-    Done: { word: 'Done', glyph: '✓', tone: 'good' },
-    RolledBack: { word: 'Rolled back', glyph: '↩', tone: 'wait' },
-    Failed: { word: 'Failed', glyph: '✕', tone: 'bad' },
-    Superseded: { word: 'Superseded', glyph: '–', tone: 'quiet' },
-    Stopped: { word: 'Stopped', glyph: '■', tone: 'wait' },
-    Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
-    Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
-    Running: { word: 'Running', glyph: '▶', tone: 'busy' },
-  }),
-)
-
 /** @returns how a result is shown; undefined without one */
 export function lookOfResult(result: string): StateLook | undefined {
-  return result === '' ? undefined : (resultLooks.get(result) ?? { word: result, glyph: '·', tone: 'quiet' })
+  return result === '' ? undefined : resultLook(result)
 }

@@ -2,6 +2,7 @@ import type { HistoryReport, ObservedChangeType, RecordedAction } from '@tranche
 import { countText, timeSpanText } from '../../../format/duration.ts'
 import { imageVersion } from '../../../format/image-change.ts'
 import type { StateLook } from '../../../format/outcome-text.ts'
+import { resultLook } from '../../../format/result-look.ts'
 
 type Release = NonNullable<HistoryReport['releases']>[number]
 type Action = HistoryReport['actions'][number]
@@ -38,28 +39,6 @@ export function historyTimeline({ releases = [], actions, observedChanges, heldR
 
 function msOf({ at }: TimelineEntry): number {
   return at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(at)
-}
-
-const results: ReadonlyMap<string, StateLook> = new Map(
-  Object.entries({
-    Completed: { word: 'Completed', glyph: '✓', tone: 'good' },
-    RolledBack: { word: 'Rolled back', glyph: '↩', tone: 'wait' },
-    Failed: { word: 'Failed', glyph: '✕', tone: 'bad' },
-    Superseded: { word: 'Superseded', glyph: '–', tone: 'quiet' },
-    Stopped: { word: 'Stopped', glyph: '■', tone: 'wait' },
-    Done: { word: 'Done', glyph: '✓', tone: 'good' },
-    Running: { word: 'Running', glyph: '▶', tone: 'busy' },
-    Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
-    Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
-    Accepted: { word: 'Accepted', glyph: '✓', tone: 'good' },
-    Written: { word: 'Written', glyph: '✓', tone: 'good' },
-    Refused: { word: 'Rejected', glyph: '✕', tone: 'bad' },
-  }),
-)
-
-/** @returns how the result of a release or an action is shown; one of a newer server is shown by its name */
-export function resultLook(result: string): StateLook {
-  return results.get(result) ?? { word: result, glyph: '·', tone: 'quiet' }
 }
 
 /** @returns the version of a release, `v2 (revision 2)`; its hash if the revision is no longer in the history */

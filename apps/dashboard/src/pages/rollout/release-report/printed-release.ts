@@ -1,7 +1,8 @@
 import type { BatchReport, HistoryReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
 import { timeSpanText } from '../../../format/duration.ts'
 import type { StateLook } from '../../../format/outcome-text.ts'
-import { resultLook, releaseName, type TimelineEntry, historyTimeline } from '../history/timeline.ts'
+import { resultLook } from '../../../format/result-look.ts'
+import { releaseName, type TimelineEntry, historyTimeline } from '../history/timeline.ts'
 import { defaultPair } from '../revisions/default-pair.ts'
 
 /** The latest release of a Rollout, as far as the cluster keeps it. */
