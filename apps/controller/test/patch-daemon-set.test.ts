@@ -17,6 +17,12 @@ describe('a patch of a DaemonSet', () => {
       'WRITE_CONFLICT',
       ['3'],
     ],
+    [
+      'says that its content was rejected if the DaemonSet has not changed',
+      { patch: failed(422), get: version('1') },
+      'API_REFUSED',
+      ['1'],
+    ],
     ['learns nothing if the DaemonSet is gone', { patch: failed(404), get: failed(404) }, 'WRITE_CONFLICT', []],
     ['leaves the watch to catch up if it cannot be read', { patch: failed(422), get: failed(500) }, 'WRITE_CONFLICT', []],
     ['reads nothing after another failure', { patch: failed(403) }, 'API_REFUSED', []],

@@ -38,7 +38,10 @@ export function nextCommands({ dashboard, kubeconfig, demo, version, program }: 
   return [...link, ...lines].join('\n')
 }
 
-/** @param link null if the dashboard is not built @returns the link to the dashboard, or the command that builds it, on a line of its own */
+/**
+ * @param link null if the dashboard is not built
+ * @returns the link to the dashboard, or the command that builds it, on a line of its own
+ */
 export function dashboardText(link: string | null): string {
   if (link === null) return `The dashboard is not built. Build it in the checkout, and start this command again:\n\n  ${BUILD_DASHBOARD}`
   return `Open the dashboard; the link works once, for ten minutes:\n\n  ${link}`

@@ -197,25 +197,13 @@ describe('the outcome of a Rollout', () => {
     ],
     [
       'is Failed while a held template was applied again, until a retry',
-      (fake) => {
-        fake.setImage('v2')
-        settle(fake)
-        fake.act({ id: '1', type: 'abort' })
-        settle(fake)
-        fake.setImage('v2')
-        settle(fake)
-      },
+      applyHeldAgain,
       { outcome: 'Failed', reason: 'RevisionHeld', need: { reason: 'RevisionHeld', actions: ['abort', 'undo', 'retry'] } },
     ],
     [
       'is Running without a rollback or a step where the stable template replaces a held one',
       (fake) => {
-        fake.setImage('v2')
-        settle(fake)
-        fake.act({ id: '1', type: 'abort' })
-        settle(fake)
-        fake.setImage('v2')
-        settle(fake)
+        applyHeldAgain(fake)
         fake.setImage('v1')
         fake.actNatively()
         for (let at = 0; at < 3; at += 1) act(fake)
@@ -273,3 +261,13 @@ describe('the outcome of a Rollout', () => {
     if (summary.reason === 'Cancelling') expect('step' in summary).toBe('rollbackFrom' in expected)
   })
 })
+
+/** A version was rolled back by an abort, and is applied again. */
+function applyHeldAgain(fake: FakeCluster): void {
+  fake.setImage('v2')
+  settle(fake)
+  fake.act({ id: '1', type: 'abort' })
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+}

@@ -1,8 +1,8 @@
 /**
  * Why a release leaves a node for now, in the order of display. `Dead`: lost before its update. `Maintenance`: a condition takes it out of
  * service. `NotReady`: not Ready, and not dead, or not yet. `Blocked`: a check keeps its old pod. `Due`: it is back, and next. `Failed`: the new
- * version failed there, which is tolerated or was accepted by a retry. `Lost`: it went away during its update or after it. `Starting`: its new pod is not available.
- * `Excluded`: by the policy, whatever else applies.
+ * version failed there, which is tolerated or was accepted by a retry. `Lost`: it went away during its update or after it. `Starting`: its
+ * new pod is not available. `Excluded`: by the policy, whatever else applies.
  */
 export const leftCauses = ['Dead', 'Maintenance', 'NotReady', 'Blocked', 'Due', 'Failed', 'Lost', 'Starting', 'Excluded'] as const
 /** @see leftCauses */

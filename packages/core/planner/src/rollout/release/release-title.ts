@@ -9,10 +9,7 @@ export function stepTitle(
   { canary, rollbackFrom }: { readonly canary: CanaryStatus; readonly rollbackFrom: string | undefined },
   step: RolloutStep,
 ): string {
-  const back =
-    rollbackFrom === undefined
-      ? ''
-      : `${isUnreleased(rollout, rollbackFrom) ? unreleasedTitle(canary, rollbackFrom) : `rolling back from revision ${rollbackFrom}`}, `
+  const back = rollbackFrom === undefined ? '' : `${returnInSteps(rollout, canary, rollbackFrom)}, `
   return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${sizeText(step)})`
 }
 
@@ -35,6 +32,11 @@ export function isUnreleased({ status }: Rollout, revision: string): boolean {
   const latest = status?.releases?.at(-1)
   const isOver = latest?.result === 'Completed' || (latest?.revision === revision && latest.result !== undefined)
   return isOver && status?.heldRevisions?.some((held) => held.revision === revision) === true
+}
+
+/** The step title that follows says which revision it goes to. */
+function returnInSteps(rollout: Rollout, canary: CanaryStatus, rollbackFrom: string): string {
+  return isUnreleased(rollout, rollbackFrom) ? unreleasedTitle(canary, rollbackFrom) : `rolling back from revision ${rollbackFrom}`
 }
 
 function unreleasedTitle({ canaryRevision }: Pick<CanaryStatus, 'canaryRevision'>, rollbackFrom: string): string {
