@@ -38,6 +38,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
     tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
   },
   {
+    rule: 'G3',
+    fault: 'a version that no node ran becomes stable though a node has joined since its BatchRelease completed',
+    file: 'packages/core/planner/src/rollout/states/finalising-state.ts',
+    find: 'if (nodes.length > 0) return firstRunState',
+    replace: 'if (nodes.length > 1) return firstRunState',
+    tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
+  },
+  {
     rule: 'G1',
     fault: 'nodes that are not desired any more keep a revision former',
     file: formerRevisions,

@@ -88,6 +88,46 @@ describe('a version that no node runs', () => {
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
   })
 
+  it.each([
+    ['once its pod is Ready', { ready: true, bad: false }, 'hash-v2'],
+    ['never, while its pod is not Ready', { ready: true, bad: true }, 'hash-v1'],
+    ['never, while it is dead', { ready: false, bad: false, isTainted: true }, 'hash-v1'],
+  ])('becomes stable for a node that joins in the moment of its end %s (G3)', (_when, node, stableRevision) => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    fake.nodes.clear()
+    fake.pods = []
+    fake.setImage('v2')
+    untilCompleted(fake)
+    fake.nodes.set('late', { ready: true, bad: true })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      stableRevision: 'hash-v1',
+      message: expect.stringContaining('no node has run revision hash-v2 yet'),
+      waitingFor: { reason: 'NotAvailable', nodes: ['late'] },
+    })
+    fake.nodes.set('late', node)
+    settle(fake)
+    expect(fake.rollout?.status?.stableRevision).toBe(stableRevision)
+  })
+
+  it.each([
+    ['becomes stable once that node is gone again', (fake: FakeCluster) => fake.nodes.clear(), 'v2', 'hash-v2'],
+    ['is rolled back by an abort', (fake: FakeCluster) => fake.act({ id: 'a', type: 'abort' }), 'v1', 'hash-v1'],
+    ['makes way for another template', (fake: FakeCluster) => fake.setImage('v3'), 'v3', 'hash-v1'],
+  ])('that waits for the first Ready pod of a node that has joined %s', (_what, act, image, stableRevision) => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    fake.nodes.clear()
+    fake.pods = []
+    fake.setImage('v2')
+    untilCompleted(fake)
+    fake.nodes.set('late', { ready: true, bad: true })
+    settle(fake)
+    act(fake)
+    settle(fake)
+    expect([fake.image(), fake.rollout?.status?.stableRevision]).toEqual([image, stableRevision])
+  })
+
   it('does not become stable either where its BatchRelease counts as over, because another client removed in-progressing (G12)', () => {
     const fake = outOfReach([{ replicas: '20%', pause: { duration: 0 } }])
     setReady(fake, ['node-0'])
@@ -104,6 +144,13 @@ describe('a version that no node runs', () => {
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
   })
 })
+
+/** The BatchRelease is Completed, and the Rollout has not read it yet. */
+function untilCompleted(fake: FakeCluster): void {
+  for (let round = 0; round < 60 && fake.release?.status?.phase !== 'Completed'; round++) act(fake)
+  expect(fake.release?.status?.phase).toBe('Completed')
+  expect(fake.rollout?.status?.phase).toBe('Progressing')
+}
 
 /** Five nodes, none of them Ready, on the first version. */
 function outOfReach(steps: NonNullable<ConstructorParameters<typeof FakeCluster>[0]>['steps'] & object): FakeCluster {
