@@ -693,7 +693,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'Pin',
     fault: 'a lost race for a DaemonSet is repeated until an old watch has caught up',
-    file: 'apps/controller/src/ports/patch-daemon-set.ts',
+    file: 'apps/controller/src/ports/patch-or-conflict.ts',
     find: "error.code !== 'WRITE_CONFLICT') throw error",
     replace: "error.code !== 'API_REFUSED') throw error",
     tests: [pinPortTests],

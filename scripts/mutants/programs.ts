@@ -373,7 +373,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F8',
     fault: 'a pause that lost a race counts as refused',
-    file: releasePass,
+    file: 'packages/shells/controllers/src/patch-daemon-set-of.ts',
     find: "plan.why !== 'pause' || isLostRace(error)",
     replace: "plan.why !== 'pause'",
     tests: [releasePassTests],
@@ -381,7 +381,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F8',
     fault: 'a refused pause stops nothing',
-    file: releasePass,
+    file: 'packages/shells/controllers/src/patch-daemon-set-of.ts',
     find: "plan.why !== 'pause' || isLostRace(error)",
     replace: 'error !== undefined',
     tests: [releasePassTests],

@@ -21,9 +21,43 @@ const planBatchReleaseProperties = 'packages/core/planner/test/release/plan-batc
 const wantedAllowanceTests = 'packages/core/planner/test/release/wanted-allowance.test.ts'
 const handsOffProperties = 'packages/core/planner/test/release/hands-off.property.test.ts'
 const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch.test.ts'
+const rejectedWaitTests = 'packages/core/planner/test/release/rejected-wait.test.ts'
+const undeletedTests = 'packages/core/planner/test/release/undeleted.test.ts'
 
 /** Faults in the decisions for a BatchRelease. */
 export const mutantsOfRelease: readonly Mutant[] = [
+  {
+    rule: 'ChangeRejected',
+    fault: 'a patch that the API server rejects is tried again without a word',
+    file: 'packages/core/planner/src/release/rejected-wait.ts',
+    find: 'return isSaid ? plan :',
+    replace: "return isSaid || waiting.reason !== '' ? plan :",
+    tests: [rejectedWaitTests],
+  },
+  {
+    rule: 'ChangeRejected',
+    fault: 'the rejection of one patch is said of another',
+    file: 'packages/core/planner/src/release/rejected-wait.ts',
+    find: 'if (rejected?.why !== why) return null',
+    replace: 'if (rejected === undefined) return null',
+    tests: [rejectedWaitTests],
+  },
+  {
+    rule: 'NotDeleted',
+    fault: 'pods that executors may not delete yet, because the budget is used up, count as not deleted',
+    file: 'packages/core/planner/src/release/undeleted.ts',
+    find: 'unavailable.length < record.limit ?',
+    replace: 'unavailable.length < Infinity ?',
+    tests: [undeletedTests],
+  },
+  {
+    rule: 'NotDeleted',
+    fault: 'no pass comes when executors have left a permit unused for two minutes',
+    file: 'packages/core/planner/src/release/next-recheck.ts',
+    find: 'if (undeletedMs !== null) left.push(undeletedMs)',
+    replace: '',
+    tests: [undeletedTests],
+  },
   {
     rule: 'AcceptedFailed',
     fault: 'a release that waits for nodes only whose failures were accepted counts as running for ever',

@@ -26,9 +26,34 @@ const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.te
 const policiesTests = 'test/scenarios/policies.test.ts'
 const formerRevisionsTests = 'packages/core/planner/test/rollout/former-revisions.test.ts'
 const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
+const rejectedStallTests = 'packages/core/planner/test/rollout/rejected-stall.test.ts'
 
 /** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
+  {
+    rule: 'G9',
+    fault: 'a pause waits for a binding that the API server rejects',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: "bound.kind !== 'wait') return stop ?? bound",
+    replace: "bound.kind !== 'wait') return bound",
+    tests: [rejectedStallTests],
+  },
+  {
+    rule: 'ChangeRejected',
+    fault: 'a hold that the BatchRelease cannot be given is not said',
+    file: 'packages/core/planner/src/rollout/rollout-status.ts',
+    find: "(!isHeldUp || rejected.change === 'updateRelease')",
+    replace: '!isHeldUp',
+    tests: ['test/scenarios/rejected-changes.test.ts'],
+  },
+  {
+    rule: 'ChangeRejected',
+    fault: 'the rejection of one change is said of another',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: 'changeOf(plan) !== rejected.change) return plan',
+    replace: 'changeOf(plan) === undefined) return plan',
+    tests: [rejectedStallTests],
+  },
   {
     rule: 'G12',
     fault: 'a version that no node runs becomes stable where its BatchRelease counts as over',

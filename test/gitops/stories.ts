@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { type KubeObject, rolloutAnnotations } from '@tranche/kube-types'
-import { forbidV1 } from '../scenarios/forbid-v1.ts'
+import { forbidV1 } from '../scenarios/cluster-rules.ts'
 import { breakPod, setFinalizers } from '../scenarios/hands.ts'
 import { condition, untilNodesOn, untilPausedAt, untilReleased } from '../scenarios/looks.ts'
 import { metricsOf } from '../scenarios/metrics.ts'

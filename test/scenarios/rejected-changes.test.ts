@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { allowV1, forbidV1 } from './forbid-v1.ts'
+import { addRule, forbidV1, removeRule, updates } from './cluster-rules.ts'
 import { events } from './hands.ts'
-import { condition, untilNodesOn, untilPausedAt } from './looks.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -19,7 +19,7 @@ async function expectSaid(): Promise<void> {
 
 /** It keeps trying, and the stall ends with the first patch that succeeds. */
 async function expectGoesOn(): Promise<void> {
-  await allowV1(stage)
+  await removeRule(stage)
   await stage.pass(1_200_000)
   expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'False', reason: 'NotStalled' })
   expect((await stage.rollout()).status).toMatchObject({ phase: 'Healthy' })
@@ -44,5 +44,102 @@ describe('a rollback whose template the API server rejects says so, and continue
     await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"stop","type":"abort","expectedStep":1}' } } })
     await expectSaid()
     await expectGoesOn()
+  }, 60_000)
+})
+
+const never = { expression: 'false', message: 'this is forbidden here' }
+const noCanary = {
+  expression: "!('rollouts.kruise.io/daemonset-canary-revision' in object.metadata.annotations)",
+  message: 'this is forbidden here',
+}
+const noBinding = {
+  expression: "'tranche.dev/rollout' in oldObject.metadata.annotations || !('tranche.dev/rollout' in object.metadata.annotations)",
+  message: 'this is forbidden here',
+}
+
+describe('a release says which of its writes the API server rejects, and continues once the rule is gone:', () => {
+  it.each([
+    [
+      'a new BatchRelease',
+      { apiGroup: 'rollouts.kruise.io', resource: 'batchreleases', operation: 'CREATE', ...never },
+      /rejects a new BatchRelease: .*forbidden here/,
+    ],
+    [
+      'the patch that opens a batch',
+      { ...updates('apps', 'daemonsets'), ...noCanary },
+      /rejects the patch of the DaemonSet that opens the batch: .*forbidden here/,
+    ],
+  ] as const)(
+    '%s',
+    async (_what, rule, text) => {
+      stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+      await addRule(stage, rule)
+      await stage.setImage('v2')
+      await stage.pass(600_000)
+      expect(await condition(stage, 'Stalled')).toMatchObject({
+        status: 'True',
+        reason: 'ChangeRejected',
+        message: expect.stringMatching(text),
+      })
+      expect((await events(stage)).filter(({ reason }) => reason === 'ChangeRejected')).toHaveLength(1)
+      await removeRule(stage)
+      await stage.pass(1_200_000)
+      expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'False' })
+      expect((await stage.rollout()).status?.phase).toBe('Healthy')
+    },
+    60_000,
+  )
+
+  it('deletions of pods, of which only the executors know the answer', async () => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    await addRule(stage, { apiGroup: '', resource: 'pods', operation: 'DELETE', ...never })
+    await stage.setImage('v2')
+    await stage.pass(100_000)
+    expect((await stage.rollout()).status?.waitingFor?.reason).toBe('Upgrading')
+    await stage.pass(60_000)
+    expect((await stage.rollout()).status).toMatchObject({
+      waitingFor: { reason: 'NotDeleted', nodes: expect.arrayContaining([expect.any(String)]) },
+      message: expect.stringMatching(/executors have not deleted pods that they may delete, on .*tranche doctor/),
+    })
+    await removeRule(stage)
+    await stage.pass(600_000)
+    expect((await stage.rollout()).status).toMatchObject({ phase: 'Healthy' })
+  }, 60_000)
+})
+
+describe('a stop that does not reach the BatchRelease', () => {
+  it('says so, and that executors continue', async () => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '25%', pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await addRule(stage, { ...updates('rollouts.kruise.io', 'batchreleases'), ...never })
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"stop","type":"abort","expectedStep":1}' } } })
+    await stage.pass(600_000)
+    expect(await condition(stage, 'Stalled')).toMatchObject({
+      reason: 'ChangeRejected',
+      message: expect.stringMatching(/rejects the update of the BatchRelease: .*forbidden here.*executors, which continue as before/),
+    })
+    await removeRule(stage)
+    await stage.pass(1_200_000)
+    await untilNodesOn(stage, 'v1', 8)
+  }, 60_000)
+
+  it('does not wait for a binding that the API server rejects (G9)', async () => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 1)
+    await addRule(stage, { ...updates('apps', 'daemonsets'), ...noBinding })
+    await stage.patchDaemonSet({ metadata: { annotations: { 'tranche.dev/rollout': null } } })
+    await stage.pass(100)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.pass(60_000)
+    const before = await nodesOn(stage, 'v2')
+    await stage.pass(600_000)
+    expect(await nodesOn(stage, 'v2')).toEqual(before)
+    expect(before.length).toBeLessThan(8)
+    expect(await condition(stage, 'Stalled')).toMatchObject({
+      reason: 'ChangeRejected',
+      message: expect.stringMatching(/rejects the patch of the DaemonSet that binds it to the Rollout: .*forbidden here/),
+    })
   }, 60_000)
 })

@@ -1,4 +1,4 @@
-import { AppError } from '@tranche/errors'
+import { AppError, isAppError } from '@tranche/errors'
 import { isInvalid, isNotFound, type JsonPatchOperation, type KubeClient, type ResourcePath, type WriteOptions } from '@tranche/kube-client'
 import { keyOf, keyText, type KubeObject } from '@tranche/kube-types'
 
@@ -24,6 +24,54 @@ export async function patchOrConflict<T>(
       details,
       cause: error,
     })
+  }
+}
+
+/** What {@link patchOrRejection} needs besides the patch. */
+export interface Reread<T> {
+  readonly signal: AbortSignal
+  /** Takes an object that was read live into the caches of this process. */
+  readonly learn: (live: T) => void
+  /** Whether no test of the patch can fail on the live object. */
+  readonly isSame: (live: T) => boolean
+}
+
+/**
+ * As {@link patchOrConflict}. After a lost race the object is read again: without that, passes would repeat the patch until the watch has caught
+ * up. Of an unchanged object no test can have failed, so its content was rejected.
+ *
+ * @throws {AppError} WRITE_CONFLICT if the object has changed or is gone; API_REFUSED if the API server rejects the content
+ */
+export async function patchOrRejection<T extends KubeObject>(
+  client: KubeClient,
+  resource: ResourcePath,
+  object: T,
+  patch: readonly JsonPatchOperation[],
+  { signal, learn, isSame }: Reread<T>,
+): Promise<T> {
+  try {
+    return await patchOrConflict<T>(client, resource, object, patch, { signal })
+  } catch (error) {
+    if (!isAppError(error) || error.code !== 'WRITE_CONFLICT') throw error
+    const live = await readAgain(client, resource, object, signal)
+    if (live !== null) learn(live)
+    const isUnchanged = live !== null && live.metadata.uid === object.metadata.uid && isSame(live)
+    throw isUnchanged && isInvalid(error.cause) ? error.cause : error
+  }
+}
+
+/** @returns the object as stored; null if it could not be read, which is left to the watch */
+async function readAgain<T extends KubeObject>(
+  client: KubeClient,
+  resource: ResourcePath,
+  object: T,
+  signal: AbortSignal,
+): Promise<T | null> {
+  try {
+    return await client.get<T>(resource, keyOf(object), { signal })
+  } catch (error) {
+    if (signal.aborted) throw error
+    return null
   }
 }
 

@@ -16,7 +16,7 @@ import type { StrategyScope, WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchDaemonSet } from './patch-daemon-set.ts'
 import { patchFinalizer } from './patch-finalizer.ts'
-import { patchOrConflict } from './patch-or-conflict.ts'
+import { patchOrConflict, patchOrRejection } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
 import type { SchemaWatch } from '../schema/schema-watch.ts'
 import { bindingOf, workloadHolder } from './workload-holder.ts'
@@ -67,7 +67,12 @@ export function createRolloutPort(parts: RolloutPortParts): RolloutPort {
         { op: 'test', path: '/metadata/generation', value: release.metadata.generation },
         { op: 'replace', path: '/spec', value: spec },
       ] as const
-      const updated = await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, { signal })
+      const updated = await patchOrRejection(client, resourcePaths.batchReleases, release, patch, {
+        signal,
+        learn: (live) => overlay.batchReleases.learn(live),
+        isSame: ({ metadata, status }) =>
+          metadata.generation === release.metadata.generation && status?.flight?.workloadUid === release.status?.flight?.workloadUid,
+      })
       if (isCut(spec, updated.spec)) schemas.suspect()
       overlay.batchReleases.learn(updated)
     },

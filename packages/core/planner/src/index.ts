@@ -24,6 +24,7 @@ export { namesLeft, nodesNotDone } from './release/progress/the-end.ts'
 export { leftNodes, leftText, outageStart } from './release/progress/left-nodes.ts'
 export { budgetUsers, budgetUsersText } from './release/progress/budget-users.ts'
 export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/progress/batch-progress.ts'
+export { deletablePod } from './release/undeleted.ts'
 export type {
   BatchReleasePlan,
   BatchReleaseStatusPatch,
@@ -91,7 +92,7 @@ export { stopsRelease } from './rollout/stops-release.ts'
 export { isRollingBack } from './rollout/held/way-back.ts'
 export { type PinTiming, takeOverForPins } from './rollout/take-over-for-pins.ts'
 export { arePinsUndone } from './rollout/undone-pins.ts'
-export type { RejectedChange } from './rollout/view/rejected-change.ts'
+export { changeOf, type RejectedChange } from './rollout/view/rejected-change.ts'
 export type { PlannedEvent, RolloutPlan } from './rollout/view/rollout-plan.ts'
 export type { RolloutView, WorkloadReading } from './rollout/view/rollout-view.ts'
 

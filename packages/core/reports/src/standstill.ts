@@ -263,6 +263,7 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   ...groupNexts,
   QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
+  NotDeleted: (nodes) => `executors delete the pods on ${nodes}: they run, and the API server rejects no deletion`,
   TouchUnclear: (nodes) =>
     `the API server accepts changes of the pods on ${nodes}: check that it responds and that no admission rule rejects them`,
 }

@@ -18,7 +18,7 @@ function blocked(...reasons: readonly string[]): FactsFields {
 describe('a release that waits for a check or its group', () => {
   it('has a decision for each reason', () => {
     expect(Object.keys(personWaits).toSorted()).toEqual(
-      [...blockedReasons, ...groupWaitReasons, ...reachWaitReasons, 'AcceptedFailed'].toSorted(),
+      [...blockedReasons, ...groupWaitReasons, ...reachWaitReasons, 'AcceptedFailed', 'NotDeleted'].toSorted(),
     )
   })
 
@@ -45,6 +45,13 @@ describe('a release that waits for a check or its group', () => {
     const { outcome, need } = summarizeRollout(facts)
     expect([outcome, need?.reason, need?.actions]).toEqual(['Blocked', 'AcceptedFailed', ['abort', 'undo']])
     expect(explainRollout(facts)).toMatchObject({ rule: 'Availability', next: expect.stringContaining('abort') })
+  })
+
+  it('is Blocked while executors do not delete the pods that they may delete, and no action helps', () => {
+    const facts = aReading(waitsFor('NotDeleted'))
+    const { outcome, need } = summarizeRollout(facts)
+    expect([outcome, need?.reason, need?.actions]).toEqual(['Blocked', 'NotDeleted', []])
+    expect(explainRollout(facts)).toMatchObject({ rule: 'NotDeleted', next: expect.stringContaining('executors delete the pods on c') })
   })
 
   it('names the abort while it waits for accepted nodes, too', () => {

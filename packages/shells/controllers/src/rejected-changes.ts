@@ -1,14 +1,14 @@
 import type { Clock } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
-import type { RejectedChange, RolloutPlan } from '@tranche/planner'
+import { changeOf, type RejectedChange, type RolloutPlan } from '@tranche/planner'
 
 /** Minimum interval between two texts for the same change, in milliseconds: each is a write of the status, after which a retry comes at once. */
-const TEXT_EVERY_MS = 60_000
+export const REJECTED_TEXT_EVERY_MS = 60_000
 
 /** Statuses of HTTP with which the API server rejects a change for its content or for a rule; others pass. */
 const REJECTIONS: ReadonlySet<unknown> = new Set([400, 403, 422])
 
-/** Remembers the last rejected change of each DaemonSet. A new leader learns it with its first attempt. */
+/** Remembers the last rejected change of each Rollout. A new leader learns it with its first attempt. */
 export interface RejectedChanges {
   of(key: string): RejectedChange | undefined
   /**
@@ -33,11 +33,12 @@ export function createRejectedChanges(clock: Clock): RejectedChanges {
         await apply()
         if (!isKept) known.delete(key)
       } catch (error) {
-        if (plan.kind === 'patchDaemonSet') {
+        const change = changeOf(plan)
+        if (change !== undefined && isRejection(error)) {
           const before = known.get(key)
           const nowMs = clock.monotonicMs()
-          const isSaid = before?.why === plan.why && nowMs - before.sinceMs < TEXT_EVERY_MS
-          if (isRejection(error) && !isSaid) known.set(key, { why: plan.why, message: error.message, sinceMs: nowMs })
+          const isSaid = before?.change === change && nowMs - before.sinceMs < REJECTED_TEXT_EVERY_MS
+          if (!isSaid) known.set(key, { change, message: error.message, sinceMs: nowMs })
         }
         throw error
       }
@@ -46,6 +47,7 @@ export function createRejectedChanges(clock: Clock): RejectedChanges {
   }
 }
 
-function isRejection(error: unknown): error is Error {
+/** Whether the API server rejected a change for its content or for a rule, so that it may do so again. */
+export function isRejection(error: unknown): error is Error {
   return isAppError(error) && error.code === 'API_REFUSED' && REJECTIONS.has(error.details['status'])
 }

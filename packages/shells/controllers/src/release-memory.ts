@@ -1,7 +1,7 @@
 import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import { type GroupView, isFree, isReleaseRevisionMissing, type ReleaseView, watchedNodesOf } from '@tranche/planner'
+import { deletablePod, type GroupView, isFree, isReleaseRevisionMissing, type ReleaseView, watchedNodesOf } from '@tranche/planner'
 import { CLOCK_SET_MS, judgedRelease, type MovedTimes, movedTimes, watchedLater } from '@tranche/verdict'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleaseReading } from './release-port.ts'
@@ -34,8 +34,12 @@ export interface ReleaseMemory {
   groupFreeSinceMs: number | null
   /** Monotonic time before which a Lease that could not be given up is not written again. */
   leaveAgainMs: number
+  /** Deletable pod, and since when it has been one (monotonic); null: there is none. */
+  undeleted: { readonly uid: string; readonly sinceMs: number } | null
   /** Whether the API server refused the paused annotation for a reason other than a lost race. */
   pauseRefused: boolean
+  /** Last patch of the DaemonSet that the API server rejected, with its words, and since when (monotonic); null: none since the last success. */
+  rejected: (NonNullable<ReleaseView['rejected']> & { readonly sinceMs: number }) | null
 }
 
 /** @returns the memory of this key, which is empty at first */
@@ -52,7 +56,9 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     revisionMissingSinceMs: null,
     groupFreeSinceMs: null,
     leaveAgainMs: 0,
+    undeleted: null,
     pauseRefused: false,
+    rejected: null,
   }
   memories.set(keyText(key), memory)
   return memory
@@ -77,13 +83,16 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   followClock(memory, clock, reading.release)
   const monotonicMs = clock.monotonicMs()
   const labelled = memory.labels.doneFor(reading.release.spec.releasePlan.rolloutID, reading.fleet, monotonicMs)
-  const { statusWrittenMs, unclear, pauseRefused } = memory
+  const { statusWrittenMs, unclear, pauseRefused, rejected } = memory
+  const undeletedSinceMs = followUndeleted(memory, { ...reading, monotonicMs })
   const view = {
     ...reading,
+    ...(undeletedSinceMs !== undefined && { undeletedSinceMs }),
     group: groupView(reading, memory, monotonicMs),
     statusWrittenMs,
     unclear,
     pauseRefused,
+    ...(rejected !== null && { rejected }),
     labelled,
     nowMs: clock.nowMs(),
     monotonicMs,
@@ -97,6 +106,14 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   memory.watched = watchedNodesOf(view, memory.watched ?? reading.release.status?.watchedNodes ?? [], lookedMs)
   memory.looked = { atMs: view.steadyMs, release }
   return { ...view, watched: memory.watched, revisionMissingSinceMs: memory.revisionMissingSinceMs }
+}
+
+/** @returns since when the same pod has been deletable */
+function followUndeleted(memory: ReleaseMemory, seen: ReleaseReading & Pick<ReleaseView, 'monotonicMs'>): number | undefined {
+  const uid = deletablePod(seen)
+  if (uid === undefined) memory.undeleted = null
+  else if (memory.undeleted?.uid !== uid) memory.undeleted = { uid, sinceMs: seen.monotonicMs }
+  return memory.undeleted?.sinceMs
 }
 
 function groupView({ group }: ReleaseReading, memory: ReleaseMemory, monotonicMs: number): GroupView | undefined {

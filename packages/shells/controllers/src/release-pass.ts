@@ -1,7 +1,6 @@
 import type { BatchRelease, FlightRecord, Permit, Waiting } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { type Allowance, createRecord, type RecordedAllowance, recordTouches, type TouchedPermit, widenRecord } from '@tranche/fence'
-import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/telemetry'
 import {
@@ -20,6 +19,7 @@ import { confirmAndWrite, UNCLEAR_RECHECK_MS } from './confirm-record.ts'
 import { createFailedPlans } from './failed-plans.ts'
 import { freeGroup } from './free-group.ts'
 import { fieldsOf } from './log-plans.ts'
+import { isLostRace, patchDaemonSetOf } from './patch-daemon-set-of.ts'
 import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
 import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
 import { restingOn, restoreRecord, touchStandingPods } from './restore-record.ts'
@@ -96,7 +96,8 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'setFinalizer':
       return plan.present ? addFinalizer(view, doing) : removeFinalizer(doing)
     case 'patchDaemonSet':
-      return patchDaemonSet(plan, view, doing)
+      await patchDaemonSetOf(plan, { ...view, daemonSet: daemonSetOf(view) }, doing)
+      return again
     case 'createRecord':
       return createFirstRecord(plan.allowance, view, doing)
     case 'restoreRecord':
@@ -188,31 +189,6 @@ async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise
   if (live === null || plan?.kind !== 'setFinalizer' || plan.present) return recheckAfter(UNCLEAR_RECHECK_MS)
   await cluster.setFinalizer(live.release, false, signal)
   return awaitChange
-}
-
-/** F8: a stop that cannot be published is made all the same, because only the record permits deletes. */
-async function patchDaemonSet(
-  plan: BatchReleasePlan & { kind: 'patchDaemonSet' },
-  view: ReleaseView,
-  doing: Doing,
-): Promise<ReconcileResult> {
-  try {
-    const sentMs = doing.clock.monotonicMs()
-    const stored = await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
-    doing.memory.patched = { release: view.release.metadata.resourceVersion, daemonSet: stored.metadata.resourceVersion, sentMs }
-    doing.log.info({ ...fieldsOf(view.release), reason: plan.why }, 'patched DaemonSet')
-    doing.memory.pauseRefused = false
-    if (plan.why === 'touch') doing.memory.revisionMissingSinceMs = doing.clock.monotonicMs()
-  } catch (error) {
-    if (plan.why !== 'pause' || isLostRace(error)) throw error
-    doing.memory.pauseRefused = true
-    doing.log.warn({ batchRelease: keyText(doing.key), err: error }, 'could not pause DaemonSet')
-  }
-  return again
-}
-
-function isLostRace(error: unknown): boolean {
-  return isAppError(error) && error.code === 'WRITE_CONFLICT'
 }
 
 /** Decides the leaked marks from the current record: its watch may lag behind the watch of pods. */

@@ -115,6 +115,6 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
   ChangeRejected: {
     types: ['Warning'],
     on: ['Rollout'],
-    when: 'stalled: the API server rejects a change of the DaemonSet; the message has its words',
+    when: 'stalled: the API server rejects a change of the DaemonSet or of the BatchRelease; the message has its words',
   },
 }

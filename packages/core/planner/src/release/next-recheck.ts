@@ -4,6 +4,7 @@ import { groupRecheckMs } from './plan-group.ts'
 import { judgementOf, statusByTheClock } from './progress/judgement.ts'
 import { settleLeftMs } from './progress/the-end.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
+import { untilUndeletedMs } from './undeleted.ts'
 import { isFinalized } from './view/is-finalized.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { nextStuckMs } from './view/stuck-pods.ts'
@@ -34,6 +35,8 @@ function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   if (stuckMs !== null) left.push(stuckMs - view.nowMs)
   const acceptedMs = untilAcceptedFailedMs(statusByTheClock(view)?.waiting, view, wanted)
   if (acceptedMs !== null) left.push(acceptedMs)
+  const undeletedMs = untilUndeletedMs(view)
+  if (undeletedMs !== null) left.push(undeletedMs)
   const { nextAtMs } = wanted.progress.exemption
   if (nextAtMs !== null) left.push(nextAtMs - view.monotonicMs)
   const soonest = Math.min(...left.filter((ms) => ms > 0))

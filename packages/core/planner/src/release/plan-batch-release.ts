@@ -30,6 +30,7 @@ import { inheritedRecord, detachPatch, restoring } from './detach.ts'
 import { stoppedSoFar } from './progress/judgement.ts'
 import { planGroupLeave, planGroupRest, planGroupTake } from './plan-group.ts'
 import { mayOpen } from './progress/group-rules.ts'
+import { sayRejectedPatch } from './rejected-wait.ts'
 import { restsInGroup } from './progress/needs-group.ts'
 import { nextRecheck } from './next-recheck.ts'
 import { planLeftToOthers } from './left-to-others.ts'
@@ -52,7 +53,7 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   if (left !== null) return left
   if (view.schemaGap !== undefined && view.release.metadata.deletionTimestamp === undefined) return planOutdated(view, view.schemaGap)
   const wanted = wantedAllowance(view)
-  return touchInsteadOfWaiting(view, wanted, planWanted(view, wanted))
+  return sayRejectedPatch(view, touchInsteadOfWaiting(view, wanted, planWanted(view, wanted)))
 }
 
 /**

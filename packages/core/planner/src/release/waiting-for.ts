@@ -16,6 +16,7 @@ import { acceptedText, acceptedWait } from './accepted-wait.ts'
 import { leftBehind, namesLeft } from './progress/the-end.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
+import { undeletedWait } from './undeleted.ts'
 
 /**
  * What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does. It also
@@ -109,7 +110,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   const lack = missingNodesText(progress.effectiveSize - progress.updated)
   const dead = tooManyDeadText(progress)
   if (progress.unavailable.length < limit) {
-    const held = heldByRules(view, wanted, lack) ?? blockedWait(view, lack)
+    const held = heldByRules(view, wanted, lack) ?? blockedWait(view, lack) ?? undeletedWait(view, lack)
     return held === null ? counted : { ...held, message: `${held.message}${dead}` }
   }
   const message = `${lack}; maxUnavailable (${limit}) is used up: ${usersText(view, wanted)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${budgetWayOut(wanted)}`

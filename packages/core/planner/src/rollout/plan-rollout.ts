@@ -19,6 +19,8 @@ import { outdatedEvent } from './actions/rollout-events.ts'
 import { planTerminated } from './plan-terminated.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import { withStall } from './rejected-stall.ts'
+import { stopsRelease } from './stops-release.ts'
+import { changeOf } from './view/rejected-change.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 import { statusWithExactNumbers } from './actions/exact-numbers.ts'
 import { mayWriteStatus } from './view/status-writes.ts'
@@ -31,7 +33,8 @@ import { mayWriteStatus } from './view/status-writes.ts'
  */
 export function planRollout(read: RolloutView): RolloutPlan {
   const view = withMemory(read, statusOfEnded)
-  return planMissingRevision(view, keepStored(view, sayRejected(view, decide(view))))
+  const plan = planMissingRevision(view, keepStored(view, decide(view)))
+  return keepStored(view, sayRejected(view, plan))
 }
 
 /**
@@ -40,7 +43,7 @@ export function planRollout(read: RolloutView): RolloutPlan {
  */
 function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rejected } = view
-  if (plan.kind !== 'patchDaemonSet' || plan.why === 'unbind' || plan.why !== rejected?.why) return plan
+  if (rejected === undefined || changeOf(plan) !== rejected.change) return plan
   const { status: next } = nextRolloutStatus(view, rejected)
   const status = view.rollout.status === undefined ? next : withStall(view.rollout.status, next)
   return status !== null && mayWriteStatus(view, status) ? { kind: 'writeStatus', status, warning: null } : plan
@@ -76,8 +79,15 @@ function decide(view: RolloutView): RolloutPlan {
   const next = nextRolloutStatus(view)
   if (next.goesOn) return planGoingOn(view, next)
   const bound = planBinding(view, next)
-  if (bound !== null && bound.kind !== 'wait') return bound
+  const stop = view.rejected?.change === 'bind' ? planStop(view, next) : null
+  if (bound !== null && bound.kind !== 'wait') return stop ?? bound
   return planOwnRelease(view, next) ?? planStatus(view, next)
+}
+
+/** G9: where the binding is rejected, stops do not wait for it. Null without a new one. */
+function planStop(view: RolloutView, next: NextStatus): RolloutPlan | null {
+  const plan = planOwnRelease(view, next)
+  return plan !== null && stopsRelease(plan, view) ? plan : null
 }
 
 /**

@@ -1,27 +1,46 @@
 import type { RolloutStatus } from '@tranche/api-schema'
-import { clipText } from '@tranche/kube-types'
 import { boundedNotifications } from '../notify/outbox.ts'
+import { rejectedText } from '../rejected-text.ts'
 import { revisionText } from './held/revision-text.ts'
-import type { RejectedChange } from './view/rejected-change.ts'
+import type { RejectableChange, RejectedChange } from './view/rejected-change.ts'
 import type { RolloutState } from './view/rollout-state.ts'
 import type { RolloutView } from './view/rollout-view.ts'
 
-/** Maximum length of the words of the API server in a message, in characters. */
-const LONGEST_WORDS = 400
-
 /** The state that says that the API server rejects its change. A user's error or a stop that is reported already stays. */
-export function withRejected(view: RolloutView, state: RolloutState, { why, message }: RejectedChange): RolloutState {
+export function withRejected(view: RolloutView, state: RolloutState, { change, message }: RejectedChange): RolloutState {
   if (state.stalled !== null && state.stalled.reason !== 'RevisionHeld') return state
-  const words = clipText(message.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), LONGEST_WORDS)
-  const { change, fix } = textsOf(view, why)
-  const text = `the API server rejects the patch of the DaemonSet that ${change}: ${words}; ${fix}`
+  const text = rejectedText(changeText(view, change), message, fixes[change] ?? RULE)
   return { ...state, message: text, stalled: { reason: 'ChangeRejected', message: text } }
 }
 
-function textsOf({ rollout, revisions }: RolloutView, why: RejectedChange['why']): { readonly change: string; readonly fix: string } {
-  if (why !== 'revert') return { change: 'binds it to the Rollout', fix: 'change the rule that rejects it' }
-  const stable = revisionText(revisions, rollout.status?.canaryStatus?.stableRevision ?? '')
-  return { change: `puts the template of revision ${stable} back`, fix: 'change the rule that rejects it, or apply another template' }
+const RULE = 'change the rule that rejects it'
+
+const fixes: Readonly<Partial<Record<RejectableChange, string>>> = {
+  revert: `${RULE}, or apply another template`,
+  createRelease: `${RULE}, or raise the quota`,
+  updateRelease: `${RULE}; until then no pause, abort or step reaches the executors, which continue as before`,
+}
+
+function changeText({ rollout, revisions }: RolloutView, change: RejectableChange): string {
+  const patch = 'the patch of the DaemonSet that'
+  switch (change) {
+    case 'bind':
+      return `${patch} binds it to the Rollout`
+    case 'unbind':
+      return `${patch} removes the keys of Tranche`
+    case 'touch':
+      return `${patch} asks its controller for a ControllerRevision`
+    case 'revert':
+      return `${patch} puts the template of revision ${revisionText(revisions, rollout.status?.canaryStatus?.stableRevision ?? '')} back`
+    case 'createRelease':
+      return 'a new BatchRelease'
+    case 'updateRelease':
+      return 'the update of the BatchRelease'
+    case 'deleteRelease':
+      return 'the deletion of the BatchRelease'
+    default:
+      return change satisfies never
+  }
 }
 
 /** The stored status with the stall of another one; null where there is none of a rejected change to say. */

@@ -26,7 +26,7 @@ import { mayWriteStatus, untilCountsMs } from './view/status-writes.ts'
 /**
  * Decides the next status of a Rollout from its stored status and the view. Pure.
  *
- * @param rejected change of the DaemonSet that would come next, if the API server did not reject it
+ * @param rejected change that would come next, if the API server did not reject it
  */
 export function nextRolloutStatus(view: RolloutView, rejected?: RejectedChange): NextStatus {
   const before = currentState(view)
@@ -36,7 +36,9 @@ export function nextRolloutStatus(view: RolloutView, rejected?: RejectedChange):
   const hold = newHold(before, wanted)
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
   const planned = isHeldUp ? heldUp(before, hold, wanted) : wanted
-  const state = rejected === undefined || isHeldUp ? planned : withRejected(view, planned, rejected)
+  // The hold itself may be what is rejected.
+  const isSaid = rejected !== undefined && (!isHeldUp || rejected.change === 'updateRelease')
+  const state = isSaid ? withRejected(view, planned, rejected) : planned
   const said = isHeldUp && !hasLostAnswers(view.rollout) ? {} : rememberAnswer(view.rollout, answer)
   const { status, recheckAfterMs: remindInMs } = notifyingStatus(view, withReleases(view, { ...toStatus(view, state), ...said }))
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view, status)

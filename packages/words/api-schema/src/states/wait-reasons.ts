@@ -55,8 +55,13 @@ export function isReachWait(reason: string | undefined): boolean {
  */
 export const ACCEPTED_FAILED = 'AcceptedFailed'
 
+/** Reason of `status.waiting` of a release whose permits no executor uses, although the budget allows it. */
+export const NOT_DELETED = 'NotDeleted'
+
 /** Whether only a person ends a wait, by its reason. False where it may also end by itself: a request that failed is sent again. */
-export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason | ReachWaitReason | typeof ACCEPTED_FAILED, boolean>> = {
+export const personWaits: Readonly<
+  Record<BlockedReason | GroupWaitReason | ReachWaitReason | typeof ACCEPTED_FAILED | typeof NOT_DELETED, boolean>
+> = {
   NoRoom: false,
   RoomUnread: false,
   RoomNotAllowed: true,
@@ -81,6 +86,7 @@ export const personWaits: Readonly<Record<BlockedReason | GroupWaitReason | Reac
   GroupFailed: true,
   GroupNotAllowed: true,
   [ACCEPTED_FAILED]: true,
+  [NOT_DELETED]: true,
   NoNodeInReach: false,
   NodesExcluded: true,
 }

@@ -50,7 +50,7 @@ export interface RolloutView {
   readonly statusWrittenMs: number | null
   /** Since when (monotonic) this process sees `isRevisionMissing`, or last touched the DaemonSet for it; null where it does not. */
   readonly revisionMissingSinceMs?: number | null
-  /** Last rejected change of the DaemonSet, of which this process knows. @default none */
+  /** Last rejected change, of which this process knows. @default none */
   readonly rejected?: RejectedChange | undefined
   /** Epoch milliseconds. */
   readonly nowMs: number
