@@ -9,10 +9,10 @@ import { apiSabotages, type Sabotage, sabotages, upgradeSabotages } from './sabo
 const MINUTE = 60_000
 
 it(
-  'keeps every guarantee in 6 worlds in which anything goes wrong (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12, G13)',
+  'keeps every guarantee in 3 worlds in which anything goes wrong (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12, G13)',
   async () => {
-    const results = await runSeeds({ from: 7, seeds: 6 })
-    expect(results).toHaveLength(6)
+    const results = await runSeeds({ from: 7, seeds: 3 })
+    expect(results).toHaveLength(3)
     const stories = results.filter(({ violations }) => violations.length > 0).map(({ story }) => story)
     expect(stories.join('\n\n')).toBe('')
   },
@@ -22,7 +22,7 @@ it(
 it(
   'records the same bytes for the same seed, in any process and after any seed',
   async () => {
-    const seeds = [1, 2, 3]
+    const seeds = [1, 2]
     const apart = await runSeeds({ from: 1, seeds: seeds.length, workers: 2, withHash: true })
     const here: (string | null)[] = []
     for (const seed of seeds.toReversed()) here.unshift((await runSeed(seed, { withHash: true })).hash)
@@ -72,7 +72,8 @@ describe('upgrades', () => {
 })
 
 async function firstSeedThatBreaks(sabotage: Sabotage, seeds: number, upgrades = 0): Promise<number | null> {
-  for (let seed = 1; seed <= seeds; seed++) {
+  const { from = 1 } = sabotage
+  for (let seed = from; seed < from + seeds; seed++) {
     const { recording, facts } = await play(sabotage.among(generateSchedule(seed, upgrades)), sabotage)
     if (judge(recording, facts).some(({ guarantee }) => sabotage.breaks.includes(guarantee))) return seed
   }

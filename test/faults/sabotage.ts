@@ -12,6 +12,8 @@ export interface Sabotage {
   readonly fault: string
   /** Guarantees of which the bench must find at least one broken. */
   readonly breaks: readonly string[]
+  /** Seed to begin with: one that has shown the fault. @default 1 */
+  readonly from?: number
   /** Changes a schedule so that the fault shows early. */
   readonly among: (schedule: Schedule) => Schedule
   /** Wraps the ports of every program. */
@@ -36,12 +38,18 @@ export interface UpgradeSabotage extends Sabotage {
 
 /** Faults of upgrades that the bench must find. */
 export const upgradeSabotages: readonly UpgradeSabotage[] = [
-  atUpgrades('a status write loses a member of a newer version', ['G7'], {
-    present: (request) => (request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? withoutNext(request) : request),
-  }),
-  atUpgrades('a write of the permit record loses a member of a newer version', ['G7'], {
-    present: (request) => (isRecordWrite(request) ? withoutNext(request) : request),
-  }),
+  {
+    ...atUpgrades('a status write loses a member of a newer version', ['G7'], {
+      present: (request) => (request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? withoutNext(request) : request),
+    }),
+    from: 2,
+  },
+  {
+    ...atUpgrades('a write of the permit record loses a member of a newer version', ['G7'], {
+      present: (request) => (isRecordWrite(request) ? withoutNext(request) : request),
+    }),
+    from: 2,
+  },
   atUpgrades('executors of the next version delete pods without preconditions', ['G4'], {
     next: (request) => (request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request),
   }),
@@ -110,9 +118,12 @@ export const sabotages: readonly Sabotage[] = [
   inReading('executors use a limit that is one too high', ['G1', 'G2'], (reading) =>
     withFlight(reading, ({ limit }) => ({ limit: limit + 1 })),
   ),
-  inReading('executors treat every batch as the last', ['G3'], ({ published, ...reading }) =>
-    withFlight({ ...reading, published: { ...published, partition: 0 } }, () => ({ size: 1_000, partition: 0 })),
-  ),
+  {
+    ...inReading('executors treat every batch as the last', ['G3'], ({ published, ...reading }) =>
+      withFlight({ ...reading, published: { ...published, partition: 0 } }, () => ({ size: 1_000, partition: 0 })),
+    ),
+    from: 4,
+  },
   inRequests('pods are deleted without preconditions', ['G4'], (request) =>
     request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request,
   ),
@@ -172,9 +183,12 @@ export const sabotages: readonly Sabotage[] = [
     })),
     among: (schedule) => withConfigChanges(schedule, [{ kind: 'act', type: 'abort', atMs: 14_000 }]),
   },
-  inRequests('the strategy of a DaemonSet is never restored', ['G6'], (request) =>
-    request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withoutRestoring(request.body) } : request,
-  ),
+  {
+    ...inRequests('the strategy of a DaemonSet is never restored', ['G6'], (request) =>
+      request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withoutRestoring(request.body) } : request,
+    ),
+    from: 6,
+  },
 ]
 
 /** @param change of calls for copies of config */
