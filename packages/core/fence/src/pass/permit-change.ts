@@ -3,10 +3,19 @@ import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
 import { chooseCandidates } from './choose-candidates.ts'
 import { blockedNodes, isUpToDate } from './blocked-nodes.ts'
-import { type TrackedPermit, isOldNode, isOver, mayGetPermit, permittedNodes, type FenceState } from './fence-state.ts'
+import { type TrackedPermit, isOldNode, isOver, isUnsettled, knownChecks, mayGetPermit, permittedNodes, type FenceState } from './fence-state.ts'
 
 /** Standing permits at which new ones are appended: one write then serves as many nodes as the record has slack for. */
 const LOW_WATER = 2
+
+/**
+ * Where the permits already fill the limit, a new one could not be used before one of them settles (F4), so it is appended when none is
+ * standing. A check or a spread rule may keep a few standing permits while others could go.
+ */
+function lowWater(fence: FenceState): number {
+  const isFull = fence.permits.filter(isUnsettled).length >= fence.record.limit
+  return isFull && !knownChecks(fence).isAsked && fence.scope.rules.spread.length === 0 ? 0 : LOW_WATER
+}
 
 /** The next write of the record; null while none is worth its cost. Settled permits leave with the next append (F3). */
 export function permitChange(fence: FenceState, again: readonly NodeView[] | null): PermitChange | null {
@@ -14,7 +23,7 @@ export function permitChange(fence: FenceState, again: readonly NodeView[] | nul
   const standing = fence.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
   const isNews = !isUpToDate(fence, blockedNodes(fence, []))
   const cannotWait = isNews || mustLeaveNow(fence, gone)
-  if (!cannotWait && standing.length > LOW_WATER) return null
+  if (!cannotWait && standing.length > lowWater(fence)) return null
   const leaving = [...gone, ...repeatedPermits(fence)]
   const stay = fence.permits.filter((tracked) => !leaving.includes(tracked))
   const append = again === null ? permitsToAppend(fence, fence.tally.old, stay) : permitsToTakeAgain(fence, again, stay)
@@ -44,14 +53,13 @@ function repeatedPermits(fence: FenceState): readonly TrackedPermit[] {
 }
 
 /**
- * A settled permit may stay while nothing else needs a write. It leaves when all have settled, when it keeps its node from a new permit, or
- * when there are as many as the limit and the slack.
+ * A settled permit may stay while nothing else needs a write: the record has room for it. It leaves when all have settled, or when it keeps its
+ * node from a new permit.
  */
 function mustLeaveNow(fence: FenceState, gone: readonly TrackedPermit[]): boolean {
   const settled = gone.filter(({ state }) => state === 'settled')
   if (settled.length < gone.length || settled.some((tracked) => isOldAgain(fence, tracked))) return true
-  const { limit } = fence.record
-  return settled.length > 0 && (settled.length === fence.permits.length || settled.length >= Math.max(limit, permitSlack(limit)))
+  return settled.length > 0 && settled.length === fence.permits.length
 }
 
 interface NewPermit {

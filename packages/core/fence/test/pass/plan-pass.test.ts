@@ -96,8 +96,9 @@ describe('planPass: which pods get a permit (F3)', () => {
     'counts a permit, executed or not': {
       nodes: 'a:none b:old c:old d:old',
       permits: 'a.gone b',
+      sent: 'b',
       partition: 1,
-      limit: 1,
+      limit: 3,
       want: 'append c',
     },
     'counts a node once, whatever number of pods it has': { nodes: 'a:new+new b:old c:old', partition: 1, want: 'append b' },
@@ -157,9 +158,33 @@ describe('planPass: which pods get a permit (F3)', () => {
       permits: 's1.gone s2.gone s3.gone s4.gone s5.gone s6.gone s7.gone s8.gone a.gone',
       want: `remove s1 s2 s3 s4 s5 s6 s7 s8, append ${nodesFrom(100, 8)}`,
     },
-    'appends again when only two permits are standing': {
+    'appends again when only two permits are standing and the limit is not filled': {
       nodes: 'a:none b:old c:old e:old f:old',
       permits: 'a.gone b c',
+      sent: 'b c',
+      limit: 4,
+      want: 'append e f',
+    },
+    'waits until none is standing where the permits fill the limit: none could go before one of them settles': {
+      nodes: 'a:none b:old c:old e:old f:old',
+      permits: 'a.gone b c',
+      limit: 3,
+      sent: 'b c',
+      want: 'wait for budget',
+    },
+    'appends at the limit when none is standing': {
+      nodes: 'a:none b:none c:none e:old f:old',
+      permits: 'a.gone b.gone c.gone',
+      limit: 3,
+      want: 'append e f',
+    },
+    'appends at the limit beside two standing permits that a spread rule may keep': {
+      nodes: 'a:none b:old c:old e:old f:old',
+      zones: 'a=x b=x c=x e=y f=y',
+      rules: { spread: [{ topologyKey: 'zone', maxUnavailable: 3 }] },
+      permits: 'a.gone b c',
+      limit: 3,
+      sent: 'b c',
       want: 'append e f',
     },
     'keeps at most the limit and its slack, including settled permits': {
@@ -372,9 +397,16 @@ describe('planPass: more nodes in flight than the limit allows, with a version t
     'keeps it for an unseen permit in between': {
       nodes: 'a:oldx b:old c:old',
       permits: 'a.gone b.unseen a',
+      limit: 4,
       want: 'append c',
     },
-    'keeps it for a standing permit in between': { nodes: 'a:oldx b:old c:old', permits: 'a.gone b a', want: 'append c' },
+    'keeps it for a standing permit in between': {
+      nodes: 'a:oldx b:old c:old',
+      permits: 'a.gone b a',
+      sent: 'b',
+      limit: 4,
+      want: 'append c',
+    },
   }
   table(cases)
 })
@@ -513,10 +545,15 @@ describe('planPass: which permits leave the record', () => {
       permits: 'a.gone b.gone',
       want: 'wait for availability',
     },
-    'F6 removes eight settled permits even without another reason': {
+    'F6 lets eight settled permits wait for the last one as well': {
       nodes: `${eightSettled.map((name) => `${name}:new`).join(' ')} b:none`,
       permits: `${eightSettled.map((name) => `${name}.gone`).join(' ')} b.gone`,
-      want: `remove ${eightSettled.join(' ')}`,
+      want: 'wait for availability',
+    },
+    'F6 removes them with the last one': {
+      nodes: `${eightSettled.map((name) => `${name}:new`).join(' ')} b:new`,
+      permits: `${eightSettled.map((name) => `${name}.gone`).join(' ')} b.gone`,
+      want: `remove ${eightSettled.join(' ')} b`,
     },
     'F3 removes settled permits with the next append': {
       nodes: 'a:new b:none c:old',
