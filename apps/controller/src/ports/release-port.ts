@@ -66,7 +66,7 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
     async readLive(key, signal, known) {
       const release = known?.release ?? (await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal))
       if (release === undefined || !isForDaemonSet(release)) return null
-      const stopAsked = await isOwnerStopping(client, release, signal)
+      const stopAsked = known?.withoutRollout !== true && (await isOwnerStopping(client, release, signal))
       const daemonSet =
         known?.daemonSet ?? (await getOrUndefined<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(release), signal))
       return { ...(await readingOf(parts, { release, daemonSet, live: true }, signal)), stopAsked }

@@ -15,6 +15,11 @@ export interface ReleaseMemory {
    * when that patch was sent (monotonic).
    */
   patched: { readonly release: string; readonly daemonSet: string; readonly sentMs: number } | null
+  /**
+   * Version of the BatchRelease from which the finalizer was removed; null: it was not. A watch that shows the deletion last shows that version
+   * once more.
+   */
+  finalizerRemovedFrom: string | null
   /** Response to the last inconclusive touch; null if every response was clear. */
   unclear: string | null
   /** Unhealthy nodes seen so far; null until the first look, when the status knows more. */
@@ -48,6 +53,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     statusWrittenMs: null,
     labels: createLabelMemory(),
     patched: null,
+    finalizerRemovedFrom: null,
     unclear: null,
     watched: null,
     looked: null,

@@ -94,7 +94,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
   const { cluster, signal } = doing
   switch (plan.kind) {
     case 'setFinalizer':
-      return plan.present ? addFinalizer(view, doing) : removeFinalizer(doing)
+      return plan.present ? addFinalizer(view, doing) : removeFinalizer(view, doing)
     case 'patchDaemonSet':
       await patchDaemonSetOf(plan, { ...view, daemonSet: daemonSetOf(view) }, doing)
       return again
@@ -182,12 +182,18 @@ async function addFinalizer({ release }: ReleaseView, { cluster, signal }: Doing
   return again
 }
 
-/** F11: caches cannot distinguish a DaemonSet that is gone from one not seen yet, so the end of a release is decided on live reads. */
-async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise<ReconcileResult> {
-  const live = await cluster.readLive(key, signal)
+/**
+ * F11: caches cannot distinguish a DaemonSet that is gone from one not seen yet, so the end of a release is decided on a live read of it. The
+ * BatchRelease was read before: the write tests its version.
+ */
+async function removeFinalizer({ release }: ReleaseView, { cluster, key, signal, toView, memory }: Doing): Promise<ReconcileResult> {
+  const version = release.metadata.resourceVersion
+  if (memory.finalizerRemovedFrom === version) return awaitChange
+  const live = await cluster.readLive(key, signal, { release, daemonSet: undefined, withoutRollout: true })
   const plan = live === null ? null : planBatchRelease(toView(live))
   if (live === null || plan?.kind !== 'setFinalizer' || plan.present) return recheckAfter(UNCLEAR_RECHECK_MS)
   await cluster.setFinalizer(live.release, false, signal)
+  memory.finalizerRemovedFrom = version
   return awaitChange
 }
 

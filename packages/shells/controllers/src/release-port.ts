@@ -22,6 +22,8 @@ export interface KnownObjects {
   readonly release: BatchRelease
   /** The response to this process' own write, made after the version of the BatchRelease was read; undefined: read it. */
   readonly daemonSet: DaemonSet | undefined
+  /** The Rollout is not read either, and no stop is reported: nothing is opened. @default it is read */
+  readonly withoutRollout?: boolean
 }
 
 /** Fields of a pod that a touch needs. */

@@ -178,6 +178,14 @@ describe('planPass: which pods get a permit (F3)', () => {
       limit: 3,
       want: 'append e f',
     },
+    'appends at the limit beside two standing permits whose nodes are not ready': {
+      nodes: 'a:none b:old c:old e:old f:old',
+      permits: 'a.gone b c',
+      limit: 3,
+      ahead: 0,
+      room: 'b=pending c=pending e=permit f=permit',
+      want: 'append e f',
+    },
     'appends at the limit beside two standing permits that a spread rule may keep': {
       nodes: 'a:none b:old c:old e:old f:old',
       zones: 'a=x b=x c=x e=y f=y',

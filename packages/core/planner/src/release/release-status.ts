@@ -31,6 +31,8 @@ const COUNTS_EVERY_MS = 5_000
 const WAITS_EVERY_MS = 2_000
 /** Waits that nodes end as they are updated, one after the other, the best one first. Every other wait is written at once. */
 const ordinaryWaits: readonly string[] = ['Upgrading', 'NotAvailable', 'BudgetUsedUp']
+/** Those between which a batch changes with every pod while its new pods only start: like counts, they say how far it is. */
+const startWaits: readonly string[] = ['Upgrading', 'NotAvailable']
 
 /** Plans the write of the status; null when it is up to date. */
 export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
@@ -38,19 +40,34 @@ export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchRelea
   const after = releaseStatus(view, wanted)
   const before = pick(view.release.status ?? {}, after)
   if (isSameStatus(before, after)) return null
-  const leftMs = leftBeforeWrite(view, before, after)
+  const leftMs = leftBeforeWrite(view, { before, after, isStarting: isStarting(wanted) })
   return leftMs > 0 ? { kind: 'wait', for: 'counts', recheckAfterMs: leftMs } : { kind: 'writeStatus', status: after }
 }
 
+/** A change of the status that is not written yet. */
+interface StatusChange {
+  readonly before: BatchReleaseStatusPatch
+  readonly after: BatchReleaseStatusPatch
+  /** @see isStarting */
+  readonly isStarting: boolean
+}
+
 /** @returns milliseconds until this change may be written; not positive: now, as for a batch that is ready, or waits for worse than before */
-function leftBeforeWrite(view: ReleaseView, before: BatchReleaseStatusPatch, after: BatchReleaseStatusPatch): number {
+function leftBeforeWrite(view: ReleaseView, { before, after, isStarting: starts }: StatusChange): number {
   if (view.statusWrittenMs === null) return 0
   const [was, is] = [withoutCounts(before), withoutCounts(after)]
-  const isWorse = was.waiting === ordinaryWaits[0] && is.waiting !== was.waiting
-  if (isWorse || !isSameStatus(withoutOrdinaryWaits(was), withoutOrdinaryWaits(is))) return 0
+  const isSameButForStarts = starts && isSameStatus(withoutWaits(was, startWaits), withoutWaits(is, startWaits))
+  const isWorse = was.waiting === ordinaryWaits[0] && is.waiting !== was.waiting && !isSameButForStarts
+  if (isWorse || !isSameStatus(withoutWaits(was, ordinaryWaits), withoutWaits(is, ordinaryWaits))) return 0
   const isSameHold = holdText(before.waiting) === holdText(after.waiting)
-  const everyMs = !isSameHold ? HOLDS_EVERY_MS : isSameStatus(was, is) ? COUNTS_EVERY_MS : WAITS_EVERY_MS
+  const isProgress = isSameButForStarts || isSameStatus(was, is)
+  const everyMs = !isSameHold ? HOLDS_EVERY_MS : isProgress ? COUNTS_EVERY_MS : WAITS_EVERY_MS
   return everyMs - (view.monotonicMs - view.statusWrittenMs)
+}
+
+/** Whether nothing is reported of the updated pods but that they are not available yet. */
+function isStarting(wanted: Wanted): boolean {
+  return wanted.kind === 'allow' && wanted.progress.unwell.every(({ pod }) => pod.trouble === undefined)
 }
 
 function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPatch {
@@ -232,13 +249,13 @@ function withoutCounts(status: BatchReleaseStatusPatch): Words {
 }
 
 /** While a batch is not ready, it is `Upgrading` or `Verifying`, and waits for one or the other, as pods come and go. */
-function withoutOrdinaryWaits({ canary, waiting, ...rest }: Words): unknown {
+function withoutWaits({ canary, waiting, ...rest }: Words, waits: readonly string[]): unknown {
   const { batchState, ...others } = canary
   return {
     ...rest,
     ...others,
     isReady: batchState === 'Ready',
-    waiting: waiting !== null && ordinaryWaits.includes(waiting) ? '' : waiting,
+    waiting: waiting !== null && waits.includes(waiting) ? '' : waiting,
   }
 }
 

@@ -1,12 +1,13 @@
 import { toFleetView } from '@tranche/fleet'
 import { daemonSetAnnotations, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { planBatchRelease, releaseStatusPatch, statusChanges, statusWithRecord } from '@tranche/planner'
+import { planBatchRelease, releaseStatusPatch, type ReleaseView, statusChanges, statusWithRecord } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const { controlInfo, inProgressing, partition, paused } = daemonSetAnnotations
 const begun = { observedGeneration: 3 }
 const availability = { reason: 'NotAvailable', message: '', nodes: [] }
+const tolerant = { failure: { maxFailedNodes: '100%' } }
 const stopped: ViewFields = { tranche: { paused: true }, status: begun, annotations: { [paused]: 'true' } }
 
 describe('the status of a BatchRelease', () => {
@@ -562,8 +563,9 @@ describe('the status of a BatchRelease', () => {
   })
 
   it('writes every two seconds that an ordinary wait is better, and at once that it is worse, or another one', () => {
-    const unwell = aView({ nodes: 'a:new! b:new! c:old d:old e:old' })
-    const said = onceSaid(unwell)
+    const unwell = withTrouble(aView({ nodes: 'a:new! b:new! c:old d:old e:old', tranche: tolerant }))
+    const said = onceSaid(aView({ nodes: 'a:old! b:old! c:old d:old e:old', tranche: tolerant }))
+    expect(said.release.status?.waiting?.reason).toBe('BudgetUsedUp')
     const better = { ...said, fleet: aView({ nodes: 'a:new b:- c:old d:old e:old' }).fleet, statusWrittenMs: 99_000 }
     expect(planBatchRelease(better)).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
     const later = planBatchRelease({ ...better, statusWrittenMs: 98_000 })
@@ -575,6 +577,41 @@ describe('the status of a BatchRelease', () => {
       kind: 'writeStatus',
       status: { waiting: { reason: 'QueueUnavailable' } },
     })
+  })
+
+  it('writes every five seconds that new pods start, and at once that one reports trouble', () => {
+    const said = onceSaid(aView({ nodes: 'a:- b:- c:old d:old e:old', tranche: tolerant }))
+    expect(said.release.status?.waiting?.reason).toBe('Upgrading')
+    const started = { ...said, fleet: aView({ nodes: 'a:new! b:new! c:old d:old e:old' }).fleet, statusWrittenMs: 98_000 }
+    expect(planBatchRelease(started)).toMatchObject({ kind: 'wait', recheckAfterMs: 3_000 })
+    const later = planBatchRelease({ ...started, statusWrittenMs: 95_000 })
+    expect(later).toMatchObject({ kind: 'writeStatus', status: { waiting: { reason: 'NotAvailable' } } })
+    expect(planBatchRelease(withTrouble({ ...started, statusWrittenMs: 99_900 }))).toMatchObject({
+      kind: 'writeStatus',
+      status: { waiting: { reason: 'NotAvailable', message: expect.stringContaining('ImagePullBackOff on a, b') } },
+    })
+  })
+
+  it('writes at once what a batch waits for where the budget is used up, although new pods only start', () => {
+    const said = onceSaid(aView({ nodes: 'a:- b:old c:old d:old e:old' }))
+    const fleet = aView({ nodes: 'a:old! b:old! c:old d:old e:old' }).fleet
+    const plan = planBatchRelease({ ...said, fleet, statusWrittenMs: 99_900 })
+    expect(plan).toMatchObject({ kind: 'writeStatus', status: { waiting: { reason: 'BudgetUsedUp' } } })
+  })
+
+  it.each([
+    ['the last count of a batch', { nodes: 'a:new b:new c:old d:old e:old' }, { canaryStatus: { batchState: 'Ready' } }],
+    ['the acknowledgement of a spec', { nodes: 'a:- b:- c:old d:old e:old', metadata: { generation: 5 } }, { observedGeneration: 5 }],
+    [
+      'the acknowledgement of a pause',
+      { ...stopped, metadata: { generation: 5 }, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '5' }] } },
+      { observedGeneration: 5, waiting: { reason: 'Paused' } },
+    ],
+  ] as const)('writes %s at once, whenever counts were written', (_what, fields, status) => {
+    const said = onceSaid(aView({ nodes: 'a:- b:- c:old d:old e:old' }))
+    const now = aView(fields)
+    const release = { ...now.release, status: { ...said.release.status, flight: now.release.status?.flight } } as typeof now.release
+    expect(planBatchRelease({ ...now, release, statusWrittenMs: 99_999 })).toMatchObject({ kind: 'writeStatus', status })
   })
 
   it('is written with the record that makes it true, in the same write (G9)', () => {
@@ -674,4 +711,13 @@ function stamp(fromNowMs: number): string {
 /** The status once a retry has accepted the nodes. */
 function accepted(...nodes: readonly string[]): NonNullable<NonNullable<ViewFields['status']>['failure']> {
   return { reason: 'Accepted', message: '', nodes: [], count: 0, stops: false, release: 'r1', accepted: nodes }
+}
+
+/** Every pod of the revision reports a reason why it is not available. */
+function withTrouble(view: ReleaseView): ReleaseView {
+  const nodes = view.fleet.nodes.map((node) => ({
+    ...node,
+    pods: node.pods.map((pod) => (pod.hash === 'new' ? { ...pod, trouble: { reason: 'ImagePullBackOff' } } : pod)),
+  }))
+  return { ...view, fleet: toFleetView(nodes) }
 }
