@@ -1,9 +1,18 @@
 import type { Permit } from '@tranche/api-schema'
-import { type FleetPod, nodeInView, type NodeView } from '@tranche/fleet'
+import { availableFromMs, type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
 import { chooseCandidates } from './choose-candidates.ts'
 import { blockedNodes, isUpToDate } from './blocked-nodes.ts'
-import { type TrackedPermit, isOldNode, isOver, isUnsettled, knownChecks, mayGetPermit, permittedNodes, type FenceState } from './fence-state.ts'
+import {
+  type TrackedPermit,
+  isOldNode,
+  isOver,
+  isUnsettled,
+  knownChecks,
+  mayGetPermit,
+  permittedNodes,
+  type FenceState,
+} from './fence-state.ts'
 
 /** Standing permits at which new ones are appended: one write then serves as many nodes as the record has slack for. */
 const LOW_WATER = 2
@@ -53,13 +62,33 @@ function repeatedPermits(fence: FenceState): readonly TrackedPermit[] {
 }
 
 /**
- * A settled permit may stay while nothing else needs a write: the record has room for it. It leaves when all have settled, or when it keeps its
- * node from a new permit.
+ * A settled permit may stay while nothing else needs a write: the record has room for it. It leaves when it keeps its node from a new permit, or
+ * some time after all have settled.
  */
 function mustLeaveNow(fence: FenceState, gone: readonly TrackedPermit[]): boolean {
   const settled = gone.filter(({ state }) => state === 'settled')
   if (settled.length < gone.length || settled.some((tracked) => isOldAgain(fence, tracked))) return true
-  return settled.length > 0 && settled.length === fence.permits.length
+  const allLeaveMs = allLeaveAtMs(fence)
+  return allLeaveMs !== null && allLeaveMs <= fence.view.monotonicMs
+}
+
+/**
+ * Time (ms) for which permits that have all settled wait for an append: the next step often follows at once. A controller that opens it is not
+ * overtaken by their removal either.
+ */
+const NEXT_APPEND_MS = 1_000
+
+/** When (monotonic) the permits leave without an append; null while one has not settled. At once where no old pod is left. */
+export function allLeaveAtMs({ permits, availability, tally, view }: FenceState): number | null {
+  if (permits.length === 0 || permits.some(({ state }) => state !== 'settled')) return null
+  if (tally.old.length === 0) return view.monotonicMs
+  const times = permits.flatMap(({ permit }) => (nodeInView(view.fleet, permit.node)?.pods ?? []).map((pod) => sinceMs(pod, availability)))
+  return Math.max(0, ...times) + NEXT_APPEND_MS
+}
+
+/** Since when (monotonic) the pod has been available; 0 where it is not, or its times are not known. */
+function sinceMs(pod: FleetPod, { minReadyMs, monotonicMs }: FenceState['availability']): number {
+  return isAvailable(pod, minReadyMs, monotonicMs) ? (availableFromMs(pod, minReadyMs) ?? 0) : 0
 }
 
 interface NewPermit {

@@ -6,7 +6,7 @@ import { scopeInRecord } from '../nodes/batch-scope.ts'
 import { executablePermits, isReadyToGo } from './executable-permits.ts'
 import type { PassView } from './pass-view.ts'
 import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
-import { permitChange, restsOn } from './permit-change.ts'
+import { allLeaveAtMs, permitChange, restsOn } from './permit-change.ts'
 import { sizeWithout } from './budget.ts'
 import { nextReadMs, type Questions, questionsOf } from './questions.ts'
 import {
@@ -316,9 +316,11 @@ function waitForChange({ fence }: PassFacts): PassPlan {
   return waitFor(standing ? 'budget' : fence.permits.some(isGone) ? 'availability' : 'batch', wakeMs(fence))
 }
 
-/** When (monotonic) the clock alone makes a pod available or a node dead, or allows the next live read. */
+/** When (monotonic) the clock alone makes a pod available or a node dead, lets settled permits leave, or allows the next live read. */
 function wakeMs(fence: FenceState): number | null {
-  const times = [nextReadMs(fence), nextCheckMs(fence), fence.tally.nextAvailableMs, fence.exemption.nextAtMs].filter((at) => at !== null)
+  const times = [nextReadMs(fence), nextCheckMs(fence), allLeaveAtMs(fence), fence.tally.nextAvailableMs, fence.exemption.nextAtMs].filter(
+    (at) => at !== null,
+  )
   return times.length === 0 ? null : Math.min(...times)
 }
 
