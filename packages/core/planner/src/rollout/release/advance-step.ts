@@ -107,7 +107,7 @@ function walkStep(view: RolloutView, state: RolloutState, step: RolloutStep): Ro
         ? nextStep(view, state)
         : { ...state, message: `${title} is approved and waits to be healthy again: ${message ?? ''}`, stalled }
     default:
-      return enter(view, state, 'StepUpgrade', `${title}: starting`)
+      return beginStep(view, state, step)
   }
 }
 
@@ -180,11 +180,17 @@ function pauseText(title: string, step: RolloutStep, since: string): string {
     : `${title} is ready and pauses for ${seconds} s since ${since}`
 }
 
+/** One write says that the step is over and that the next one begins: nothing stands between them. */
 function nextStep(view: RolloutView, state: RolloutState): RolloutState {
   const { nextStepIndex, currentStepIndex } = state.canary
-  const steps = stepsOf(view.rollout).length
   if (nextStepIndex === -1) return finalise(view, state)
-  return toStep(view, state, currentStepIndex + 1, `step ${currentStepIndex + 1} of ${steps} begins`)
+  const next = toStep(view, state, currentStepIndex + 1, '')
+  const step = stepsOf(view.rollout)[currentStepIndex]
+  return step === undefined ? toFittingStep(view, next) : beginStep(view, next, step)
+}
+
+function beginStep(view: RolloutView, state: RolloutState, step: RolloutStep): RolloutState {
+  return enter(view, state, 'StepUpgrade', `${stepTitle(view.rollout, state, step)}: starting`)
 }
 
 function toStep(view: RolloutView, state: RolloutState, index: number, message: string): RolloutState {

@@ -39,6 +39,7 @@ export function progressingState(view: RolloutView, daemonSet: DaemonSet, before
   const isBackAtOnce = isReturn(counted.canary) && !walksBack(view, counted)
   if (isFinalising(counted.canary)) return finalisingState(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
   if (isBackAtOnce) return { ...toTheEnd(counted), reason: endReason(counted, isBackAtOnce) }
+  if (before.reason === 'Initializing') return advanceStep(view, { ...counted, reason: 'InRolling' })
   if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: goingOnText(before) }
   return advanceStep(view, counted)
 }
