@@ -1,6 +1,6 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { FakeClock } from '@tranche/clock'
-import { createReleasePass } from '@tranche/controllers'
+import { createReleasePass, type ReleaseReading } from '@tranche/controllers'
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { toFleetView } from '@tranche/fleet'
@@ -112,6 +112,47 @@ describe('a pass over a BatchRelease', () => {
     }
     await run(key, new AbortController().signal, silentLogger)
     expect(port.known[0]?.daemonSet !== undefined).toBe(isKnown)
+  })
+
+  it('removes the finalizer after a live read of the DaemonSet alone, from the version that it was planned for (F11)', async () => {
+    const port = recordingPort()
+    port.reading = port.live = handedBack()
+    expect(await pass(port)).toEqual({ kind: 'awaitChange' })
+    expect(port.calls).toEqual(['readLive', 'setFinalizer false'])
+    expect(port.known).toEqual([{ release: port.reading.release, daemonSet: undefined, withoutRollout: true }])
+  })
+
+  it('keeps the finalizer while the live DaemonSet names the BatchRelease (F11)', async () => {
+    const port = recordingPort()
+    port.reading = handedBack()
+    port.live = { ...port.reading, daemonSet: aReading().daemonSet }
+    expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
+    expect(port.calls).toEqual(['readLive'])
+  })
+
+  it('removes the finalizer once from a version, and again from another one, which a client may have put it on', async () => {
+    const port = recordingPort()
+    port.reading = port.live = handedBack()
+    const run = createReleasePass({ cluster: port, clock: new FakeClock(), events: { record: () => {} } as never })
+    const again = () => run(key, new AbortController().signal, silentLogger)
+    await again()
+    await again()
+    expect(port.calls).toEqual(['readLive', 'setFinalizer false'])
+    const { release } = port.reading
+    port.reading = port.live = { ...port.reading, release: { ...release, metadata: { ...release.metadata, resourceVersion: '51' } } }
+    await again()
+    expect(port.calls.slice(2)).toEqual(['readLive', 'setFinalizer false'])
+  })
+
+  it('removes the finalizer again where the write failed', async () => {
+    const port = recordingPort()
+    port.reading = port.live = handedBack()
+    const run = createReleasePass({ cluster: port, clock: new FakeClock(), events: { record: () => {} } as never })
+    port.fails = new Error('no answer')
+    await expect(run(key, new AbortController().signal, silentLogger)).rejects.toThrow('no answer')
+    port.fails = null
+    await run(key, new AbortController().signal, silentLogger)
+    expect(port.calls).toEqual(['readLive', 'setFinalizer false', 'readLive', 'setFinalizer false'])
   })
 
   it('opens no record when the live read changes the plan (F9)', async () => {
@@ -382,4 +423,15 @@ function passOf(cluster: RecordingPort, clock = new FakeClock()): (signal?: Abor
   const events = { record: (_of: unknown, _type: unknown, reason: string) => void cluster.calls.push(`event ${reason}`) } as never
   const run = createReleasePass({ cluster, clock, events })
   return (signal = new AbortController().signal) => run(key, signal, silentLogger)
+}
+
+/** A BatchRelease that is being deleted, with a stopped record, and a DaemonSet that names none. */
+function handedBack(): ReleaseReading {
+  const { release, daemonSet, ...reading } = aReading(stopped)
+  const metadata = { ...release.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
+  return {
+    ...reading,
+    release: { ...release, metadata },
+    daemonSet: { ...daemonSet!, metadata: { ...daemonSet!.metadata, annotations: {} } },
+  }
 }
