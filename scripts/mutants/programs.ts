@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const releasePass = 'packages/shells/controllers/src/release-pass.ts'
+const removeFinalizer = 'packages/shells/controllers/src/remove-finalizer.ts'
 const confirmRecord = 'packages/shells/controllers/src/confirm-record.ts'
 const rolloutPort = 'apps/controller/src/ports/rollout-port.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
@@ -109,7 +110,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F11',
     fault: 'a BatchRelease goes although the live DaemonSet names it',
-    file: releasePass,
+    file: removeFinalizer,
     find: "if (live === null || plan?.kind !== 'setFinalizer' || plan.present)",
     replace: 'if (live === null)',
     tests: [releasePassTests],
@@ -117,7 +118,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F11',
     fault: 'a finalizer whose removal failed is not removed again',
-    file: releasePass,
+    file: removeFinalizer,
     find: '  await cluster.setFinalizer(live.release, false, signal)\n  memory.finalizerRemovedFrom = version\n',
     replace: '  memory.finalizerRemovedFrom = version\n  await cluster.setFinalizer(live.release, false, signal)\n',
     tests: [releasePassTests],
@@ -125,7 +126,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F11',
     fault: 'a finalizer that was put on again is not removed again',
-    file: releasePass,
+    file: removeFinalizer,
     find: 'memory.finalizerRemovedFrom === version',
     replace: 'memory.finalizerRemovedFrom !== null',
     tests: [releasePassTests],

@@ -22,6 +22,7 @@ import { fieldsOf } from './log-plans.ts'
 import { isLostRace, patchDaemonSetOf } from './patch-daemon-set-of.ts'
 import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
 import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
+import { removeFinalizer } from './remove-finalizer.ts'
 import { restingOn, restoreRecord, touchStandingPods } from './restore-record.ts'
 import { outcomeOfRecord, writeReleaseRecord } from './write-record.ts'
 
@@ -94,7 +95,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
   const { cluster, signal } = doing
   switch (plan.kind) {
     case 'setFinalizer':
-      return plan.present ? addFinalizer(view, doing) : removeFinalizer(view, doing)
+      return plan.present ? addFinalizer(view, doing) : removeFinalizer(view.release, doing)
     case 'patchDaemonSet':
       await patchDaemonSetOf(plan, { ...view, daemonSet: daemonSetOf(view) }, doing)
       return again
@@ -180,21 +181,6 @@ function warnOfQueue(waiting: Waiting | null | undefined, { release }: ReleaseVi
 async function addFinalizer({ release }: ReleaseView, { cluster, signal }: Doing): Promise<ReconcileResult> {
   await cluster.setFinalizer(release, true, signal)
   return again
-}
-
-/**
- * F11: caches cannot distinguish a DaemonSet that is gone from one not seen yet, so the end of a release is decided on a live read of it. The
- * BatchRelease was read before: the write tests its version.
- */
-async function removeFinalizer({ release }: ReleaseView, { cluster, key, signal, toView, memory }: Doing): Promise<ReconcileResult> {
-  const version = release.metadata.resourceVersion
-  if (memory.finalizerRemovedFrom === version) return awaitChange
-  const live = await cluster.readLive(key, signal, { release, daemonSet: undefined, withoutRollout: true })
-  const plan = live === null ? null : planBatchRelease(toView(live))
-  if (live === null || plan?.kind !== 'setFinalizer' || plan.present) return recheckAfter(UNCLEAR_RECHECK_MS)
-  await cluster.setFinalizer(live.release, false, signal)
-  memory.finalizerRemovedFrom = version
-  return awaitChange
 }
 
 /** Decides the leaked marks from the current record: its watch may lag behind the watch of pods. */

@@ -180,7 +180,7 @@ function pauseText(title: string, step: RolloutStep, since: string): string {
     : `${title} is ready and pauses for ${seconds} s since ${since}`
 }
 
-/** One write says that the step is over and that the next one begins: nothing stands between them. */
+/** One write says that the step is over and that the next one begins. */
 function nextStep(view: RolloutView, state: RolloutState): RolloutState {
   const { nextStepIndex, currentStepIndex } = state.canary
   if (nextStepIndex === -1) return finalise(view, state)
