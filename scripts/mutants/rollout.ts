@@ -185,6 +185,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
   ).map(([fault, find, replace, file]) => ({ rule: 'G12', fault, file, find, replace, tests: [leftBehindTests] })),
   {
     rule: 'G12',
+    fault: 'a failed version is forgotten while the next template is not observed',
+    file: 'packages/core/planner/src/rollout/states/next-state.ts',
+    find: ', stalled: stillFailed(view, before) }',
+    replace: ' }',
+    tests: [leftBehindTests],
+  },
+  {
+    rule: 'G12',
     fault: 'a failed version is forgotten where its BatchRelease is gone when another template comes',
     file: 'packages/core/planner/src/rollout/states/held-when-overtaken.ts',
     find: 'standingFailure(view, before) ?? reportedFailure(view, before)',

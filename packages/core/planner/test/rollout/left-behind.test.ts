@@ -414,6 +414,41 @@ it('blocks a version that failed on a node left and is replaced before the next 
   expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
 })
 
+it('blocks it though its BatchRelease is gone before the DaemonSet controller has observed the next template (G12)', () => {
+  const fake = twoLeft()
+  returnBad(fake, 'node-3')
+  fake.setImage('v1')
+  fake.readsAs = unobserved
+  for (let pass = 0; pass < 5; pass++) fake.passRollout()
+  expect(fake.rollout?.status).toMatchObject({
+    message: expect.stringContaining('waiting for the DaemonSet controller to observe'),
+    conditions: expect.arrayContaining([expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' })]),
+  })
+  fake.release = undefined
+  fake.readsAs = same
+  settle(fake)
+  expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
+})
+
+it('calls no version failed that has not failed, while the DaemonSet controller has yet to observe the next template', () => {
+  const fake = twoLeft()
+  fake.setImage('v1')
+  fake.readsAs = unobserved
+  for (let pass = 0; pass < 5; pass++) fake.passRollout()
+  expect(fake.rollout?.status?.message).toContain('waiting for the DaemonSet controller to observe')
+  expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.status).toBe('False')
+})
+
+/** The DaemonSet controller has not observed the present generation. */
+function unobserved(view: RolloutView): RolloutView {
+  const { daemonSet } = view
+  if (daemonSet === undefined) return view
+  return {
+    ...view,
+    daemonSet: { ...daemonSet, status: { ...daemonSet.status, observedGeneration: (daemonSet.metadata.generation ?? 1) - 1 } },
+  }
+}
+
 function leftBehind(steps: readonly RolloutStep[] = [{ replicas: '100%' }]): FakeCluster {
   const fake = new FakeCluster({ steps, scope: 'release' })
   settle(fake)

@@ -48,10 +48,20 @@ function unblockedState(view: RolloutView, before: RolloutState): RolloutState {
   const { daemonSet } = view
   if (daemonSet === undefined) throw new Error('a Rollout without a DaemonSet is stalled')
   const discovery = discover(view, daemonSet, before)
-  if (discovery.kind === 'pending') return { ...before, message: pendingText(daemonSet, discovery.why) }
+  if (discovery.kind === 'pending') return { ...before, message: pendingText(daemonSet, discovery.why), stalled: stillFailed(view, before) }
   if (before.phase === 'Progressing') return progressingState(view, daemonSet, before, discovery)
   if (isRollbackOfGoing(before)) return progressingState(view, daemonSet, { ...before, phase: 'Progressing' }, discovery)
   return restingState(view, daemonSet, before, discovery)
+}
+
+/**
+ * G12: a failure stops the version until the next one is known. By then the BatchRelease that reported it may be gone, and only this condition
+ * says that the version was stopped.
+ */
+function stillFailed({ rollout }: RolloutView, { failure }: RolloutState): RolloutState['stalled'] {
+  const stalled = rollout.status?.conditions?.find(({ type }) => type === 'Stalled')
+  if (failure?.stops !== true || stalled?.status !== 'True' || stalled.reason !== 'ReleaseFailed') return null
+  return { reason: 'ReleaseFailed', message: stalled.message }
 }
 
 function discover(
