@@ -47,7 +47,7 @@ describe('two agents of one group (G13)', () => {
   it('that has failed keeps the group, so that its rollback does not wait', async () => {
     const [a, b] = await begin({ policy: { downtime: { group: GROUP }, failure: { action: 'Rollback' } } })
     await a.setImage('bad-crash')
-    await a.untilWaiting('NotAvailable')
+    await stage.until('a node of node-agent is updated', async () => (await a.nodesOn('bad-crash')).length > 0)
     await b.setImage('v2')
     await a.untilReleased('v1', 30 * 60_000)
     await b.untilReleased('v2')
