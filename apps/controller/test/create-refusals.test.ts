@@ -24,7 +24,7 @@ async function refusalBy(items: readonly object[]): Promise<string | undefined> 
     })(),
   })
   const client = createKubeClient({ exchange, clock, userAgent: 'test/1', log: silentLogger })
-  const refusals = createCreateRefusals(client, clock)
+  const refusals = createCreateRefusals({ client, clock, exists: () => true })
   await refusals.of(daemonSet, missing, never)
   clock.advance(5_000)
   return refusals.of(daemonSet, missing, never)
@@ -41,4 +41,26 @@ it('a message of a tenant is cut to the length of events.k8s.io', async () => {
 
 it('without an event there is no reason', async () => {
   expect(await refusalBy([])).toBe(undefined)
+})
+
+it('a DaemonSet that was deleted before a node got its pod is forgotten', async () => {
+  const clock = new FakeClock()
+  const client = createKubeClient({
+    exchange: () => Promise.reject(new Error('no request')),
+    clock,
+    userAgent: 'test/1',
+    log: silentLogger,
+  })
+  const remembered: string[] = []
+  const exists = ({ uid }: { readonly uid: string }): boolean => {
+    remembered.push(uid)
+    return uid === 'kept'
+  }
+  const refusals = createCreateRefusals({ client, clock, exists })
+  for (const uid of ['kept', 'deleted', 'next']) {
+    await refusals.of({ metadata: { uid, namespace: 'demo', name: uid } } as never, missing, never)
+  }
+  remembered.length = 0
+  await refusals.of({ metadata: { uid: 'last', namespace: 'demo', name: 'last' } } as never, missing, never)
+  expect(remembered).toEqual(['kept', 'next'])
 })

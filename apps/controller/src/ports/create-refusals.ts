@@ -17,7 +17,10 @@ const READ_AGAIN_MS = 30_000
 /** Prefix that Kubernetes adds to aggregated events. */
 const COMBINED = /^\(combined from similar events\): /
 
+type Identity = Pick<DaemonSet['metadata'], 'namespace' | 'name' | 'uid'>
+
 interface Known {
+  readonly daemonSet: Identity
   /** Monotonic time at which each node was first seen without a pod, in milliseconds. */
   readonly since: Map<string, number>
   readMs: number
@@ -29,11 +32,19 @@ interface FailedCreate extends KubeObject {
   readonly lastTimestamp?: string
 }
 
+/** Dependencies of {@link createCreateRefusals}. */
+export interface CreateRefusalsParts {
+  readonly client: KubeClient
+  readonly clock: Clock
+  /** Whether the DaemonSet with this name still has this uid. */
+  readonly exists: (daemonSet: Identity) => boolean
+}
+
 /** Reads events only while a node has no pod. Without the right to list events, the reason is unknown. */
-export function createCreateRefusals(client: KubeClient, clock: Clock): CreateRefusals {
+export function createCreateRefusals({ client, clock, exists }: CreateRefusalsParts): CreateRefusals {
   const known = new Map<string, Known>()
   return {
-    async of({ metadata: { uid, namespace = '' } }, fleet, signal) {
+    async of({ metadata: { uid, namespace = '', name } }, fleet, signal) {
       const missing = missingPerBlock(fleet, null).flat()
       if (missing.length === 0) {
         known.delete(uid)
@@ -41,8 +52,14 @@ export function createCreateRefusals(client: KubeClient, clock: Clock): CreateRe
       }
       const nowMs = clock.monotonicMs()
       const before = known.get(uid)
+      if (before === undefined) forgetDeleted(known, exists)
       const since = new Map(missing.map((node) => [node, before?.since.get(node) ?? nowMs]))
-      const entry: Known = { since, readMs: before?.readMs ?? Number.NEGATIVE_INFINITY, text: before?.text }
+      const entry: Known = {
+        daemonSet: { uid, namespace, name },
+        since,
+        readMs: before?.readMs ?? Number.NEGATIVE_INFINITY,
+        text: before?.text,
+      }
       known.set(uid, entry)
       const isMissing = [...since.values()].some((sinceMs) => nowMs - sinceMs >= MISSING_MS)
       if (!isMissing || nowMs - entry.readMs < READ_AGAIN_MS) return isMissing ? entry.text : undefined
@@ -51,6 +68,11 @@ export function createCreateRefusals(client: KubeClient, clock: Clock): CreateRe
       return entry.text
     },
   }
+}
+
+/** A deleted DaemonSet has no later pass that could forget it. */
+function forgetDeleted(known: Map<string, Known>, exists: CreateRefusalsParts['exists']): void {
+  for (const [uid, { daemonSet }] of known) if (!exists(daemonSet)) known.delete(uid)
 }
 
 async function lastRefusal(

@@ -17,7 +17,7 @@ import {
   rolloutOf,
 } from '@tranche/kube-types'
 import { controlledBy, isStopAsked, type PodLabels, type StrategyScope } from '@tranche/planner'
-import { type CreateRefusals, createCreateRefusals } from './create-refusals.ts'
+import { type CreateRefusals, type CreateRefusalsParts, createCreateRefusals } from './create-refusals.ts'
 import { patchDaemonSet } from './patch-daemon-set.ts'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
@@ -53,7 +53,7 @@ const LABELS = 12
 /** Implements the port of the BatchRelease reconciler with the API server and the watches of this process. */
 export function createReleasePort(given: ReleasePortParts): ReleasePort {
   const { client, cluster } = given
-  const parts: ReadingParts = { ...given, reader: createGroupPort(given), refusals: createCreateRefusals(client, given.clock) }
+  const parts: ReadingParts = { ...given, reader: createGroupPort(given), refusals: createRefusals(given) }
   const touches = createCallLimiter(parts.clock, TOUCHES)
   const labels = createCallLimiter(parts.clock, LABELS)
   return {
@@ -110,6 +110,12 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
     labelPod: async (pod, signal) =>
       (await labels.take(pod.namespace, () => labelPod(client, pod, signal), Number.POSITIVE_INFINITY)) === true,
   }
+}
+
+function createRefusals({ client, clock, cluster }: ReleasePortParts): CreateRefusals {
+  const exists: CreateRefusalsParts['exists'] = ({ namespace = '', name, uid }) =>
+    cluster.overlay.daemonSets.get({ namespace, name })?.metadata.uid === uid
+  return createCreateRefusals({ client, clock, exists })
 }
 
 /** @returns false if the pod has changed in the meantime; true if it is labelled or gone */
