@@ -96,7 +96,11 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
     when: 'the update strategy was changed back during a release; stalled on the second change',
   },
   NodesLeft: { types: ['Warning'], on: ['Rollout'], when: 'the release completed, except for nodes that could not be updated' },
-  ForeignControl: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a BatchRelease of another controller controls the DaemonSet' },
+  ForeignControl: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'stalled: a BatchRelease of another controller controls the DaemonSet, or finalizers of other programs keep the one of the Rollout',
+  },
   PodsStuck: { types: ['Warning'], on: ['Rollout'], when: 'stalled: pods that do not terminate use up the budget' },
   RevisionHeld: {
     types: ['Warning'],

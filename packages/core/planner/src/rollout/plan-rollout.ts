@@ -145,8 +145,8 @@ function planDeletion(view: RolloutView): RolloutPlan {
   return planUnbinding(view) ?? planUnbindingFormer(view) ?? planTerminated(view) ?? { kind: 'setFinalizer', present: false }
 }
 
-function planTerminating(view: RolloutView, { status }: NextStatus): RolloutPlan {
-  return mayWriteStatus(view, status) ? { kind: 'writeStatus', status, warning: null } : wait('its BatchRelease to stop')
+function planTerminating(view: RolloutView, { status, recheckAfterMs }: NextStatus): RolloutPlan {
+  return mayWriteStatus(view, status) ? { kind: 'writeStatus', status, warning: null } : wait('its BatchRelease to stop', recheckAfterMs)
 }
 
 /** First reports the deletion; then its release continues to its end. */

@@ -8,6 +8,7 @@ import { currentState, nextState } from './states/next-state.ts'
 import type { RolloutState, NextStatus } from './view/rollout-state.ts'
 import { withoutHeld, withRolledBack } from './held/held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './states/hold-first.ts'
+import { withKeptRelease } from './states/kept-release.ts'
 import { leakedWhileHeld } from './states/leaked-while-held.ts'
 import { standingFailure } from './release/release-failure.ts'
 import { isReturn } from './release/release-spec.ts'
@@ -35,7 +36,7 @@ export function nextRolloutStatus(view: RolloutView, rejected?: RejectedChange):
   const wanted = answer === null ? decided : carryOut(view, answer.effect, { before, decided })
   const hold = newHold(before, wanted)
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
-  const planned = isHeldUp ? heldUp(before, hold, wanted) : wanted
+  const planned = isHeldUp ? heldUp(before, hold, wanted) : withKeptRelease(view, wanted)
   // The hold itself may be what is rejected.
   const isSaid = rejected !== undefined && (!isHeldUp || rejected.change === 'updateRelease')
   const state = isSaid ? withRejected(view, planned, rejected) : planned
