@@ -47,6 +47,52 @@ describe('loadKubeConfig', () => {
     })
   })
 
+  describe('a user of the kubeconfig that acts as another one', () => {
+    const acting = {
+      token: 't',
+      as: 'jane',
+      'as-groups': ['readers'],
+      'as-uid': '7',
+      'as-user-extra': { 'acme.com/scopes (all)': ['view', 'list'] },
+    }
+    const rest = { authorization: 'Bearer t', 'impersonate-extra-acme.com%2Fscopes%20%28all%29': ['view', 'list'] }
+
+    it('has its groups, uid and extra facts', async () => {
+      const cluster = await loadKubeConfig({ clock, path: write({ user: acting }) })
+      expect((await cluster.credentials()).headers).toEqual({
+        ...rest,
+        'impersonate-user': 'jane',
+        'impersonate-group': ['readers'],
+        'impersonate-uid': '7',
+      })
+    })
+
+    it('has those of the kubeconfig that are not given otherwise', async () => {
+      const path = write({ user: acting })
+      const cluster = await loadKubeConfig({ clock, path, impersonate: { user: 'joe', groups: ['writers'] } })
+      const want = { ...rest, 'impersonate-user': 'joe', 'impersonate-group': ['writers'], 'impersonate-uid': '7' }
+      expect((await cluster.credentials()).headers).toEqual(want)
+    })
+
+    it('is named', async () => {
+      const { as: _, ...nameless } = acting
+      const cluster = await loadKubeConfig({ clock, path: write({ user: nameless }) })
+      expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer t' })
+    })
+
+    it.each<[key: string, value: unknown, type: string]>([
+      ['as-groups', 'readers', 'a list of texts'],
+      ['as-uid', 7, 'a text'],
+      ['as-user-extra', { scopes: 'view' }, 'a map of lists of texts'],
+    ])('is rejected where %s is %j', async (key, value, type) => {
+      const path = write({ user: { ...acting, [key]: value } })
+      await expect(loadKubeConfig({ clock, path })).rejects.toMatchObject({
+        code: 'KUBECONFIG_INVALID',
+        message: `kubeconfig ${path}: ${key} of user me is not ${type}`,
+      })
+    })
+  })
+
   it('reads a client certificate', async () => {
     const user = { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') }
     const cluster = await loadKubeConfig({ clock, path: write({ user }) })

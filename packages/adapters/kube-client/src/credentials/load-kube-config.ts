@@ -11,7 +11,7 @@ import type { ClusterAccess, Credentials } from '../exchange/undici-exchange.ts'
 /** Options of {@link loadKubeConfig}. */
 export interface KubeConfigOptions extends KubeConfigChoice {
   readonly clock: Clock
-  /** User to act as. @default the user of the kubeconfig, or the one that it impersonates */
+  /** User to act as. @default the user of the kubeconfig, or the one that it impersonates; also for groups and uid that are not given */
   readonly impersonate?: Impersonation | undefined
 }
 
@@ -93,12 +93,21 @@ async function readCredentials({ sessions, read, impersonate, renew }: Credentia
   const basic = found.auth ? { authorization: `Basic ${Buffer.from(found.auth).toString('base64')}` } : {}
   const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const headers = Object.entries(found.headers).map(([name, value]) => [name.toLowerCase(), String(value).trim()])
+  const acting = impersonationOf(read, impersonate)
   return {
     ca: pemOf(found.ca),
     cert: plugin?.cert ?? pemOf(found.cert),
     key: plugin?.key ?? pemOf(found.key),
-    headers: { ...basic, ...bearer, ...Object.fromEntries(headers), ...(impersonate !== undefined && impersonationHeaders(impersonate)) },
+    headers: { ...basic, ...bearer, ...Object.fromEntries(headers), ...(acting !== undefined && impersonationHeaders(acting)) },
   }
+}
+
+/** As kubectl does it: each part that is not given is that of the kubeconfig. */
+function impersonationOf({ user, impersonated }: ReadKubeConfig, given: Impersonation | undefined): Impersonation | undefined {
+  const name = given?.user ?? user?.impersonateUser
+  if (!name) return undefined
+  const groups = given === undefined || given.groups.length === 0 ? impersonated.groups : given.groups
+  return { ...impersonated, user: name.trim(), groups, uid: given?.uid ?? impersonated.uid }
 }
 
 function unreadable({ origin }: ReadKubeConfig, error: unknown): Error {

@@ -4,6 +4,7 @@ import { delimiter, dirname, join } from 'node:path'
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
 import type { ExecConfig } from './exec-plugin.ts'
 import { invalidKubeConfig, messageOf } from './kube-config-error.ts'
+import { type ImpersonatedParts, readImpersonatedParts } from './read-impersonation.ts'
 
 /** Options that select a kubeconfig and its parts. */
 export interface KubeConfigChoice {
@@ -35,6 +36,8 @@ export interface ReadKubeConfig {
   readonly namespace: string
   readonly cluster: Cluster
   readonly user: User | null
+  /** Groups, uid and extra facts of the user to act as; they count only beside the name of one. */
+  readonly impersonated: ImpersonatedParts
   /** OIDC settings of the user, which the library does not handle here; else null. */
   readonly oidc: OidcSettings | null
   /** Exec plugin of the user, which the library does not run here; else null. */
@@ -61,6 +64,7 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
   choosePart(config, { part: 'cluster', wanted: choice.cluster, origin })
   choosePart(config, { part: 'user', wanted: choice.user, origin })
   chooseTrust(config, choice)
+  const user = config.getCurrentUser()
   return {
     config,
     origin,
@@ -68,9 +72,10 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
     context,
     namespace: config.getContextObject(context)?.namespace ?? 'default',
     cluster: usableCluster(config, context, origin),
-    user: config.getCurrentUser(),
-    oidc: takeOidc(config.getCurrentUser()),
-    exec: takeExec(config.getCurrentUser()),
+    user,
+    impersonated: found.kind === 'account' || user === null ? { groups: [] } : await readImpersonatedParts(found.paths, user.name),
+    oidc: takeOidc(user),
+    exec: takeExec(user),
   }
 }
 
