@@ -29,6 +29,7 @@ export function describeCustomResources(base: ConformanceTest): void {
 
     it.for([
       { title: 'a number below its minimum', spec: { size: 0 }, causes: ['FieldValueInvalid spec.size'] },
+      { title: 'an integer of more than 64 bits', spec: { large: 9.3e18 }, causes: ['FieldValueTypeInvalid spec.large'] },
       { title: 'text for a number', spec: { size: 'big' }, causes: ['FieldValueTypeInvalid spec.size'] },
       { title: 'a value outside its enumeration', spec: { mode: 'c' }, causes: ['FieldValueNotSupported spec.mode'] },
       { title: 'a required field that is missing', spec: { parts: [{}] }, causes: ['FieldValueRequired spec.parts[0].name'] },
@@ -46,6 +47,18 @@ export function describeCustomResources(base: ConformanceTest): void {
       // Rules that could not be checked are a cause without a field.
       expect([answer.status, causesOf(answer).filter((cause) => cause !== 'FieldValueInvalid <nil>')]).toEqual([422, causes])
       expect(answer.body).toMatchObject({ reason: 'Invalid', details: { name: 'a', group: widgets.group, kind: 'Widget' } })
+    })
+
+    it('is refused for an integer beyond its format', async ({ api, widgets }) => {
+      for (const [field, number, format] of [
+        ['small', 2 ** 31, 'int32'],
+        ['large', 9.3e18, 'int64'],
+      ] as const) {
+        const answer = await api.post(widgets.path(), typed(widgets, widget({ [field]: number })))
+        expect(answer.status).toBe(422)
+        expect(answer.body['message']).toContain(`must be of type integer with format ${format} in spec.${field}`)
+      }
+      expect((await api.post(widgets.path(), typed(widgets, widget({ small: 2 ** 31 - 1, large: 2 ** 62 })))).status).toBe(201)
     })
 
     it('accepts numbers and text in an int-or-string', async ({ api, widgets }) => {

@@ -9,6 +9,8 @@ export const specSchema = {
   properties: {
     size: { type: 'integer', minimum: 1, default: 3 },
     mode: { type: 'string', enum: ['a', 'b'] },
+    small: { type: 'integer', format: 'int32' },
+    large: { type: 'integer', format: 'int64' },
     low: { type: 'integer' },
     high: { type: 'integer' },
     fixed: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'is fixed' }] },

@@ -33,13 +33,26 @@ function typeCause(schema: JsonSchema, value: unknown, path: string): StatusCaus
   if (wanted === undefined || (value === null && schema.nullable === true)) return undefined
   const found = typeName(value)
   const fits = wanted.split(',').includes(found) || (wanted === 'number' && found === 'integer')
-  return fits ? undefined : typeMismatch(path, found, wanted)
+  if (fits) return undefined
+  const isPlain = value === null || typeof value === 'string' || Array.isArray(value)
+  // Other kinds are compared by their format, which only numbers have.
+  if (schema.format !== undefined && !isPlain) return typeMismatch(path, typeof value === 'number' ? 'float64' : '', schema.format)
+  return typeMismatch(path, found, wanted)
 }
 
 function typeName(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  return Number.isInteger(value) ? 'integer' : typeof value
+  return typeof value === 'number' && isBetween(value, int64) ? 'integer' : typeof value
+}
+
+type Range = readonly [least: number, end: number]
+/** Go decodes other integers as float64. The last 512 of the range are refused too: a number of JavaScript cannot tell them from its end. */
+const int64: Range = [-(2 ** 63), 2 ** 63]
+const int32: Range = [-(2 ** 31), 2 ** 31]
+
+function isBetween(value: number, [least, end]: Range): boolean {
+  return Number.isInteger(value) && value >= least && value < end
 }
 
 function validateString(schema: JsonSchema, value: string, path: string, causes: StatusCause[]): void {
@@ -53,7 +66,8 @@ function validateString(schema: JsonSchema, value: string, path: string, causes:
 }
 
 function validateNumber(schema: JsonSchema, value: number, path: string, causes: StatusCause[]): void {
-  const { minimum, maximum, multipleOf } = schema
+  const { type, format, minimum, maximum, multipleOf } = schema
+  if (type === 'integer' && !isBetween(value, format === 'int32' ? int32 : int64)) causes.push(rangeCause(format, path))
   if (maximum !== undefined && (value > maximum || (schema.exclusiveMaximum === true && value === maximum)))
     causes.push(bodyCause(path, value, `should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`))
   if (minimum !== undefined && (value < minimum || (schema.exclusiveMinimum === true && value === minimum)))
@@ -128,6 +142,12 @@ function typeMismatch(path: string, found: string, wanted: string): StatusCause 
     field: path,
     message: `Invalid value: ${text}: ${path} in body must be of type ${wanted}: ${text}`,
   }
+}
+
+/** Names its field only in its message. */
+function rangeCause(format: string | undefined, path: string): StatusCause {
+  const type = format === undefined ? 'integer (default format)' : `integer with format ${format}`
+  return { reason: 'FieldValueInvalid', field: '<nil>', message: `Invalid value: "": Checked value must be of type ${type} in ${path}` }
 }
 
 function bodyCause(path: string, value: unknown, fault: string): StatusCause {

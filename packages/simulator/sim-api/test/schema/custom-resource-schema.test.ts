@@ -30,6 +30,40 @@ const schema = createCustomResourceSchema({
   },
 })
 
+describe('numbers of Go', () => {
+  const numbers = createCustomResourceSchema({
+    type: 'object',
+    properties: {
+      small: { type: 'integer', format: 'int32' },
+      large: { type: 'integer', format: 'int64' },
+      whole: { type: 'integer' },
+      real: { type: 'number' },
+      percent: { 'x-kubernetes-int-or-string': true },
+    },
+  })
+  const range = (field: string, type: string): string => `<nil>: Invalid value: "": Checked value must be of type ${type} in ${field}`
+  const type = (field: string, wanted: string, found: string): string =>
+    `${field}: Invalid value: "${found}": ${field} in body must be of type ${wanted}: "${found}"`
+  const int32 = 'integer with format int32'
+  const int64 = 'integer with format int64'
+
+  it.each<[object: Record<string, unknown>, causes: readonly string[]]>([
+    [{ small: 2 ** 31 - 1, large: 2 ** 63 - 1024, whole: -(2 ** 63), real: 1e300, percent: 2 ** 53 }, []],
+    [{ small: 2 ** 31 }, [range('small', int32)]],
+    [{ small: -(2 ** 31) - 1 }, [range('small', int32)]],
+    [{ small: 2 ** 63 }, [type('small', 'int32', 'float64'), range('small', int32)]],
+    [{ large: 2 ** 63 }, [type('large', 'int64', 'float64'), range('large', int64)]],
+    [{ large: -(2 ** 64) }, [type('large', 'int64', 'float64'), range('large', int64)]],
+    [{ large: 1.5 }, [type('large', 'int64', 'float64'), range('large', int64)]],
+    [{ large: true }, [type('large', 'int64', '')]],
+    [{ large: 'much' }, [type('large', 'integer', 'string')]],
+    [{ whole: 1e300 }, [type('whole', 'integer', 'number'), range('whole', 'integer (default format)')]],
+    [{ percent: 1e300 }, [type('percent', 'integer,string', 'number')]],
+  ])('%j is refused for %j', (object, causes) => {
+    expect(numbers.validate(object).map(({ field, message }) => `${field}: ${message}`)).toEqual(causes)
+  })
+})
+
 describe('validate finds', () => {
   const cases: Record<string, { spec: Record<string, unknown>; field: string; reason: string; message: string }> = {
     'a missing field': { spec: { size: undefined }, field: 'spec.size', reason: 'FieldValueRequired', message: 'Required value' },
