@@ -102,6 +102,28 @@ describe('a policy that excludes nodes', () => {
     await untilReleased(stage, 'v2')
     expectKept(stage)
   })
+
+  it('keeps bad pods on them, which use up the budget of the next version until a person acts', async () => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy: {} })
+    await stage.setImage('v2-bad-crash')
+    await untilNodesOn(stage, 'v2-bad-crash', 2)
+    const bad = await nodesOn(stage, 'v2-bad-crash')
+    await stage.until('it has failed', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed', 20 * 60_000)
+    await applyPolicy(stage, { nodes: { exclude: [named(...bad)] } })
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'a', type: 'abort' }) } } })
+    await stage.until('it is Healthy', isHealthy)
+    expect(await nodesOn(stage, 'v2-bad-crash')).toEqual(bad)
+    await stage.setImage('v3')
+    const waitsFor = async (): Promise<string | undefined> => (await stage.rollout()).status?.waitingFor?.reason
+    await stage.until('it waits for the budget', async () => (await waitsFor()) === 'BudgetUsedUp')
+    await stage.until('it needs a person', async () => (await waitsFor()) === 'NodesExcluded', 20 * 60_000)
+    expect((await stage.rollout()).status?.message).toContain(
+      `maxUnavailable (2) is used up: 2 excluded by the policy (${bad.join(', ')}); nothing updates ${bad.join(', ')} while the policy excludes them`,
+    )
+    await applyPolicy(stage, {})
+    await untilReleased(stage, 'v3')
+    expectKept(stage)
+  })
 })
 
 describe('a node that is NotReady when it is due', () => {

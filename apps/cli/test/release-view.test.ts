@@ -253,6 +253,20 @@ describe('tranche list', () => {
     expect(listView(rollouts, { namespaces: false, wide: false }, drawing)[0]).not.toContain('DEAD')
   })
 
+  it('shows what a release that is over needs a person for', () => {
+    const need = { reason: 'NodesExcluded', message: 'nodes that the policy excludes keep revision bad', actions: [] }
+    for (const outcome of ['Done', 'RolledBack'] as const) {
+      const over = { ...done.report, outcome, message: 'rolled back', need }
+      const drawing = createDrawing({ ...plain, width: 200 })
+      expect(listView([over], { namespaces: false, wide: false }, drawing)[1]).toMatch(/ nodes that the policy excludes keep revision bad$/)
+      const lines = releaseView({ ...done, report: over }, drawing, false)
+      expect(lines).toEqual(
+        expect.arrayContaining([expect.stringMatching(/status +rolled back$/), expect.stringMatching(/waits +nodes that the/)]),
+      )
+      expect(lines).toContainEqual(expect.stringMatching(/needs +a person \(NodesExcluded\)$/))
+    }
+  })
+
   it('truncates no reason that requires a decision in 80 columns', () => {
     const lines = listView(rollouts, { namespaces: true, wide: false }, createDrawing({ ...plain, width: 80 }))
     for (const reason of ['StepPaused', 'Paused', 'ReleaseFailed']) expect(lines.some((line) => line.endsWith(` ${reason}`))).toBe(true)

@@ -2,14 +2,16 @@ import type { Need, Outcome, ActionType } from '@tranche/api-schema'
 import { laterStepInReach, waitOf } from '@tranche/planner'
 import { parseTime, timeText, valueIn } from '@tranche/kube-types'
 import { allowedActions } from './allowed-actions.ts'
+import { excludedNeed } from './excluded-nodes.ts'
 import { conditionIn } from './outcome-of.ts'
-import type { Outline } from './outline.ts'
+import { type Outline, progressOf } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { pauseText } from './pause-text.ts'
 import { healedText, presentMessage } from './present-message.ts'
 
 /** The decision that a Rollout waits for; undefined when it waits for no user. */
 export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
+  if (outcome === 'Done' || outcome === 'RolledBack') return excludedNeed(outline)
   if (outcome !== 'Waiting' && outcome !== 'Failed' && outcome !== 'Blocked') return undefined
   const { rollout } = outline.facts
   const reason = needReason(outline)
@@ -39,8 +41,11 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
 }
 
 /** Whether an action leads on: a jump helps a step that reaches no node only where a later one does. */
-function isOnward({ fleet, release }: Outline, reason: string, action: ActionType): boolean {
+function isOnward(outline: Outline, reason: string, action: ActionType): boolean {
   if (reason !== 'NodesExcluded' || action !== 'jump') return true
+  const { fleet, release } = outline
+  // Where excluded nodes use up the budget, no step has any left.
+  if (progressOf(outline).outOfReach === undefined) return false
   return release !== undefined && laterStepInReach(fleet, release) !== undefined
 }
 

@@ -11,7 +11,7 @@ import {
 import { updatedPod } from '@tranche/fence'
 import { isAvailable, nodeInView } from '@tranche/fleet'
 import { isSameJson } from '@tranche/kube-types'
-import { countedWait, firstNodes, leftText, releaseTitle, stepsOf } from '@tranche/planner'
+import { type BatchProgress, countedWait, firstNodes, leftText, releaseTitle, stepsOf } from '@tranche/planner'
 import { isOverButForNodes, isUpdatingLeft, leftNodesIn } from './left-nodes.ts'
 import { type Outline, progressOf } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
@@ -29,10 +29,15 @@ export function presentWait(outline: Outline): WaitingFor | undefined {
   if (said === undefined || facts.fleet === undefined || hasAccepted || !countedReasons.includes(said.reason)) return said
   const progress = progressOf(outline)
   // Only the status knows which nodes use up the budget, and which nodes wait for it.
-  if (said.reason === 'BudgetUsedUp' && said.nodes.every((node) => progress.unavailable.includes(node))) return said
+  if (isForBudget(said.reason, progress) && said.nodes.every((node) => progress.unavailable.includes(node))) return said
   const now = progress.state === 'Ready' ? unseenReady : countedWait(progress, release, facts.fleet)
   if (now.reason !== said.reason) return now
   return isUsedUpByOthers(outline, said.nodes) && isSameJson(said.nodes, now.nodes) ? said : { ...now, since: said.since }
+}
+
+/** Excluded nodes may use up the budget, or be all that the batch has. */
+function isForBudget(reason: string, { outOfReach }: BatchProgress): boolean {
+  return reason === 'BudgetUsedUp' || (reason === 'NodesExcluded' && outOfReach === undefined)
 }
 
 /** Whether other nodes than those that are waited for use up the rest of the budget: only the status says so. */

@@ -195,7 +195,10 @@ function wayBackText(outline: Outline): string {
 }
 
 /** A jump helps only where a later step reaches a node. */
-function jumpText({ fleet, release }: Outline): readonly string[] {
+function jumpText(outline: Outline): readonly string[] {
+  const { fleet, release } = outline
+  // Where excluded nodes use up the budget, no step has any left.
+  if (progressOf(outline).outOfReach === undefined) return []
   const step = release && laterStepInReach(fleet, release)
   return step === undefined ? [] : [`jump: continue at step ${step}`]
 }

@@ -1,5 +1,5 @@
 import { blockedReasons, type BlockedNode, groupWaitReasons, personWaits, reachWaitReasons, type WaitingFor } from '@tranche/api-schema'
-import { explainNode, explainRollout, summarizeRollout } from '@tranche/reports'
+import { explainNode, explainRollout, type ReleaseFacts, summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { aReading, type FactsFields } from './build-facts.ts'
 
@@ -121,6 +121,59 @@ describe('a release that waits for a check or its group', () => {
       'Excluded',
       `the policy excludes fewer nodes, or their labels change: a, b; abort: roll back to the stable revision${jump}`,
     ])
+  })
+
+  it('is Blocked where excluded nodes use up the budget, and no jump helps', () => {
+    const exclude = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b'] }] }]
+    const steps = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b', 'c'] }] }, {}]
+    const waiting = { reason: 'NodesExcluded', message: 'maxUnavailable (2) is used up', nodes: ['a', 'b'], since }
+    const facts = aReading({ nodes: 'a:old! b:old! c:old d:old e:old', tranche: { nodes: { exclude, steps } }, status: { waiting } })
+    expect(summarizeRollout(facts)).toMatchObject({
+      outcome: 'Blocked',
+      message: expect.stringContaining('maxUnavailable (2) is used up'),
+      need: { reason: 'NodesExcluded', actions: ['abort'] },
+    })
+    expect(explainRollout(facts).next).toBe(
+      'the policy excludes fewer nodes, or their labels change: a, b; abort: roll back to the stable revision',
+    )
+  })
+
+  describe('after a rollback', () => {
+    const rolledBack = (nodes: string, reason: 'Aborted' | 'Failed' = 'Failed'): ReleaseFacts => {
+      const exclude = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b'] }] }]
+      const waiting = { reason: 'NodesLeft', message: 'x', nodes: ['a', 'b'], since }
+      return aReading({
+        nodes,
+        tranche: { nodes: { exclude } },
+        spec: { batchPartition: undefined },
+        record: { size: 5, partition: 0 },
+        status: { phase: 'Finalizing', waiting },
+        rolloutStatus: { phase: 'Healthy', message: '', heldRevisions: [{ digest: 'd', revision: 'bad', reason }] },
+      })
+    }
+
+    it('needs a person where excluded nodes keep the version that failed', () => {
+      const facts = rolledBack('a:bad! b:bad! c:new d:new e:new')
+      expect(summarizeRollout(facts).need).toEqual({
+        reason: 'NodesExcluded',
+        message: 'nodes that the policy excludes keep revision bad, which is blocked (a, b): exclude fewer nodes, or delete their pods',
+        actions: [],
+      })
+      expect(explainNode(facts, 'a')).toMatchObject({
+        rule: 'Excluded',
+        answer: expect.stringContaining('so the release leaves it on revision bad, which is blocked, where its pod is not ready'),
+        next: 'the labels of the node or the policy change, or its pod is deleted',
+      })
+    })
+
+    it.each([
+      ['where their pods run a version that failed', 'a:bad b:old c:new d:new e:new', 'Failed', 'NodesExcluded'],
+      ['where the pods of an aborted version are not ready', 'a:bad! b:old c:new d:new e:new', 'Aborted', 'NodesExcluded'],
+      ['but not where the pods of an aborted version run', 'a:bad b:old c:new d:new e:new', 'Aborted', undefined],
+      ['but not where they run another version', 'a:old! b:old c:new d:new e:new', 'Failed', undefined],
+    ] as const)('needs a person %s', (_where, nodes, reason, need) => {
+      expect(summarizeRollout(rolledBack(nodes, reason)).need?.reason).toBe(need)
+    })
   })
 
   it('names the other parts of the policy that are not allowed either', () => {

@@ -112,10 +112,10 @@ function downText({ nodes, maxUnavailable }: RolloutSummary): string {
   return `${downCount(nodes)}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`
 }
 
-/** Text of the column WAITS FOR; empty for a release that is over. In short form the reason, since a cut sentence says less. */
+/** Text of the column WAITS FOR; empty for a release that is over and needs no person. In short form the reason, since a cut sentence says less. */
 function waitsFor(rollout: RolloutSummary, inShort: boolean): string {
   const { outcome, need, message } = rollout
-  if (outcome === 'Done' || outcome === 'RolledBack') return ''
+  if ((outcome === 'Done' || outcome === 'RolledBack') && need === undefined) return ''
   // The step has a column of its own.
   return inShort ? (need?.reason ?? waitingText(rollout)) : (need?.message ?? message)
 }

@@ -115,6 +115,7 @@ const budgetUses: Readonly<Record<BudgetUse, string>> = {
   InFlight: 'being updated',
   Updated: 'new pod not available',
   Old: 'old pod not available',
+  Excluded: 'excluded by the policy',
   Away: 'NotReady or in maintenance',
   Dead: 'dead',
 }
@@ -148,11 +149,16 @@ function messageOf(report: RolloutReport): string {
 function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const { outcome, need, failure } = report
   const message = messageOf(report)
-  if (outcome === 'Done' && need === undefined) return message === '' ? [] : labelled('status', message, drawing)
+  if (outcome === 'Done' || (outcome === 'RolledBack' && need !== undefined)) return overLines(message, need?.message, drawing)
   const text = need?.message ?? message
   const isShown = failure?.reason === (need?.reason ?? report.reason)
   const about = failure === undefined || isShown ? [] : labelled('failure', failure.message, drawing, 'red')
   return [...(text === '' ? [] : labelled(messageLabels[outcome] ?? 'waits', text, drawing)), ...about]
+}
+
+/** Of a release that is over, the decision is about what it left. */
+function overLines(message: string, need: string | undefined, drawing: Drawing): readonly string[] {
+  return [...(message === '' ? [] : labelled('status', message, drawing)), ...(need === undefined ? [] : labelled('waits', need, drawing))]
 }
 
 /** Why the policy is not in force, in full or in part, unless the release waits for that and says so. */

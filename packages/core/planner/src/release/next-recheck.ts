@@ -1,5 +1,6 @@
 import { untilAcceptedFailedMs } from './accepted-wait.ts'
 import { carryLeftMs } from './detach.ts'
+import { untilExcludedMs } from './excluded-wait.ts'
 import { groupRecheckMs } from './plan-group.ts'
 import { judgementOf, statusByTheClock } from './progress/judgement.ts'
 import { settleLeftMs } from './progress/the-end.ts'
@@ -19,7 +20,7 @@ export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
 
 /**
  * These end by the clock: minReadySeconds, the final settling time, and the time until a NotReady node is dead. So do the wait of a deleted
- * release, and the time in which nodes may recover whose failures were accepted. All other waits but deadlines end with an event.
+ * release, and the time in which nodes may recover whose failures were accepted, or which the policy excludes. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   if (wanted.kind !== 'allow') return carryLeftMs(view) || null
@@ -33,8 +34,9 @@ function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   )
   const stuckMs = nextStuckMs(view)
   if (stuckMs !== null) left.push(stuckMs - view.nowMs)
-  const acceptedMs = untilAcceptedFailedMs(statusByTheClock(view)?.waiting, view, wanted)
-  if (acceptedMs !== null) left.push(acceptedMs)
+  const waiting = statusByTheClock(view)?.waiting
+  const personMs = untilAcceptedFailedMs(waiting, view, wanted) ?? untilExcludedMs(waiting, view, wanted)
+  if (personMs !== null) left.push(personMs)
   const undeletedMs = untilUndeletedMs(view)
   if (undeletedMs !== null) left.push(undeletedMs)
   const { nextAtMs } = wanted.progress.exemption

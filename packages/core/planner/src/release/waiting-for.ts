@@ -13,6 +13,7 @@ import { carryLeftMs } from './detach.ts'
 import { spreadWait } from './progress/spread-text.ts'
 import { stuckPods } from './view/stuck-pods.ts'
 import { acceptedText, acceptedWait } from './accepted-wait.ts'
+import { excludedText, excludedWait } from './excluded-wait.ts'
 import { leftBehind, namesLeft } from './progress/the-end.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
@@ -34,7 +35,7 @@ export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
     (isForChecks(before?.reason) && isForChecks(now.reason))
   const since = before != null && isSame ? before.since : timeText(view.nowMs)
   const waiting = { ...now, message: clipText(now.message, sizeLimits.message), nodes: now.nodes.slice(0, LISTED_NODES_MAX), since }
-  return acceptedWait(waiting, before, view, wanted)
+  return excludedWait(acceptedWait(waiting, before, view, wanted), before, view, wanted)
 }
 
 /** Whether it waits only for nodes that checks keep, and no person need act: the reason is that of one of them, and changes with it. */
@@ -113,7 +114,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
     const held = heldByRules(view, wanted, lack) ?? blockedWait(view, lack) ?? undeletedWait(view, lack)
     return held === null ? counted : { ...held, message: `${held.message}${dead}` }
   }
-  const message = `${lack}; maxUnavailable (${limit}) is used up: ${usersText(view, wanted)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${budgetWayOut(wanted)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up: ${usersText(view, wanted)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${excludedText(view, wanted) || budgetWayOut(wanted)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 

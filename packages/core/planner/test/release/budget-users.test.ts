@@ -4,26 +4,41 @@ import { describe, expect, it } from 'vitest'
 import { nodes, permitFor } from '../../../../../test/fakes/build-view.ts'
 
 describe('the nodes that use the budget', () => {
-  it.each<[string, string, { change?: Partial<NodeView>; dead?: readonly string[]; isPermitted?: true }, string]>([
+  it.each<
+    [string, string, { change?: Partial<NodeView>; dead?: readonly string[]; excluded?: readonly string[]; isPermitted?: true }, string]
+  >([
     ['are being updated while their pods are replaced', 'a:old~', { isPermitted: true }, '1 being updated (a)'],
     ['went away while their pods were replaced', 'a:old~?', { isPermitted: true }, '1 NotReady or in maintenance (a)'],
     ['are not being updated before their pods are deleted', 'a:old!', { isPermitted: true }, '1 whose old pod is not available (a)'],
     ['have a new pod that is not available', 'a:new!', {}, '1 whose new pod is not available (a)'],
     ['have an old pod that is not available', 'a:old!', {}, '1 whose old pod is not available (a)'],
+    [
+      'are excluded by the policy, whatever an earlier release did',
+      'a:old!',
+      { isPermitted: true, excluded: ['a'] },
+      '1 excluded by the policy (a)',
+    ],
+    ['are excluded by the policy while their pods are replaced', 'a:old~', { isPermitted: true, excluded: ['a'] }, '1 being updated (a)'],
     ['are NotReady', 'a:old!¿', {}, '1 NotReady or in maintenance (a)'],
     ['are in maintenance', 'a:new!', { change: { maintenance: 'Drained' } }, '1 NotReady or in maintenance (a)'],
     ['are gone', 'b:new', {}, '1 NotReady or in maintenance (a)'],
     ['are dead, if more are than the policy exempts', 'a:old!?', { dead: ['a'] }, '1 dead (a)'],
-  ])('%s', (_name, is, { change = {}, dead = [], isPermitted = false }, text) => {
+  ])('%s', (_name, is, { change = {}, dead = [], excluded = [], isPermitted = false }, text) => {
     const fleet = toFleetView(nodes(is).nodes.map((node) => ({ ...node, ...change })))
     const permits = isPermitted ? [permitFor('a')] : []
-    expect(budgetUsersText(budgetUsers(['a'], { fleet, progress: { exemption: exemptionOf(dead) }, revision: 'new', permits }))).toBe(text)
+    const progress = { exemption: exemptionOf(dead), excluded }
+    expect(budgetUsersText(budgetUsers(['a'], { fleet, progress, revision: 'new', permits }))).toBe(text)
   })
 
   it('are counted by use, listed up to ten, and named up to three', () => {
     const names = Array.from({ length: 12 }, (_, at) => `n${String(at).padStart(2, '0')}`)
     const fleet = nodes(['d:old!?', ...names.map((name) => `${name}:old!`)].join(' '))
-    const users = budgetUsers(['d', ...names], { fleet, progress: { exemption: exemptionOf(['d']) }, revision: 'new', permits: [] })
+    const users = budgetUsers(['d', ...names], {
+      fleet,
+      progress: { exemption: exemptionOf(['d']), excluded: [] },
+      revision: 'new',
+      permits: [],
+    })
     expect(users).toEqual([
       { use: 'Old', count: 12, nodes: names.slice(0, 10) },
       { use: 'Dead', count: 1, nodes: ['d'] },

@@ -2,7 +2,8 @@ import type { ReleaseNodeRules } from '@tranche/api-schema'
 import { wantedAllowance } from '@tranche/planner'
 import { toFleetView } from '@tranche/fleet'
 import { describe, expect, it } from 'vitest'
-import { aView, nodes as nodesOf } from '../../../../../test/fakes/build-view.ts'
+import { aView, nodes as nodesOf, NOW_MS, type ViewFields } from '../../../../../test/fakes/build-view.ts'
+import { nextRecheck } from '../../src/release/next-recheck.ts'
 import { waitingFor } from '../../src/release/waiting-for.ts'
 
 it('a release that waits for a dead node in flight names it, though the node runs the stable revision', () => {
@@ -158,3 +159,40 @@ it('a release that waits for the last new pods of its batch names no node that u
 function limitOf(maxUnavailable: number) {
   return { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } } as const
 }
+
+describe('a budget that excluded nodes use up', () => {
+  const exclude = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b'] }] }]
+  const after = (ms: number): string => new Date(NOW_MS + ms).toISOString()
+  const waits = (fields: ViewFields) => {
+    const view = aView({ nodes: 'a:old! b:old! c:old d:old e:old', tranche: { nodes: { exclude } }, ...fields })
+    const wanted = wantedAllowance(view)
+    return { waiting: waitingFor(view, wanted), recheckMs: nextRecheck(view, wanted) }
+  }
+  const since = (reason: string, ms: number): ViewFields => ({
+    status: { observedGeneration: 4, waiting: { reason, message: '', nodes: ['a', 'b'], since: after(ms) } },
+  })
+
+  it('is said with what ends it', () => {
+    expect(waits({}).waiting).toEqual({
+      reason: 'BudgetUsedUp',
+      message:
+        '2 more nodes are to be updated; maxUnavailable (2) is used up: 2 excluded by the policy (a, b); ' +
+        'nothing updates a, b while the policy excludes them: exclude fewer nodes, delete their pods, or raise maxUnavailable (2) to at least 3',
+      nodes: ['a', 'b'],
+      since: after(0),
+    })
+  })
+
+  it('needs a person once it has lasted as long as a new pod may take', () => {
+    const { waiting, recheckMs } = waits(since('BudgetUsedUp', -599_999))
+    expect([waiting?.reason, waiting?.since, recheckMs]).toEqual(['BudgetUsedUp', after(-599_999), 1])
+    expect(waits(since('BudgetUsedUp', -600_000)).waiting).toMatchObject({ reason: 'NodesExcluded', since: after(-600_000) })
+    expect(waits(since('NodesExcluded', -700_000)).waiting).toMatchObject({ reason: 'NodesExcluded', since: after(-700_000) })
+  })
+
+  it('needs none where another node could free it', () => {
+    const { waiting } = waits({ ...since('NodesExcluded', -700_000), nodes: 'a:old! b:old c:old! d:old e:old' })
+    expect(waiting).toMatchObject({ reason: 'BudgetUsedUp', since: after(0) })
+    expect(waiting?.message).not.toContain('nothing updates')
+  })
+})

@@ -2,6 +2,7 @@ import { valueIn } from '@tranche/kube-types'
 import type { BlockedNode, Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { firstNodes, outageStart, stepsOf, toPublishedTarget } from '@tranche/planner'
+import { badRevisionOn } from '../excluded-nodes.ts'
 import { isOverButForNodes, leftCauseOf } from '../left-nodes.ts'
 import { budgetNext, countedText, downOf, usersText } from './explain-budget.ts'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
@@ -178,6 +179,12 @@ function permittedLater(outline: Outline, name: string): Answer {
   return { rule: 'Budget', answer, next: budgetNext(outline, limit) }
 }
 
+/** Revision that an excluded node keeps: it is not always the stable one. */
+function keptRevision(outline: Outline, node: NodeView): string {
+  const bad = badRevisionOn(outline, node)
+  return bad === undefined ? 'the old revision' : `revision ${bad}, which is blocked`
+}
+
 /** State of the old pod of an excluded node where it is not ready: nothing replaces it. */
 function keptText({ pods }: NodeView): string {
   const standing = pods.filter(({ terminating }) => !terminating)
@@ -237,8 +244,8 @@ function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answ
     case 'excluded':
       return {
         rule: 'Excluded',
-        answer: `${name} is not updated: nodes.exclude of the policy matches it, so the release leaves it on the old revision${keptText(node)}`,
-        next: 'the labels of the node or the policy change',
+        answer: `${name} is not updated: nodes.exclude of the policy matches it, so the release leaves it on ${keptRevision(outline, node)}${keptText(node)}`,
+        next: `the labels of the node or the policy change${badRevisionOn(outline, node) === undefined ? '' : ', or its pod is deleted'}`,
       }
     case 'laterStep':
       return laterStep(outline, name, outlook.step)

@@ -13,8 +13,9 @@ export const GROUPED_NODES_MAX = 10
 
 /**
  * How a node uses the budget. `InFlight`: its pod is being replaced. `Updated`: its new pod is not available. `Old`: its old pod is not
- * available. `Away`: it is NotReady or in maintenance, and not dead. `Dead`: more nodes are dead than the policy exempts.
+ * available. `Excluded`: the same, and the policy excludes it. `Away`: it is NotReady or in maintenance, and not dead. `Dead`: more nodes are
+ * dead than the policy exempts.
  */
-export const budgetUses = ['InFlight', 'Updated', 'Old', 'Away', 'Dead'] as const
+export const budgetUses = ['InFlight', 'Updated', 'Old', 'Excluded', 'Away', 'Dead'] as const
 /** @see budgetUses */
 export type BudgetUse = (typeof budgetUses)[number]

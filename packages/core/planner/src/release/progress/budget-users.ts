@@ -7,7 +7,7 @@ import { firstNodes } from './unwell-text.ts'
 /** Facts about nodes that use the budget. */
 export interface BudgetQuestion {
   readonly fleet: FleetView
-  readonly progress: Pick<BatchProgress, 'exemption'>
+  readonly progress: Pick<BatchProgress, 'exemption' | 'excluded'>
   /** Revision that is released. */
   readonly revision: string
   readonly permits: readonly Permit[]
@@ -17,11 +17,14 @@ export interface BudgetQuestion {
 export function budgetUsers(names: readonly string[], { fleet, progress, revision, permits }: BudgetQuestion): readonly BudgetUser[] {
   const inFlight = nodesInFlight(permits, fleet)
   const dead = new Set(progress.exemption.dead)
+  const excluded = excludedWithPod(fleet, progress)
   const useOf = (name: string): BudgetUse => {
     const node = nodeInView(fleet, name)
     if (dead.has(name)) return 'Dead'
     // A node that went away during its update is not being updated any more.
     if (node === undefined || !node.ready || node.maintenance !== undefined) return 'Away'
+    // The permit of an earlier release may remain: its new pod became the old one.
+    if (excluded.has(name)) return 'Excluded'
     if (inFlight.has(name)) return 'InFlight'
     return hasOldPod(node, revision) ? 'Old' : 'Updated'
   }
@@ -41,6 +44,12 @@ const titles: Readonly<Record<BudgetUse, string>> = {
   InFlight: 'being updated',
   Updated: 'whose new pod is not available',
   Old: 'whose old pod is not available',
+  Excluded: 'excluded by the policy',
   Away: 'NotReady or in maintenance',
   Dead: 'dead',
+}
+
+/** @returns names of the nodes that the policy excludes, and on which an old pod stands that nothing replaces */
+export function excludedWithPod(fleet: FleetView, { excluded }: Pick<BatchProgress, 'excluded'>): ReadonlySet<string> {
+  return new Set(excluded.filter((name) => nodeInView(fleet, name)?.pods.some(({ terminating }) => !terminating) === true))
 }
