@@ -317,6 +317,17 @@ describe('the doctor', () => {
     const rollouts = [rolloutOf('Deployment'), rolloutOf('DaemonSet', { observedGeneration: 2 }), rolloutOf('DaemonSet')]
     expect(rollouts.map((sign) => sign?.isAnswered)).toEqual([undefined, true, false])
   })
+
+  it.each([
+    ['being disabled', 'Disabling', { disabled: true }, {}, true],
+    ['enabled again', 'Disabling', { disabled: false }, {}, false],
+    ['being deleted', 'Terminating', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }, true],
+    ['disabled, and its status does not say so', 'Progressing', { disabled: true }, {}, false],
+  ])('counts a Rollout that is %s as handled only if its phase says so', (_what, phase, spec, metadata, want) => {
+    const workloadRef = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' }
+    const rollout = { metadata: { generation: 2, ...metadata }, spec: { workloadRef, ...spec }, status: { observedGeneration: 1, phase } }
+    expect(toRolloutSign(rollout as never)?.isAnswered).toBe(want)
+  })
 })
 
 /** Signs that are read with a right of the user. */

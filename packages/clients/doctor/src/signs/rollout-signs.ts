@@ -12,7 +12,7 @@ export interface RolloutSign {
   readonly policy: string
   /** Whether it has no spec, which OpenKruise's definitions allow: Tranche leaves such a Rollout out. */
   readonly lacksSpec: boolean
-  /** Whether its status is for the current spec, if it has one. */
+  /** Whether a controller has read the current spec, if it has one: the status is for it, or says that the Rollout is on its end. */
   readonly isAnswered: boolean
   /** Whether it is being deleted, and waits for its finalizers. */
   readonly isLeaving: boolean
@@ -31,9 +31,15 @@ export function toRolloutSign(object: KubeObject): RolloutSign | null {
     ...{ namespace: metadata.namespace ?? '', name: metadata.name, workload: workloadRef?.name ?? '' },
     policy: metadata.annotations?.[rolloutAnnotations.releasePolicy] ?? '',
     lacksSpec: workloadRef === undefined,
-    isAnswered: workloadRef === undefined || status?.observedGeneration === metadata.generation,
+    isAnswered: workloadRef === undefined || status?.observedGeneration === metadata.generation || isEnding(object as Rollout),
     isLeaving: metadata.deletionTimestamp !== undefined,
     isUnpinned: status?.conditions?.some(({ reason }) => reason === 'ConfigUnpinned') === true,
     hasUnversionedConfig: status?.conditions?.some((one) => one.type === 'ConfigUnversioned' && one.status === 'True') === true,
   }
+}
+
+/** A status observes the generation that ends a release only once the release has ended. */
+function isEnding({ metadata, spec, status }: Rollout): boolean {
+  if (status?.phase === 'Terminating') return metadata.deletionTimestamp !== undefined
+  return status?.phase === 'Disabling' && spec.disabled === true
 }
