@@ -1,6 +1,6 @@
 import type { ActionResult, RecordedAction, Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import { answeredIds, endsRelease, onDeletePolicy, releaseAgainText } from '@tranche/planner'
+import { answeredIds, endsRelease, isUnreleased, onDeletePolicy, releaseAgainText } from '@tranche/planner'
 import { blockedText, notBlockedText } from './plan-template.ts'
 import { recordedActionsOf } from './recorded-actions.ts'
 import { type Standing, standingOf, standingText, unansweredAction } from './standing.ts'
@@ -55,16 +55,24 @@ function templateAnswer(
   daemonSet: DaemonSet | undefined,
 ): ActionStanding {
   if (rollout === undefined || rollout.spec.disabled === true)
-    return { kind: 'acknowledged', message: 'the template is changed, and the updateStrategy of the DaemonSet applies' }
+    return { kind: 'acknowledged', message: `the template is changed, and ${uncontrolledText(daemonSet)}` }
   const wanted = generation ?? daemonSet?.metadata.generation ?? 0
   const seen = rollout.status?.canaryStatus?.observedWorkloadGeneration ?? 0
   if (seen >= wanted) return { kind: 'acknowledged', message: `${rollout.status?.message ?? ''}${replacedByUndo(record, rollout)}` }
   return waiting(rollout, 'the controller to observe the new template')
 }
 
-/** Says whether the version that an undo rolls back is blocked. */
-function replacedByUndo({ type, revision }: RecordedAction, { status }: Rollout): string {
-  if (type !== 'undo' || revision === undefined || status?.rollbackFrom !== revision) return ''
+/** Without a Rollout that controls it, the strategy of the DaemonSet decides. */
+function uncontrolledText(daemonSet: DaemonSet | undefined): string {
+  return daemonSet?.spec.updateStrategy?.type === 'OnDelete'
+    ? 'updateStrategy.type is OnDelete: no pod is replaced before an enabled Rollout releases it'
+    : 'the updateStrategy of the DaemonSet applies'
+}
+
+/** Says whether the version that an undo rolls back is blocked. The status says it of one that was not released. */
+function replacedByUndo({ type, revision }: RecordedAction, rollout: Rollout): string {
+  const { status } = rollout
+  if (type !== 'undo' || revision === undefined || status?.rollbackFrom !== revision || isUnreleased(rollout, revision)) return ''
   const isBlocked = status.heldRevisions?.some((held) => held.revision === revision) === true
   return `; ${isBlocked ? blockedText(revision) : notBlockedText(revision)}`
 }
@@ -144,8 +152,8 @@ function isObserved({ record, generation }: WrittenAction, { metadata, status }:
 
 const outranked = refused(
   'ACTION_REJECTED',
-  'the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause',
-  'set tranche.dev/on-delete to Freeze to stop at once',
+  'the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause: spec.strategy.paused is set, and stops the next release',
+  'set tranche.dev/on-delete to Freeze to stop at once; resume to take the pause back',
 )
 
 /**

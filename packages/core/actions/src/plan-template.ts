@@ -69,7 +69,7 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
   return {
     kind: 'change',
     patch: [{ op: 'replace', path: '/spec/template', value: template }],
-    message: `the template of revision ${longNameOf(revision)} is restored${held}${replacedText(present, facts.rollout)}`,
+    message: `the template of revision ${longNameOf(revision)} is restored${held}${replacedText(present, facts.rollout)}${disabledText(daemonSet, facts.rollout)}`,
     look: { uid: metadata.uid, present: now, target: hashOf(revision) },
   }
 }
@@ -87,6 +87,12 @@ function replacedText(present: ControllerRevision, rollout: Rollout | undefined)
   if (hasFailed || isHeld(present, rollout)) return `; ${blockedText(name)}`
   if (phase !== 'Progressing' || canaryStatus?.canaryRevision !== name) return ''
   return `; ${rollout?.status?.stableRevision === name ? notEvenBlockedText(name) : notBlockedText(name)}`
+}
+
+/** Nothing replaces pods of a DaemonSet that a disabled Rollout left on `OnDelete`. Begins with a semicolon; else empty. */
+function disabledText({ spec }: DaemonSet, rollout: Rollout | undefined): string {
+  if (rollout?.spec.disabled !== true || spec.updateStrategy?.type !== 'OnDelete') return ''
+  return '; the Rollout is disabled and updateStrategy.type is OnDelete, so no pod is replaced before it is enabled'
 }
 
 /** @returns what the block of a replaced version does */

@@ -1,4 +1,5 @@
 import { presentReason, type Rollout, type RolloutAction } from '@tranche/api-schema'
+import { rolloutAnnotations } from '@tranche/kube-types'
 import { isAnswered } from '@tranche/planner'
 import { actionDigest, parseAction } from '@tranche/validation'
 
@@ -6,6 +7,8 @@ import { actionDigest, parseAction } from '@tranche/validation'
 export interface Standing {
   /** Whether the Rollout is disabled: no release starts before it is enabled. */
   readonly isDisabled: boolean
+  /** Whether the Rollout is being disabled or deleted. Its release may end first, and accepts no action. */
+  readonly isEnding: boolean
   /** Whether a release runs and accepts actions. */
   readonly isReleasing: boolean
   readonly step: number
@@ -32,6 +35,7 @@ export function standingOf({ spec, status }: Rollout): Standing {
   const stalled = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')
   return {
     isDisabled: spec.disabled === true,
+    isEnding: status?.phase === 'Disabling' || status?.phase === 'Terminating',
     isReleasing,
     step: canary?.currentStepIndex ?? 0,
     steps: spec.strategy.canary?.steps?.length ?? 0,
@@ -47,7 +51,9 @@ export function standingOf({ spec, status }: Rollout): Standing {
 }
 
 /** One-line text of the state of the release. */
-export function standingText({ isDisabled, isReleasing, isFinishing, step, steps, stepState, canaryRevision }: Standing): string {
+export function standingText({ isDisabled, isEnding, isReleasing, isFinishing, step, steps, stepState, canaryRevision }: Standing): string {
+  if (isEnding)
+    return `the Rollout is being ${isDisabled ? 'disabled' : 'deleted'}, and only ${rolloutAnnotations.onDelete} decides about its release`
   if (!isReleasing) return isDisabled ? 'no release is running: the Rollout is disabled' : 'no release is running'
   if (isFinishing) return `the steps are done, and the release of revision ${canaryRevision} is being finished`
   return `the release of revision ${canaryRevision} is at step ${step} of ${steps} (${stepState})`

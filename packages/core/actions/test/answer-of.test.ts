@@ -1,5 +1,6 @@
 import type { Rollout, ActionType } from '@tranche/api-schema'
 import { answerOf, planAction, resultOfAction, type ActionFacts } from '@tranche/actions'
+import type { DaemonSet } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 import { anAction, after, factsIn, type State } from './facts.ts'
 
@@ -207,7 +208,7 @@ describe('the answer to an action', () => {
       type: 'pause',
       state: 'updating',
       change: (rollout) => going('Complete')(rollout),
-      want: 'ACTION_REJECTED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause',
+      want: 'ACTION_REJECTED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause: spec.strategy.paused is set, and stops the next release',
     },
     {
       title: 'a pause of a Rollout that was disabled and enabled again',
@@ -269,6 +270,30 @@ describe('the answer to an action', () => {
     const rollout = { ...facts.rollout!, status: { ...status!, canaryStatus, rollbackFrom: 'h3', heldRevisions } }
     const standing = undo.kind === 'write' && answerOf({ record: undo.record, generation: 4 }, { ...facts, rollout })
     expect(standing).toMatchObject({ kind: 'acknowledged', message: expect.stringContaining(said) })
+  })
+
+  it('to an undo does not repeat that a held revision was not released', () => {
+    const facts = factsIn('stepPaused')
+    const { status } = facts.rollout!
+    const canaryStatus = { ...status!.canaryStatus!, observedWorkloadGeneration: 4 }
+    const heldRevisions = [{ digest: 'd', revision: 'h3', reason: 'Failed' as const }]
+    const releases = [{ name: 'r', revision: 'h2', startedAt: '2026-01-01T00:00:00Z', result: 'Completed' as const }]
+    const rollout = { ...facts.rollout!, status: { ...status!, canaryStatus, rollbackFrom: 'h3', heldRevisions, releases } } as Rollout
+    const record = { id: 'rest-1', type: 'undo', revision: 'h3', by: 'jane', at: '', via: 'rest' } as const
+    const message = rollout.status?.message
+    expect(answerOf({ record, generation: 4 }, { ...facts, rollout })).toEqual({ kind: 'acknowledged', message })
+  })
+
+  it.each([
+    ['OnDelete', 'updateStrategy.type is OnDelete: no pod is replaced before an enabled Rollout releases it'],
+    ['RollingUpdate', 'the updateStrategy of the DaemonSet applies'],
+  ])('to an undo of a disabled Rollout says what %s means', (type, said) => {
+    const facts = factsIn('healthy')
+    const rollout = { ...facts.rollout!, spec: { ...facts.rollout!.spec, disabled: true } }
+    const daemonSet = { ...facts.daemonSet!, spec: { ...facts.daemonSet!.spec, updateStrategy: { type } } } as DaemonSet
+    const record = { id: 'rest-1', type: 'undo', by: 'jane', at: '', via: 'rest' } as const
+    const message = `the template is changed, and ${said}`
+    expect(answerOf({ record, generation: 4 }, { ...facts, rollout, daemonSet })).toEqual({ kind: 'acknowledged', message })
   })
 
   it('is absent while the objects are older than the write', () => {

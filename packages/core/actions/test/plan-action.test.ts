@@ -115,6 +115,26 @@ describe('of a disabled Rollout', () => {
     })
   })
 
+  it.each([
+    ['Disabling', true, 'disabled'],
+    ['Terminating', false, 'deleted'],
+  ] as const)('abort is refused in phase %s without a word about a release that does not run', (phase, disabled, how) => {
+    const ending = { ...rollout!, spec: { ...rollout!.spec, disabled }, status: { ...rollout!.status!, phase } }
+    expect(planAction(anAction('abort'), { ...others, rollout: ending })).toMatchObject({
+      message: `the Rollout is being ${how}, and only tranche.dev/on-delete decides about its release`,
+    })
+  })
+
+  it('undo says that it replaces no pod under OnDelete', () => {
+    const messageOf = (type: string) => {
+      const daemonSet = { ...facts.daemonSet!, spec: { ...facts.daemonSet!.spec, updateStrategy: { type } } }
+      return planAction(anAction('undo'), { ...facts, daemonSet } as typeof facts)
+    }
+    const message = expect.stringContaining('so no pod is replaced before it is enabled') as string
+    expect(messageOf('OnDelete')).toMatchObject({ message })
+    expect(messageOf('RollingUpdate')).not.toMatchObject({ message })
+  })
+
   it('restart says that it replaces no pod in steps', () => {
     const restart = (type: string) => {
       const daemonSet = { ...facts.daemonSet!, spec: { ...facts.daemonSet!.spec, updateStrategy: { type } } }
