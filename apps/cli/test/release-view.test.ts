@@ -267,6 +267,21 @@ describe('tranche list', () => {
     }
   })
 
+  it.each([
+    ['Accepted', false],
+    ['ReleaseFailed', true],
+  ])('shows a failure (%s) of a release that was rolled back: %s', (reason, isShown) => {
+    const failure = { reason, message: 'the failures on node-001 were accepted', nodes: [], release: 'r1' } as never
+    const report = { ...done.report, outcome: 'RolledBack' as const, message: 'rolled back', failure }
+    const lines = releaseView({ ...done, report }, createDrawing({ ...plain, width: 200 }), false)
+    expect(lines.some((line) => line.includes('were accepted'))).toBe(isShown)
+  })
+
+  it('shows no pause that the end of a Rollout overrides', () => {
+    const ending = { ...failing.report, paused: true, disabled: true, phase: 'Disabling' as const }
+    expect(releaseView({ ...failing, report: ending }, createDrawing(plain), false)[0]).not.toContain('paused')
+  })
+
   it('truncates no reason that requires a decision in 80 columns', () => {
     const lines = listView(rollouts, { namespaces: true, wide: false }, createDrawing({ ...plain, width: 80 }))
     for (const reason of ['StepPaused', 'Paused', 'ReleaseFailed']) expect(lines.some((line) => line.endsWith(` ${reason}`))).toBe(true)

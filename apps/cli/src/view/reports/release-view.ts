@@ -151,7 +151,9 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const message = messageOf(report)
   if (outcome === 'Done' || (outcome === 'RolledBack' && need !== undefined)) return overLines(message, need?.message, drawing)
   const text = need?.message ?? message
-  const isShown = failure?.reason === (need?.reason ?? report.reason)
+  // Of a release that is over, the lines about left nodes say which accepted failures last.
+  const isSettled = outcome === 'RolledBack' && failure?.reason === 'Accepted'
+  const isShown = isSettled || failure?.reason === (need?.reason ?? report.reason)
   const about = failure === undefined || isShown ? [] : labelled('failure', failure.message, drawing, 'red')
   return [...(text === '' ? [] : labelled(messageLabels[outcome] ?? 'waits', text, drawing)), ...about]
 }
