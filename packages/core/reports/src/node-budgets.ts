@@ -54,7 +54,8 @@ const texts: Readonly<Record<NodeBudgetReason, (one: Described) => string>> = {
     `costs no budget: it was lost before its update, and nodes.notReady.exempt leaves out up to ${most} dead nodes; ${dead.length === 1 ? '1 is' : `${dead.length} are`} dead`,
   TooManyDead: ({ exemption: { dead, most } }) =>
     `costs budget: ${dead.length === 1 ? '1 node is dead' : `${dead.length} nodes are dead`}, and nodes.notReady.exempt leaves out at most ${most}, so all of them count`,
-  InFlight: () => 'costs budget until it is back, or its Node object is deleted: it went away while its pod was replaced',
+  InFlight: () =>
+    'costs budget until it is back, or its Node object is deleted: it went away while its pod was replaced, or before executors recorded the new one',
   NeverStable: ({ node, question: { revisions } }) =>
     isInReach(node, revisions)
       ? 'costs budget until its pod is replaced: it runs a revision that was never stable, which may be why it is NotReady'

@@ -55,8 +55,10 @@ export function presentMessage(outline: Outline): string | undefined {
   if (empty !== undefined) return titled(rollout, empty)
   // The status still calls such a node due, which it was until its old pod was deleted.
   const isPaused = rollout.spec.strategy.paused === true
-  if (!isStalled(outline) && !isPaused && (isUpdatingLeft(outline) || leavesAccepted(outline)))
-    return updatingLeftText(leftNodesIn(outline))
+  if (!isStalled(outline) && !isPaused && (isUpdatingLeft(outline) || leavesAccepted(outline))) {
+    const left = leftNodesIn(outline)
+    if (left.length > 0) return updatingLeftText(left)
+  }
   const present = presentWaitingFor(outline)
   const text = present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
   if (text === undefined) return undefined

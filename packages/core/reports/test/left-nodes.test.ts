@@ -218,6 +218,16 @@ describe('the nodes that a release leaves', () => {
       expect(summarizeRollout(aReading(fields)).outcome).toBe(outcome)
     })
 
+    it('are not counted before the release is over for its Rollout', () => {
+      const early: FactsFields = {
+        ...updating,
+        nodes: 'a:new b:new c:new d:new!',
+        status: { ...status, waiting: undefined },
+        rolloutStatus: { phase: 'Progressing', message: 'it continues' },
+      }
+      expect(summarizeRollout(aReading(early)).message).toBe('it continues')
+    })
+
     it('say so, though the status is older', () => {
       expect(summarizeRollout(aReading(updating)).message).toBe(
         `2 nodes are left behind: 1 dead (c since ${since}), updated on return; 1 updated and not available (d), done once the new pod is available`,

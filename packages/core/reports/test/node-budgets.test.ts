@@ -39,6 +39,16 @@ describe('a node out of reach without an available pod', () => {
       },
     ],
     ['costs budget while its pod is replaced', { nodes: 'a:old!? b:old c:old', record: inFlight }, reason('InFlight')],
+    [
+      'costs budget while its record says that its pod is replaced',
+      { nodes: 'a:new!? b:old c:old', record: inFlight },
+      {
+        counts: true,
+        reason: 'InFlight',
+        message:
+          'costs budget until it is back, or its Node object is deleted: it went away while its pod was replaced, or before executors recorded the new one',
+      },
+    ],
     ['costs budget with a revision that was never stable', { nodes: 'a:other!? b:old c:old' }, reason('NeverStable')],
     [
       'costs budget with a revision that was never stable, whatever was stable once',
