@@ -113,8 +113,8 @@ const messageLabels: Partial<Readonly<Record<RolloutReport['outcome'], string>>>
 
 const budgetUses: Readonly<Record<BudgetUse, string>> = {
   InFlight: 'being updated',
-  Updated: 'new pod not available',
-  Old: 'old pod not available',
+  Updated: 'whose new pod is not available',
+  Old: 'whose old pod is not available',
   Excluded: 'excluded by the policy',
   Away: 'NotReady or in maintenance',
   Dead: 'dead',

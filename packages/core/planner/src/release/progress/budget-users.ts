@@ -1,6 +1,6 @@
 import { type BudgetUse, type BudgetUser, budgetUses, GROUPED_NODES_MAX, type Permit } from '@tranche/api-schema'
 import { hasOldPod, nodesInFlight } from '@tranche/fence'
-import { type FleetView, nodeInView } from '@tranche/fleet'
+import { type FleetView, nodeInView, type NodeView } from '@tranche/fleet'
 import type { BatchProgress } from './batch-progress.ts'
 import { firstNodes } from './unwell-text.ts'
 
@@ -25,7 +25,7 @@ export function budgetUsers(names: readonly string[], { fleet, progress, revisio
     if (node === undefined || !node.ready || node.maintenance !== undefined) return 'Away'
     // The permit of an earlier release may remain: its new pod became the old one.
     if (excluded.has(name)) return 'Excluded'
-    if (inFlight.has(name)) return 'InFlight'
+    if (inFlight.has(name) && !hasTrouble(node, revision)) return 'InFlight'
     return hasOldPod(node, revision) ? 'Old' : 'Updated'
   }
   const byUse = Map.groupBy(names, useOf)
@@ -33,6 +33,11 @@ export function budgetUsers(names: readonly string[], { fleet, progress, revisio
     const alike = byUse.get(use) ?? []
     return alike.length === 0 ? [] : [{ use, count: alike.length, nodes: alike.slice(0, GROUPED_NODES_MAX) }]
   })
+}
+
+/** Whether the new pod does not run: the executor has done its part. */
+function hasTrouble({ pods }: NodeView, revision: string): boolean {
+  return pods.some(({ terminating, hash, trouble }) => !terminating && hash === revision && trouble !== undefined)
 }
 
 /** @returns the groups as one text, without a stop: `2 being updated (a, b), 1 dead (c)` */
