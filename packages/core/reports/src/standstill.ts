@@ -134,7 +134,8 @@ function nextByItself(outline: Outline): string | undefined {
   const waiting = presentWait(outline)
   if (isReachWait(waiting?.reason)) return [...reachNexts(outline), ...jumpText(outline), wayBackText(outline)].join('; ')
   if (waiting !== undefined) {
-    const text = blockedNextOf(outline, waiting) ?? valueIn(waitingTexts, waiting.reason)?.(firstNodes(waiting.nodes)) ?? waiting.message
+    const next = blockedNextOf(outline, waiting) ?? valueIn(waitingTexts, waiting.reason)?.(firstNodes(waiting.nodes)) ?? waiting.message
+    const text = waiting.reason === 'BudgetUsedUp' ? `${next}${deadNext(outline)}` : next
     if (isForAccepted(outline, waiting)) return `${text}; ${wayBackText(outline)}`
     if (waiting.reason === 'NotAvailable' && isForBadBefore(outline)) return [text, ...pastText(outline), wayBackText(outline)].join('; ')
     return isFailingBack(progressOf(outline), outline.facts.release)
@@ -146,6 +147,13 @@ function nextByItself(outline: Outline): string | undefined {
   const sinceMs = parseTime(lastUpdateTime)
   if (currentStepState !== 'StepPaused' || seconds === undefined || sinceMs === null) return undefined
   return `its pause ends at ${timeText(sinceMs + seconds * 1000)}`
+}
+
+/** Too many dead nodes count, so that one that is back may not be enough: says what lets them cost nothing. Begins with a semicolon; else empty. */
+export function deadNext(outline: Outline): string {
+  const { dead, most } = progressOf(outline).exemption
+  if (dead.length <= most) return ''
+  return `; dead nodes cost nothing once at most ${most} are dead, or nodes.notReady.exempt is at least ${dead.length}`
 }
 
 /** The events that end a wait for nodes that checks keep: nodes may wait for several. That of the wait comes first; undefined for other waits. */

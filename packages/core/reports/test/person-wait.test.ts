@@ -123,6 +123,19 @@ describe('a release that waits for a check or its group', () => {
     ])
   })
 
+  it.each([
+    [
+      'counts',
+      'a:old!? b:old!? c:old d:old e:old',
+      '; dead nodes cost nothing once at most 1 are dead, or nodes.notReady.exempt is at least 2',
+    ],
+    ['costs nothing', 'a:old!? b:old! c:old d:old e:old', ''],
+  ])('says what ends a wait for the budget where a dead node %s', (_what, nodes, more) => {
+    const waiting = { reason: 'BudgetUsedUp', message: 'x', nodes: ['b'], since }
+    const facts = aReading({ nodes, tranche: { nodes: { notReady: { exempt: 1 } } }, status: { waiting } })
+    expect(explainRollout(facts).next).toBe(`fewer nodes are down; now down: b${more}`)
+  })
+
   it('is Blocked where excluded nodes use up the budget, and no jump helps', () => {
     const exclude = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b'] }] }]
     const steps = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b', 'c'] }] }, {}]

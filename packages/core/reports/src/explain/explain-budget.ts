@@ -1,6 +1,7 @@
 import { budgetUsersText, firstNodes } from '@tranche/planner'
 import { type Outline, progressOf } from '../outline.ts'
 import { budgetUsersIn } from '../report-budget.ts'
+import { deadNext } from '../standstill.ts'
 
 /** Users of the budget, as text: nodes that are down, and permits, which use it before their pods are deleted. */
 export function countedText(outline: Outline, counted: readonly string[]): string {
@@ -16,12 +17,9 @@ export function downOf(outline: Outline, names: readonly string[]): readonly str
   return names.filter((name) => down.has(name))
 }
 
-/** End of a wait for the budget. Dead nodes count where there are too many of them, so that one that is back may not be enough. */
+/** End of a wait for the budget. */
 export function budgetNext(outline: Outline, limit: number): string {
-  const { dead, most } = progressOf(outline).exemption
-  const back = limit === 1 ? 'no node is down' : `fewer than ${limit} nodes are down`
-  if (dead.length <= most) return back
-  return `${back}; dead nodes cost nothing once at most ${most} are dead, or nodes.notReady.exempt is at least ${dead.length}`
+  return `${limit === 1 ? 'no node is down' : `fewer than ${limit} nodes are down`}${deadNext(outline)}`
 }
 
 /** @returns nodes that are down, by how they use the budget */
