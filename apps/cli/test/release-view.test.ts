@@ -186,6 +186,13 @@ describe('tranche get', () => {
     }
   })
 
+  it('shows that a jump passed over a batch', () => {
+    const [first, ...others] = inStepTwo.batches
+    const batches = [{ ...first!, updated: 0, available: 0 }, ...others]
+    const lines = releaseView({ ...inStepTwo, batches }, createDrawing(plain), false)
+    expect(lines.find((line) => line.includes('batch 1'))).toMatch(/batch 1 {2}10% {2}passed over$/)
+  })
+
   it('calls no batch of a disabled Rollout frozen once every node has the template', () => {
     const lines = releaseView({ ...frozen, report: { ...frozen.report, outcome: 'Done' } }, createDrawing(plain), false)
     expect(lines.filter((line) => line.includes('batch '))).toEqual([

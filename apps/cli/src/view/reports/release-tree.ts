@@ -105,11 +105,18 @@ function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: 
   const title = [`batch ${batch.index}  `, ...(step === undefined ? [] : [`${step.replicas}  `])]
   const state: readonly StyledSpan[] = isDisabled(report)
     ? [report.outcome === 'Done' ? batchMarks.done : ['yellow', 'frozen'], `  ${throughText(batch)}`]
-    : [batchMarks[batch.state], `  ${batchCounts(batch, before)}`, ['dim', hasPauses(report) ? pauseText(step?.pause) : '']]
+    : isPassedOver(batch, before)
+      ? [['dim', 'passed over']]
+      : [batchMarks[batch.state], `  ${batchCounts(batch, before)}`, ['dim', hasPauses(report) ? pauseText(step?.pause) : '']]
   return {
     spans: [...title, ...state],
     items: zoneItems(nodes, { ...options, all: batch.state === 'current' }),
   }
+}
+
+/** Whether the release has left the batch, for instance by a jump, before any node was updated by it. */
+function isPassedOver({ state, nodes, updated }: BatchReport, before: number): boolean {
+  return state === 'done' && updated === 0 && nodes > before
 }
 
 /** Whether its release still pauses between batches: one that ends with its Rollout does not. */
