@@ -598,15 +598,19 @@ describe('the end of control', () => {
   })
 
   it.each([
-    ['disabled', (fake: FakeCluster) => fake.editRollout((spec) => ({ ...spec, disabled: true }))],
-    ['deleted', (fake: FakeCluster) => fake.deleteRollout()],
-  ])('reports once what is left frozen when the Rollout is %s', (_how, end) => {
+    [
+      'disabled',
+      (fake: FakeCluster) => fake.editRollout((spec) => ({ ...spec, disabled: true })),
+      'set spec.disabled of Rollout agent to false',
+    ],
+    ['deleted', (fake: FakeCluster) => fake.deleteRollout(), 'create a Rollout for DaemonSet agent'],
+  ])('reports once what is left frozen when the Rollout is %s', (_how, end, enable) => {
     const fake = released({ steps: threeSteps })
     end(fake)
     settle(fake)
     expect(fake.frozen).toEqual([
       '4 of 5 nodes do not run revision hash-v2 of the template: 4 on revision hash-v1; updateStrategy.type stays OnDelete, so nothing updates them; ' +
-        'to continue in steps, enable a Rollout for DaemonSet agent; to let Kubernetes continue, set updateStrategy.type to RollingUpdate',
+        `to continue in steps, ${enable}; to let Kubernetes continue, set updateStrategy.type to RollingUpdate`,
     ])
   })
 

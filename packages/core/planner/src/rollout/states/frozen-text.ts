@@ -20,12 +20,17 @@ export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: D
   const left = leftByRevision(view, revision)
   const nodes = [...left.values()].reduce((sum, count) => sum + count, 0)
   const where = [...left].map(([hash, count]) => `${count} on revision ${hash}`).join(', ')
-  const ways = `to continue in steps, enable a Rollout for DaemonSet ${metadata.name}; to let Kubernetes continue, set updateStrategy.type to RollingUpdate`
+  const ways = `to continue in steps, ${enableText(view, metadata.name)}; to let Kubernetes continue, set updateStrategy.type to RollingUpdate`
   if (nodes === 0) return `every node runs revision ${revision} of the template; updateStrategy.type stays OnDelete; ${ways}`
   return (
     `${nodes} of ${view.fleet.desired} nodes do not run revision ${revision} of the template: ${where}; updateStrategy.type stays OnDelete, so nothing ` +
     `updates them; ${failedText(view, revision)}${ways}${policyText(view)}`
   )
+}
+
+function enableText({ rollout }: RolloutView, daemonSet: string): string {
+  const isGone = rollout.metadata.deletionTimestamp !== undefined
+  return isGone ? `create a Rollout for DaemonSet ${daemonSet}` : `set spec.disabled of Rollout ${rollout.metadata.name} to false`
 }
 
 /** The template may have changed since the freeze: nodes lack the present one. Null while its revision is unknown. */
