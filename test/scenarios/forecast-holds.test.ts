@@ -123,3 +123,17 @@ async function paused(policy: ReleasePolicySpec): Promise<void> {
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
 }
+
+describe('a plan of the stable version in mid-release', () => {
+  it('is a rollback, not a new version that fails', async () => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '25%', pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const stable: ForecastRequest = { image: 'agent=registry.example/node-agent:v1' }
+    const message = 'It rolls back to the stable version: 2 nodes in all.'
+    expect(await plan(stable)).toMatchObject({ outcome: 'RollsBack', message })
+    await stage.setImage('v1')
+    await stage.until('it is rolled back', async () => (await stage.rollout()).status?.rollbackFrom !== undefined)
+    expect((await plan({})).message).toMatch(/^It rolls back to the stable version: \d nodes? in all\.$/)
+  })
+})

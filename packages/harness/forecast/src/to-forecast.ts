@@ -159,6 +159,7 @@ function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: nu
   if (outcome === 'Blocked' && begunMs === null && isDisabled(rollout)) return disabledText(snapshot)
   const nodes = `${hit} ${hit === 1 ? 'node' : 'nodes'}`
   const count = new Set(batches.filter(isOfFirst(timeline)).map(({ index }) => index)).size
+  if (isWayBack(inputs)) return wayBackText(inputs, outcome, said)
   switch (outcome) {
     case 'Completes':
       return `It completes ${onceFree(inputs)}if the new version runs well: ${nodes} in ${count} ${count === 1 ? 'batch' : 'batches'}. ${leftText(rollout)}`.trim()
@@ -169,6 +170,21 @@ function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: nu
     default:
       return `It gets stuck with the new version on ${nodes}. ${said}`.trim()
   }
+}
+
+/** Whether the planned template is the stable one while another is released, or rolled back already: no new version fails or gets stuck. */
+function isWayBack({ daemonSet, snapshot: { rollout, revisions } }: ForecastInputs): boolean {
+  const { phase, canaryStatus } = rollout.status ?? {}
+  const planned = templateText(daemonSet.spec.template)
+  const revision = revisions.find((one) => templateText(templateOf(one)) === planned)
+  return phase === 'Progressing' && revision !== undefined && hashOf(revision) === canaryStatus?.stableRevision
+}
+
+function wayBackText({ timeline }: ForecastInputs, outcome: Forecast['outcome'], said: string): string {
+  const count = new Set(timeline.taken.filter(isOfFirst(timeline)).map(({ node }) => node)).size
+  const nodes = `${count} ${count === 1 ? 'node' : 'nodes'}`
+  if (outcome === 'Completes' || outcome === 'RollsBack') return `It rolls back to the stable version: ${nodes} in all.`
+  return `The rollback to the stable version gets stuck after ${nodes}. ${said}`.trim()
 }
 
 /** Nodes that keep their pods now are among those that the release needs. */
