@@ -93,7 +93,7 @@ export const mutantsOfLeftNodes: readonly Mutant[] = [
     rule: 'BudgetUsers',
     fault: 'a node whose pod is being replaced is said to have an unavailable pod',
     file: budgetUsers,
-    find: "    if (inFlight.has(name)) return 'InFlight'\n",
+    find: "    if (inFlight.has(name) && !hasTrouble(node, revision)) return 'InFlight'\n",
     replace: '',
     tests: [budgetUsersTests],
   },

@@ -107,6 +107,22 @@ export const mutantsOfRelease: readonly Mutant[] = [
     tests: [releaseStatusTests],
   },
   {
+    rule: 'NodesExcluded',
+    fault: 'no pass comes when excluded nodes have used up the budget for long',
+    file: 'packages/core/planner/src/release/next-recheck.ts',
+    find: 'if (excludedMs !== null) left.push(excludedMs)',
+    replace: '',
+    tests: ['packages/core/planner/test/release/waiting-for.test.ts'],
+  },
+  {
+    rule: 'NodesExcluded',
+    fault: 'a wait for the budget needs a person although another node could free it',
+    file: 'packages/core/planner/src/release/excluded-wait.ts',
+    find: ' && excludedDown(view, wanted).length >= wanted.allowance.limit',
+    replace: '',
+    tests: ['packages/core/planner/test/release/waiting-for.test.ts'],
+  },
+  {
     rule: 'G3',
     fault: 'a batch is ready on a view that is older than what the record relies on',
     file: isBehindRecord,

@@ -272,7 +272,7 @@ describe('the answer to an action', () => {
     expect(standing).toMatchObject({ kind: 'acknowledged', message: expect.stringContaining(said) })
   })
 
-  it('to an undo does not repeat that a held revision was not released', () => {
+  it('to an undo does not repeat that a blocked revision was not released', () => {
     const facts = factsIn('stepPaused')
     const { status } = facts.rollout!
     const canaryStatus = { ...status!.canaryStatus!, observedWorkloadGeneration: 4 }

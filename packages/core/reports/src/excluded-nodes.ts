@@ -12,6 +12,12 @@ export function badRevisionOn({ facts: { rollout } }: Outline, { pods }: NodeVie
   return hash
 }
 
+/** @returns revision that an excluded node keeps, as text: it is not always the stable one */
+export function keptRevision(outline: Outline, node: NodeView): string {
+  const bad = badRevisionOn(outline, node)
+  return bad === undefined ? 'the old revision' : `revision ${bad}, which is blocked`
+}
+
 /** Asks for a decision about excluded nodes that keep a bad version: nothing that Tranche does ends that. Undefined without such nodes. */
 export function excludedNeed(outline: Outline): Need | undefined {
   const nodes = progressOf({ ...outline, batch: null }).excluded.flatMap((name) => {

@@ -63,7 +63,7 @@ export function stateWord(rollout: RolloutSummary): string {
   if (paused && outcome === 'Waiting') return 'Paused'
   if (rollbackFrom !== undefined && outcome === 'Running') return 'Rolling back'
   if (outcome === 'RolledBack') return 'Rolled back'
-  // What ends the release of a Rollout that is being disabled or deleted overrides a pause.
+  // `tranche.dev/on-delete` overrides a pause.
   const isEnding = phase === 'Disabling' || phase === 'Terminating'
   return paused && !isEnding && (outcome === 'Failed' || outcome === 'Blocked') ? `${outcome}, paused` : outcome
 }

@@ -18,8 +18,8 @@ export function excludedText(view: ReleaseView, wanted: Allowed): string {
 }
 
 /**
- * A wait for the budget that excluded nodes alone use up, once it has lasted as long as a new pod may take (`failure.progressDeadlineSeconds`):
- * from then on only a person ends it. Until then, the wait itself.
+ * A wait for the budget that excluded nodes alone use up. Only a person ends it once it has lasted as long as a new pod may take
+ * (`failure.progressDeadlineSeconds`).
  *
  * @param before the wait of the status, by the present clock
  */

@@ -35,8 +35,10 @@ function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   const stuckMs = nextStuckMs(view)
   if (stuckMs !== null) left.push(stuckMs - view.nowMs)
   const waiting = statusByTheClock(view)?.waiting
-  const personMs = untilAcceptedFailedMs(waiting, view, wanted) ?? untilExcludedMs(waiting, view, wanted)
-  if (personMs !== null) left.push(personMs)
+  const acceptedMs = untilAcceptedFailedMs(waiting, view, wanted)
+  if (acceptedMs !== null) left.push(acceptedMs)
+  const excludedMs = untilExcludedMs(waiting, view, wanted)
+  if (excludedMs !== null) left.push(excludedMs)
   const undeletedMs = untilUndeletedMs(view)
   if (undeletedMs !== null) left.push(undeletedMs)
   const { nextAtMs } = wanted.progress.exemption

@@ -2,7 +2,7 @@ import { valueIn } from '@tranche/kube-types'
 import type { BlockedNode, Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { firstNodes, outageStart, stepsOf, toPublishedTarget } from '@tranche/planner'
-import { badRevisionOn } from '../excluded-nodes.ts'
+import { badRevisionOn, keptRevision } from '../excluded-nodes.ts'
 import { isOverButForNodes, leftCauseOf } from '../left-nodes.ts'
 import { budgetNext, countedText, downOf, usersText } from './explain-budget.ts'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
@@ -177,12 +177,6 @@ function permittedLater(outline: Outline, name: string): Answer {
   const used = unavailable.length < limit ? '' : `, which is used up: ${usersText(outline, unavailable)}`
   const answer = `${name} is next: the deletion of its pod is permitted and waits for the maxUnavailable budget (${limit})${used}`
   return { rule: 'Budget', answer, next: budgetNext(outline, limit) }
-}
-
-/** Revision that an excluded node keeps: it is not always the stable one. */
-function keptRevision(outline: Outline, node: NodeView): string {
-  const bad = badRevisionOn(outline, node)
-  return bad === undefined ? 'the old revision' : `revision ${bad}, which is blocked`
 }
 
 /** State of the old pod of an excluded node where it is not ready: nothing replaces it. */

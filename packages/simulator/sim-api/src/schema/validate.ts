@@ -47,7 +47,7 @@ function typeName(value: unknown): string {
 }
 
 type Range = readonly [least: number, end: number]
-/** Go decodes other integers as float64. The last 512 of the range are refused too: a number of JavaScript cannot tell them from its end. */
+/** Go decodes other integers as float64. The last 512 of the range are refused too, because JavaScript rounds them to its end. */
 const int64: Range = [-(2 ** 63), 2 ** 63]
 const int32: Range = [-(2 ** 31), 2 ** 31]
 

@@ -54,7 +54,7 @@ const titles: Readonly<Record<BudgetUse, string>> = {
   Dead: 'dead',
 }
 
-/** @returns names of the nodes that the policy excludes, and on which an old pod stands that nothing replaces */
+/** @returns names of the nodes that the policy excludes, and that have an old pod, which nothing replaces */
 export function excludedWithPod(fleet: FleetView, { excluded }: Pick<BatchProgress, 'excluded'>): ReadonlySet<string> {
   return new Set(excluded.filter((name) => nodeInView(fleet, name)?.pods.some(({ terminating }) => !terminating) === true))
 }
