@@ -104,6 +104,11 @@ describe('the exit code', () => {
       code: 4,
       says: /^KUBECONFIG_INVALID: [^\n]+\n$/,
     },
+    'of plan is 2 for a fault that is none': {
+      line: 'plan --if explodes --kubeconfig /does/not/exist',
+      code: 2,
+      says: /^OPTION_INVALID: --if does not take "explodes"\. Write one of: NODE fails, [^\n]+\n$/,
+    },
     'of get is 1 without a kubeconfig': { line: 'get x --kubeconfig /does/not/exist', code: 1, says: /^KUBECONFIG_INVALID: [^\n]+\n$/ },
     'of history is 1 without a kubeconfig, with each of its formats': {
       line: 'history x -o wide --kubeconfig /does/not/exist',

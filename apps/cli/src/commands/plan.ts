@@ -1,4 +1,4 @@
-import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
+import { type ClusterSnapshot, type Forecast, type ForecastRequest, INJECTED_FAULT_FORMS, injectedFaultPattern } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { readSnapshot } from '@tranche/release-client'
 import type { CommandIo } from '../process/command-io.ts'
@@ -14,6 +14,7 @@ import { createProgress, type ProgressLine } from '../terminal/create-progress.t
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
 import type { ForecastRelease } from '../plan/forecast-release.ts'
+import { invalid } from '../options/option-values.ts'
 import { planManifests } from '../plan/plan-manifests.ts'
 import { planView } from '../view/reports/plan-view.ts'
 import { readText } from './lint.ts'
@@ -35,9 +36,11 @@ export interface PlanOptions {
  * Simulates a release in virtual time on a copy of the cluster, and prints the forecast.
  *
  * @returns failed if the release would not complete
+ * @throws {AppError} OPTION_INVALID for a text that is no fault
  */
 export async function plan(options: PlanOptions, io: CommandIo, forecastRelease: ForecastRelease): Promise<ExitCode> {
   const { access, output } = options
+  checkFaults(options.request.if ?? [])
   await using session = await openSession(access, io)
   const progress = createProgress(io)
   const result = await planWithProgress(session, options, { io, progress, forecastRelease }).finally(progress.clear)
@@ -47,6 +50,11 @@ export async function plan(options: PlanOptions, io: CommandIo, forecastRelease:
     io.out.write(`${planView(result, drawing, output.format === 'wide').join('\n')}\n`)
   }
   return result.outcome === 'Completes' ? exitCodes.done : exitCodes.failed
+}
+
+function checkFaults(faults: readonly string[]): void {
+  const wrong = faults.find((text) => !injectedFaultPattern.test(text.trim()))
+  if (wrong !== undefined) throw invalid('--if', wrong, `write one of: ${INJECTED_FAULT_FORMS}`)
 }
 
 /** Streams, progress line and simulation of a plan. */

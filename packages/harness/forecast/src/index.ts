@@ -1,4 +1,3 @@
-export { INJECTED_FAULT_FORMS } from './injected-faults.ts'
 export { checkForecast, forecast, type ForecastOptions } from './forecast.ts'
 export type { Manifests } from './planned/planned-change.ts'
 export type { ControllerPorts, ExecutorPorts, ForecastPrograms, RunningProgram } from './programs.ts'

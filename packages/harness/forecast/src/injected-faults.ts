@@ -1,3 +1,4 @@
+import { INJECTED_FAULT_FORMS, injectedFaultPattern } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { Node } from '@tranche/kube-types'
 
@@ -12,11 +13,7 @@ export interface InjectedFault {
   readonly nodes: ReadonlySet<string>
 }
 
-/** Accepted forms, for error messages. */
-export const INJECTED_FAULT_FORMS = 'NODE fails, NODE is NotReady, NODE crashes, the same with a ZONE, 3 crash, 5% crash'
-
 const ZONE_LABEL = 'topology.kubernetes.io/zone'
-const pattern = /^(\S+)\s+(fails?|crash(?:es)?|(?:is|are)\s+NotReady)$/i
 
 /**
  * Parses faults: `node-7 fails`, `zone-a is NotReady`, `5% crash`. A number selects that many nodes; a percentage rounds up. The selection
@@ -26,7 +23,7 @@ const pattern = /^(\S+)\s+(fails?|crash(?:es)?|(?:is|are)\s+NotReady)$/i
  */
 export function parseInjectedFaults(texts: readonly string[], nodes: readonly Node[]): readonly InjectedFault[] {
   return texts.map((text, at) => {
-    const [, subject, verb] = pattern.exec(text.trim()) ?? []
+    const [, subject, verb] = injectedFaultPattern.exec(text.trim()) ?? []
     if (subject === undefined || verb === undefined)
       throw invalid(at, `${JSON.stringify(text)} is not a fault`, `Write one of: ${INJECTED_FAULT_FORMS}.`)
     return { kind: kindOf(verb), nodes: nodesOf(subject, nodes, at) }

@@ -184,7 +184,14 @@ export {
   type SimFaults,
   simFaultsSchema,
 } from './sim-faults.ts'
-export { type Forecast, type ForecastRequest, forecastRequestSchema, forecastSchema } from './rest/forecast.ts'
+export {
+  type Forecast,
+  type ForecastRequest,
+  forecastRequestSchema,
+  forecastSchema,
+  INJECTED_FAULT_FORMS,
+  injectedFaultPattern,
+} from './rest/forecast.ts'
 export { type BudgetUser, budgetUserSchema, type LeftNodes, leftNodesSchema } from './rest/left-nodes.ts'
 export { type BudgetUse, budgetUses, GROUPED_NODES_MAX, type LeftCause, leftCauses } from './rest/left-words.ts'
 export { type HookBody, hookBodySchema, hookHeadersSchema, hookParamsSchema } from './rest/hook.ts'

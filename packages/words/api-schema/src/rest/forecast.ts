@@ -3,6 +3,11 @@ import type { Frozen } from '../fields.ts'
 import { count } from './fields.ts'
 import { leftCauses } from './left-words.ts'
 
+/** Accepted forms of a fault to assume, for error messages. */
+export const INJECTED_FAULT_FORMS = 'NODE fails, NODE is NotReady, NODE crashes, the same with a ZONE, 3 crash, 5% crash'
+/** Subject and verb of a fault to assume. Whether the subject exists is for the cluster to say. */
+export const injectedFaultPattern = /^(\S+)\s+(fails?|crash(?:es)?|(?:is|are)\s+NotReady)$/i
+
 /** Body of a forecast request. */
 export const forecastRequestSchema = z
   .strictObject({
