@@ -1,7 +1,8 @@
-import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
+import type { RecordedDaemonSet, RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { isInMaintenance } from '../world/maintenance.ts'
 import { takenBy } from '../world/node-story.ts'
+import type { Cause } from '../world/observations.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { mayBeTaken } from '../world/terms.ts'
@@ -25,12 +26,15 @@ export function createShareJudge(parts: JudgeParts): Judge {
 class ShareJudge implements Judge {
   readonly #parts: JudgeParts
   readonly #shares = new Map<string, Share>()
+  /** Last states of each node, oldest first. */
+  readonly #nodeStates = new Map<string, readonly NodeState[]>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
   }
 
   onWrite(write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined): void {
+    if (write.kind === 'Node') this.#followNode(write)
     if (write.kind === 'DaemonSet') this.#beginRelease(write)
     if (write.kind === 'Rollout') this.#followRollout(write, before as RecordedRollout | undefined)
     if (write.kind === 'BatchRelease') this.#followByHand(write)
@@ -94,11 +98,28 @@ class ShareJudge implements Judge {
     if (story === undefined || write.type === 'DELETED') return
     const isOurs = query.isOurs(write.actor ?? '')
     const release = this.#releaseOf(story, story.latest?.template)
-    release?.follow(before, next, { nowMs: write.t, isOurs })
+    release?.follow(before, next, { nowMs: write.t, isOurs, away: isOurs ? this.#awayFor(write) : [] })
     // A status from before the template changed reports on the previous one.
     const reported = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template
     if (isOurs && next.status?.phase === 'Healthy' && reported === story.latest?.template) this.#noteStable(story)
     if (!isOurs && isTakenUp(before, next)) this.#addRunning(story)
+  }
+
+  #followNode({ o, t, rv, type }: RecordedWrite): void {
+    const { name, ready } = o as unknown as RecordedNode
+    const states = [...(this.#nodeStates.get(name) ?? []), { cause: { t, rv, of: 'nodes' as const }, isReady: ready === 'True' }]
+    if (type === 'DELETED') this.#nodeStates.delete(name)
+    else this.#nodeStates.set(name, states.slice(-NODE_STATES))
+  }
+
+  /** Nodes that are NotReady in the last state that the writer can have known for sure, though a later one may say otherwise. */
+  #awayFor(write: RecordedWrite): readonly string[] {
+    const { observations } = this.#parts
+    const decision = observations.decisionOf(write)
+    return [...this.#nodeStates].flatMap(([name, states]) => {
+      const known = states.findLast(({ cause }) => observations.hasSeen(decision, cause))
+      return known !== undefined && known !== states.at(-1) && !known.isReady ? [name] : []
+    })
   }
 
   /** Notes that the status reports the release as complete, and all eligible Ready nodes run its template only. */
@@ -163,6 +184,15 @@ class ShareJudge implements Judge {
     this.#shares.set(key, known)
     return known
   }
+}
+
+/** Maximum number of states of a node that are remembered. */
+const NODE_STATES = 20
+
+/** State of a node from one write to the next. */
+interface NodeState {
+  readonly cause: Cause
+  readonly isReady: boolean
 }
 
 /** Known releases of one DaemonSet. */

@@ -23,7 +23,15 @@ export interface OpenedSteps {
   /** Opens the steps that need no user. @param steps @default those of the Rollout last seen */
   look(nowMs: number, steps?: readonly Step[]): void
   /** Follows a write of the Rollout, before it is applied. */
-  follow(before: RecordedRollout | undefined, next: RecordedRollout, write: { readonly nowMs: number; readonly isOurs: boolean }): void
+  follow(before: RecordedRollout | undefined, next: RecordedRollout, write: FollowedWrite): void
+}
+
+/** A write of the Rollout. */
+export interface FollowedWrite {
+  readonly nowMs: number
+  readonly isOurs: boolean
+  /** Names of the nodes that were NotReady as far as the watches of the writer had reported them. */
+  readonly away: readonly string[]
 }
 
 /** Release that the steps belong to. */
@@ -44,7 +52,7 @@ export interface OpenedStepsOptions {
  * Starts with the first step open. A step opens the next one when it was jumped over, or when both of these hold:
  *
  * - At some time since it opened, as many nodes as it has were updated and had an available pod of the template. Nodes NotReady since the
- *   release began are exempt. One node is enough when the user tolerates failures, or has retried or resumed.
+ *   release began are exempt, also if they are Ready again and no watch of the controller has reported that. One node is enough when the user tolerates failures, or has retried or resumed.
  * - Its pause is over: a user has approved it or promoted the release, or its duration has passed since the pods were available.
  *
  * An approval counts in the status or by an action, while the status says that the step waits, and for the step that the action names. A
@@ -110,9 +118,10 @@ class ReleaseSteps implements OpenedSteps {
     if (steps.length > 0) this.#isFree = true
   }
 
-  follow(before: RecordedRollout | undefined, next: RecordedRollout, { nowMs, isOurs }: { nowMs: number; isOurs: boolean }): void {
+  follow(before: RecordedRollout | undefined, next: RecordedRollout, { nowMs, isOurs, away }: FollowedWrite): void {
     const story = this.#options.story()
     if (story === undefined) return
+    if (isOurs) for (const name of away) if (story.node(name)?.wanted === true) this.#notReady.add(name)
     this.look(nowMs, stepsOf(before ?? next))
     if (before === undefined) this.#mayBeStable = (this.#countNodes(story).get(this.#options.template) ?? 0) > 0
     else if (stepOf(next).index !== undefined) this.#mayBeStable = false

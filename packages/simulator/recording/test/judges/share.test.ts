@@ -5,8 +5,11 @@ const wait = { replicas: 1, pause: {} }
 const half = { replicas: '50%', pause: {} }
 
 /** A Rollout with these steps, and a new template; the record allows every node. */
-function released(steps: readonly Fields[], { generation = 1 }: { readonly generation?: number } = {}): Script {
-  return fleet()
+function released(
+  steps: readonly Fields[],
+  { generation = 1, begin = fleet }: { readonly generation?: number; readonly begin?: () => Script } = {},
+): Script {
+  return begin()
     .rollout({ spec: { strategy: { canary: { steps } } } })
     .revision('v3', 'template-3')
     .daemonSet({ template: 'template-3', generation })
@@ -236,6 +239,20 @@ describe('the fraction that users and pauses have opened', () => {
     ],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]), query: () => ({ clockSteps: [{ atMs: 0, ms: -30_000 }] }) },
   )
+  const isBackUnseen = (): Script =>
+    fleet().node('b', { ready: 'False' }).wait(5_000).seen('controller-1', ['nodes']).wait(5_000).node('b').wait(5_000)
+  const isBackSeen = (): Script => isBackUnseen().seen('controller-1', ['nodes']).wait(5_000)
+  const twoOfFour = [
+    { replicas: 2, pause: { duration: 60 } },
+    { replicas: 3, pause: {} },
+  ]
+  const afterOne = (s: Script): Script => deletes(at(deletes(s, 'a1'), 1, 'StepPaused').wait(60_000), 'b1', 'c1')
+  judgeEach('G3', [['is the next step after one node where no watch of the controller has reported that another is Ready', afterOne, []]], {
+    begin: () => released(twoOfFour, { begin: isBackUnseen }),
+  })
+  judgeEach('G3', [['is not the next step after one node where its watch has reported that', afterOne, ['G3 c']]], {
+    begin: () => released(twoOfFour, { begin: isBackSeen }),
+  })
   const oneFails = (script: Script): Script => deletes(script, 'a1').del('b1').replace('b1', { hash: 'v3', ready: false })
   const paused = (value: boolean): Fields => ({ spec: { strategy: { paused: value } } })
   judgeEach(
