@@ -22,6 +22,14 @@ const endStories = 'test/scenarios/drain-ends.test.ts'
 /** Faults in the drain of nodes. */
 export const mutantsOfDrain: readonly Mutant[] = [
   {
+    rule: 'Drain',
+    fault: 'a node is drained for a permit that another executor has used already',
+    file: 'packages/clients/cluster/src/cordons.ts',
+    find: 'return isListed && (await isUnused(client, drained, signal))',
+    replace: 'return isListed',
+    tests: ['packages/clients/node-checks/test/drain-check.test.ts'],
+  },
+  {
     rule: 'G6',
     fault: 'a node that is updated although it is not drained is reported at each attempt',
     file: drainNode,

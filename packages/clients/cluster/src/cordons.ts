@@ -10,7 +10,7 @@ import {
   uncordonPatch,
 } from '@tranche/drain'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { fieldManagers, type Node } from '@tranche/kube-types'
+import { fieldManagers, type Node, type Pod } from '@tranche/kube-types'
 import { clearCondition } from './drain-conditions.ts'
 import { type NodeWrite, readNodeOrNull, writtenNode } from './node-writes.ts'
 import { READ_DEADLINE_MS, readOrNull } from './read-pod.ts'
@@ -44,15 +44,25 @@ export async function cordonNode(client: KubeClient, name: string, drained: Drai
 }
 
 /**
- * Reads live whether a record is open and has the permit.
+ * Reads live whether a record is open and has the permit, and whether its pod is still to be deleted: a record keeps permits that another
+ * executor has used.
  *
  * @throws {KubeStatusError | AppError} if the API server rejects the request, or gives no clear response
  */
-export async function isPermitted(client: KubeClient, { release, permit }: DrainedPermit, signal: AbortSignal): Promise<boolean> {
+export async function isPermitted(client: KubeClient, drained: DrainedPermit, signal: AbortSignal): Promise<boolean> {
+  const { release, permit } = drained
   const limits = { signal, deadlineMs: READ_DEADLINE_MS }
   const { metadata, status } = (await readOrNull<BatchRelease>(client.get(resourcePaths.batchReleases, release, limits))) ?? {}
   const { state, permits = [] } = status?.flight ?? {}
-  return metadata?.uid === release.uid && state === 'open' && permits.some((one) => isSamePermit(one, permit))
+  const isListed = metadata?.uid === release.uid && state === 'open' && permits.some((one) => isSamePermit(one, permit))
+  return isListed && (await isUnused(client, drained, signal))
+}
+
+async function isUnused(client: KubeClient, { release, permit, podName }: DrainedPermit, signal: AbortSignal): Promise<boolean> {
+  if (podName === undefined) return true
+  const key = { namespace: release.namespace, name: podName }
+  const pod = await readOrNull<Pod>(client.get(resourcePaths.pods, key, { signal, deadlineMs: READ_DEADLINE_MS }))
+  return pod?.metadata.uid === permit.podUid && pod.metadata.deletionTimestamp === undefined
 }
 
 /** Attempts to change a node that kubelets and others change as well. */

@@ -48,7 +48,8 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
     const { daemonSet } = target
     const drained = permitOn(target, node)
     if (drained === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
-    const reading = await drainer.drain({ node, agent: daemonSet, rules, drained }, signal)
+    const podName = nodeInView(cluster.fleet.view(daemonSet), node)?.pods.find(({ uid }) => uid === drained.permit.podUid)?.name
+    const reading = await drainer.drain({ node, agent: daemonSet, rules, drained: { ...drained, podName } }, signal)
     if (reading.kind === 'late' && reading.isNews) {
       log.warn({ daemonSet: keyText(keyOf(daemonSet)), node, why: reading.message }, 'updating node that is not drained')
       recordLateDrain(target, `node ${node} is updated although it is ${reading.message}`, events)

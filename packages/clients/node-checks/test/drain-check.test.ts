@@ -2,6 +2,7 @@ import type { DrainRules } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { NodeCheck } from '@tranche/fence'
+import { type NodeView, toFleetView } from '@tranche/fleet'
 import { KubeStatusError, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
@@ -24,6 +25,8 @@ interface World {
   readonly events: string[]
   /** Pods that use the agent; a budget keeps them. */
   pods: string[]
+  /** Uid of the pod of the agent on node a, as the API server has it. */
+  agent: string
   /** Mark of a drain on node a. */
   mark: object | null
   readonly check: ReturnType<typeof createDrainCheck>
@@ -33,10 +36,11 @@ function aWorld(trusted: readonly string[] = ['demo']): World {
   const clock = new FakeClock()
   const calls: string[] = []
   const events: string[] = []
-  const world: Omit<World, 'check'> = { clock, calls, events, pods: [], mark: null }
+  const world: Omit<World, 'check'> = { clock, calls, events, pods: [], agent: 'p1', mark: null }
   const client = {
     async get({ plural }: { readonly plural: string }) {
       calls.push(`get ${plural}`)
+      if (plural === resourcePaths.pods.plural) return { metadata: { name: 'agent-1', uid: world.agent } }
       return plural === resourcePaths.nodes.plural ? aNode(world.mark) : aTarget(rules).release
     },
     async list({ plural }: { readonly plural: string }) {
@@ -49,7 +53,11 @@ function aWorld(trusted: readonly string[] = ['demo']): World {
     },
   } as unknown as KubeClient
   const marked = [{ name: 'a', cordonMark: JSON.stringify({ ...own, ...permit, cordoned: true }) }]
-  const cluster = { nodes: { store: { byIndex: (_index: string, uid: string) => (uid === own.uid ? marked : []) } } }
+  const agents = [{ name: 'a', pods: [{ name: 'agent-1', uid: 'p1' }] }] as unknown as readonly NodeView[]
+  const cluster = {
+    fleet: { view: () => toFleetView(agents) },
+    nodes: { store: { byIndex: (_index: string, uid: string) => (uid === own.uid ? marked : []) } },
+  }
   const check = createDrainCheck({
     ...{ client, cluster: cluster as unknown as WatchedCluster, clock, log: silentLogger, trusted, watched: undefined },
     setsConditions: false,
@@ -118,6 +126,16 @@ describe('the check that drains', () => {
     })
     world.pods = []
     expect(await world.check.check(aTarget(rules), deletion, signal)).toEqual({ kind: 'ready', for: 'deletion' })
+  })
+
+  it('evicts nothing for a permit that another executor has used, though the record still has it', async () => {
+    const world = aWorld()
+    Object.assign(world, { pods: ['web'], agent: 'p2' })
+    expect(await world.check.check(aTarget(rules), deletion, signal)).toMatchObject({ kind: 'pending' })
+    expect(world.calls).not.toContain('evict')
+    world.agent = 'p1'
+    await world.check.check(aTarget(rules), deletion, signal)
+    expect(world.calls).toContain('evict')
   })
 
   it('keeps the pod after its time, and gives no permit while the node rests, with the same words', async () => {

@@ -6,6 +6,8 @@ export interface DrainedPermit {
   /** BatchRelease whose record has the permit. */
   readonly release: { readonly namespace: string; readonly name: string; readonly uid: string }
   readonly permit: Pick<Permit, 'podUid' | 'podResourceVersion'>
+  /** Name of its pod; undefined where the process does not see the pod. */
+  readonly podName?: string | undefined
 }
 
 /** Content of the annotation `tranche.dev/cordon` of a node. */
