@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations as keys } from '@tranche/kube-types'
 import { deletions, expectKept } from './expect-kept.ts'
-import { nodesOn, untilNodesOn, untilReleased } from './looks.ts'
+import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -15,6 +15,10 @@ const isGone = async (): Promise<boolean> =>
   (await stage.client.list(resourcePaths.rollouts, { namespace: stageKey.namespace })).items.length === 0 &&
   (await stage.release()) === undefined
 const isDisabled = async (): Promise<boolean> => (await stage.rollout()).status?.phase === 'Disabled'
+const setTaints = async (names: readonly string[], taints: readonly object[] | null): Promise<void> => {
+  for (const name of names)
+    await stage.client.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body: { spec: { taints } } })
+}
 const unsettled = async (): Promise<string | undefined> => (await stage.daemonSet()).metadata.annotations?.[keys.unsettled]
 
 describe('a release of a bad version with nodes in flight, whose Rollout', () => {
@@ -41,6 +45,25 @@ describe('a release of a bad version with nodes in flight, whose Rollout', () =>
     await stage.setImage('v3')
     await untilReleased(stage, 'v3')
     expectKept(stage)
+  })
+
+  it.each([
+    ['is deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), isGone],
+    ['is disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
+  ] as const)('%s, freezes nodes that are out for a while, too (G3)', async (_how, act, isOver) => {
+    const toHalf = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
+    stage = await setStage({ nodes: 4, maxUnavailable: 2, steps: toHalf, tolerations: [] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const old = await nodesOn(stage, 'v1')
+    await setTaints(old, [{ key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' }])
+    await stage.pass(10_000)
+    await act()
+    await stage.until('it is over', isOver, 60_000)
+    expect((await stage.daemonSet()).metadata.annotations?.[keys.frozen]).toContain('"nodesLeft":2')
+    await setTaints(old, null)
+    await stage.pass(120_000)
+    expect(await nodesOn(stage, 'v1')).toEqual(old)
   })
 
   it('is deleted, is inherited by a BatchRelease written by hand (F11, G2)', async () => {

@@ -1,5 +1,5 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
-import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation, oldNodes } from '@tranche/fence'
+import { carriedText, carryOver, hasOldPod, inheritPermits, parseCarried, type PatchOperation } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime } from '@tranche/kube-types'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
 import { discoverRevisions } from './view/discover-revisions.ts'
@@ -78,7 +78,8 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | nu
   const discovery = discoverRevisions({ ...view, daemonSet, lastStable: view.release.spec.tranche?.stableRevision })
   if (discovery.kind === 'pending') return null
   const revision = discovery.canary
-  const old = oldNodes(view.fleet, revision)
+  // Kubernetes would update nodes that are out for a while (a zone, a tainted pool) once they are desired again.
+  const old = view.fleet.nodes.filter((node) => hasOldPod(node, revision))
   if (old.length === 0 || strategyOf(daemonSet) !== 'OnDelete') return restoring(view, daemonSet)
   const frozen = {
     revision,

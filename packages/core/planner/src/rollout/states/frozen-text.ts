@@ -1,5 +1,6 @@
 import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations, readJson } from '@tranche/kube-types'
-import { isOld, oldNodes } from '@tranche/fence'
+import { hasOldPod, isOld } from '@tranche/fence'
+import type { NodeView } from '@tranche/fleet'
 import { discoverRevisions, hashOf } from '../../release/view/discover-revisions.ts'
 import type { DaemonSetChange } from '../../release/view/daemon-set-patch.ts'
 import { commandText } from '../view/command-text.ts'
@@ -23,7 +24,7 @@ export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: D
   const ways = `to continue in steps, ${enableText(view, metadata.name)}; to let Kubernetes continue, set updateStrategy.type to RollingUpdate`
   if (nodes === 0) return `every node runs revision ${revision} of the template; updateStrategy.type stays OnDelete; ${ways}`
   return (
-    `${nodes} of ${view.fleet.desired} nodes do not run revision ${revision} of the template: ${where}; updateStrategy.type stays OnDelete, so nothing ` +
+    `${nodes} of ${countNodes(view, revision)} nodes do not run revision ${revision} of the template: ${where}; updateStrategy.type stays OnDelete, so nothing ` +
     `updates them; ${failedText(view, revision)}${ways}${policyText(view)}`
   )
 }
@@ -43,13 +44,22 @@ function revisionNow({ daemonSet, revisions, fleet }: RolloutView): string | nul
 /** Number of nodes that do not run the present template; null while that is unknown. */
 export function nodesLeft(view: RolloutView): number | null {
   const revision = revisionNow(view)
-  return revision === null ? null : oldNodes(view.fleet, revision).length
+  return revision === null ? null : oldNodesOf(view, revision).length
+}
+
+/** Also nodes that are out for a while, which are not desired. */
+function oldNodesOf({ fleet }: RolloutView, revision: string): readonly NodeView[] {
+  return fleet.nodes.filter((node) => hasOldPod(node, revision))
+}
+
+function countNodes(view: RolloutView, revision: string): number {
+  return view.fleet.desired + oldNodesOf(view, revision).filter(({ desired }) => !desired).length
 }
 
 /** Standing pods decide; a node with pods of two revisions counts for the old one. */
-function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<string, number> {
+function leftByRevision(view: RolloutView, revision: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const { pods } of oldNodes(fleet, revision)) {
+  for (const { pods } of oldNodesOf(view, revision)) {
     const hash = pods.find((pod) => isOld(pod, revision))?.hash ?? 'unknown'
     counts.set(hash, (counts.get(hash) ?? 0) + 1)
   }
