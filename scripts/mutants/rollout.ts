@@ -65,9 +65,9 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'a version that no node ran becomes stable though a node has joined since its BatchRelease completed',
-    file: 'packages/core/planner/src/rollout/states/finalising-state.ts',
-    find: 'if (nodes.length > 0) return firstRunState',
-    replace: 'if (nodes.length > 1) return firstRunState',
+    file: 'packages/core/planner/src/rollout/states/first-run.ts',
+    find: 'if (found.length === 0) return null',
+    replace: 'if (found.length <= 1) return null',
     tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
   },
   {

@@ -45,6 +45,22 @@ describe('a rollback whose template the API server rejects says so, and continue
     await expectSaid()
     await expectGoesOn()
   }, 60_000)
+
+  it('and meanwhile acknowledges a pause, and answers actions', async () => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await forbidV1(stage)
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"stop","type":"abort","expectedStep":1}' } } })
+    await stage.pass(600_000)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"on","type":"promote"}' } } })
+    await stage.pass(3_000)
+    const { status, metadata } = await stage.rollout()
+    expect(status?.observedGeneration).toBe(metadata.generation)
+    expect(status?.lastAction).toMatchObject({ id: 'on', result: 'Refused' })
+    expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'ChangeRejected' })
+  }, 60_000)
 })
 
 const never = { expression: 'false', message: 'this is forbidden here' }
@@ -72,7 +88,7 @@ describe('a release says which of its writes the API server rejects, and continu
   ] as const)(
     '%s',
     async (_what, rule, text) => {
-      stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+      stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '50%', pause: { duration: 0 } }, { replicas: '100%' }] })
       await addRule(stage, rule)
       await stage.setImage('v2')
       await stage.pass(600_000)
@@ -81,14 +97,27 @@ describe('a release says which of its writes the API server rejects, and continu
         reason: 'ChangeRejected',
         message: expect.stringMatching(text),
       })
+      expect((await stage.rollout()).status).toMatchObject({ message: expect.stringMatching(text) })
       expect((await events(stage)).filter(({ reason }) => reason === 'ChangeRejected')).toHaveLength(1)
       await removeRule(stage)
       await stage.pass(1_200_000)
       expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'False' })
       expect((await stage.rollout()).status?.phase).toBe('Healthy')
+      expect((await events(stage)).filter(({ reason }) => reason === 'ChangeRejected')).toHaveLength(1)
     },
     60_000,
   )
+
+  it('a new BatchRelease, which keeps no abort from putting the template back', async () => {
+    stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    await addRule(stage, { apiGroup: 'rollouts.kruise.io', resource: 'batchreleases', operation: 'CREATE', ...never })
+    await stage.setImage('v2')
+    await stage.pass(60_000)
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"stop","type":"abort"}' } } })
+    await stage.pass(120_000)
+    expect((await stage.rollout()).status?.lastAction).toMatchObject({ id: 'stop', result: 'Accepted' })
+    expect(JSON.stringify((await stage.daemonSet()).spec.template)).toContain(':v1"')
+  }, 60_000)
 
   it('deletions of pods, of which only the executors know the answer', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })

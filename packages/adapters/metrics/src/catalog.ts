@@ -90,7 +90,7 @@ export const metricCatalog = {
   },
   tranche_release_permits: {
     type: 'gauge',
-    help: 'Permits in the record that have not settled. Exported by the leader.',
+    help: 'Permits in the record, settled ones included until its next write. Exported by the leader.',
     labels: release,
   },
   tranche_release_still_seconds: {

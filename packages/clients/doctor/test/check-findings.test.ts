@@ -97,9 +97,26 @@ describe('the doctor', () => {
     expect(states({ ...well, leader, skewMs: 0 })).toMatchObject({ controller: state })
   })
 
-  const release: ReleaseSign = { namespace: 'demo', name: 'node-agent', isIdle: true, writtenMs: NOW_MS - 300_000, executorMs: null }
+  const release: ReleaseSign = {
+    namespace: 'demo',
+    name: 'node-agent',
+    isIdle: true,
+    isUndeleted: false,
+    writtenMs: NOW_MS - 300_000,
+    executorMs: null,
+  }
   const executors: Record<string, { signs: Partial<ClusterSigns>; state: string; says: RegExp }> = {
     'one that is ready': { signs: {}, state: 'ok', says: /^1 of 1 executors ready$/ },
+    'one that is ready and whose deletions are rejected': {
+      signs: { releases: [{ ...release, isUndeleted: true }] },
+      state: 'problem',
+      says: /^1 of 1 executors ready, but they do not delete the pods of demo\/node-agent$/,
+    },
+    'pods that stay, where no executor is known': {
+      signs: { installed: [], releases: [{ ...release, isUndeleted: true, executorMs: NOW_MS - 5_000 }] },
+      state: 'problem',
+      says: /^the pods that executors may delete for demo\/node-agent are not deleted: no executor runs, or the API server rejects/,
+    },
     'none that is ready': {
       signs: { installed: [pod('all-in-one', { isReady: false })] },
       state: 'problem',
@@ -154,7 +171,14 @@ describe('the doctor', () => {
       status: { canaryStatus: { batchState: 'Upgrading' }, flight: { state: 'open', permits: [] } },
     }
     const [writtenMs, executorMs] = [Date.UTC(2026, 0, 1, 0, 0, 10), Date.UTC(2026, 0, 1, 0, 0, 5)]
-    expect(toReleaseSign(object as never)).toEqual({ namespace: 'demo', name: 'node-agent', isIdle: true, writtenMs, executorMs })
+    expect(toReleaseSign(object as never)).toEqual({
+      namespace: 'demo',
+      name: 'node-agent',
+      isIdle: true,
+      isUndeleted: false,
+      writtenMs,
+      executorMs,
+    })
   })
 
   it('does not blame a Redis that it cannot reach like the pods do, and prints no password', async () => {

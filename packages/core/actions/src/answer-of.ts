@@ -78,7 +78,8 @@ function replacedByUndo({ type, revision }: RecordedAction, rollout: Rollout): s
 }
 
 function pauseAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {
-  if (outranksPause(rollout)) return endsRelease(rollout) ? outranked : waiting(rollout, 'the controller to observe that it is enabled')
+  if (outranksPause(rollout))
+    return endsRelease(rollout) ? outranked(rollout) : waiting(rollout, 'the controller to observe that it is enabled')
   if (!isObserved(written, rollout)) return waiting(rollout, 'the release to be stopped')
   if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused and has been resumed since' }
   if (rollout.status?.phase !== 'Progressing')
@@ -150,11 +151,15 @@ function isObserved({ record, generation }: WrittenAction, { metadata, status }:
   return isSeen && (status?.observedGeneration ?? 0) >= (generation ?? metadata.generation ?? 0)
 }
 
-const outranked = refused(
-  'ACTION_REJECTED',
-  'the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause: spec.strategy.paused is set, and stops the next release',
-  'set tranche.dev/on-delete to Freeze to stop at once; resume to take the pause back',
-)
+function outranked({ metadata }: Rollout): ReturnType<typeof refused> {
+  const isDeleted = metadata.deletionTimestamp !== undefined
+  const effect = isDeleted ? '' : ', and stops the next release'
+  return refused(
+    'ACTION_REJECTED',
+    `the Rollout is being ${isDeleted ? 'deleted' : 'disabled'}, and its annotation tranche.dev/on-delete overrides a pause: spec.strategy.paused is set${effect}`,
+    'set tranche.dev/on-delete to Freeze to stop at once; resume to lift the pause',
+  )
+}
 
 /**
  * Whether the status is that of a deleted or disabled Rollout whose `on-delete` policy ends its release even in a pause. The Rollout may have

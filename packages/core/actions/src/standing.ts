@@ -7,6 +7,7 @@ import { actionDigest, parseAction } from '@tranche/validation'
 export interface Standing {
   /** Whether the Rollout is disabled: no release starts before it is enabled. */
   readonly isDisabled: boolean
+  readonly isDeleted: boolean
   /** Whether the Rollout is being disabled or deleted. Its release may end first, and accepts no action. */
   readonly isEnding: boolean
   /** Whether a release runs and accepts actions. */
@@ -29,13 +30,14 @@ export interface Standing {
 }
 
 /** Reads the state of the release from a Rollout. */
-export function standingOf({ spec, status }: Rollout): Standing {
+export function standingOf({ metadata, spec, status }: Rollout): Standing {
   const canary = status?.canaryStatus
   const isReleasing = status?.phase === 'Progressing'
   const stalled = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')
   return {
     isDisabled: spec.disabled === true,
-    isEnding: status?.phase === 'Disabling' || status?.phase === 'Terminating',
+    isDeleted: metadata.deletionTimestamp !== undefined || status?.phase === 'Terminating',
+    isEnding: (status?.phase === 'Disabling' && spec.disabled === true) || status?.phase === 'Terminating',
     isReleasing,
     step: canary?.currentStepIndex ?? 0,
     steps: spec.strategy.canary?.steps?.length ?? 0,
@@ -51,9 +53,19 @@ export function standingOf({ spec, status }: Rollout): Standing {
 }
 
 /** One-line text of the state of the release. */
-export function standingText({ isDisabled, isEnding, isReleasing, isFinishing, step, steps, stepState, canaryRevision }: Standing): string {
+export function standingText({
+  isDeleted,
+  isDisabled,
+  isEnding,
+  isReleasing,
+  isFinishing,
+  step,
+  steps,
+  stepState,
+  canaryRevision,
+}: Standing): string {
   if (isEnding)
-    return `the Rollout is being ${isDisabled ? 'disabled' : 'deleted'}, and only ${rolloutAnnotations.onDelete} decides about its release`
+    return `the Rollout is being ${isDeleted ? 'deleted' : 'disabled'}, and only ${rolloutAnnotations.onDelete} decides about its release`
   if (!isReleasing) return isDisabled ? 'no release is running: the Rollout is disabled' : 'no release is running'
   if (isFinishing) return `the steps are done, and the release of revision ${canaryRevision} is being finished`
   return `the release of revision ${canaryRevision} is at step ${step} of ${steps} (${stepState})`

@@ -208,7 +208,7 @@ describe('the answer to an action', () => {
       type: 'pause',
       state: 'updating',
       change: (rollout) => going('Complete')(rollout),
-      want: 'ACTION_REJECTED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause: spec.strategy.paused is set, and stops the next release',
+      want: 'ACTION_REJECTED: the Rollout is being disabled, and its annotation tranche.dev/on-delete overrides a pause: spec.strategy.paused is set, and stops the next release',
     },
     {
       title: 'a pause of a Rollout that was disabled and enabled again',

@@ -30,6 +30,7 @@ export type {
   BatchReleaseStatusPatch,
   DaemonSetPatchReason,
   PodLabels,
+  RejectablePatch,
   RecordWriteReason,
 } from './release/view/batch-release-plan.ts'
 export { type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './release/view/daemon-set-patch.ts'

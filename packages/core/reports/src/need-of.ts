@@ -40,13 +40,23 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   NodesExcluded: ['abort', 'jump'],
 }
 
-/** Whether an action leads on: a jump helps a step that reaches no node only where a later one does. */
+/**
+ * Whether an action leads on: a jump helps a step that reaches no node only where a later one does, and another template only a rejected
+ * rollback.
+ */
 function isOnward(outline: Outline, reason: string, action: ActionType): boolean {
+  if (reason === 'ChangeRejected') return isRollingBack(outline)
   if (reason !== 'NodesExcluded' || action !== 'jump') return true
   const { fleet, release } = outline
   // Where excluded nodes use up the budget, no step has any left.
   if (progressOf(outline).outOfReach === undefined) return false
   return release !== undefined && laterStepInReach(fleet, release) !== undefined
+}
+
+/** Whether the released revision is blocked. */
+function isRollingBack({ facts: { rollout } }: Outline): boolean {
+  const { heldRevisions = [], canaryStatus } = rollout.status ?? {}
+  return heldRevisions.some(({ revision }) => revision !== undefined && revision === canaryStatus?.canaryRevision)
 }
 
 /** Null after a completed rollback: no decision is left. */

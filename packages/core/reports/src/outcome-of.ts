@@ -27,10 +27,15 @@ export function outcomeIn(outline: Outline): Outcome {
   return waitOf(rollout, status) === null ? 'Running' : 'Waiting'
 }
 
-/** Whether the status covers the spec. A Rollout that ends its release first observes the generation only when that is over. */
-function isObserved({ facts }: Outline): boolean {
-  const { status, metadata } = facts.rollout
+/**
+ * Whether the status covers the spec. A Rollout that ends its release first observes the generation only when that is over; one whose changes
+ * the API server rejects does so once they are accepted.
+ */
+function isObserved(outline: Outline): boolean {
+  const { status, metadata } = outline.facts.rollout
   if (status?.phase === 'Disabling' || status?.phase === 'Terminating') return true
+  const stalled = conditionIn(outline, 'Stalled')
+  if (stalled?.status === 'True' && stalled.reason === 'ChangeRejected') return true
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 

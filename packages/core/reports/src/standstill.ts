@@ -118,6 +118,7 @@ export function nextText(outline: Outline): string | undefined {
       return [...reachNexts(outline), ...others, ...jumpText(outline)].join('; ')
     }
     const actions = need.actions.map((action) => actionText(outline, action))
+    if (need.reason === 'ChangeRejected') actions.unshift('the API server accepts the change: change the rule that rejects it')
     if (actions.length > 0) return actions.join('; ')
     return valueIn(waitingTexts, need.reason)?.(firstNodes(presentWait(outline)?.nodes ?? [])) ?? valueIn(remedies, need.reason)
   }

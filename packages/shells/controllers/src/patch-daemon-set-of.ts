@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, type ObjectKey } from '@tranche/kube-types'
-import type { BatchReleasePlan, DaemonSetPatchReason, ReleaseView } from '@tranche/planner'
+import type { BatchReleasePlan, RejectablePatch, ReleaseView } from '@tranche/planner'
 import type { Logger } from '@tranche/telemetry'
 import { fieldsOf } from './log-plans.ts'
 import { isRejection, REJECTED_TEXT_EVERY_MS } from './rejected-changes.ts'
@@ -37,7 +37,7 @@ export async function patchDaemonSetOf(
     memory.rejected = null
     if (plan.why === 'touch') memory.revisionMissingSinceMs = clock.monotonicMs()
   } catch (error) {
-    if (plan.why !== 'pause') noteRejected(plan.why, error, { memory, clock })
+    if (plan.why !== 'pause' && plan.why !== 'touch') noteRejected(plan.why, error, { memory, clock })
     if (plan.why !== 'pause' || isLostRace(error)) throw error
     memory.pauseRefused = true
     log.warn({ batchRelease: keyText(key), err: error }, 'could not pause DaemonSet')
@@ -45,7 +45,7 @@ export async function patchDaemonSetOf(
 }
 
 /** Its text stays for some time, because each one is a write of the status, after which the patch is tried at once. */
-function noteRejected(why: DaemonSetPatchReason, error: unknown, { memory, clock }: Pick<Doing, 'memory' | 'clock'>): void {
+function noteRejected(why: RejectablePatch, error: unknown, { memory, clock }: Pick<Doing, 'memory' | 'clock'>): void {
   const nowMs = clock.monotonicMs()
   const isSaid = memory.rejected?.why === why && nowMs - memory.rejected.sinceMs < REJECTED_TEXT_EVERY_MS
   if (isRejection(error) && !isSaid) memory.rejected = { why, message: error.message, sinceMs: nowMs }

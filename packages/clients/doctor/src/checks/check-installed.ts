@@ -16,6 +16,14 @@ export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterS
   const start = 'Start one: tranche executor, or tranche all-in-one; docs/operations/processes.md says how they share work.'
   const pods = isDenied(installed) ? [] : installed.filter(({ component }) => component === 'executor' || component === 'all-in-one')
   const ready = pods.filter(({ isReady }) => isReady).length
+  const undeleted = isDenied(releases) ? undefined : releases.find(({ isUndeleted }) => isUndeleted)
+  if (ready > 0 && undeleted !== undefined)
+    return {
+      check: 'executor',
+      state: 'problem',
+      message: `${ready} of ${pods.length} executors ready, but they do not delete the pods of ${undeleted.namespace}/${undeleted.name}`,
+      fix: 'Look in the log of the executors for deletions that the API server rejects: for a webhook, a policy or a missing permission.',
+    }
   if (ready > 0) return { check: 'executor', state: 'ok', message: `${ready} of ${pods.length} executors ready` }
   if (pods.length > 0)
     return {
@@ -26,11 +34,19 @@ export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterS
     }
   if (isDenied(releases)) return notLookedAt('executor', releases)
   const serverMs = nowMs + (skewMs ?? 0)
-  const lately = releases.find(({ executorMs }) => executorMs !== null && serverMs - executorMs < LATELY_MS)
+  const lately =
+    undeleted !== undefined ? undefined : releases.find(({ executorMs }) => executorMs !== null && serverMs - executorMs < LATELY_MS)
   if (lately !== undefined) {
     const ago = durationText(Math.max(0, serverMs - (lately.executorMs ?? 0)))
     return { check: 'executor', state: 'ok', message: `an executor wrote the record of ${lately.namespace}/${lately.name} ${ago} ago` }
   }
+  if (undeleted !== undefined)
+    return {
+      check: 'executor',
+      state: 'problem',
+      message: `the pods that executors may delete for ${undeleted.namespace}/${undeleted.name} are not deleted: no executor runs, or the API server rejects the deletions`,
+      fix: `${start} If one runs, look in its log for deletions that a webhook, a policy or a missing permission rejects.`,
+    }
   const idle = releases.find((one) => one.isIdle && one.writtenMs > 0 && serverMs - one.writtenMs > IDLE_MS)
   if (idle !== undefined)
     return {

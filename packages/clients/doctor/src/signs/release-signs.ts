@@ -1,4 +1,4 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import { type BatchRelease, NOT_DELETED } from '@tranche/api-schema'
 import { fieldManagers, type KubeObject, parseTime } from '@tranche/kube-types'
 
 /** Signs of executors in a release in progress. Times are epoch milliseconds by the clock of the API server. */
@@ -7,6 +7,8 @@ export interface ReleaseSign {
   readonly name: string
   /** The flight is open and the batch is `Upgrading`, but there are no permits. */
   readonly isIdle: boolean
+  /** Executors leave permits unused, although the budget allows them (`NotDeleted`). */
+  readonly isUndeleted: boolean
   /** Time of the last write by any client; 0 if the API server keeps no times. */
   readonly writtenMs: number
   /** Time of the last executor write that is still in the object; null if there is none. */
@@ -29,6 +31,7 @@ export function toReleaseSign(object: KubeObject): ReleaseSign {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     isIdle: flight?.state === 'open' && flight.permits.length === 0 && status?.canaryStatus?.batchState === 'Upgrading',
+    isUndeleted: status?.waiting?.reason === NOT_DELETED,
     writtenMs: Math.max(0, ...times(false)),
     executorMs: times(true).length === 0 ? null : Math.max(...times(true)),
   }

@@ -31,15 +31,19 @@ export function toRolloutSign(object: KubeObject): RolloutSign | null {
     ...{ namespace: metadata.namespace ?? '', name: metadata.name, workload: workloadRef?.name ?? '' },
     policy: metadata.annotations?.[rolloutAnnotations.releasePolicy] ?? '',
     lacksSpec: workloadRef === undefined,
-    isAnswered: workloadRef === undefined || status?.observedGeneration === metadata.generation || isEnding(object as Rollout),
+    isAnswered: workloadRef === undefined || status?.observedGeneration === metadata.generation || isHandled(object as Rollout),
     isLeaving: metadata.deletionTimestamp !== undefined,
     isUnpinned: status?.conditions?.some(({ reason }) => reason === 'ConfigUnpinned') === true,
     hasUnversionedConfig: status?.conditions?.some((one) => one.type === 'ConfigUnversioned' && one.status === 'True') === true,
   }
 }
 
-/** A status observes the generation that ends a release only once the release has ended. */
-function isEnding({ metadata, spec, status }: Rollout): boolean {
+/**
+ * A status observes the generation that ends a release only once the release has ended, and no generation while the API server rejects what
+ * follows from it.
+ */
+function isHandled({ metadata, spec, status }: Rollout): boolean {
+  if (status?.conditions?.some(({ type, reason }) => type === 'Stalled' && reason === 'ChangeRejected') === true) return true
   if (status?.phase === 'Terminating') return metadata.deletionTimestamp !== undefined
   return status?.phase === 'Disabling' && spec.disabled === true
 }

@@ -1,4 +1,5 @@
 import type { Waiting } from '@tranche/api-schema'
+import { nodeInView } from '@tranche/fleet'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { failureTerms } from '@tranche/verdict'
 import { excludedWithPod } from './progress/budget-users.ts'
@@ -25,7 +26,7 @@ export function excludedText(view: ReleaseView, wanted: Allowed): string {
  */
 export function excludedWait(now: Waiting, before: Waiting | undefined, view: ReleaseView, wanted: Wanted): Waiting {
   if (!isForExcludedOnly(now, view, wanted)) return now
-  const waiting = { ...now, since: isContinued(before) ? before.since : timeText(view.nowMs) }
+  const waiting = { ...now, since: isContinued(before, view, wanted) ? before.since : timeText(view.nowMs) }
   return untilExcludedMs(waiting, view, wanted) === 0 ? { ...waiting, reason: 'NodesExcluded' } : waiting
 }
 
@@ -41,11 +42,18 @@ function isForExcludedOnly({ reason }: Waiting, view: ReleaseView, wanted: Wante
   return reason === 'BudgetUsedUp' && wanted.kind === 'allow' && excludedDown(view, wanted).length >= wanted.allowance.limit
 }
 
-function isContinued(before: Waiting | undefined): before is Waiting {
-  return (before?.reason === 'BudgetUsedUp' || before?.reason === 'NodesExcluded') && parseTime(before.since) !== null
+/** Whether the wait of the status was for such nodes only, too. */
+function isContinued(before: Waiting | undefined, view: ReleaseView, wanted: Wanted): before is Waiting {
+  if (before?.reason !== 'BudgetUsedUp' && before?.reason !== 'NodesExcluded') return false
+  const down = new Set(wanted.kind === 'allow' ? excludedDown(view, wanted) : [])
+  return parseTime(before.since) !== null && before.nodes.every((node) => down.has(node))
 }
 
+/** Without nodes that are dead, NotReady or in maintenance: machines return. */
 function excludedDown({ fleet }: ReleaseView, { progress }: Allowed): readonly string[] {
   const excluded = excludedWithPod(fleet, progress)
-  return progress.unavailable.filter((node) => excluded.has(node))
+  return progress.unavailable.filter((name) => {
+    const node = nodeInView(fleet, name)
+    return excluded.has(name) && node?.ready === true && node.maintenance === undefined
+  })
 }

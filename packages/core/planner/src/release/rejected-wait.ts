@@ -1,18 +1,17 @@
 import { sizeLimits, type Waiting } from '@tranche/api-schema'
 import { clipText, timeText } from '@tranche/kube-types'
 import { rejectedText } from '../rejected-text.ts'
-import type { BatchReleasePlan, DaemonSetPatchReason } from './view/batch-release-plan.ts'
+import type { BatchReleasePlan, DaemonSetPatchReason, RejectablePatch } from './view/batch-release-plan.ts'
 import type { ReleaseView } from './view/release-view.ts'
 
-const whats: Readonly<Record<DaemonSetPatchReason, string>> = {
+/** By reason of the patch. */
+const whats: Readonly<Record<RejectablePatch, string>> = {
   takeOver: 'sets updateStrategy.type to OnDelete for the release',
   reassert: 'sets updateStrategy.type to OnDelete again',
   publish: 'opens the batch',
-  pause: 'publishes the pause',
   resume: 'publishes the end of the pause',
   restore: 'restores the update strategy',
   release: 'gives it back',
-  touch: 'asks its controller for a ControllerRevision',
 }
 
 /** Before a patch that the API server rejected is tried again, the status says so, and nothing else. */
@@ -27,7 +26,7 @@ export function sayRejectedPatch(view: ReleaseView, plan: BatchReleasePlan): Bat
 function rejectedWait({ rejected, release, nowMs }: ReleaseView, why: DaemonSetPatchReason): Waiting | null {
   if (rejected?.why !== why) return null
   const { status } = release
-  const text = rejectedText(`the patch of the DaemonSet that ${whats[why]}`, rejected.message, 'change the rule that rejects it')
+  const text = rejectedText(`the patch of the DaemonSet that ${whats[rejected.why]}`, rejected.message, 'change the rule that rejects it')
   const since = status?.waiting?.reason === 'ChangeRejected' ? status.waiting.since : timeText(nowMs)
   return { reason: 'ChangeRejected', message: clipText(text, sizeLimits.message), nodes: [], since }
 }

@@ -11,15 +11,17 @@ const UNUSED_MS = 120_000
 const ADVICE =
   'check with tranche doctor that executors run; their log says if a webhook, a policy or a missing permission rejects the deletion'
 
-/** @returns uid of the first pod that executors may delete now; undefined without one, and while the budget is used up */
+/** @returns uid of the first pod that executors may delete now; undefined without one, and while the budget, a rule or a check may keep it */
 export function deletablePod({
   release,
   daemonSet,
   fleet,
+  queueOutage,
   monotonicMs,
-}: Pick<ReleaseView, 'release' | 'daemonSet' | 'fleet' | 'monotonicMs'>): string | undefined {
+}: Pick<ReleaseView, 'release' | 'daemonSet' | 'fleet' | 'queueOutage' | 'monotonicMs'>): string | undefined {
   const record = release.status?.flight
-  if (record?.state !== 'open' || record.permits.length === 0) return undefined
+  if (record?.state !== 'open' || record.permits.length === 0 || (record.blocked ?? []).length > 0) return undefined
+  if (typeof queueOutage === 'string' || (release.spec.tranche?.nodes?.spread ?? []).length > 0) return undefined
   const first = record.permits.find((permit) => isStanding(fleet, permit))
   if (first === undefined) return undefined
   const minReadyMs = (daemonSet?.spec.minReadySeconds ?? 0) * 1000
@@ -32,13 +34,16 @@ export function undeletedWait(view: ReleaseView, lack: string): Omit<Waiting, 's
   const { release, fleet } = view
   if (untilUndeletedMs(view) !== 0) return null
   const nodes = (release.status?.flight?.permits ?? []).filter((permit) => isStanding(fleet, permit)).map(({ node }) => node)
-  const message = `${lack}, but for 2 minutes executors have not deleted pods that they may delete, on ${firstNodes(nodes)}; ${ADVICE}`
+  const message = `${lack}, but for ${UNUSED_MS / 60_000} minutes executors have not deleted pods that they may delete, on ${firstNodes(nodes)}; ${ADVICE}`
   return { reason: NOT_DELETED, message, nodes }
 }
 
 /** @returns milliseconds until {@link undeletedWait} changes by time alone; 0: it has; null: it does not */
-export function untilUndeletedMs({ undeletedSinceMs, monotonicMs }: ReleaseView): number | null {
-  return undeletedSinceMs === undefined ? null : Math.max(0, undeletedSinceMs + UNUSED_MS - monotonicMs)
+export function untilUndeletedMs({ daemonSet, undeletedSinceMs, monotonicMs }: ReleaseView): number | null {
+  if (undeletedSinceMs === undefined) return null
+  // An executor that has just started takes no pod for available before that time.
+  const minReadyMs = (daemonSet?.spec.minReadySeconds ?? 0) * 1000
+  return Math.max(0, undeletedSinceMs + UNUSED_MS + minReadyMs - monotonicMs)
 }
 
 function isStanding(fleet: ReleaseView['fleet'], { node, podUid }: Permit): boolean {

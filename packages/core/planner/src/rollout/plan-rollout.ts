@@ -33,18 +33,22 @@ import { mayWriteStatus } from './view/status-writes.ts'
  */
 export function planRollout(read: RolloutView): RolloutPlan {
   const view = withMemory(read, statusOfEnded)
-  const plan = planMissingRevision(view, keepStored(view, decide(view)))
-  return keepStored(view, sayRejected(view, plan))
+  return planMissingRevision(view, keepStored(view, sayRejected(view, decide(view))))
 }
 
 /**
  * Before a change that the API server rejected is tried again, the status says so. Nothing else of it changes: what follows from actions comes
- * after the change, as without a rejection.
+ * after the change, as without a rejection. But a rollback, or a release that does not begin, may be rejected for long: actions are answered meanwhile.
  */
 function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rejected } = view
   if (rejected === undefined || changeOf(plan) !== rejected.change) return plan
-  const { status: next } = nextRolloutStatus(view, rejected)
+  const said = nextRolloutStatus(view, rejected)
+  if (rejected.change === 'revert' || rejected.change === 'createRelease') {
+    const first = planStatus(view, said)
+    return first.kind === 'wait' ? plan : first
+  }
+  const { status: next } = said
   const status = view.rollout.status === undefined ? next : withStall(view.rollout.status, next)
   return status !== null && mayWriteStatus(view, status) ? { kind: 'writeStatus', status, warning: null } : plan
 }
@@ -167,8 +171,11 @@ function planBinding(view: RolloutView, next: NextStatus): RolloutPlan | null {
   return bind(view, daemonSet)
 }
 
+/** Where there is no BatchRelease, nothing is to be stopped before the template is put back. */
 function planReleaseOrRevert(view: RolloutView, { hold }: NextStatus): RolloutPlan | null {
-  return planRelease(view, hold) ?? (hold === null ? planRevert(view) : null)
+  const revert = hold === null ? planRevert(view) : null
+  if (view.release === undefined && revert !== null) return revert
+  return planRelease(view, hold) ?? revert
 }
 
 /** Makes the BatchRelease match the status, and stops it with `hold` where that comes first. */

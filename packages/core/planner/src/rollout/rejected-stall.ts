@@ -28,8 +28,6 @@ function changeText({ rollout, revisions }: RolloutView, change: RejectableChang
       return `${patch} binds it to the Rollout`
     case 'unbind':
       return `${patch} removes the keys of Tranche`
-    case 'touch':
-      return `${patch} asks its controller for a ControllerRevision`
     case 'revert':
       return `${patch} puts the template of revision ${revisionText(revisions, rollout.status?.canaryStatus?.stableRevision ?? '')} back`
     case 'createRelease':

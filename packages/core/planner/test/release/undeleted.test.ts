@@ -14,6 +14,17 @@ describe('pods that executors may delete', () => {
     ['the next where the first is terminating', { ...permitted, nodes: 'a:old~ b:old c:old d:old e:old' }, 'pod-b'],
     ['none while the budget is used up', { ...permitted, nodes: 'a:old b:old c:old! d:old! e:old' }, undefined],
     ['none without a permit', {}, undefined],
+    [
+      'none while a check keeps a node',
+      { record: { ...permitted.record, blocked: [{ node: 'a', reason: 'NoRoom', message: '' }] } },
+      undefined,
+    ],
+    [
+      'none under a rule for the values of a label',
+      { ...permitted, tranche: { nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] } } },
+      undefined,
+    ],
+    ['none while the job queue is out', { ...permitted, view: { queueOutage: 'refused' } }, undefined],
     ['none while the record is being revoked', { record: { ...permitted.record, state: 'voiding' } }, undefined],
   ] satisfies readonly (readonly [string, ViewFields, string | undefined])[])('are %s', (_which, fields, uid) => {
     expect(deletablePod(aView(fields))).toBe(uid)
@@ -23,6 +34,8 @@ describe('pods that executors may delete', () => {
     const view = aView({ ...permitted, view: { undeletedSinceMs: 100_000 - 119_999 } })
     expect(waitOf(view)).toMatchObject({ reason: 'Upgrading' })
     expect(planOnceSaid(view)).toMatchObject({ kind: 'wait', recheckAfterMs: 1 })
+    const slow: ViewFields = { ...permitted, daemonSet: { minReadySeconds: 60 }, view: { undeletedSinceMs: 100_000 - 120_000 } }
+    expect(waitOf(aView(slow))).toMatchObject({ reason: 'Upgrading' })
     expect(waitOf({ ...view, undeletedSinceMs: 100_000 - 120_000 })).toMatchObject({
       reason: 'NotDeleted',
       message: expect.stringMatching(

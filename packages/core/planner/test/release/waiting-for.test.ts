@@ -189,6 +189,14 @@ describe('a budget that excluded nodes use up', () => {
     expect(waits(since('NodesExcluded', -700_000)).waiting).toMatchObject({ reason: 'NodesExcluded', since: after(-700_000) })
   })
 
+  it.each([
+    ['are NotReady', 'a:old!? b:old!? c:old d:old e:old'],
+    ['were another’s before', 'a:old! b:old! c:old d:old e:old', ['c', 'd']],
+  ])('needs none yet where the nodes %s', (_which, nodes, before = ['a', 'b']) => {
+    const waiting = { reason: 'BudgetUsedUp', message: '', nodes: before, since: after(-700_000) }
+    expect(waits({ nodes, status: { observedGeneration: 4, waiting } }).waiting?.reason).toBe('BudgetUsedUp')
+  })
+
   it('needs none where another node could free it', () => {
     const { waiting } = waits({ ...since('NodesExcluded', -700_000), nodes: 'a:old! b:old c:old! d:old e:old' })
     expect(waiting).toMatchObject({ reason: 'BudgetUsedUp', since: after(0) })

@@ -128,6 +128,44 @@ describe('a version that no node runs', () => {
     expect([fake.image(), fake.rollout?.status?.stableRevision]).toEqual([image, stableRevision])
   })
 
+  it('does not keep a rollback waiting that finds no Ready pod at its end', () => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: true })
+    fake.setImage('v2')
+    for (let round = 0; round < 20; round++) act(fake)
+    fake.nodes.clear()
+    fake.pods = []
+    fake.act({ id: 'a', type: 'abort' })
+    for (let round = 0; round < 60 && fake.release?.status?.phase !== 'Completed'; round++) act(fake)
+    fake.nodes.set('late', { ready: true, bad: true })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
+  })
+
+  it('is released again to nodes that are desired again with their old pods (G6)', () => {
+    const fake = outOfReach([{ replicas: '20%', pause: {} }, { replicas: '100%' }])
+    const { pods } = fake
+    fake.nodes.clear()
+    fake.setImage('v2')
+    untilCompleted(fake)
+    setReady(
+      fake,
+      pods.map(({ node }) => node),
+    )
+    fake.pods = [...pods]
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      currentStepIndex: 1,
+      stableRevision: 'hash-v1',
+      currentStepState: 'StepPaused',
+    })
+    expect(fake.oldPods()).toHaveLength(4)
+    fake.act({ id: 'a', type: 'approve', expectedStep: 1 })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+  })
+
   it('does not become stable either where its BatchRelease counts as over, because another client removed in-progressing (G12)', () => {
     const fake = outOfReach([{ replicas: '20%', pause: { duration: 0 } }])
     setReady(fake, ['node-0'])

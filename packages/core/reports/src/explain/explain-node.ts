@@ -4,25 +4,18 @@ import { nodeInView, type NodeView } from '@tranche/fleet'
 import { firstNodes, outageStart, stepsOf, toPublishedTarget } from '@tranche/planner'
 import { badRevisionOn, keptRevision } from '../excluded-nodes.ts'
 import { isOverButForNodes, leftCauseOf } from '../left-nodes.ts'
-import { budgetNext, countedText, downOf, usersText } from './explain-budget.ts'
+import { budgetNext, countedText, downOf } from './explain-budget.ts'
+import { type NodeAnswer, permittedLater, permittedNow } from './explain-permitted.ts'
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { isReported, outOfReachText, stateQuestion } from '../node-state.ts'
 import { personWaitOf } from '../policy/person-wait.ts'
 import { conditionIn, isLasting, outcomeIn } from '../outcome-of.ts'
-import { type Outline, outlineOf, permitsOf, progressOf } from '../outline.ts'
+import { type Outline, outlineOf, permitsOf } from '../outline.ts'
 import type { ReleaseFacts } from '../release-facts.ts'
 import { pauseText } from '../pause-text.ts'
 import { nodeMemoryOf, nodeReport } from '../report-nodes.ts'
 import { stepSizes } from '../step-sizes.ts'
 import { blockedNexts, blockedRules, nextText, ruleOf, standstillOf, unseenTemplate } from '../standstill.ts'
-
-/** The rule that decides about a node, the explanation, and the event that would change it. */
-interface Answer {
-  readonly rule: string
-  readonly answer: string
-  readonly next?: string | undefined
-  readonly facts?: readonly Fact[]
-}
 
 type Fact = Explanation['facts'][number]
 
@@ -40,7 +33,7 @@ export function explainNode(facts: ReleaseFacts, name: string): Explanation | un
   return { subject: name, answer, rule, facts: [...factsOf(outline, node, report), ...more], ...(next !== undefined && { next }) }
 }
 
-function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer {
+function answerFor(outline: Outline, node: NodeView, report: NodeReport): NodeAnswer {
   if (!isReported(node, stateQuestion(outline))) return node.isDeleted === true ? ofDeleted(outline, node) : notDesired(node)
   const unseen = unseenTemplate(outline)
   const stalled = conditionIn(outline, 'Stalled')
@@ -56,7 +49,7 @@ function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer
   return notUpdated(outline, node)
 }
 
-function notDesired(node: NodeView): Answer {
+function notDesired(node: NodeView): NodeAnswer {
   const { name, pods } = node
   if (node.desiredOnReturn === true) return desiredOnReturn(node)
   const answer = `${name} is not updated: the DaemonSet does not run on a node with its labels and taints`
@@ -68,7 +61,7 @@ function notDesired(node: NodeView): Answer {
 }
 
 /** A failure that was seen on the node stays part of the verdict. */
-function ofDeleted(outline: Outline, { name }: NodeView): Answer {
+function ofDeleted(outline: Outline, { name }: NodeView): NodeAnswer {
   const counts = outline.failure?.stops === true && outline.failure.nodes.includes(name)
   return {
     rule: 'Placement',
@@ -78,7 +71,7 @@ function ofDeleted(outline: Outline, { name }: NodeView): Answer {
 }
 
 /** Kubernetes keeps the DaemonSet off a node by taints while the node is out of order. */
-function desiredOnReturn(node: NodeView): Answer {
+function desiredOnReturn(node: NodeView): NodeAnswer {
   const outage = outOfReachText(node)
   const why = outage === '' ? 'the node still has a taint for a failure' : `${outage}${outageSince(node)}`
   return {
@@ -88,7 +81,7 @@ function desiredOnReturn(node: NodeView): Answer {
   }
 }
 
-function afterUpdate(outline: Outline, node: NodeView, { name, state, since, batch, revision, why = '' }: NodeReport): Answer {
+function afterUpdate(outline: Outline, node: NodeView, { name, state, since, batch, revision, why = '' }: NodeReport): NodeAnswer {
   const sinceText = since === undefined ? '' : ` since ${since}`
   switch (state) {
     case 'updated':
@@ -135,7 +128,7 @@ function nextOfPod({ pods }: NodeView): string {
     : 'the new pod becomes available'
 }
 
-function notUpdated(outline: Outline, node: NodeView): Answer {
+function notUpdated(outline: Outline, node: NodeView): NodeAnswer {
   const { name } = node
   if (stateQuestion(outline).scope.rules.factsOf(node.labels).isExcluded) return byOutlook(outline, node, { kind: 'excluded' })
   const still = standstillOf(outline)
@@ -148,35 +141,13 @@ function notUpdated(outline: Outline, node: NodeView): Answer {
   return { rule: 'Pending', answer: `${name} is not updated: ${message}`, next: nextText(outline) }
 }
 
-function blockedAnswer({ node, reason, message }: BlockedNode): Answer {
+function blockedAnswer({ node, reason, message }: BlockedNode): NodeAnswer {
   const next = valueIn(blockedNexts, reason)?.(node) ?? 'the check of the node succeeds'
   return {
     rule: valueIn(blockedRules, reason) ?? reason,
     answer: `${node} keeps its old pod: ${message}`,
     next: `${next}; executors look again by themselves`,
   }
-}
-
-function permittedNow({ release }: Outline, name: string): Answer {
-  if (release?.spec.tranche?.drain === undefined)
-    return {
-      rule: 'Next',
-      answer: `${name} is about to be updated: its pod may be deleted now`,
-      next: 'an executor deletes its pod',
-    }
-  return {
-    rule: 'Next',
-    answer: `${name} is about to be updated: an executor drains it`,
-    next: 'the pods that use the agent have left the node; then an executor deletes the pod of the agent',
-  }
-}
-
-function permittedLater(outline: Outline, name: string): Answer {
-  const { unavailable } = progressOf(outline)
-  const limit = outline.release?.status?.flight?.limit ?? 0
-  const used = unavailable.length < limit ? '' : `, which is used up: ${usersText(outline, unavailable)}`
-  const answer = `${name} is next: the deletion of its pod is permitted and waits for the maxUnavailable budget (${limit})${used}`
-  return { rule: 'Budget', answer, next: budgetNext(outline, limit) }
 }
 
 /** State of the old pod of an excluded node where it is not ready: nothing replaces it. */
@@ -188,7 +159,7 @@ function keptText({ pods }: NodeView): string {
 }
 
 /** Skipped while the release runs; left behind once it is over but for such nodes. */
-function outOfReach(outline: Outline, node: NodeView): Answer {
+function outOfReach(outline: Outline, node: NodeView): NodeAnswer {
   const { name } = node
   const left = isOverButForNodes(outline) ? 'left behind' : 'skipped'
   const dead = leftCauseOf(outline, name) === 'Dead' ? ' because it is dead' : ''
@@ -232,7 +203,7 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
   )
 }
 
-function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answer {
+function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): NodeAnswer {
   const { name } = node
   switch (outlook.kind) {
     case 'excluded':
@@ -280,7 +251,7 @@ function byOutlook(outline: Outline, node: NodeView, outlook: NodeOutlook): Answ
   }
 }
 
-function laterStep(outline: Outline, name: string, step: number): Answer {
+function laterStep(outline: Outline, name: string, step: number): NodeAnswer {
   return { rule: 'Step', answer: `${name} is not updated yet: ${laterStepText(outline, step)}`, next: nextText(outline) }
 }
 
@@ -293,7 +264,7 @@ function laterStepText({ rules }: Outline, step: number): string {
     : `step ${step + 1} is the first whose selector matches it`
 }
 
-function laterBatch(outline: Outline, name: string, { ahead, size }: NodeOutlook & { readonly kind: 'laterBatch' }): Answer {
+function laterBatch(outline: Outline, name: string, { ahead, size }: NodeOutlook & { readonly kind: 'laterBatch' }): NodeAnswer {
   const sizes = stepSizes(outline)
   const at = sizes.findIndex((nodes) => nodes >= size)
   const when = at === -1 ? 'it follows after the last step' : `step ${at + 1} of ${sizes.length} updates it`

@@ -34,6 +34,8 @@ export type BatchReleasePlan =
 
 /** Reason for a patch of the DaemonSet. */
 export type DaemonSetPatchReason = 'takeOver' | 'reassert' | 'publish' | 'pause' | 'resume' | 'restore' | 'release' | 'touch'
+/** Patches whose rejection the status says. A touch is none: it comes instead of a wait, which the status has. A stop is made without its patch. */
+export type RejectablePatch = Exclude<DaemonSetPatchReason, 'touch' | 'pause'>
 /** Reason for a write of the record. */
 export type RecordWriteReason = 'inherit' | 'open' | 'widen' | 'narrow' | 'stop' | 'holds'
 

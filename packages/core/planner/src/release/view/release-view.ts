@@ -2,7 +2,7 @@ import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, readJson } from '@tranche/kube-types'
 import type { MovedTimes } from '@tranche/verdict'
-import type { DaemonSetPatchReason } from './batch-release-plan.ts'
+import type { RejectablePatch } from './batch-release-plan.ts'
 import type { GroupView } from './group-view.ts'
 import type { KruiseActivity } from './kruise-activity.ts'
 
@@ -42,7 +42,7 @@ export interface ReleaseView {
   /** The API server rejected the paused annotation; the record alone permits, so a stop continues without it. */
   readonly pauseRefused: boolean
   /** Last patch of the DaemonSet that the API server rejected, of which this process knows, with its words. @default none */
-  readonly rejected?: { readonly why: DaemonSetPatchReason; readonly message: string } | undefined
+  readonly rejected?: { readonly why: RejectablePatch; readonly message: string } | undefined
   /** Since when (monotonic) this process has seen the same deletable pod; undefined: there is none. */
   readonly undeletedSinceMs?: number | undefined
   /** Updated nodes that are or were not well (`status.watchedNodes`, and what was seen since). */

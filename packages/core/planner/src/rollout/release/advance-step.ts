@@ -186,7 +186,8 @@ function nextStep(view: RolloutView, state: RolloutState): RolloutState {
   if (nextStepIndex === -1) return finalise(view, state)
   const next = toStep(view, state, currentStepIndex + 1, '')
   const step = stepsOf(view.rollout)[currentStepIndex]
-  return step === undefined ? toFittingStep(view, next) : beginStep(view, next, step)
+  if (step === undefined) throw new Error('a step was advanced beyond the last one')
+  return beginStep(view, next, step)
 }
 
 function beginStep(view: RolloutView, state: RolloutState, step: RolloutStep): RolloutState {

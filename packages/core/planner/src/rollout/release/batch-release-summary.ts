@@ -62,6 +62,9 @@ export function summarizeBatchRelease(view: RolloutView): BatchReleaseSummary {
   const failure = sameRelease ? knownFailure(release) : undefined
   const stopped = record === undefined || (record.state === 'stopped' && record.holds.length > 0)
   const isReady = current && sameRelease && status.canaryStatus?.batchState === 'Ready'
+  const stalled = stalledBy(status?.waiting)
+  // The first patch of a release may be rejected before its status has anything else.
+  const isSaid = sameRelease || stalled?.reason === 'ChangeRejected'
   const nodesLeft = sameRelease && status.waiting?.reason === 'NodesLeft' ? status.waiting.message : null
   return {
     acknowledged: current && release.spec.tranche?.rolloutGeneration === rollout.metadata.generation,
@@ -74,9 +77,9 @@ export function summarizeBatchRelease(view: RolloutView): BatchReleaseSummary {
     completed: current && sameRelease && status.phase === 'Completed',
     nodesLeft,
     settlingUntil: sameRelease ? (status.settlingUntil ?? null) : null,
-    message: sameRelease ? messageOf(status) : undefined,
-    waiting: sameRelease ? status.waiting : undefined,
-    stalled: stalledBy(status?.waiting),
+    message: isSaid && status !== undefined ? messageOf(status) : undefined,
+    waiting: isSaid ? status?.waiting : undefined,
+    stalled,
   }
 }
 

@@ -1,10 +1,6 @@
-import { type CanaryStatus, LISTED_NODES_MAX } from '@tranche/api-schema'
-import { batchScope, isInScope } from '@tranche/fence'
-import type { NodeView } from '@tranche/fleet'
+import type { CanaryStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import { firstNodes } from '../../release/progress/unwell-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
-import { commandText } from '../view/command-text.ts'
 import { currentText } from './current-text.ts'
 import { isReturn } from '../release/release-spec.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
@@ -18,8 +14,6 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
   const isOverButForNodesLeft = nodesLeft !== null && hasRun(before)
   if (!completed && !isOverButForNodesLeft)
     return { ...before, message: `${endingText(view, before, message)}${unpinnedText(view)}`, waitingFor: waiting, stalled }
-  const nodes = nodesToRunFirst(view, before)
-  if (nodes.length > 0) return firstRunState(view, before, nodes)
   const canary: CanaryStatus = {
     ...before.canary,
     finalisingStep: 'END',
@@ -46,27 +40,6 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
  */
 function hasRun({ canary }: RolloutState): boolean {
   return isReturn(canary) || canary.canaryReplicas > 0
-}
-
-/**
- * Nodes that the DaemonSet is desired on although its BatchRelease completed without any: they joined in that moment. Empty once a pod of the
- * revision is Ready, because then it has run.
- */
-function nodesToRunFirst({ release, fleet }: RolloutView, { canary }: RolloutState): readonly string[] {
-  const hasReleased = (release?.status?.canaryStatus?.updatedReplicas ?? 0) > 0
-  if (hasReleased || isReturn(canary) || (canary.canaryReadyReplicas ?? 0) > 0) return []
-  const scope = batchScope(release?.spec.tranche?.nodes, null)
-  const isWanted = (node: NodeView): boolean => node.desired || (node.desiredOnReturn === true && isInScope(scope, node))
-  return fleet.nodes.filter(isWanted).map(({ name }) => name)
-}
-
-/** G3: Kubernetes creates the pods of these nodes. An abort returns to the former revision. */
-function firstRunState(view: RolloutView, before: RolloutState, names: readonly string[]): RolloutState {
-  const { canaryRevision, lastUpdateTime } = before.canary
-  const nodes = names.slice(0, LISTED_NODES_MAX)
-  const message = `no node has run revision ${canaryRevision} yet, so it becomes the stable one with its first Ready pod, on ${firstNodes(nodes)}; or run ${commandText(view.rollout, 'abort')}`
-  const since = lastUpdateTime === undefined ? {} : { since: lastUpdateTime }
-  return { ...before, message, waitingFor: { reason: 'NotAvailable', message, nodes, ...since } }
 }
 
 /** Config that cannot be pinned does not hold a rollback. */

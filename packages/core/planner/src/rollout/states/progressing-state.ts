@@ -7,6 +7,7 @@ import { commandText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { failedState } from './failed-state.ts'
 import { finalisingState } from './finalising-state.ts'
+import { firstRunState } from './first-run.ts'
 import { heldState } from './held-state.ts'
 import { heldTemplate } from '../held/held-revisions.ts'
 import { failureToSay, standingFailure } from '../release/release-failure.ts'
@@ -37,7 +38,10 @@ export function progressingState(view: RolloutView, daemonSet: DaemonSet, before
   if (fitting !== null) return fitting
   if (isPaused) return pausedState(view, counted)
   const isBackAtOnce = isReturn(counted.canary) && !walksBack(view, counted)
-  if (isFinalising(counted.canary)) return finalisingState(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
+  if (isFinalising(counted.canary)) {
+    const ending = { ...counted, reason: endReason(counted, isBackAtOnce) }
+    return firstRunState(view, daemonSet, ending, discovery) ?? finalisingState(view, daemonSet, ending)
+  }
   if (isBackAtOnce) return { ...toTheEnd(counted), reason: endReason(counted, isBackAtOnce) }
   if (before.reason === 'Initializing') return advanceStep(view, { ...counted, reason: 'InRolling' })
   if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: goingOnText(before) }
