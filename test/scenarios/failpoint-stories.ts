@@ -133,7 +133,7 @@ export const twoOfAGroup: Story = {
   },
 }
 
-/** A client removes the permit record twice in mid-release, and the controller restores it. */
+/** A client removes the permit record twice in mid-release, and claims that the BatchRelease follows a later Rollout; the controller repairs both. */
 export const lostRecord: Story = {
   setting: { nodes: 4, maxUnavailable: 1, steps },
   async play(stage) {
@@ -145,6 +145,8 @@ export const lostRecord: Story = {
       await stage.until('the record is restored', async () => (await stage.release())?.status?.flight !== undefined, LONG_MS)
     }
     await untilPausedAt(stage, 1, LONG_MS)
+    const claim = { spec: { tranche: { rolloutGeneration: 999_999 } } }
+    await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: claim })
     await stage.approve()
     await untilReleased(stage, 'v2', LONG_MS)
   },

@@ -12,7 +12,7 @@ it.each([
   ['rejected for its content if it has not changed', release(4), 'API_REFUSED'],
   ['a lost race if its spec has changed', release(5), 'WRITE_CONFLICT'],
   ['a lost race if its record has changed', release(4, { workloadUid: 'other' }), 'WRITE_CONFLICT'],
-  ['a lost race if it was made anew', release(4, { uid: 'other' }), 'WRITE_CONFLICT'],
+  ['a lost race if it was created again', release(4, { uid: 'other' }), 'WRITE_CONFLICT'],
 ] as const)('an update of a BatchRelease that the API server answers with 422 is %s', async (_what, live, code) => {
   const learnt: BatchRelease[] = []
   const client = {

@@ -8,6 +8,7 @@ export const controllerFailpointPorts = {
   rollout: {
     read: 'value',
     releaseExists: 'promise',
+    isNewest: 'promise',
     setFinalizer: 'promise',
     setAnnotations: 'promise',
     patchDaemonSet: 'promise',

@@ -44,6 +44,15 @@ export function createRolloutPort(parts: RolloutPortParts): RolloutPort {
         throw error
       }
     },
+    async isNewest(rollout, signal) {
+      try {
+        const live = await client.get<Rollout>(resourcePaths.rollouts, keyOf(rollout), { signal })
+        return live.metadata.uid === rollout.metadata.uid && live.metadata.generation === rollout.metadata.generation
+      } catch (error) {
+        if (isNotFound(error)) return false
+        throw error
+      }
+    },
     async setFinalizer(rollout, present, signal) {
       const written = await patchFinalizer(client, resourcePaths.rollouts, rollout, { finalizer: ROLLOUT_FINALIZER, present, signal })
       if (written !== undefined) overlay.rollouts.learn(written)

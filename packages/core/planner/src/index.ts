@@ -87,7 +87,7 @@ export { hasReadableFields, planPolicyStatus, type PolicyView } from './policy/p
 export { QUEUE_UNAVAILABLE } from './release/waiting-for.ts'
 export { isReleaseRevisionMissing } from './release/missing-revision.ts'
 export { isRevisionMissing } from './rollout/missing-revision.ts'
-export { planRollout } from './rollout/plan-rollout.ts'
+export { isBehindRelease, planRollout } from './rollout/plan-rollout.ts'
 export { liveConfigHold } from './rollout/live-config-hold.ts'
 export { stopsRelease } from './rollout/stops-release.ts'
 export { isRollingBack } from './rollout/held/way-back.ts'

@@ -2,6 +2,7 @@ import type { Clock } from '@tranche/clock'
 import type { Logger } from '@tranche/telemetry'
 import { type DaemonSet, keyOf, keyText, type ObjectKey, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import {
+  isBehindRelease,
   isForeign,
   isRevisionMissing,
   isRollingBack,
@@ -87,6 +88,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
       revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
       rejected: rejected.of(keyText(key)),
+      isNewest: isBehindRelease(reading) && (await parts.cluster.isNewest(reading.rollout, signal)),
       nowMs: clock.nowMs(),
       monotonicMs: clock.monotonicMs(),
     }

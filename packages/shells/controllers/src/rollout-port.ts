@@ -23,6 +23,8 @@ export interface RolloutPort {
   read(key: ObjectKey): RolloutReading | null
   /** Reads from the API server itself whether a BatchRelease with the Rollout's name exists. */
   releaseExists(rollout: Rollout, signal: AbortSignal): Promise<boolean>
+  /** Reads live whether the Rollout still has the spec that was read. */
+  isNewest(rollout: Rollout, signal: AbortSignal): Promise<boolean>
   setFinalizer(rollout: Rollout, present: boolean, signal: AbortSignal): Promise<void>
   /** Writes these annotations of Tranche and removes those that are null; the resourceVersion that was read is a precondition. */
   setAnnotations(rollout: Rollout, annotations: Readonly<Record<string, string | null>>, signal: AbortSignal): Promise<void>

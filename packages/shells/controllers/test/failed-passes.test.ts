@@ -114,6 +114,7 @@ function rolloutWorld(change: (release: BatchRelease) => BatchRelease | undefine
       },
     }),
     releaseExists: async () => true,
+    isNewest: async () => false,
     async updateRelease(read: BatchRelease, spec: BatchReleaseSpec) {
       if (world.refused !== null) throw world.refused
       calls.push('updateRelease')

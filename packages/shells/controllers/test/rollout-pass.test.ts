@@ -261,6 +261,10 @@ async function pass(
   }
   const cluster: RolloutPort = {
     read: () => read,
+    async isNewest() {
+      calls.push('isNewest')
+      return false
+    },
     async releaseExists() {
       calls.push('releaseExists')
       return unseen

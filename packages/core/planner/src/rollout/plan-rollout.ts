@@ -182,7 +182,7 @@ function planReleaseOrRevert(view: RolloutView, { hold }: NextStatus): RolloutPl
 function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null {
   const { release, rollout } = view
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
-  if (isBehind(view)) return wait('its watch to show the Rollout that its BatchRelease was written for')
+  if (isBehindRelease(view)) return wait('its watch to show the Rollout that its BatchRelease was written for', BEHIND_RECHECK_MS)
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release, hold)
   const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold), hold)
   // A step that is gone from the plan is corrected first, because no size follows from it; a hold comes before that.
@@ -241,15 +241,21 @@ function obstacleHold({ reason, message }: Obstacle): HeldBy {
 /** An obstacle stops the release as it runs, whatever the spec would change. */
 function planHold(view: RolloutView, hold: HeldBy): RolloutPlan | null {
   const { release, rollout } = view
-  if (release === undefined || release.metadata.deletionTimestamp !== undefined || isBehind(view)) return null
+  if (release === undefined || release.metadata.deletionTimestamp !== undefined || isBehindRelease(view)) return null
   const tranche = { ...release.spec.tranche, paused: true, hold: toWrittenHold(hold), rolloutGeneration: generationOf(rollout) }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
-/** G9: the BatchRelease was written for a newer Rollout than our watch shows, so our write would be outdated. */
-function isBehind({ release, rollout }: RolloutView): boolean {
-  return (release?.spec.tranche?.rolloutGeneration ?? 0) > generationOf(rollout)
+/** Delay (ms) of the next look while the watch is behind. */
+const BEHIND_RECHECK_MS = 1_000
+
+/**
+ * G9: the BatchRelease was written for a newer Rollout than our watch shows, so our write would be outdated. Users who may write the BatchRelease
+ * can claim that: a live read of the Rollout decides.
+ */
+export function isBehindRelease({ release, rollout, isNewest }: Pick<RolloutView, 'release' | 'rollout' | 'isNewest'>): boolean {
+  return isNewest !== true && (release?.spec.tranche?.rolloutGeneration ?? 0) > generationOf(rollout)
 }
 
 function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {

@@ -50,6 +50,8 @@ export interface RolloutView {
   readonly statusWrittenMs: number | null
   /** Since when (monotonic) this process sees `isRevisionMissing`, or last touched the DaemonSet for it; null where it does not. */
   readonly revisionMissingSinceMs?: number | null
+  /** Whether a live read has shown that the API server has no newer spec of the Rollout. @default it was not read live */
+  readonly isNewest?: boolean | undefined
   /** Last rejected change, of which this process knows. @default none */
   readonly rejected?: RejectedChange | undefined
   /** Epoch milliseconds. */
