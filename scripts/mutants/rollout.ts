@@ -291,7 +291,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G9',
     fault: 'a leader with an old Rollout undoes a change for a newer one',
     file: 'packages/core/planner/src/rollout/plan-rollout.ts',
-    find: 'return (release?.spec.tranche?.rolloutGeneration ?? 0) > generationOf(rollout)',
+    find: 'return isNewest !== true && (release?.spec.tranche?.rolloutGeneration ?? 0) > generationOf(rollout)',
     replace: 'return false',
     tests: [planRolloutTests],
   },

@@ -11,7 +11,7 @@ it.each([
   ['a pause', () => stage.patchRollout({ spec: { strategy: { paused: true } } })],
   ['an abort', () => stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"stop","type":"abort"}' } } })],
 ])(
-  'a BatchRelease that claims to follow a later Rollout keeps %s from nothing (G9, G10)',
+  'a BatchRelease that claims to follow a later Rollout does not keep %s from it (G9, G10)',
   async (what, stop) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
     await stage.setImage('v2')

@@ -36,22 +36,11 @@ export function createRolloutPort(parts: RolloutPortParts): RolloutPort {
   return {
     read: (key) => readSituation(parts, key),
     async releaseExists(rollout, signal) {
-      try {
-        await client.get<BatchRelease>(resourcePaths.batchReleases, keyOf(rollout), { signal })
-        return true
-      } catch (error) {
-        if (isNotFound(error)) return false
-        throw error
-      }
+      return (await readOrNull(() => client.get(resourcePaths.batchReleases, keyOf(rollout), { signal }))) !== null
     },
-    async isNewest(rollout, signal) {
-      try {
-        const live = await client.get<Rollout>(resourcePaths.rollouts, keyOf(rollout), { signal })
-        return live.metadata.uid === rollout.metadata.uid && live.metadata.generation === rollout.metadata.generation
-      } catch (error) {
-        if (isNotFound(error)) return false
-        throw error
-      }
+    async isNewest({ metadata }, signal) {
+      const live = await readOrNull(() => client.get<Rollout>(resourcePaths.rollouts, keyOf({ metadata }), { signal }))
+      return live?.metadata.uid === metadata.uid && live.metadata.generation === metadata.generation
     },
     async setFinalizer(rollout, present, signal) {
       const written = await patchFinalizer(client, resourcePaths.rollouts, rollout, { finalizer: ROLLOUT_FINALIZER, present, signal })
@@ -95,6 +84,15 @@ export function createRolloutPort(parts: RolloutPortParts): RolloutPort {
       if (isCut(status, written.status ?? {})) schemas.suspect()
       overlay.rollouts.learn(written)
     },
+  }
+}
+
+async function readOrNull<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isNotFound(error)) return null
+    throw error
   }
 }
 

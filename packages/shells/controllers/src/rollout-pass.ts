@@ -79,16 +79,15 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
 
   async function planPass(reading: RolloutReading, key: ObjectKey, signal: AbortSignal, log: Logger): Promise<PlannedPass> {
     const immutable = config === undefined ? null : await readImmutable(config, reading, signal)
-    if (!isRevisionMissing(reading)) revisionMissingSinceMs.delete(keyText(key))
-    else if (!revisionMissingSinceMs.has(keyText(key))) revisionMissingSinceMs.set(keyText(key), clock.monotonicMs())
+    noteMissing(revisionMissingSinceMs, reading, clock)
+    const isNewest = isBehindRelease(reading) && (await parts.cluster.isNewest(reading.rollout, signal))
     const read: RolloutView = {
-      ...reading,
+      ...{ ...reading, isNewest },
       ...(immutable !== null && { immutableConfigMaps: immutable.immutable }),
       ...(asksForPins(reading) && { pinsSecrets: parts.mayPinSecrets?.(key.namespace) === true }),
       statusWrittenMs: statusWrittenMs.get(keyText(key)) ?? null,
       revisionMissingSinceMs: revisionMissingSinceMs.get(keyText(key)) ?? null,
       rejected: rejected.of(keyText(key)),
-      isNewest: isBehindRelease(reading) && (await parts.cluster.isNewest(reading.rollout, signal)),
       nowMs: clock.nowMs(),
       monotonicMs: clock.monotonicMs(),
     }
@@ -103,6 +102,13 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     const plan = pinning.kind === 'stop' ? pinning.plan : planRollout(view)
     return { kind: 'planned', plan, view, pinsRecheckAfterMs: pinning.recheckAfterMs, configRecheckAfterMs: immutable?.recheckAfterMs }
   }
+}
+
+/** Follows since when the revision of the template has been missing. */
+function noteMissing(sinceMs: Map<string, number>, reading: RolloutReading, clock: Clock): void {
+  const key = keyText(keyOf(reading.rollout))
+  if (!isRevisionMissing(reading)) sinceMs.delete(key)
+  else if (!sinceMs.has(key)) sinceMs.set(key, clock.monotonicMs())
 }
 
 type PlannedPass =
