@@ -25,7 +25,8 @@ const textFiles = /^(?:licen[cs]e|copying|notice)/i
 
 /**
  * @param modules source files of the bundle, and files copied beside it
- * @returns one text with the license of every package below a `node_modules` folder that these files belong to, sorted by name
+ * @returns one text with the license of every package below a `node_modules` folder that these files belong to, sorted by name. Packages with the
+ *   same text have it once
  * @throws Error naming the packages without a license text
  */
 export function bundledLicenses(modules: readonly string[]): string {
@@ -34,7 +35,8 @@ export function bundledLicenses(modules: readonly string[]): string {
   const bare = libraries.filter(({ text }) => !terms.test(text))
   if (bare.length > 0) throw new Error(`no license text in ${bare.map(titleOf).join(', ')}: add the terms of its license to withTerms`)
   const unique = new Map(libraries.map((library) => [titleOf(library), library]))
-  const parts = [...unique.values()].map((library) => `${titleOf(library)} (${library.license})\n\n${library.text}`)
+  const alike = Map.groupBy(unique.values(), ({ text }) => text)
+  const parts = [...alike].map(([text, some]) => `${some.map(headingOf).join('\n')}\n\n${text}`)
   const pages = [...folders].filter((folder) => existsSync(join(folder, SWAGGER_UI)))
   parts.push(...pages.map((folder) => swaggerUi(readFileSync(join(folder, SWAGGER_UI), 'utf8'))))
   return `Tranche contains code of these packages.\n\n${parts.map((part) => `${'='.repeat(80)}\n${part}\n`).join('\n')}`
@@ -57,6 +59,10 @@ function swaggerUi(code: string): string {
     )
   const texts = ['LICENSE', notices].map((file) => readFileSync(file, 'utf8').trim())
   return [`swagger-ui ${version} (Apache-2.0), in the folder static`, ...texts, mitTerms].join('\n\n')
+}
+
+function headingOf(library: Library): string {
+  return `${titleOf(library)} (${library.license})`
 }
 
 function titleOf({ name, version }: Library): string {

@@ -48,7 +48,12 @@ describe('the command line as one npm package, installed in an empty folder', { 
     const parts = readFileSync(join(installed, 'THIRD-PARTY-LICENSES'), 'utf8')
       .split(/^={80}\n/m)
       .slice(1)
-    const texts = new Map(parts.map((part) => [/^\S+ \S+(?= \()/.exec(part)?.[0], part]))
+    const texts = new Map(
+      parts.flatMap((part) => {
+        const [headings = ''] = part.split('\n\n')
+        return headings.split('\n').map((line) => [/^\S+ \S+(?= \()/.exec(line)?.[0], part] as const)
+      }),
+    )
     const titles = components.map(({ group, name, version }) => `${group === undefined ? '' : `${group}/`}${name} ${version}`)
     expect(titles.length).toBeGreaterThan(100)
     const grant = /Permission is hereby granted|Permission to use, copy|Redistribution and use|Apache License|Blue Oak Model License|CC0/
