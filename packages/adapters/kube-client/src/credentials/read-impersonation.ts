@@ -9,7 +9,7 @@ export type ImpersonatedParts = Pick<Impersonation, 'groups' | 'uid' | 'extra'>
 const KEYS = /as-(?:groups|uid|user-extra)/
 
 /**
- * Reads `as-groups`, `as-uid` and `as-user-extra` of a user. The first file that has the user counts.
+ * Reads `as-groups`, `as-uid` and `as-user-extra` of a user. A user is in one file only.
  *
  * @throws {AppError} KUBECONFIG_INVALID if one of them has the wrong type
  */
@@ -28,10 +28,10 @@ interface NamedUser {
   readonly user?: Readonly<Record<string, unknown>>
 }
 
-/** The library has parsed the file, and has reported its errors. */
+/** The library has parsed the file with the same parser, and has reported its errors. */
 async function usersIn(text: string): Promise<readonly NamedUser[]> {
-  const { parseDocument } = await import('yaml')
-  const { users } = parseDocument(text, { merge: true }).toJS() as { users?: readonly NamedUser[] }
+  const { load } = await import('js-yaml')
+  const { users } = load(text) as { users?: readonly NamedUser[] }
   return users ?? []
 }
 
