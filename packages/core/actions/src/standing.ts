@@ -1,6 +1,6 @@
-import { presentReason, type Rollout, type RolloutAction } from '@tranche/api-schema'
+import { type Failure, presentReason, type Rollout, type RolloutAction } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
-import { isAnswered } from '@tranche/planner'
+import { isAnswered, partsOfReleaseId } from '@tranche/planner'
 import { actionDigest, parseAction } from '@tranche/validation'
 
 /** State of a release, from the status of its Rollout. */
@@ -22,7 +22,7 @@ export interface Standing {
   readonly isFinishing: boolean
   /** Reason of a true `Stalled` condition; else empty. */
   readonly stalled: string
-  /** Whether a verdict exists, even if the stop is not confirmed yet. */
+  /** Whether a verdict exists, even if the stop is not confirmed yet; after a release, one of its revision. */
   readonly hasFailed: boolean
   /** Whether that verdict stops or rolls back the release; `Stalled` may not show it yet, or never. */
   readonly isBad: boolean
@@ -46,10 +46,15 @@ export function standingOf({ metadata, spec, status }: Rollout): Standing {
     isReturn: isReleasing && canary !== undefined && canary.canaryRevision === canary.stableRevision,
     isFinishing: isReleasing && canary?.finalisingStep === 'ResumeWorkload',
     stalled: presentReason(stalled?.reason ?? ''),
-    hasFailed: status?.failure !== undefined,
+    hasFailed: status?.failure !== undefined && (isReleasing || !isOfOther(status.failure, canary?.canaryRevision)),
     isBad: status?.failure?.stops === true && isReleasing && canary?.canaryRevision !== canary?.stableRevision,
     heldRevisions: (status?.heldRevisions ?? []).flatMap(({ revision }) => (revision === undefined ? [] : [revision])),
   }
+}
+
+/** Whether the failure is of another revision than the present one: after a rollback the status keeps it. */
+function isOfOther({ release }: Failure, revision: string | undefined): boolean {
+  return release !== undefined && partsOfReleaseId(release).revision !== revision
 }
 
 /** One-line text of the state of the release. */

@@ -60,6 +60,21 @@ it.each([
   expect(plan).toMatchObject({ kind: 'write', message: `the action ${type} is written: ${effect}` })
 })
 
+it.each([
+  ['the version that was rolled back, which the status keeps', 'v0', 'refused'],
+  ['the present version, on nodes that its release had left', 'v1', 'write'],
+])('after a release, a retry for a failure of %s is decided as by the controller', (_whose, revision, kind) => {
+  const facts = factsIn('healthy')
+  const { status, ...rollout } = facts.rollout!
+  const failure = { reason: 'CrashLoop', message: 'it crashed', nodes: ['a'], release: `uid/${revision}/3`, stops: true } as const
+  const canaryStatus = { ...status!.canaryStatus!, canaryRevision: 'v1' }
+  expect(planAction(anAction('retry'), { ...facts, rollout: { ...rollout, status: { ...status!, canaryStatus, failure } } })).toMatchObject(
+    {
+      kind,
+    },
+  )
+})
+
 it('a refused retry names the blocked revisions that it could be for', () => {
   const retry = (...held: readonly string[]) => {
     const { rollout, ...facts } = factsIn('healthy')
