@@ -18,6 +18,7 @@ it.each([
 it.each([
   ['a file of a package', 'contribute/fence.md', '../../packages/core/fence/src/index.ts#L3', 'packages/core/fence/src/index.ts#L3'],
   ['the README of the repository', 'tutorial.md', '../README.md#five-minute-start', 'README.md#five-minute-start'],
+  ['raw data', 'benchmarks.md', 'benchmarks/data/pace.json', 'docs/benchmarks/data/pace.json'],
   ['a folder', 'guides/flux.md', '../../examples/gitops/', 'examples/gitops/'],
 ])('a link to %s leads to the repository', (_what, page, href, target) => {
   expect(siteTargetOf(page, href, repository)).toMatchObject({ kind: 'repository', href: `${repository}${target}` })

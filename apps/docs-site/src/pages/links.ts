@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 export type SiteTarget =
   /** Another page or file of docs, relative to the page, or an address. */
   | { readonly kind: 'link'; readonly href: string }
-  /** A file outside of docs; `href` is null while the repository has no public address. */
+  /** A file outside of docs, or raw data; `href` is null while the repository has no public address. */
   | { readonly kind: 'repository'; readonly path: string; readonly href: string | null }
 
 /**
@@ -19,7 +19,8 @@ export function siteTargetOf(page: string, href: string, repository: string | nu
   const [path = '', ...hash] = href.split('#')
   const fromRoot = posix.normalize(posix.join('docs', posix.dirname(page), decodeURI(path)))
   const suffix = hash.length > 0 ? `#${hash.join('#')}` : ''
-  if (!fromRoot.startsWith('docs/')) {
+  // The site has no raw data.
+  if (!fromRoot.startsWith('docs/') || path.endsWith('.json')) {
     return { kind: 'repository', path: fromRoot, href: repository === null ? null : `${repository}${fromRoot}${suffix}` }
   }
   if (/^README\.md$/.test(posix.basename(path))) return { kind: 'link', href: `${relativeFolder(path)}${suffix}` }
