@@ -5,7 +5,8 @@ import { startExecutor } from '@tranche/executor'
 import { forecast, type Manifests } from '@tranche/forecast'
 import { readSnapshot } from '@tranche/release-client'
 import { afterEach, describe, expect, it } from 'vitest'
-import { untilPausedAt } from './looks.ts'
+import { killNodes } from './kill-nodes.ts'
+import { condition, untilPausedAt } from './looks.ts'
 import { setPinnedStage, untilContents } from './pinned-stage.ts'
 import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
@@ -135,5 +136,17 @@ describe('a plan of the stable version in mid-release', () => {
     await stage.setImage('v1')
     await stage.until('it is rolled back', async () => (await stage.rollout()).status?.rollbackFrom !== undefined)
     expect((await plan({})).message).toMatch(/^It rolls back to the stable version: \d nodes? in all\.$/)
+  })
+})
+
+describe('a plan after a release that left nodes behind', () => {
+  it('releases nothing, and names the nodes that are updated on their return', async () => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+    await killNodes(stage, 1)
+    await stage.setImage('v2')
+    await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+    const { outcome, nodesHit, message } = await plan({})
+    expect({ outcome, nodesHit }).toEqual({ outcome: 'Completes', nodesHit: 0 })
+    expect(message).toMatch(/^Nothing to release: the last release of this template is over\. .*node-\d{3}/)
   })
 })

@@ -41,6 +41,19 @@ it('a version that fails while a disabled Rollout completes its release is Faile
   expect(outcomeOf(await read())).toBe('Done')
 })
 
+it('a release that is over but for dead nodes is Done, and its explanation names the rule that left them', async () => {
+  stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  const [dead] = await killNodes(stage, 1)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 7)
+  await stage.until('it is over', async () => outcomeOf(await read()) === 'Done')
+  const left = explainRollout(await read())
+  expect(left).toMatchObject({ rule: 'NodesLeft', answer: expect.stringContaining(dead!) as string })
+  await drive(stage.clock, stage.simulator.nodes.revive(dead!))
+  await untilReleased(stage, 'v2')
+  await stage.until('nothing is left', async () => explainRollout(await read()).rule === 'Done')
+})
+
 it('a rollback whose version fails on a node names the ways out', async () => {
   stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')

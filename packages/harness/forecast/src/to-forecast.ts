@@ -155,7 +155,7 @@ function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: nu
   const { timeline, snapshot } = inputs
   const { rollout, begunMs, batches } = timeline
   const said = inputs.holds.stop ?? rollout.status?.message ?? ''
-  if (outcome === 'Completes' && begunMs === null) return 'Nothing to release: every node runs the current template of the DaemonSet.'
+  if (outcome === 'Completes' && begunMs === null) return unreleasedText(inputs)
   if (outcome === 'Blocked' && begunMs === null && isDisabled(rollout)) return disabledText(snapshot)
   const nodes = `${hit} ${hit === 1 ? 'node' : 'nodes'}`
   const count = new Set(batches.filter(isOfFirst(timeline)).map(({ index }) => index)).size
@@ -170,6 +170,14 @@ function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: nu
     default:
       return `It gets stuck with the new version on ${nodes}. ${said}`.trim()
   }
+}
+
+/** Nodes that the last release left behind belong to it: no other release updates them. */
+function unreleasedText(inputs: ForecastInputs): string {
+  const left = isUpToDate(inputs) ? '' : leftText(inputs.timeline.rollout)
+  return left === ''
+    ? 'Nothing to release: every node runs the current template of the DaemonSet.'
+    : `Nothing to release: the last release of this template is over. ${left}`
 }
 
 /** Whether the planned template is the stable one while another is released, or rolled back already: no new version fails or gets stuck. */
