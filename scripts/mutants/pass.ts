@@ -97,6 +97,14 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F3',
+    fault: 'settled permits count as a full limit, so that a slot waits for the last standing one',
+    file: permitChange,
+    find: 'fence.permits.filter(isUnsettled).length',
+    replace: 'fence.permits.length',
+    tests: [planPassTests],
+  },
+  {
+    rule: 'F3',
     fault: 'permits that could not be used yet are appended',
     file: permitChange,
     find: '>= fence.record.limit',

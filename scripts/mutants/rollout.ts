@@ -27,9 +27,44 @@ const policiesTests = 'test/scenarios/policies.test.ts'
 const formerRevisionsTests = 'packages/core/planner/test/rollout/former-revisions.test.ts'
 const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 const rejectedStallTests = 'packages/core/planner/test/rollout/rejected-stall.test.ts'
+const keptReleaseTests = 'packages/core/planner/test/rollout/kept-release.test.ts'
+const rejectedStall = 'packages/core/planner/src/rollout/rejected-stall.ts'
+const keptRelease = 'packages/core/planner/src/rollout/states/kept-release.ts'
 
 /** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
+  {
+    rule: 'ChangeRejected',
+    fault: 'a rejected rollback of a version that is blocked is not said',
+    file: rejectedStall,
+    find: "state.stalled !== null && state.stalled.reason !== 'RevisionHeld'",
+    replace: 'state.stalled !== null',
+    tests: [rejectedStallTests],
+  },
+  {
+    rule: 'ForeignControl',
+    fault: 'a finalizer of another program hides a stop',
+    file: keptRelease,
+    find: 'state.stalled !== null || ',
+    replace: '',
+    tests: [keptReleaseTests],
+  },
+  {
+    rule: 'ForeignControl',
+    fault: 'a Rollout with another DaemonSet does not say what keeps its former BatchRelease',
+    file: keptRelease,
+    find: 'spec.workloadRef?.name !== rollout.spec.workloadRef.name',
+    replace: 'false',
+    tests: [keptReleaseTests],
+  },
+  {
+    rule: 'ForeignControl',
+    fault: 'a BatchRelease that executors have yet to stop counts as kept by others',
+    file: keptRelease,
+    find: ' || finalizers.includes(BATCH_RELEASE_FINALIZER)',
+    replace: '',
+    tests: [keptReleaseTests],
+  },
   {
     rule: 'G9',
     fault: 'a pause waits for a binding that the API server rejects',

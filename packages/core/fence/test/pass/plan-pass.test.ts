@@ -172,6 +172,13 @@ describe('planPass: which pods get a permit (F3)', () => {
       sent: 'b c',
       want: 'wait for budget',
     },
+    'appends beside two standing permits where settled ones, which stay until a write, make up the limit': {
+      nodes: 's:new a:none b:old c:old e:old f:old',
+      permits: 's.gone a.gone b c',
+      limit: 4,
+      sent: 'b c',
+      want: 'remove s, append e f',
+    },
     'appends at the limit when none is standing': {
       nodes: 'a:none b:none c:none e:old f:old',
       permits: 'a.gone b.gone c.gone',

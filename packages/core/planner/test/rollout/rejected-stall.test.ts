@@ -69,6 +69,19 @@ describe('a change that the API server rejects', () => {
     expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.status).toBe('False')
   })
 
+  it('(revert) is said of a version that is blocked, in the place of the block', () => {
+    const fake = paused()
+    fake.policy = { failure: { onReapply: 'Revert' } }
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    fake.readsAs = (view) => ({ ...view, rejected: { change: 'revert', message: 'no' } })
+    fake.setImage('v2')
+    for (let round = 0; round < 40 && !isNext(fake, 'revert'); round++) if (!fake.passRollout()) act(fake)
+    expect(fake.rollout?.status?.heldRevisions).toHaveLength(1)
+    const stalled = fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')
+    expect([stalled?.reason, stalled?.message]).toEqual(['ChangeRejected', expect.stringContaining('or apply another template')])
+  })
+
   it('keeps no pause from the BatchRelease, where it is the binding (G9)', () => {
     const fake = begun.bind!()
     fake.readsAs = (view) => ({ ...view, rejected: { change: 'bind', message: 'no' } })

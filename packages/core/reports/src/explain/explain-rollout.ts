@@ -51,7 +51,8 @@ function verdictOf(outline: Outline): Decided {
       answer: need.message,
     }
   if (outcome === 'RolledBack') return { rule: 'RolledBack', answer: rolledBackAnswer(outline, message) }
-  if (outcome === 'Done') return { rule: isOverButForNodes(outline) && leftNodesIn(outline).length > 0 ? 'NodesLeft' : 'Done', answer: message }
+  if (outcome === 'Done')
+    return { rule: isOverButForNodes(outline) && leftNodesIn(outline).length > 0 ? 'NodesLeft' : 'Done', answer: message }
   const still = ofVersionBefore(outline, outcome) ?? standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: still.message, isWait: still.message === presentWait(outline)?.message }
   const { generation = 0 } = facts.rollout.metadata
