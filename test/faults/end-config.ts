@@ -78,9 +78,14 @@ function decoded(secret: ConfigObject): ConfigObject {
   return { ...secret, data: Object.fromEntries(data) as Readonly<Record<string, string>> }
 }
 
-/** Whether a person may have asked for a rollback, or a policy for one after a failure. */
+/** Whether a person may have asked for a rollback, also by disabling the Rollout, or a policy for one after a failure. */
 function mayBeRolledBack({ shape, incidents }: Schedule): boolean {
-  const asks = incidents.some((one) => one.kind === 'ask' || (one.kind === 'act' && one.type === 'abort'))
+  const asks = incidents.some(asksForRollback)
   const policies = [shape.policy, ...incidents.map((one) => (one.kind === 'policy' ? one.spec : null))]
   return asks || policies.some((policy) => policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert')
+}
+
+function asksForRollback(incident: Schedule['incidents'][number]): boolean {
+  if (incident.kind === 'onDelete') return incident.policy === 'Rollback'
+  return incident.kind === 'ask' || (incident.kind === 'act' && incident.type === 'abort')
 }
