@@ -27,12 +27,29 @@ const policiesTests = 'test/scenarios/policies.test.ts'
 const formerRevisionsTests = 'packages/core/planner/test/rollout/former-revisions.test.ts'
 const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 const rejectedStallTests = 'packages/core/planner/test/rollout/rejected-stall.test.ts'
+const boundedIdentitiesTests = 'packages/core/planner/test/rollout/bounded-identities.test.ts'
 const keptReleaseTests = 'packages/core/planner/test/rollout/kept-release.test.ts'
 const rejectedStall = 'packages/core/planner/src/rollout/rejected-stall.ts'
 const keptRelease = 'packages/core/planner/src/rollout/states/kept-release.ts'
 
 /** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
+  {
+    rule: 'G9',
+    fault: 'a revision in the status that no BatchRelease can hold keeps stops from the executors',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: ' ?? statusWithBoundedIdentities(view)',
+    replace: '',
+    tests: [boundedIdentitiesTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'the id of a retry that no BatchRelease can hold keeps stops from the executors',
+    file: 'packages/core/planner/src/rollout/actions/bounded-identities.ts',
+    find: ' && retry.length <= sizeLimits.identity) return null',
+    replace: ') return null',
+    tests: [boundedIdentitiesTests],
+  },
   {
     rule: 'ChangeRejected',
     fault: 'a rejected rollback of a version that is blocked is not said',

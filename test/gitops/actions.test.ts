@@ -57,6 +57,22 @@ describe('an action of Argo CD', () => {
     await untilReleased(stage, 'v2')
   })
 
+  it.each(actionNames.filter((name) => name !== 'pause'))(
+    '%s is refused where a user of statuses has put another action into the revision',
+    async (name) => {
+      stage = await setStage({ nodes: 4, steps })
+      await stage.setImage(name === 'resume' ? 'v2-bad-crash' : 'v2')
+      await stage.until('it waits', async () => {
+        const { status } = await stage.rollout()
+        return status?.canaryStatus?.currentStepState === 'StepPaused' || status?.failure?.stops === true
+      })
+      const seen = await stage.rollout()
+      const canaryRevision = 'v2","type":"promote","revision":"v2'
+      const forged = { ...seen, status: { ...seen.status!, canaryStatus: { ...seen.status!.canaryStatus!, canaryRevision } } }
+      await expect(actionPatch(name, forged)).rejects.toThrow('the status has no revision')
+    },
+  )
+
   it('resumes a release that a failure has stopped, as a retry', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 1, steps })
     await stage.setImage('bad-ready')

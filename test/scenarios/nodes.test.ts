@@ -30,6 +30,24 @@ it('the sizes of a release follow nodes that join and leave (G3)', async () => {
   expectKept(stage)
 })
 
+it('a node with a long name is left behind like any other, and updated when it is back (G6)', async () => {
+  // As long as a name may be, and no label value may: machines of some clouds have their domain in it.
+  const name = `node-1.${'a-long-domain.'.repeat(16)}example`
+  stage = await setStage({ nodes: 4, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
+  await drive(stage.clock, stage.simulator.nodes.addNode(name))
+  await untilNodesOn(stage, 'v1', 5)
+  await drive(stage.clock, stage.simulator.nodes.kill(name))
+  await stage.pass(60_000)
+  await stage.setImage('v2')
+  await untilNodesOn(stage, 'v2', 4)
+  await stage.until('it is left', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+  await stage.until('it is named', async () => (await stage.release())?.spec.tranche?.left?.nodes?.includes(name) === true)
+  await drive(stage.clock, stage.simulator.nodes.revive(name))
+  await untilReleased(stage, 'v2')
+  expect(await nodesOn(stage, 'v2')).toContain(name)
+  expectKept(stage)
+})
+
 it('a NotReady node is skipped, the release ends with NodesLeft, and the node is updated when it is back (G6)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission: 'inProcess' })
   await drive(stage.clock, stage.simulator.nodes.kill('node-003'))

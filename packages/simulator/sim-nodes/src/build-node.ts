@@ -22,7 +22,7 @@ export function nodeName(number: number, total: number): string {
 export function buildNode(name: string, number: number, nowMs: number, { labels, taints }: NodeOptions = {}): unknown {
   const standard = {
     'kubernetes.io/arch': 'amd64',
-    'kubernetes.io/hostname': name,
+    'kubernetes.io/hostname': hostnameOf(name),
     'kubernetes.io/os': 'linux',
     'topology.kubernetes.io/zone': ZONES[(number - 1) % ZONES.length],
   }
@@ -79,3 +79,10 @@ export function nodeConditions(nowMs: number, isFit = true): readonly Condition[
       : condition('Ready', 'False', 'KubeletNotReady', 'container runtime network not ready: cni plugin not initialized'),
   ]
 }
+
+/** A machine's name without its domain where both together are no label value. */
+function hostnameOf(name: string): string {
+  return name.length <= LONGEST_LABEL ? name : name.slice(0, name.indexOf('.'))
+}
+
+const LONGEST_LABEL = 63

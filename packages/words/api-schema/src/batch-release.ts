@@ -67,7 +67,7 @@ const heldBySchema = z.object({
 export type HeldBy = Frozen<z.infer<typeof heldBySchema>>
 
 const leftAtEndSchema = z.object({
-  nodes: atomicList(textUpTo(sizeLimits.name))
+  nodes: atomicList(textUpTo(sizeLimits.objectName))
     .max(LEFT_NODES_MAX)
     .optional()
     .meta({ description: 'Names of the nodes. Absent if there are too many to list: then failures on every node count.' }),

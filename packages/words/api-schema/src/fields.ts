@@ -61,6 +61,14 @@ export function textUpTo(most: number): z.ZodString {
   return z.string().meta({ maxLength: most })
 }
 
+/** Schema of a `controller-revision-hash`, or of an empty text: a label value, which other programs may put into JSON or a command. */
+export function revisionHash(): z.ZodString {
+  return textUpTo(sizeLimits.name).meta({ maxLength: sizeLimits.name, pattern: REVISION_HASH.source })
+}
+
+/** What a `controller-revision-hash` consists of, at most {@link sizeLimits.name} characters. */
+export const REVISION_HASH: RegExp = /^[-A-Za-z0-9_.]*$/
+
 /** Schema of an atomic list of at most `most` entries, as in {@link textUpTo}. */
 export function listUpTo<Item extends z.ZodType>(item: Item, most: number): z.ZodArray<Item> {
   return atomicList(item).meta({ maxItems: most })

@@ -167,7 +167,7 @@ export {
   underWayReasons,
 } from './states/wait-reasons.ts'
 export { waitText } from './states/wait-text.ts'
-export type { Frozen } from './fields.ts'
+export { type Frozen, REVISION_HASH } from './fields.ts'
 export type { ClusterSnapshot } from './cluster-snapshot.ts'
 export { type DefinedKind, missingFields, unknownFields } from './compare-schema.ts'
 export { type CustomResourceDefinition, customResourceDefinitions, type PrinterColumn } from './crd.ts'

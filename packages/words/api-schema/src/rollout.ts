@@ -10,6 +10,8 @@ import {
   known,
   objectFields,
   patchPodTemplateMetadataSchema,
+  revisionHash,
+  textUpTo,
   time,
   workloadRefSchema,
 } from './fields.ts'
@@ -88,7 +90,7 @@ const commonStatusFields = {
     .string()
     .optional()
     .meta({ description: 'Hash of the steps that this status describes, as in the annotation rollouts.kruise.io/hash.' }),
-  stableRevision: z.string().optional().meta({ description: 'Revision being replaced.' }),
+  stableRevision: revisionHash().optional().meta({ description: 'Revision being replaced.' }),
   podTemplateHash: z.string().meta({ description: 'Hash that identifies pods of the new revision.' }),
   currentStepIndex: int32().meta({ format: 'int32', description: 'Current step, from 1.' }),
   nextStepIndex: int32().meta({
@@ -105,7 +107,7 @@ const commonStatusFields = {
 
 const canaryStatusSchema = z.object({
   ...commonStatusFields,
-  canaryRevision: z.string().meta({ description: 'Revision being released.' }),
+  canaryRevision: revisionHash().meta({ description: 'Revision being released.' }),
   canaryReplicas: int32().meta({ description: 'Number of nodes on the new revision.' }),
   canaryReadyReplicas: int32().meta({ description: 'Number of nodes on the new revision whose pod is Ready.' }),
 })
@@ -177,7 +179,7 @@ const acceptedActionsSchema = z.object({
     })
     .optional()
     .meta({ description: 'Accepted promote: the remaining pauses are skipped.' }),
-  retry: z.string().optional().meta({ description: 'Id of the last retry, which lifts stops that wait for a person.' }),
+  retry: textUpTo(sizeLimits.identity).optional().meta({ description: 'Id of the last retry, which lifts stops that wait for a person.' }),
   pause: z
     .object({
       failure: z.string().meta({ description: 'Time when the failure was found.' }),
@@ -232,7 +234,7 @@ const rolloutStatusSchema = z.object({
   conditions: z.array(conditionSchema).optional().meta({ description: 'Conditions of the Rollout.' }),
   canaryStatus: canaryStatusSchema.optional().meta({ description: 'Details of the release. Approvals and jumps are written here.' }),
   blueGreenStatus: blueGreenStatusSchema.optional().meta({ description: 'Not for DaemonSets.' }),
-  stableRevision: z.string().optional().meta({ description: 'Revision of the last completed release.' }),
+  stableRevision: revisionHash().optional().meta({ description: 'Revision of the last completed release.' }),
   stableDigest: z
     .string()
     .optional()

@@ -20,6 +20,7 @@ export interface StructuralSchema {
   readonly maxItems?: number
   readonly maxProperties?: number
   readonly maxLength?: number
+  readonly pattern?: string
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, StructuralSchema>>
   readonly additionalProperties?: StructuralSchema
@@ -44,6 +45,7 @@ const plainKeywords = [
   'maxItems',
   'maxProperties',
   'maxLength',
+  'pattern',
   'required',
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',

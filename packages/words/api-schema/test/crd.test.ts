@@ -58,7 +58,7 @@ describe.each(customResourceDefinitions)('$metadata.name', (crd) => {
 
   it('uses no keyword that a structural schema rejects', () => {
     const allowed =
-      /^(type|description|format|default|enum|minimum|maximum|maxItems|maxProperties|maxLength|required|properties|additionalProperties|items|anyOf|x-kubernetes-(int-or-string|preserve-unknown-fields|list-type|list-map-keys|validations))$/
+      /^(type|description|format|default|enum|minimum|maximum|maxItems|maxProperties|maxLength|pattern|required|properties|additionalProperties|items|anyOf|x-kubernetes-(int-or-string|preserve-unknown-fields|list-type|list-map-keys|validations))$/
     const refused = nodes.filter(({ schema }) => Object.keys(schema).some((keyword) => !allowed.test(keyword)))
     expect(pathsOf(refused)).toEqual([])
   })

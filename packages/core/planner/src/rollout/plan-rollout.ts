@@ -22,6 +22,7 @@ import { withStall } from './rejected-stall.ts'
 import { stopsRelease } from './stops-release.ts'
 import { changeOf } from './view/rejected-change.ts'
 import type { RolloutView } from './view/rollout-view.ts'
+import { statusWithBoundedIdentities } from './actions/bounded-identities.ts'
 import { statusWithExactNumbers } from './actions/exact-numbers.ts'
 import { mayWriteStatus } from './view/status-writes.ts'
 
@@ -74,7 +75,7 @@ function decide(view: RolloutView): RolloutPlan {
   if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return planDetach(view) ?? wait('another controller: the workload is no DaemonSet')
   const beside = planYieldToKruise(view)
   if (beside !== null) return beside
-  const status = statusWithExactNumbers(view)
+  const status = statusWithExactNumbers(view) ?? statusWithBoundedIdentities(view)
   if (status !== null) return { kind: 'writeStatus', status, warning: null }
   if (view.rollout.metadata.deletionTimestamp !== undefined) return planDeletion(view)
   if (!hasFinalizer(view.rollout)) return { kind: 'setFinalizer', present: true }

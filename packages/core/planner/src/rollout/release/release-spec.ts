@@ -1,5 +1,13 @@
-import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, RolloutStep } from '@tranche/api-schema'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import {
+  type BatchRelease,
+  type BatchReleaseSpec,
+  type CanaryStatus,
+  type HeldBy,
+  type Rollout,
+  type RolloutStep,
+  sizeLimits,
+} from '@tranche/api-schema'
+import { clipText, rolloutAnnotations } from '@tranche/kube-types'
 import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../../release/progress/batch-reach.ts'
 import { acceptedActionsOf } from '../view/accepted-actions.ts'
@@ -120,7 +128,7 @@ function holdOf(rollout: Rollout, { canaryRevision }: CanaryStatus): { readonly 
   const held = heldRevision(rollout, canaryRevision)
   if (held === undefined) return {}
   const message = `revision ${canaryRevision} ${held.reason === 'Failed' ? 'failed' : 'was rolled back'} at ${held.at}; ${commandText(rollout, 'retry', '--revision', canaryRevision)} lifts this`
-  return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }
+  return { hold: { reason: 'RevisionHeld', id: canaryRevision, message: clipText(message, sizeLimits.message) } }
 }
 
 /** Nodes that a step, from 1, and those before it reach; all of its nodes where it has no size. */

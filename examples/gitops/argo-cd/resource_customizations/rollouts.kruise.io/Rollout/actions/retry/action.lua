@@ -3,6 +3,8 @@
 local os = require("os")
 
 local revision = obj.status.canaryStatus.canaryRevision
+-- Letters and digits: a user who may only write statuses must not add to the action.
+if tonumber(revision, 36) == nil then error("the status has no revision: " .. revision) end
 
 local function text(name, value)
   return '"' .. name .. '":"' .. value .. '"'
