@@ -15,6 +15,22 @@ const verdictTests = 'packages/core/analysis/test/analysis-verdict.test.ts'
 export const mutantsOfAnalysis: readonly Mutant[] = [
   {
     rule: 'analysis',
+    fault: 'measurements from before a retry let a step continue',
+    file: 'packages/core/planner/src/rollout/release/soak.ts',
+    find: ', ...(retry !== undefined && { retry }) }',
+    replace: ', ...(_last !== undefined && { retry: _last }) }',
+    tests: ['test/scenarios/analysis.test.ts'],
+  },
+  {
+    rule: 'analysis',
+    fault: 'a step does not wait for analyses that began in its pause',
+    file: 'packages/core/planner/src/rollout/release/soak.ts',
+    find: "analyses.kind === 'done' ? null : waiting",
+    replace: "analyses.kind !== '' ? null : waiting",
+    tests: ['test/scenarios/analysis.test.ts'],
+  },
+  {
+    rule: 'analysis',
     fault: 'one failure more than the limit is tolerated',
     file: recordMeasurement,
     find: "if (failed > pacing.failureLimit) return 'Failed'",

@@ -473,7 +473,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G12',
     fault: 'applying a blocked revision again releases it',
     file: releaseSpec,
-    find: "return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }",
+    find: "return { hold: { reason: 'RevisionHeld', id: canaryRevision, message: clipText(message, sizeLimits.message) } }",
     replace: 'return message === "" ? { hold: { reason: "", id: "", message } } : {}',
     tests: [heldRevisionsTests],
   },

@@ -1,11 +1,13 @@
 import type { ReleasePolicy, RolloutAction } from '@tranche/api-schema'
+import { resourcePaths } from '@tranche/kube-client'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { afterEach, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { events } from './hands.ts'
 import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { metricsOf } from './metrics.ts'
-import { setStage, type Stage } from './stage.ts'
+import { setStage, type Stage, type StageOptions } from './stage.ts'
+import { policyKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -40,6 +42,53 @@ it('an analysis starts after the soak of each step, and the step waits for it', 
   await untilReleased(stage, 'v2')
   expect(metrics.asked).toHaveLength(6)
   expect((await events(stage)).filter(({ reason }) => reason === 'AnalysisSuccessful')).toHaveLength(2)
+  expectKept(stage)
+})
+
+it.each([
+  ['the end of its pause', { duration: 300 }],
+  ['its approval', {}],
+])('a step whose analysis is changed in its pause continues after %s only once the changed one has succeeded', async (_what, pause) => {
+  const metrics = metricsOf(0.01)
+  stage = await staged(metrics, { analysis: [errors] }, { steps: [{ replicas: '25%', pause }, { replicas: '100%' }] })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.pass(200_000)
+  const corrected = { ...errors, initialDelay: '5m', prometheus: { ...errors.prometheus, query: 'corrected' } }
+  await stage.client.patch(resourcePaths.releasePolicies, policyKey, { type: 'merge', body: { spec: { analysis: [corrected] } } })
+  await stage.pass(20_000)
+  if (!('duration' in pause)) await stage.approve()
+  await stage.pass(120_000)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+  expect((await stage.rollout()).status).toMatchObject({ waitingFor: { reason: 'Analysis' } })
+  await untilReleased(stage, 'v2')
+  expect(metrics.asked.filter(({ url }) => url.includes('corrected'))).toHaveLength(6)
+  expectKept(stage)
+})
+
+it('a step whose analyses a retry restarts in its pause continues only once they have succeeded', async () => {
+  const metrics = metricsOf(0.01)
+  const steps = [{ replicas: '25%', pause: { duration: 300 } }, { replicas: '100%' }]
+  stage = await staged(
+    metrics,
+    {
+      analysis: [
+        { ...errors, initialDelay: '30s' },
+        { name: 'background', ...background() },
+      ],
+    },
+    { steps },
+  )
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  metrics.value = 0.9
+  await untilStalled('ReleaseFailed')
+  await stage.pass(350_000)
+  metrics.value = 0.01
+  await act({ id: 'again', type: 'retry' })
+  await stage.pass(20_000)
+  expect(await nodesOn(stage, 'v2')).toHaveLength(1)
+  await untilReleased(stage, 'v2')
   expectKept(stage)
 })
 
@@ -106,7 +155,7 @@ it('a dry run is measured and shown, and decides nothing', async () => {
 
 it('the next leader continues the measurements of the previous one, and none is lost or counted twice (G7)', async () => {
   const metrics = metricsOf(0.01)
-  stage = await staged(metrics, { analysis: [errors] }, ['controller-1', 'controller-2'])
+  stage = await staged(metrics, { analysis: [errors] }, { controllers: ['controller-1', 'controller-2'] })
   await stage.setImage('v2')
   await stage.until('two measurements are written', async () => (await stage.release())?.status?.analysis?.[0]?.successful === 2)
   stage.program('controller-1').kill()
@@ -124,10 +173,10 @@ function background(): Omit<Analysis, 'name'> {
 async function staged(
   metrics: ReturnType<typeof metricsOf>,
   policy: ReleasePolicy['spec'],
-  controllers?: readonly string[],
+  others: Pick<StageOptions, 'controllers' | 'steps'> = {},
 ): Promise<Stage> {
   const egress = (clock: Parameters<typeof metrics.egress>[0]): ReturnType<typeof metrics.egress> => metrics.egress(clock)
-  return setStage({ nodes: 4, steps: pausing, policy, egress, ...(controllers !== undefined && { controllers }) })
+  return setStage({ nodes: 4, steps: pausing, policy, egress, ...others })
 }
 
 async function stalledReason(): Promise<string | undefined> {

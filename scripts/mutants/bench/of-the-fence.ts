@@ -191,8 +191,8 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
       { file: advanceStep, find: 'const ready = readyBatch === canary.currentStepIndex - 1', replace: 'const ready = readyBatch !== -7' },
       {
         file: 'packages/core/planner/src/rollout/release/soak.ts',
-        find: 'const release = releaseOf(view)',
-        replace: "if (step > 0) return { kind: 'done' }\n  const release = releaseOf(view)",
+        find: 'const step = state.canary.currentStepIndex',
+        replace: "const step = state.canary.currentStepIndex\n  if (step > 0) return { kind: 'done' }",
       },
     ],
     worlds: 'steps',

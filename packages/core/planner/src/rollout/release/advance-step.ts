@@ -7,7 +7,7 @@ import { batchesOf, isFinalising, isWithinSteps, nextIndex, releaseId, stepReach
 import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
 import { stepTitle } from './release-title.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
-import { type Soak, soakOf } from './soak.ts'
+import { analysesLeft, type Soak, soakOf } from './soak.ts'
 
 /**
  * Moves a release to the next state within its steps, or reports what it waits for.
@@ -104,7 +104,7 @@ function walkStep(view: RolloutView, state: RolloutState, step: RolloutStep): Ro
       return pausedStep(view, state, step, { ready, title, stalled })
     case 'StepReady':
       return ready
-        ? nextStep(view, state)
+        ? nextOnceMeasured(view, state, `${title} is approved`)
         : { ...state, message: `${title} is approved and waits to be healthy again: ${message ?? ''}`, stalled }
     default:
       return beginStep(view, state, step)
@@ -126,7 +126,7 @@ function soakedStep(
   step: RolloutStep,
   { ready, title }: Pick<PausedStep, 'ready' | 'title'>,
 ): RolloutState {
-  const soak = isFullyPromoted(state) || view.fleet.desired === 0 ? done : soakOf(view, state.canary.currentStepIndex)
+  const soak = isFullyPromoted(state) || view.fleet.desired === 0 ? done : soakOf(view, state)
   if (soak.kind === 'waiting') {
     const message = `${title} ${soak.waitingFor.message}`
     const { waitingFor } = soak
@@ -159,7 +159,7 @@ function pausedStep(view: RolloutView, state: RolloutState, step: RolloutStep, {
   // A start that is no time never ends the pause early.
   const leftMs = (parseTime(since) ?? view.nowMs) + seconds * 1000 - view.nowMs
   if (leftMs > 0) return { ...paused, recheckAfterMs: leftMs }
-  if (ready) return nextStep(view, state)
+  if (ready) return nextOnceMeasured(view, state, `${title}: its pause is over`)
   return { ...paused, message: `${title}: its pause is over${why === undefined ? '' : `, but it is not healthy: ${why}`}` }
 }
 
@@ -178,6 +178,14 @@ function pauseText(title: string, step: RolloutStep, since: string): string {
   return seconds === undefined
     ? `${title} is ready and waits for approval since ${since}`
     : `${title} is ready and pauses for ${seconds} s since ${since}`
+}
+
+/** The next step, unless analyses of this one have begun since it was ready: rules in force now decide. */
+function nextOnceMeasured(view: RolloutView, state: RolloutState, why: string): RolloutState {
+  const left = isFullyPromoted(state) ? null : analysesLeft(view, state)
+  if (left === null) return nextStep(view, state)
+  const { waitingFor } = left
+  return { ...state, message: `${why}; ${waitingFor.message}`, waitingFor, stalled: summarizeBatchRelease(view).stalled }
 }
 
 /** One write says that the step is over and that the next one begins. */

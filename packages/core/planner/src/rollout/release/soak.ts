@@ -1,8 +1,10 @@
 import type { BatchRelease, WaitingFor } from '@tranche/api-schema'
-import { stepAnalyses } from '@tranche/analysis'
+import { type StepAnalyses, stepAnalyses } from '@tranche/analysis'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { policyTerms } from '../view/release-policy.ts'
 import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
+import { isReturn } from './release-spec.ts'
+import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /** State of a step between ready and its pause. */
@@ -16,10 +18,11 @@ export type Soak =
  * Whether a batch that is or was ready may leave its step. It must stay ready without a break for `soak.step` of the policy;
  * then the analyses of the step must succeed.
  *
- * @param step from 1
+ * @param state its present step decides
  */
-export function soakOf(view: RolloutView, step: number): Soak {
+export function soakOf(view: RolloutView, state: RolloutState): Soak {
   const release = releaseOf(view)
+  const step = state.canary.currentStepIndex
   const { readyBatch, readySince, message } = summarizeBatchRelease(view)
   const soakSeconds = policyTerms(view).stepSoakSeconds ?? 0
   const readyMs = parseTime(readySince)
@@ -35,10 +38,30 @@ export function soakOf(view: RolloutView, step: number): Soak {
       recheckAfterMs: endMs - view.nowMs,
     })
   }
-  const analyses = stepAnalyses(release, step)
+  const analyses = presentAnalyses(view, release, state)
   return analyses.kind === 'done'
     ? analyses
     : waiting('Analysis', `is ready since ${readySince}; ${analyses.message}`, { since: readySince })
+}
+
+/**
+ * Analyses of a step that began, or began again, while it paused or after its approval: the policy was changed, or a retry restarted them.
+ *
+ * @returns null where all have succeeded
+ */
+export function analysesLeft(view: RolloutView, state: RolloutState): Extract<Soak, { readonly kind: 'waiting' }> | null {
+  const release = releaseOf(view)
+  if (release === undefined || view.fleet.desired === 0) return null
+  const analyses = presentAnalyses(view, release, state)
+  return analyses.kind === 'done' ? null : waiting('Analysis', analyses.message)
+}
+
+/** By the policy and the retry in force now, which the BatchRelease may not have yet: runs of others do not count. */
+function presentAnalyses(view: RolloutView, release: BatchRelease, { canary, acceptedActions: { retry } }: RolloutState): StepAnalyses {
+  const { analysis: _before, retry: _last, ...others } = release.spec.tranche ?? {}
+  const { analysis } = isReturn(canary) ? {} : policyTerms(view)
+  const tranche = { ...others, ...(analysis !== undefined && { analysis }), ...(retry !== undefined && { retry }) }
+  return stepAnalyses({ ...release, spec: { ...release.spec, tranche } }, canary.currentStepIndex)
 }
 
 function releaseOf(view: RolloutView): BatchRelease | undefined {
@@ -49,6 +72,6 @@ function waiting(
   reason: string,
   message: string,
   { since, recheckAfterMs = null }: { readonly since?: string; readonly recheckAfterMs?: number | null } = {},
-): Soak {
+): Extract<Soak, { readonly kind: 'waiting' }> {
   return { kind: 'waiting', waitingFor: { reason, message, nodes: [], ...(since !== undefined && { since }) }, recheckAfterMs }
 }
