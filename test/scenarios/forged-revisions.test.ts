@@ -21,7 +21,7 @@ it.each([
   ['stableRevision', { stableRevision: long }],
   ['canaryRevision with characters of JSON', { canaryStatus: { canaryRevision: 'v2","type":"promote","revision":"v2' } }],
   ['id of a retry', { acceptedActions: { retry: 'x'.repeat(257) } }],
-])('the API server rejects a %s: no user of statuses keeps a pause from the executors with it (G9)', async (_name, status) => {
+])('a %s that no BatchRelease can hold is rejected (G9)', async (_name, status) => {
   stage = await setStage({ nodes: 8, steps })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

@@ -25,7 +25,10 @@ export function withAccessOptions(command: Command, { choosing = false }: { read
     .addOption(new Option('--token <token>', 'refused: every user of the machine can read it in the process list').hideHelp())
     .option('--token-file <path>', 'with --server: file with your token, read for each request; defaults to the token in TRANCHE_TOKEN')
     .option('--allow-http', 'with --server: allow plain HTTP to another machine; so does TRANCHE_ALLOW_HTTP=true')
-    .option('-v, --v <level>', 'verbosity; from 6, print each request to the API server and its response to standard error')
+    .option(
+      '-v, --v <level>',
+      'verbosity; from 6, print a line for each request to the API server to standard error: method, address, status and time',
+    )
     .option('--request-timeout <time>', 'timeout of each request, such as 10s; 0 means one hour', '15s')
   if (choosing)
     command

@@ -5,7 +5,7 @@
  * @see gateway.networking.k8s.io/v1beta1 HTTPHeaderFilter, HTTPRouteMatch
  */
 import { z } from 'zod'
-import { int32, workloadRefSchema } from './fields.ts'
+import { int32 } from './fields.ts'
 
 const headerSchema = z.looseObject({
   name: z.string().meta({ description: 'Name of the header.' }),
@@ -44,13 +44,19 @@ const ingressSchema = z.looseObject({
 
 const gatewaySchema = z.looseObject({ httpRouteName: z.string().optional().meta({ description: 'Name of the HTTPRoute.' }) })
 
+const networkRefSchema = z.object({
+  apiVersion: z.string().meta({ description: 'API group and version of the object.' }),
+  kind: z.string().meta({ description: 'Kind of the object.' }),
+  name: z.string().meta({ description: 'Name of the object, in the same namespace.' }),
+})
+
 /** Objects that route the requests. */
 export const trafficRoutingSchema = z.looseObject({
   service: z.string().meta({ description: 'Name of the Service whose requests are routed.' }),
   gracePeriodSeconds: int32().optional().meta({ default: 3, description: 'Seconds to wait after each change of routes.' }),
   ingress: ingressSchema.optional().meta({ description: 'Ingress that routes the requests.' }),
   gateway: gatewaySchema.optional().meta({ description: 'Gateway that routes the requests.' }),
-  customNetworkRefs: z.array(workloadRefSchema).optional().meta({ description: 'Other objects that route the requests.' }),
+  customNetworkRefs: z.array(networkRefSchema).optional().meta({ description: 'Other objects that route the requests.' }),
 })
 
 function listByName<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
