@@ -23,6 +23,14 @@ const endStories = 'test/scenarios/drain-ends.test.ts'
 export const mutantsOfDrain: readonly Mutant[] = [
   {
     rule: 'Drain',
+    fault: 'a permit whose pod the watches no longer show is taken as in force',
+    file: drainCheck,
+    find: "if (podName === undefined) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }",
+    replace: '',
+    tests: ['packages/clients/node-checks/test/drain-check.test.ts'],
+  },
+  {
+    rule: 'Drain',
     fault: 'a node is drained for a permit that another executor has used already',
     file: 'packages/clients/cluster/src/cordons.ts',
     find: 'return isListed && (await isUnused(client, drained, signal))',

@@ -35,6 +35,33 @@ it('an executor that was frozen before it drained a node evicts nothing there on
   expectKept(stage)
 }, 60_000)
 
+it('an executor whose reads of room were slow evicts nothing from a node that another one has updated (G8, G9)', async () => {
+  const annotations = {
+    'sim.tranche.dev/jitter-ms': '0',
+    'sim.tranche.dev/start-ms': '2000',
+    'sim.tranche.dev/slow-nodes': '^(node-002|node-003|node-004)$',
+    'sim.tranche.dev/slow-ms': '120000',
+  }
+  const policy = { drain: byLabel, nodes: { room: 'Check' as const } }
+  stage = await setDrainStage(undefined, { executors: ['executor-1', 'executor-2'], annotations, policy })
+  // Its watches continue. The first read is for the permit, the second one for the deletion.
+  const late = stage.program('executor-2').process
+  let reads = 0
+  late.freezeBefore(({ method, path }) => method === 'GET' && path.includes(`/nodes/${NODE}`) && ++reads === 2)
+  await stage.setImage('v2')
+  await stage.until('the node is updated and schedulable', isUpdated, 110_000)
+  await makeConsumer(stage, 'web-2', NODE, {}, { labels: labelled })
+  expect(late.held(), 'requests that wait').toBeGreaterThan(0)
+  late.thaw()
+  for (let second = 0; second < 10; second++) {
+    await stage.pass(1_000)
+    expect((await readNode(stage, NODE)).spec?.unschedulable).not.toBe(true)
+    expect(await consumerNames(stage)).toContain('web-2')
+  }
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+}, 60_000)
+
 async function isUpdated(): Promise<boolean> {
   const { spec, metadata } = await readNode(stage, NODE)
   if (spec?.unschedulable === true || metadata.annotations?.['tranche.dev/cordon'] !== undefined) return false

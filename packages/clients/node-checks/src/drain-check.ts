@@ -49,6 +49,8 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
     const drained = permitOn(target, node)
     if (drained === null) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     const podName = nodeInView(cluster.fleet.view(daemonSet), node)?.pods.find(({ uid }) => uid === drained.permit.podUid)?.name
+    // The watches have shown the pod of the permit, so another executor has deleted it since: the target is older than the watches.
+    if (podName === undefined) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
     const reading = await drainer.drain({ node, agent: daemonSet, rules, drained: { ...drained, podName } }, signal)
     if (reading.kind === 'late' && reading.isNews) {
       log.warn({ daemonSet: keyText(keyOf(daemonSet)), node, why: reading.message }, 'updating node that is not drained')

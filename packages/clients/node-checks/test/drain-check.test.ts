@@ -27,6 +27,8 @@ interface World {
   pods: string[]
   /** Uid of the pod of the agent on node a, as the API server has it. */
   agent: string
+  /** Pods of the agent on node a, as the watches show them. */
+  watched: { readonly name: string; readonly uid: string }[]
   /** Mark of a drain on node a. */
   mark: object | null
   readonly check: ReturnType<typeof createDrainCheck>
@@ -36,7 +38,7 @@ function aWorld(trusted: readonly string[] = ['demo']): World {
   const clock = new FakeClock()
   const calls: string[] = []
   const events: string[] = []
-  const world: Omit<World, 'check'> = { clock, calls, events, pods: [], agent: 'p1', mark: null }
+  const world: Omit<World, 'check'> = { clock, calls, events, pods: [], agent: 'p1', watched: [{ name: 'agent-1', uid: 'p1' }], mark: null }
   const client = {
     async get({ plural }: { readonly plural: string }) {
       calls.push(`get ${plural}`)
@@ -53,9 +55,8 @@ function aWorld(trusted: readonly string[] = ['demo']): World {
     },
   } as unknown as KubeClient
   const marked = [{ name: 'a', cordonMark: JSON.stringify({ ...own, ...permit, cordoned: true }) }]
-  const agents = [{ name: 'a', pods: [{ name: 'agent-1', uid: 'p1' }] }] as unknown as readonly NodeView[]
   const cluster = {
-    fleet: { view: () => toFleetView(agents) },
+    fleet: { view: () => toFleetView([{ name: 'a', pods: world.watched }] as unknown as readonly NodeView[]) },
     nodes: { store: { byIndex: (_index: string, uid: string) => (uid === own.uid ? marked : []) } },
   }
   const check = createDrainCheck({
@@ -136,6 +137,16 @@ describe('the check that drains', () => {
     world.agent = 'p1'
     await world.check.check(aTarget(rules), deletion, signal)
     expect(world.calls).toContain('evict')
+  })
+
+  it.each<readonly [string, World['watched']]>([
+    ['has replaced', [{ name: 'agent-2', uid: 'p2' }]],
+    ['has deleted', []],
+  ])('neither cordons the node nor evicts for a pod that another executor %s since the permit was read', async (_done, watched) => {
+    const world = aWorld()
+    Object.assign(world, { pods: ['web'], watched })
+    expect(await world.check.check(aTarget({ ...rules, cordon: true }), deletion, signal)).toEqual({ kind: 'pending', againInMs: 1_000 })
+    expect(world.calls).toEqual([])
   })
 
   it('keeps the pod after its time, and gives no permit while the node rests, with the same words', async () => {
