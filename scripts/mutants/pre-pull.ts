@@ -24,6 +24,14 @@ const judgeTests = 'packages/simulator/recording/test/judges/pre-pull.test.ts'
 export const mutantsOfPrePull: readonly Mutant[] = [
   {
     rule: 'prePull',
+    fault: 'a helper pod that a release needs is swept while a watch is behind',
+    file: prePullCheck,
+    find: 'if (!isNeeded) await helpers?.delete',
+    replace: 'await helpers?.delete',
+    tests: [checkTests],
+  },
+  {
+    rule: 'prePull',
     fault: 'a helper pod may run a program of its image on Windows',
     file: helperPodsPolicy,
     find: 'each(`container.?command.orValue([]) ==',

@@ -26,6 +26,7 @@ import {
   createPrePullCheck,
   createRoomCheck,
   type NodePreparer,
+  readsControl,
 } from '@tranche/node-checks'
 import { createExecutorPass, type ExecutorPort } from '@tranche/partition-executor'
 import { controlledBy } from '@tranche/planner'
@@ -181,7 +182,7 @@ function prepareNodes(options: ExecutorOptions, { client, cluster, clock, log, s
   // A lock keeps other programs off the node before a drain cordons it.
   const preparer = createNodePreparer([
     createRoomCheck({ client, clock, log, isAllowed: options.room === true }),
-    createPrePullCheck({ clock, helpers, controlling }),
+    createPrePullCheck({ clock, helpers, controlling, readsControl: (release, until) => readsControl(client, release, until) }),
     createLockCheck({ cluster, clock, locks, trusted: lockNamespaces, watched: namespaces }),
     createDrainCheck({ client, cluster, clock, log, events, trusted: drainNamespaces, watched: namespaces, setsConditions }),
     // Only a deletion that comes next is remembered.

@@ -21,6 +21,7 @@ import { blocked, type Check, type CheckTarget, limitedWords } from './check.ts'
 import { CHANGED_AGAIN_MS } from './lease-access.ts'
 import { type DrainEvents, recordLateDrain } from './late-drain-event.ts'
 import { isControlling, permitOn, permitsOn } from './permit-on-node.ts'
+import { readsControl } from './reads-control.ts'
 
 /** Dependencies of {@link createDrainCheck}. */
 export interface DrainParts {
@@ -86,8 +87,9 @@ export function createDrainCheck({ client, cluster, clock, log, events, trusted,
     async sweep(signal) {
       async function uncordon(one: CordonedNode): Promise<void> {
         const { permits, isActive } = stateOf(one, cluster)
-        // A pass decides about the permits of a release that controls its DaemonSet.
-        if (!isActive || permits.length === 0) await uncordonNode(client, one.node, permits, signal)
+        // A pass decides about the permits of a release that controls its DaemonSet. The watch of DaemonSets may be behind.
+        if (permits.length > 0 && (isActive || (await readsControl(client, one.mark, signal)))) return
+        await uncordonNode(client, one.node, permits, signal)
       }
       const marked = cordonedNodes(cluster).filter((one) => isWatched(one, watched))
       const left = setsConditions ? leftConditions(cluster) : []

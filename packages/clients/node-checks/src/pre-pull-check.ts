@@ -13,8 +13,14 @@ export interface PrePullParts {
   readonly clock: Clock
   /** Undefined if the installation does not allow helper pods. */
   readonly helpers: HelperPods | undefined
-  /** @returns uids of the BatchReleases that control a DaemonSet */
+  /** @returns uids of the BatchReleases that control a DaemonSet, as the watches show them */
   controlling(): ReadonlySet<string>
+  /**
+   * Reads live whether a BatchRelease controls its DaemonSet.
+   *
+   * @throws if there is no clear response
+   */
+  readsControl(release: HelperPod['release'] & Pick<HelperPod, 'namespace'>, signal: AbortSignal): Promise<boolean>
 }
 
 /** Name of the check in its preparations. */
@@ -35,7 +41,7 @@ const KNOWN_AFTER_MS = 60_000
  * Pulls the new images to a node before its pod is deleted (`prePull`), with a helper pod in which nothing runs. One request creates it and
  * one deletes it; its state comes from a watch. It stays until the old pod is deleted, as evidence for every executor.
  */
-export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts): Check {
+export function createPrePullCheck({ clock, helpers, controlling, readsControl }: PrePullParts): Check {
   const taken = createTakenNames(clock)
   return {
     name: PRE_PULL,
@@ -64,7 +70,12 @@ export function createPrePullCheck({ clock, helpers, controlling }: PrePullParts
     async sweep(signal) {
       const uids = controlling()
       const isLeft = ({ release, createdMs }: HelperPod): boolean => !uids.has(release.uid) && clock.nowMs() - createdMs > KNOWN_AFTER_MS
-      await actOnEach(helpers?.list().filter(isLeft) ?? [], async (pod) => helpers?.delete(pod, signal), signal)
+      async function remove(pod: HelperPod): Promise<void> {
+        // The watch of DaemonSets may be behind for longer.
+        const isNeeded = await readsControl({ ...pod.release, namespace: pod.namespace }, signal)
+        if (!isNeeded) await helpers?.delete(pod, signal)
+      }
+      await actOnEach(helpers?.list().filter(isLeft) ?? [], remove, signal)
     },
   }
 

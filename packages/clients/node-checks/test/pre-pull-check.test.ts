@@ -18,13 +18,24 @@ interface World {
   isSynced: boolean
   hasJustGone: boolean
   controlling: ReadonlySet<string>
+  /** Uids of the BatchReleases that control a DaemonSet, as the API server has them. */
+  live: ReadonlySet<string>
 }
 
 /** @param isAllowed whether the installation allows helper pods */
 function aWorld(isAllowed = true): World {
   const clock = new FakeClock()
   const world: Omit<World, 'check'> = {
-    ...{ clock, calls: [], pods: [], creation: { kind: 'created' }, isSynced: true, hasJustGone: false, controlling: new Set(['release']) },
+    ...{
+      clock,
+      calls: [],
+      pods: [],
+      creation: { kind: 'created' },
+      isSynced: true,
+      hasJustGone: false,
+      controlling: new Set(['release']),
+      live: new Set(['release']),
+    },
   }
   const helpers: HelperPods = {
     start: () => {},
@@ -41,7 +52,10 @@ function aWorld(isAllowed = true): World {
     },
     subscribe: () => {},
   }
-  const check = createPrePullCheck({ clock, helpers: isAllowed ? helpers : undefined, controlling: () => world.controlling })
+  const check = createPrePullCheck({
+    ...{ clock, helpers: isAllowed ? helpers : undefined, controlling: () => world.controlling },
+    readsControl: async ({ uid }) => world.live.has(uid),
+  })
   return Object.assign(world, { check })
 }
 
@@ -288,5 +302,14 @@ describe('a helper pod', () => {
     world.clock.advance(61_000)
     await world.check.sweep(signal)
     expect(world.calls).toEqual(['delete helper-left'])
+  })
+
+  it('is not swept while a watch of DaemonSets is behind, however old the pod is', async () => {
+    const world = aWorld()
+    Object.assign(world, { controlling: new Set() })
+    world.pods = [aPod(world, { kind: 'pulled' })]
+    world.clock.advance(10 * 60_000)
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual([])
   })
 })
