@@ -23,6 +23,22 @@ const endStories = 'test/scenarios/drain-ends.test.ts'
 export const mutantsOfDrain: readonly Mutant[] = [
   {
     rule: 'Drain',
+    fault: 'a node that a user made schedulable is cordoned for another permit of the same pod, with the mark of the earlier one',
+    file: cordonStep,
+    find: 'isOwnCordon(node, mark) : mark.podUid !== drained.permit.podUid',
+    replace: 'isOwnCordon(node, mark) : true',
+    tests: [cordonTests],
+  },
+  {
+    rule: 'Drain',
+    fault: 'a node that a user made schedulable is cordoned for another permit of the same pod, once the mark is gone',
+    file: cordonStep,
+    find: '!isCordoned && !isYielded',
+    replace: '!isCordoned',
+    tests: [drainStories],
+  },
+  {
+    rule: 'Drain',
     fault: 'a permit whose pod the watches no longer show is taken as in force',
     file: drainCheck,
     find: "if (podName === undefined) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }",

@@ -6,13 +6,17 @@ import {
   byLabel,
   consumerNames,
   container,
+  deleteBudget,
   DRIVER,
   expectDrained,
   expectNoMarks,
   labelled,
+  makeBudget,
   makeConsumer,
   makeVolume,
   nodesOf,
+  readNode,
+  setCordon,
   setDrainStage,
   untilCordoned,
 } from './drain-stage.ts'
@@ -109,3 +113,26 @@ async function waiting() {
 async function nodeNames(): Promise<readonly string[]> {
   return (await drive(stage.clock, nodesOf(stage))).map(({ metadata }) => metadata.name)
 }
+
+it('a node that a user makes schedulable in mid-drain stays schedulable when the pod of the agent changes', async () => {
+  stage = await setDrainStage(byLabel)
+  await makeConsumer(stage, 'web', 'node-001', {}, { labels: labelled })
+  await makeBudget(stage)
+  await stage.setImage('v2')
+  await untilCordoned(stage, 'node-001')
+  await setCordon(stage, 'node-001', false)
+  await stage.pass(40_000)
+  for (const scan of ['1', '2']) {
+    const agent = (await stage.pods()).find(({ spec }) => spec?.nodeName === 'node-001')
+    const body = { metadata: { annotations: { 'example.com/scan': scan } } }
+    const key = { namespace: 'demo', name: agent?.metadata.name ?? '' }
+    await drive(stage.clock, stage.client.patch(resourcePaths.pods, key, { type: 'merge', body }))
+    for (let second = 0; second < 60; second++) {
+      await stage.pass(1_000)
+      expect((await readNode(stage, 'node-001')).spec?.unschedulable, `second ${second}`).not.toBe(true)
+    }
+  }
+  await deleteBudget(stage)
+  await untilReleased(stage, 'v2')
+  await expectNoMarks(stage)
+})

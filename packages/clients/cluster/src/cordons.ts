@@ -26,16 +26,28 @@ export type CordonResult =
   /** The permit has ended. */
   | { readonly kind: 'over' }
 
+/** Why a node is cordoned. */
+export interface NodeToCordon {
+  readonly drained: DrainedPermit
+  /** Whether a user made the node schedulable during its drain for an earlier permit. */
+  readonly isYielded: boolean
+}
+
 /**
  * Marks and cordons a node for a permit, by a write that rests on the node as it was read. Before that it reads the permit live, because a
  * process that was frozen may know of one that has ended. A node with the mark of its permit needs no such read: the mark goes with the permit.
  *
  * @throws {KubeStatusError | AppError} if the API server rejects a request, or gives no clear response
  */
-export async function cordonNode(client: KubeClient, name: string, drained: DrainedPermit, signal: AbortSignal): Promise<CordonResult> {
+export async function cordonNode(
+  client: KubeClient,
+  name: string,
+  { drained, isYielded }: NodeToCordon,
+  signal: AbortSignal,
+): Promise<CordonResult> {
   const node = await readNodeOrNull(client, name, signal)
   if (node === null) return { kind: 'done', node }
-  const step: CordonStep = cordonStep(node, drained)
+  const step: CordonStep = cordonStep(node, drained, isYielded)
   if (step.kind === 'taken') return step
   if (step.kind === 'done') return { kind: 'done', node }
   if (!(await isPermitted(client, drained, signal))) return { kind: 'over' }

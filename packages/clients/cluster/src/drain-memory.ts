@@ -31,13 +31,15 @@ export interface DrainProgress {
   readonly againMs: number
   /** Whether it was reported that the node is updated although consumers are on it. */
   readonly isReported: boolean
+  /** Whether a user made the node schedulable in mid-drain: another permit for the pod does not cordon it. */
+  readonly isYielded: boolean
 }
 
-/** Drains of this process. A forgotten one gets its whole time once more; nothing else depends on it. */
+/** Drains of this process. A forgotten one gets its whole time once more, and may be cordoned once more; nothing else depends on it. */
 export interface DrainMemory {
   /**
    * Begins an attempt. A permit whose pod has changed meanwhile (F5) has the time of the one before it: a pod that changes again and again
-   * would else be drained for ever.
+   * would else be drained for ever. Within half a minute, it also leaves schedulable what a user made so.
    */
   progressOf(drain: DrainOfNode): DrainProgress
   /** Keeps the result of an attempt. The next one comes after twice the delay. */
@@ -108,12 +110,13 @@ interface AttemptTimes {
 
 function nextProgress(before: DrainProgress | undefined, permit: DrainProgress['permit'], { atMs, nowMs }: AttemptTimes): DrainProgress {
   if (before?.permit.podUid !== permit.podUid)
-    return { permit, atMs, sinceMs: nowMs, spentMs: 0, refusals: [], againMs: FIRST_AGAIN_MS, isReported: false }
+    return { permit, atMs, sinceMs: nowMs, spentMs: 0, refusals: [], againMs: FIRST_AGAIN_MS, isReported: false, isYielded: false }
   const passedMs = atMs - before.atMs
   if (before.permit.podResourceVersion === permit.podResourceVersion) return { ...before, atMs, spentMs: before.spentMs + passedMs }
   const countedMs = Math.min(LONGEST_GAP_MS, passedMs)
   const sinceMs = before.sinceMs + passedMs - countedMs
-  return { ...before, permit, atMs, sinceMs, spentMs: before.spentMs + countedMs, againMs: FIRST_AGAIN_MS }
+  const isYielded = before.isYielded && passedMs <= LONGEST_GAP_MS
+  return { ...before, permit, atMs, sinceMs, spentMs: before.spentMs + countedMs, againMs: FIRST_AGAIN_MS, isYielded }
 }
 
 function setBounded<T>(map: Map<string, T>, key: string, value: T): void {

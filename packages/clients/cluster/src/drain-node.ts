@@ -1,6 +1,6 @@
 import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { type Consumer, type DrainedPermit, drainText, type EvictionRefusal } from '@tranche/drain'
+import { type Consumer, type DrainedPermit, drainText, type EvictionRefusal, isYieldedToUser } from '@tranche/drain'
 import type { KubeClient } from '@tranche/kube-client'
 import type { Node, OwnerOfObjects } from '@tranche/kube-types'
 import { cordonNode, type CordonResult, isPermitted } from './cordons.ts'
@@ -60,19 +60,21 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
   const consumers = createConsumerReader(client)
   const memory = createDrainMemory(clock)
 
-  async function step(job: NodeToDrain, { spentMs, refusals }: DrainProgress, signal: AbortSignal): Promise<Step> {
+  async function step(job: NodeToDrain, { spentMs, refusals, isYielded: wasYielded }: DrainProgress, signal: AbortSignal): Promise<Step> {
     const { cordon = drainDefaults.cordon, consumers: rules = [], timeout = drainDefaults.timeout } = job.rules
     const isTimeOver = spentMs >= durationMs(timeout)
-    const cordoned = cordon ? await cordonNode(client, job.node, job.drained, signal) : null
+    const cordoned = cordon ? await cordonNode(client, job.node, { drained: job.drained, isYielded: wasYielded }, signal) : null
+    const isYielded = cordoned?.kind === 'done' && cordoned.node !== null ? isYieldedToUser(cordoned.node) : wasYielded
     const why = cordoned === null ? null : whyNot(cordoned)
     if (cordoned?.kind === 'done' && cordoned.node !== null) await showDrain(cordoned.node, job.drained, signal)
-    if (why !== null) return { kind: 'waiting', isTimeOver, refusals, message: why, isTaken: cordoned?.kind === 'taken' }
+    if (why !== null) return { kind: 'waiting', isTimeOver, isYielded, refusals, message: why, isTaken: cordoned?.kind === 'taken' }
     const present = await consumers.read({ ...job, rules }, signal)
     if (present.length === 0) return { kind: 'drained' }
     // The release may have been stopped since the node was marked, and the API server carries out every eviction (G9).
-    if (!isTimeOver && !(await isPermitted(client, job.drained, signal))) return { kind: 'waiting', isTimeOver, refusals, message: OVER }
+    if (!isTimeOver && !(await isPermitted(client, job.drained, signal)))
+      return { kind: 'waiting', isTimeOver, isYielded, refusals, message: OVER }
     const answers = isTimeOver ? refusals : await evictFirst(client, present, refusals, signal)
-    return { kind: 'waiting', isTimeOver, refusals: answers, message: drainText(present, answers) }
+    return { kind: 'waiting', isTimeOver, isYielded, refusals: answers, message: drainText(present, answers) }
   }
 
   async function showDrain(node: Node, drained: DrainedPermit, signal: AbortSignal): Promise<void> {
@@ -94,7 +96,7 @@ export function createNodeDrainer(client: KubeClient, clock: Clock, conditions?:
         return { kind: 'ready' }
       }
       if (!end.isTimeOver) {
-        memory.attempted(job, { ...progress, refusals: end.refusals })
+        memory.attempted(job, { ...progress, refusals: end.refusals, isYielded: end.isYielded })
         const { againMs, sinceMs, spentMs } = progress
         return { kind: 'pending', againMs, sinceMs, spentMs, message: end.message }
       }
@@ -159,6 +161,8 @@ type Step =
   | {
       readonly kind: 'waiting'
       readonly isTimeOver: boolean
+      /** Whether a user made the node schedulable in mid-drain. */
+      readonly isYielded: boolean
       readonly refusals: readonly EvictionRefusal[]
       readonly message: string
       /** Whether another release drains the node. */

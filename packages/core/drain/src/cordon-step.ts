@@ -19,16 +19,19 @@ export type CordonStep =
 /**
  * Decides how a node is cordoned for a permit. A node that is unschedulable without a mark was cordoned by a user, and is never uncordoned.
  * It is marked all the same: once the user makes it schedulable, it is not cordoned again. A node that a user makes schedulable in mid-drain
- * stays schedulable.
+ * stays schedulable, also under another permit for the same pod.
+ *
+ * @param isYielded whether a user made it schedulable during the drain for an earlier permit, whose mark is gone
  */
-export function cordonStep(node: Node, drained: DrainedPermit): CordonStep {
+export function cordonStep(node: Node, drained: DrainedPermit, isYielded = false): CordonStep {
   const mark = cordonMarkOf(node)
   const isCordoned = node.spec?.unschedulable === true
   // The meaning of an unreadable mark is unknown, so the cordon may be that of a user.
-  if (mark === null || mark === undefined) return { kind: 'mark', patch: markPatch(node, toMark(drained, !isCordoned)) }
+  if (mark === null || mark === undefined) return { kind: 'mark', patch: markPatch(node, toMark(drained, !isCordoned && !isYielded)) }
   if (!isMarkOf(mark, drained.release)) return { kind: 'taken', by: mark }
   if (!isMarkFor(mark, drained)) {
-    const isOwn = !isCordoned || isOwnCordon(node, mark)
+    // Another permit for the same pod, which has changed, continues the drain.
+    const isOwn = isCordoned ? isOwnCordon(node, mark) : mark.podUid !== drained.permit.podUid
     return { kind: 'mark', patch: markPatch(node, toMark(drained, isOwn)) }
   }
   if (mark.cordoned && !isOwnCordon(node, mark)) return { kind: 'mark', patch: markPatch(node, toMark(drained, false)) }
@@ -44,6 +47,11 @@ export function uncordonPatch(node: Node): NodePatch | null {
     metadata: { resourceVersion: node.metadata.resourceVersion, annotations: { [CORDON_ANNOTATION]: null } },
     ...(isOwn && { spec: { unschedulable: null } }),
   }
+}
+
+/** Whether the node has a mark, and is schedulable because a user made it so in mid-drain. */
+export function isYieldedToUser(node: Node): boolean {
+  return cordonMarkOf(node)?.cordoned === false && node.spec?.unschedulable !== true
 }
 
 /** Whether the node is unschedulable because of executors alone. A user who has cordoned it since, or also applies the field, keeps it. */

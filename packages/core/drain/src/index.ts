@@ -1,7 +1,7 @@
 export { agentReturn, type ReturnTimes } from './agent-return.ts'
 export { type Consumer, type PodOnNode, claimsOf, consumersOf, isEvictable, needsDrivers } from './consumers.ts'
 export { type CordonMark, cordonMarkOf, type DrainedPermit, isMarkFor, isMarkOf, isSamePermit, parseCordonMark } from './cordon-mark.ts'
-export { type CordonStep, cordonStep, type NodePatch, uncordonPatch } from './cordon-step.ts'
+export { type CordonStep, cordonStep, isYieldedToUser, type NodePatch, uncordonPatch } from './cordon-step.ts'
 export {
   DOWNTIME_WINDOW_MS,
   type Downtime,

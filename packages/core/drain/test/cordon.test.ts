@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 const release = { namespace: 'demo', name: 'node-agent', uid: 'br-1' }
 const drained: DrainedPermit = { release, permit: { podUid: 'p1', podResourceVersion: '7' } }
 const later: DrainedPermit = { release, permit: { podUid: 'p1', podResourceVersion: '9' } }
+const ofNextPod: DrainedPermit = { release, permit: { podUid: 'p2', podResourceVersion: '11' } }
 const ofOther: DrainedPermit = { release: { ...release, name: 'csi', uid: 'br-2' }, permit: drained.permit }
 
 describe('a node', () => {
@@ -51,9 +52,19 @@ describe('a node', () => {
     expect(uncordoned(patched(marked, later))).toEqual({ unschedulable: true })
   })
 
-  it('that is schedulable under an earlier mark is cordoned for a new permit', () => {
+  it('that is schedulable under an earlier mark is cordoned for the permit of another pod', () => {
     const marked = { ...patched(node({ unschedulable: true }), drained), spec: {} }
-    expect(after(marked, later)).toEqual({ schedulable: false, cordoned: true })
+    expect(after(marked, ofNextPod)).toEqual({ schedulable: false, cordoned: true })
+  })
+
+  it.each([
+    ['cordoned before', patched(node({ unschedulable: true }), drained)],
+    ['did not cordon before', patched(node(), drained)],
+  ])('that a user %s and makes schedulable in mid-drain stays schedulable under another permit for the same pod', (_before, marked) => {
+    const renewed = patched({ ...marked, spec: {} }, later)
+    expect(renewed.spec).toEqual({})
+    expect(cordonMarkOf(renewed)).toMatchObject({ podResourceVersion: '9', cordoned: false })
+    expect(uncordoned({ ...renewed, spec: { unschedulable: true } })).toEqual({ unschedulable: true })
   })
 
   it('that another release drains is left to it', () => {
