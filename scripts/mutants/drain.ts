@@ -81,7 +81,7 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'the cordon of a user is taken for an own one',
     file: cordonStep,
-    find: 'toMark(drained, !isCordoned)',
+    find: 'toMark(drained, !isCordoned && !isYielded)',
     replace: 'toMark(drained, true)',
     tests: [cordonTests],
   },
