@@ -46,7 +46,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     fault: 'drained nodes stay cordoned',
     edits: [
       { file: drainCheck, find: 'await uncordonNode(client, node, settled, signal)', replace: 'void settled' },
-      { file: drainCheck, find: 'if (!isActive || permits.length === 0) await', replace: 'if (!isActive && permits.length > 1_000) await' },
+      { file: drainCheck, find: 'await uncordonNode(client, one.node, permits, signal)', replace: 'void permits' },
     ],
     worlds: 'drained',
   },
@@ -54,7 +54,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     guarantee: 'G11',
     fault: 'the cordon of a user is undone after a drain',
     edits: [
-      { file: cordonStep, find: 'toMark(drained, !isCordoned)', replace: 'toMark(drained, true)' },
+      { file: cordonStep, find: 'toMark(drained, !isCordoned && !isYielded)', replace: 'toMark(drained, true)' },
       {
         file: cordonStep,
         find: 'return managers.every((manager) => manager === fieldManagers.executor)',
