@@ -3,6 +3,7 @@ import { type Logger, silentLogger, type TraceContext } from '@tranche/telemetry
 import { createWorkerPool, type JobHandler, type JobQueue, type JobQueueStats, type WorkerOptions, type Worker } from '@tranche/queue'
 import { Queue } from 'bullmq'
 import { checkServer } from './check-redis.ts'
+import { type Bookkeeping, createBookkeeping } from './bookkeeping.ts'
 import { createDelayedKeys, type DelayedKeys } from './delayed-keys.ts'
 import { explainRedisError } from './explain-error.ts'
 import { createKeyTraces, type KeyTraces } from './key-traces.ts'
@@ -91,6 +92,7 @@ interface QueueState {
   readonly delayed: DelayedKeys
   readonly traces: KeyTraces
   readonly stuck: StuckJobs
+  readonly bookkeeping: Bookkeeping
   readonly pool: ReturnType<typeof createWorkerPool<JobHandler>>
   readonly workers: Set<RedisWorker>
   closed: boolean
@@ -108,6 +110,7 @@ function openQueue(options: BullmqQueueOptions): QueueState {
   })
   // The caller receives every error, and the outage watcher receives connection errors.
   queue.on('error', () => {})
+  const bookkeeping = createBookkeeping({ client, toKey: (type) => queue.toKey(type), log })
   const delayed = createDelayedKeys({
     client,
     names: { due: queue.toKey('due'), failures: queue.toKey('failures') },
@@ -116,9 +119,10 @@ function openQueue(options: BullmqQueueOptions): QueueState {
     backOffMaxMs: options.backOffMaxMs ?? 30_000,
     lookMs: timing.lookMs,
     onDue: (key) => addJob(state, key),
+    onFault: (error) => void bookkeeping.repairAfter(error),
   })
   const state: QueueState = {
-    ...{ redis, clock, log, prefix, timing, client, queue, delayed },
+    ...{ redis, clock, log, prefix, timing, client, queue, delayed, bookkeeping },
     ...{ traces: createKeyTraces(client, (name) => queue.toKey(name)), stuck: createStuckJobs(client, (type) => queue.toKey(type)) },
     onTaken: options.onTaken ?? (() => {}),
     withTraces: options.withTraces ?? false,
@@ -140,10 +144,11 @@ function openQueue(options: BullmqQueueOptions): QueueState {
 /** Runs a call that a caller waits for: dropped after close, and refused after a timeout. */
 function call(state: QueueState, send: () => Promise<void>): Promise<void> {
   if (state.closed) return Promise.resolve()
-  const { redis, clock, timing, queue, client } = state
+  const { redis, clock, timing, queue, client, bookkeeping } = state
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown): void => {
       timer.cancel()
+      void bookkeeping.repairAfter(error)
       reject(explainRedisError(error, redis))
     }
     const timer = clock.setTimer(timing.callMs, () => refuse(new Error(`no answer within ${timing.callMs / 1000} s`)))
@@ -167,9 +172,9 @@ async function addJob({ queue, stuck, traces }: QueueState, key: string, trace?:
 function startWorker(state: QueueState, handler: JobHandler, { concurrency }: WorkerOptions): Worker {
   if (!(concurrency >= 1)) throw new Error(`concurrency must be at least 1, not ${concurrency}`)
   if (state.closed) throw new Error('the queue is closed')
-  const { redis, clock, log, prefix, timing, delayed, onTaken } = state
+  const { redis, clock, log, prefix, timing, delayed, bookkeeping, onTaken } = state
   const worker = startRedisWorker({
-    ...{ prefix, concurrency, delayed, timing, onTaken, clock, log },
+    ...{ prefix, concurrency, delayed, bookkeeping, timing, onTaken, clock, log },
     traces: state.withTraces ? state.traces : undefined,
     name: QUEUE_NAME,
     client: createWorkerClient(redis, timing.blockMs + timing.silenceMs),

@@ -52,7 +52,12 @@ export interface DelayedKeysOptions {
   readonly lookMs: number
   /** Enqueues a due key; may reject. */
   readonly onDue: (key: string) => Promise<void>
+  /** Called when scanning fails, with the error. */
+  readonly onFault: (error: unknown) => void
 }
+
+/** Maximum length of a key in characters: a namespace and a name, which DNS bounds. */
+export const LONGEST_KEY = 512
 
 /** Validity of a claim, and wait after an error, in milliseconds. */
 const CLAIM_MS = 5_000
@@ -73,14 +78,21 @@ export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
     timer?.timer.cancel()
     timer = { atMs, timer: clock.setTimer(delayMs, () => void look()) }
   }
+  // No run would forget a member that is no key, so it would come back again and again.
+  const takeUp = async (member: Buffer): Promise<void> => {
+    const key = member.toString()
+    if (key.length <= LONGEST_KEY && member.equals(Buffer.from(key))) return options.onDue(key)
+    await options.client.zrem(names.due, member)
+  }
   const look = async (): Promise<void> => {
     timer = null
     try {
-      const [due, nextMs] = await calls.trancheTakeDue(names.due, CLAIM_MS, MOST_AT_A_TIME)
+      const [due, nextMs] = await calls.trancheTakeDueBuffer(names.due, CLAIM_MS, MOST_AT_A_TIME)
       if (stopped) return
       if (nextMs >= 0) lookIn(nextMs)
-      await Promise.all(due.map(options.onDue))
-    } catch {
+      await Promise.all(due.map(takeUp))
+    } catch (error) {
+      options.onFault(error)
       lookIn(RETRY_MS)
     }
     if (watchesAll) lookIn(options.lookMs)
@@ -123,7 +135,7 @@ export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
 /** Lua scripts as ioredis exposes them once defined. */
 interface Scripts {
   trancheDelay(due: string, key: string, delayMs: number): Promise<unknown>
-  trancheTakeDue(due: string, claimMs: number, most: number): Promise<readonly [due: readonly string[], nextMs: number]>
+  trancheTakeDueBuffer(due: string, claimMs: number, most: number): Promise<readonly [due: readonly Buffer[], nextMs: number]>
   trancheNoteEnd(
     due: string,
     failures: string,
@@ -149,11 +161,16 @@ local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 if #next == 0 then return { due, -1 } end
 return { due, math.max(0, next[2] - now) }`
 
+/** A number of failures that another writer has spoilt begins at one again. */
 const noteEndScript = `${nowMs}
 local failures = 0
 local again = tonumber(ARGV[3])
 if ARGV[2] == '1' then
-  failures = redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
+  failures = redis.pcall('HINCRBY', KEYS[2], ARGV[1], 1)
+  if type(failures) ~= 'number' or failures < 1 then
+    failures = 1
+    redis.call('HSET', KEYS[2], ARGV[1], 1)
+  end
   again = math.min(tonumber(ARGV[5]), ARGV[4] * 2 ^ math.min(failures - 1, 40))
 else
   redis.call('HDEL', KEYS[2], ARGV[1])

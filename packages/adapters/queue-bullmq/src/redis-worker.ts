@@ -3,7 +3,8 @@ import type { Logger } from '@tranche/telemetry'
 import type { JobHandler, JobNote, PoolWorker } from '@tranche/queue'
 import { type Job, Worker as BullWorker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import type { DelayedKeys, RunEnd } from './delayed-keys.ts'
+import { type Bookkeeping, isReply } from './bookkeeping.ts'
+import { type DelayedKeys, LONGEST_KEY, type RunEnd } from './delayed-keys.ts'
 import type { KeyTraces } from './key-traces.ts'
 
 /** Content of a job: the key, nothing else. */
@@ -22,6 +23,7 @@ export interface RedisWorkerOptions {
   readonly member: PoolWorker<JobHandler>
   readonly concurrency: number
   readonly delayed: DelayedKeys
+  readonly bookkeeping: Bookkeeping
   /** Undefined if runs receive no traces. */
   readonly traces: KeyTraces | undefined
   /** Enqueues a key, even after close. */
@@ -147,9 +149,6 @@ async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   await noteEnd(state, key, ended)
 }
 
-/** Maximum length of a key in characters: a namespace and a name, which DNS bounds. */
-const LONGEST_KEY = 512
-
 /** Validates the job's data, because another writer may have put anything into Redis. */
 function keyOf({ data }: Job<unknown>): string | undefined {
   const key = typeof data === 'object' && data !== null && 'key' in data ? data.key : undefined
@@ -180,16 +179,22 @@ async function run(state: WorkerState, { key, lost }: Taken, note: JobNote): Pro
   }
 }
 
-/** Records the end of a run. Retries while Redis is unavailable: the key stays locked, and no other process could take it anyway. */
+/**
+ * Records the end of a run. Retries while Redis is unavailable: the key stays locked, and no other process could take it anyway. Where Redis
+ * refuses, broken bookkeeping is repaired, because the key would otherwise occupy the worker for ever.
+ */
 async function noteEnd(state: WorkerState, key: string, { end, error }: Ended): Promise<void> {
-  for (;;)
+  for (let isReported = false; ; )
     try {
       const { failures, againMs } = await state.delayed.noteEnd(key, end)
       if (error !== undefined) state.log.warn({ key, attempt: failures, recheckAfterMs: againMs, err: error }, 'job failed')
       return
     } catch (unreachable) {
       if (state.closing.signal.aborted) return
-      state.log.debug({ key, err: state.explain(unreachable) }, 'could not record the end of a job')
+      const refused = isReply(unreachable)
+      state.log[refused && !isReported ? 'warn' : 'debug']({ key, err: state.explain(unreachable) }, 'could not record the end of a job')
+      isReported ||= refused
+      await state.bookkeeping.repairAfter(unreachable)
       await sleep(state.clock, NOTE_RETRY_MS, state.closing.signal).catch(() => {})
     }
 }
@@ -205,11 +210,12 @@ function loseLock({ taken, log }: WorkerState, jobId: string): void {
  * Pauses the worker after each refused command (a replica, no memory, no permission), which BullMQ would otherwise repeat at once and
  * forever. Connection errors need no pause: {@link watchOutages} logs them, and the connection waits by itself.
  */
-function coolAfterErrors(worker: BullWorker<JobData>, { clock, closing, explain, log }: WorkerState): { stop(): void } {
+function coolAfterErrors(worker: BullWorker<JobData>, { bookkeeping, clock, closing, explain, log }: WorkerState): { stop(): void } {
   let cooling: Timer | null = null
   worker.on('error', (error) => {
     log.debug({ err: explain(error) }, 'the worker had an error')
-    if (error.name !== 'ReplyError' || cooling !== null || closing.signal.aborted) return
+    void bookkeeping.repairAfter(error)
+    if (!isReply(error) || cooling !== null || closing.signal.aborted) return
     void worker.pause(true)
     cooling = clock.setTimer(COOL_MS, () => {
       cooling = null

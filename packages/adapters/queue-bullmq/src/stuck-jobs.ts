@@ -25,7 +25,7 @@ export function createStuckJobs(client: Redis, toKey: (type: string) => string):
     async remove(deduplicationId) {
       const lists = ['wait', 'active', 'paused'].map(toKey)
       const standing = [toKey(`de:${deduplicationId}`), toKey(`dn:${deduplicationId}`)]
-      await trancheRemoveStuck.call(client, ...standing, ...lists, toKey(''))
+      await trancheRemoveStuck.call(client, ...standing, ...lists, toKey(''), 'string', 'hash')
     },
   }
 }
@@ -34,7 +34,12 @@ interface Script {
   trancheRemoveStuck(...keysAndPrefix: readonly string[]): Promise<unknown>
 }
 
-const removeStuckScript = `local id = redis.call('GET', KEYS[1])
+/** A mark of another type, which another writer left, would make every enqueue of its key fail. */
+const removeStuckScript = `for mark = 1, 2 do
+  local is = redis.call('TYPE', KEYS[mark]).ok
+  if is ~= 'none' and is ~= ARGV[mark + 1] then redis.call('DEL', KEYS[mark]) end
+end
+local id = redis.call('GET', KEYS[1])
 if not id then return end
 for list = 3, 5 do
   if redis.call('LPOS', KEYS[list], id) then return end
