@@ -131,6 +131,15 @@ describe('loadKubeConfig', () => {
     expect(await loadKubeConfig({ clock, env })).toMatchObject({ context: 'first' })
   })
 
+  it('finds the relative files and the relative plugin of a later file in its own folder', async () => {
+    const env = { KUBECONFIG: [writeText('contexts: []\nclusters: []\nusers: []\n'), writeApart('later')].join(delimiter) }
+    writePlugin(folder, 'of the first')
+    writePlugin(join(folder, 'later'), 'of the later')
+    const cluster = await loadKubeConfig({ clock, env })
+    expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer of the later' })
+    expect((await cluster.credentials()).ca).toBe('of the later')
+  })
+
   it('reads the file in the home folder if KUBECONFIG names none', async () => {
     const home = mkdtempSync(join(folder, 'home-'))
     mkdirSync(join(home, '.kube'))
@@ -233,6 +242,28 @@ function writeText(text: string): string {
   const path = join(folder, `config-${files++}`)
   writeFileSync(path, text)
   return path
+}
+
+/** A kubeconfig in a folder of its own, whose user has a plugin beside it. */
+function writeApart(name: string): string {
+  mkdirSync(join(folder, name))
+  const path = join(folder, name, 'config')
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' }
+  const config = {
+    clusters: [{ name: 'apart', cluster: { server: 'https://127.0.0.1:6443', 'certificate-authority': 'ca.pem' } }],
+    users: [{ name: 'apart', user: { exec } }],
+    contexts: [{ name: 'apart', context: { cluster: 'apart', user: 'apart' } }],
+    'current-context': 'apart',
+  }
+  writeFileSync(path, JSON.stringify(config))
+  return path
+}
+
+/** A plugin that returns a token, and an authority of the same text. */
+function writePlugin(where: string, token: string): void {
+  const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } }
+  writeFileSync(join(where, 'plugin'), `#!/bin/sh\necho '${JSON.stringify(credential)}'\n`, { mode: 0o755 })
+  writeFileSync(join(where, 'ca.pem'), token)
 }
 
 /** A kubeconfig with two contexts. JSON is YAML. */

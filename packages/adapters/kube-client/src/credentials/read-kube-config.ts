@@ -30,7 +30,7 @@ export interface ReadKubeConfig {
   readonly config: KubeConfig
   /** The file or files, for messages. */
   readonly origin: string
-  /** Folder that relative commands are relative to. */
+  /** Folder of the file that has the user, which its relative command is relative to. */
   readonly folder: string
   readonly context: string
   readonly namespace: string
@@ -57,8 +57,8 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
   const found = findOrigin(choice)
   const { KubeConfig } = await import('@kubernetes/client-node')
   const config = new KubeConfig()
-  if (found.kind === 'account') config.loadFromCluster()
-  else readFiles(config, () => new KubeConfig(), found.paths)
+  const fileOf = found.kind === 'account' ? null : readFiles(config, () => new KubeConfig(), found.paths)
+  if (fileOf === null) config.loadFromCluster()
   const origin = nameOf(found)
   const context = chooseContext(config, choice.context, origin)
   choosePart(config, { part: 'cluster', wanted: choice.cluster, origin })
@@ -68,7 +68,7 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
   return {
     config,
     origin,
-    folder: found.kind === 'account' ? '' : dirname(found.paths[0]!),
+    folder: dirname(fileOf?.get(user?.name ?? '') ?? ''),
     context,
     namespace: config.getContextObject(context)?.namespace ?? 'default',
     cluster: usableCluster(config, context, origin),
@@ -145,13 +145,20 @@ function nameOf(origin: Origin): string {
   return origin.kind === 'account' ? ACCOUNT_TOKEN_PATH : origin.paths.join(delimiter)
 }
 
-/** Reads the files in order; earlier files win. */
-function readFiles(config: KubeConfig, create: () => KubeConfig, paths: readonly string[]): void {
+/**
+ * Reads the files in order; earlier files win.
+ *
+ * @returns the file of each user, by name
+ */
+function readFiles(config: KubeConfig, create: () => KubeConfig, paths: readonly string[]): ReadonlyMap<string, string> {
+  const fileOf = new Map<string, string>()
   for (const [index, path] of paths.entries()) {
     const part = index === 0 ? config : create()
     readFile(part, path)
+    for (const { name } of part.getUsers()) fileOf.set(name, path)
     if (part !== config) merge(config, part, path)
   }
+  return fileOf
 }
 
 function readFile(config: KubeConfig, path: string): void {
