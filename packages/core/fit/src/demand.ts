@@ -21,9 +21,11 @@ export interface Demand {
   readonly hostPorts: readonly HostPort[]
 }
 
-type Quantities = Readonly<Record<string, string>>
+/** Amounts as an API server writes them, by resource name. */
+export type Quantities = Readonly<Record<string, string>>
 
 interface DemandingContainer {
+  readonly name?: string
   readonly restartPolicy?: string
   readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities }
   readonly ports?: readonly ContainerPort[]

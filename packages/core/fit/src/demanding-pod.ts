@@ -1,5 +1,6 @@
 import type { Pod } from '@tranche/kube-types'
 import { type DemandingSpec, demandOf } from './demand.ts'
+import { withHeldResources } from './held-resources.ts'
 import type { DemandingPod } from './room.ts'
 
 /** Spec of a pod with what a scheduler reads of it. */
@@ -14,7 +15,7 @@ export function specOf({ spec }: { readonly spec?: unknown }): ScheduledSpec {
 export function toDemandingPod(pod: Pod): DemandingPod {
   const { namespace = '', name, uid } = pod.metadata
   const spec = specOf(pod)
-  return { namespace, name, uid, priority: spec.priority ?? 0, demand: demandOf(spec) }
+  return { namespace, name, uid, priority: spec.priority ?? 0, demand: demandOf(withHeldResources(spec, pod)) }
 }
 
 /** Whether a pod takes nothing of its node any more. */
