@@ -150,4 +150,12 @@ export const mutantsOfDowntime: readonly Mutant[] = [
     replace: 'Math.max(stampedMs + minReadyMs, createdMs)',
     tests: [returnTests],
   },
+  {
+    rule: 'Downtime',
+    fault: 'a Lease that no watch shows is waited for without a word',
+    file: downtimeCheck,
+    find: "written.kind === 'taken' && !this.#taken.isTakenForLong(name)",
+    replace: "written.kind === 'taken'",
+    tests: [checkTests],
+  },
 ]

@@ -1,5 +1,6 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
+import { DOWNTIME_LABEL, type Lease, LEASE_NAMESPACE } from '@tranche/kube-types'
 import { ApiStatusError } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DAY, HOUR, memories, memoryWrites, perDay, setDowntimeStage, untilBlocked, untilClosed } from './downtime-stage.ts'
@@ -154,6 +155,25 @@ describe('a release whose policy limits downtime', () => {
     const { status } = await drive(stage.clock, stage.client.get<ReleasePolicy>(resourcePaths.releasePolicies, policyKey))
     expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Usable', status: 'False', reason: 'DowntimeNotAllowed' }))
     expect(await drive(stage.clock, nodesOn(stage, 'v1'))).toHaveLength(3)
+  })
+
+  it('names the Lease that has lost its label, so that the watch does not show it', async () => {
+    stage = await setDowntimeStage({ policy: perDay('10m') })
+    await stage.setImage('v2')
+    await untilReleased(stage, 'v2')
+    await untilClosed(stage)
+    const { client, clock } = stage
+    const leases = await drive(
+      clock,
+      client.list<Lease>(resourcePaths.leases, { namespace: LEASE_NAMESPACE, labelSelector: DOWNTIME_LABEL }),
+    )
+    const body = { metadata: { labels: { [DOWNTIME_LABEL]: null } } }
+    for (const { metadata } of leases.items)
+      await drive(clock, client.patch(resourcePaths.leases, { namespace: LEASE_NAMESPACE, name: metadata.name }, { type: 'merge', body }))
+    await stage.setImage('v3')
+    await untilWaiting('DowntimeFailed')
+    const { message = '' } = await waiting()
+    expect(leases.items.some(({ metadata }) => message.includes(`the Lease ${metadata.name} exists`))).toBe(true)
   })
 
   it('keeps the old pods while the right to write Leases is missing, and rolls back without it', async () => {

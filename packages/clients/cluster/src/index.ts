@@ -21,7 +21,7 @@ export {
 export { type HelperCreation, type HelperPods, type HelperPodsOptions, watchHelperPods } from './helper-pods.ts'
 export type { LeaseWatchOptions, LeaseWrite } from './leases/lease-writes.ts'
 export { type NodeLocks, watchNodeLocks } from './leases/node-locks.ts'
-export { type NodeDowntimes, watchNodeDowntimes } from './leases/node-downtimes.ts'
+export { type DowntimeWrite, type NodeDowntimes, watchNodeDowntimes } from './leases/node-downtimes.ts'
 export { readNodes } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { createRoomReader, type RoomReader } from './read-room.ts'

@@ -80,7 +80,7 @@ it('a downtime that another process has created meanwhile is not created again',
   const [lease] = await leases()
   await drive(memories.forget(memories.get(agent)!, ending.signal))
   await drive(client.create(resourcePaths.leases, { ...lease!, metadata: { ...lease!.metadata, resourceVersion: undefined } } as never))
-  expect(await write(over)).toEqual({ kind: 'changed' })
+  expect(await write(over)).toEqual({ kind: 'taken' })
 })
 
 it('a downtime whose Lease a user has deleted is created again', async () => {

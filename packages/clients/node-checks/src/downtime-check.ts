@@ -8,6 +8,7 @@ import {
   DOWNTIME_WINDOW_MS,
   downtimeBegun,
   downtimeEnded,
+  downtimeName,
   type Downtimes,
   type NodeAgent,
   type NodeDowntime,
@@ -21,6 +22,7 @@ import { actOnEach } from './act-on-each.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
 import { CHANGED_AGAIN_MS, createLeaseAccess, type LeaseAccess } from './lease-access.ts'
 import { isControlling, isPermitOver, permitOn } from './permit-on-node.ts'
+import { createTakenNames, type TakenNames } from './taken-names.ts'
 
 /** Dependencies of {@link createDowntimeCheck}. */
 export interface DowntimeParts {
@@ -52,10 +54,13 @@ class DowntimeCheck implements Check {
   readonly name = DOWNTIME
   readonly #parts: DowntimeParts
   readonly #access: LeaseAccess
+  /** Names of Leases. */
+  readonly #taken: TakenNames
 
   constructor(parts: DowntimeParts) {
     this.#parts = parts
     this.#access = createLeaseAccess(parts.clock, 'DowntimeFailed')
+    this.#taken = createTakenNames(parts.clock)
   }
 
   rules({ release }: CheckTarget): PreparationRules | undefined {
@@ -140,8 +145,14 @@ class DowntimeCheck implements Check {
     const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
     const written = await downtimes.write({ agent, nodeUid, downtimes: begun }, signal)
     if (written.kind === 'changed') return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
-    if (written.kind === 'done') return READY
-    const message = `its downtime cannot be written in namespace ${downtimes.namespace}: ${written.message}`
+    const name = downtimeName(agent)
+    if (written.kind === 'taken' && !this.#taken.isTakenForLong(name)) return { kind: 'pending', againInMs: CHANGED_AGAIN_MS }
+    if (written.kind === 'done') {
+      this.#taken.forget(name)
+      return READY
+    }
+    const why = written.kind === 'taken' ? `the Lease ${name} exists, but is no memory of downtime; delete it` : written.message
+    const message = `its downtime cannot be written in namespace ${downtimes.namespace}: ${why}`
     this.#access.failed(node, message)
     return blocked('DowntimeFailed', message)
   }

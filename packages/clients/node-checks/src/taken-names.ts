@@ -7,7 +7,7 @@ const TAKEN_MS = 60_000
 const FORGOTTEN_MS = 600_000
 
 /**
- * Names of pods to create that other pods have, and since when. Only words depend on it. It holds the names that were asked for in the last ten
+ * Names of objects to create that other objects have, and since when. Only words depend on it. It holds the names that were asked for in the last ten
  * minutes.
  */
 export interface TakenNames {

@@ -1,5 +1,5 @@
 import { FakeClock } from '@tranche/clock'
-import type { LeaseWrite, NodeDowntimes, WatchedCluster } from '@tranche/cluster'
+import type { DowntimeWrite, NodeDowntimes, WatchedCluster } from '@tranche/cluster'
 import type { Downtimes, DowntimeWanted, NodeDowntime } from '@tranche/drain'
 import { describe, expect, it } from 'vitest'
 import type { Check, CheckTarget } from '../src/check.ts'
@@ -20,7 +20,7 @@ interface World {
   readonly calls: string[]
   readonly wanted: DowntimeWanted[]
   memory: NodeDowntime | null
-  answer: LeaseWrite | Error
+  answer: DowntimeWrite | Error
   isSynced: boolean
   position: string
   /** Pods of the DaemonSet on node a. */
@@ -210,6 +210,22 @@ describe('a node under downtime.perDay', () => {
     world.answer = { kind: 'changed' }
     expect(await world.check.check(aTarget(), deletion, signal)).toMatchObject({ kind: 'pending' })
     expect(await world.check.check(aTarget(undefined, []), deletion, signal)).toMatchObject({ kind: 'pending' })
+  })
+
+  it('is blocked after a minute in which a Lease of the name exists that is no memory, until it is gone', async () => {
+    const world = aWorld()
+    world.answer = { kind: 'taken' }
+    const asked = (): ReturnType<Check['check']> => world.check.check(aTarget(), deletion, signal)
+    expect(await asked()).toEqual({ kind: 'pending', againInMs: 1_000 })
+    world.clock.advance(MINUTE)
+    const message = expect.stringMatching(/in namespace tranche: the Lease \S+ exists, but is no memory of downtime; delete it$/)
+    expect(await asked()).toMatchObject({ kind: 'blocked', reason: 'DowntimeFailed', message })
+    world.answer = { kind: 'done' }
+    world.clock.advance(MINUTE)
+    expect(await asked()).toMatchObject({ kind: 'ready' })
+    world.memory = null
+    world.answer = { kind: 'taken' }
+    expect(await asked()).toEqual({ kind: 'pending', againInMs: 1_000 })
   })
 
   it('waits until the memories are read, and says so after half a minute', async () => {

@@ -1,8 +1,14 @@
 import { downtimeBody, downtimeName, type DowntimeWanted, type NodeAgent, type NodeDowntime, toNodeDowntime } from '@tranche/drain'
-import { createReflector, isNotFound, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
+import { createReflector, isAlreadyExists, isNotFound, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import { DOWNTIME_LABEL, type Lease, type ObjectKey } from '@tranche/kube-types'
 import { createOwnWrites, type OwnWrites } from '../own-writes.ts'
 import { deleteLease, type LeaseWatchOptions, type LeaseWrite, toLeaseWrite, writeLease } from './lease-writes.ts'
+
+/** Result of a write of a memory. */
+export type DowntimeWrite =
+  | LeaseWrite
+  /** A Lease of its name exists, which was not shown as a memory: it is new, or its label or its contents are those of something else. */
+  | { readonly kind: 'taken' }
 
 /** Memories of downtimes, as one process sees them: one watch for all, and its own writes at once. */
 export interface NodeDowntimes {
@@ -16,7 +22,7 @@ export interface NodeDowntimes {
   /** @returns all memories, or those with an open downtime of one BatchRelease, by its uid */
   list(releaseUid?: string): readonly NodeDowntime[]
   /** One request, which rests on the memory as {@link get} shows it. @throws if there is no clear response */
-  write(wanted: DowntimeWanted, signal: AbortSignal): Promise<LeaseWrite>
+  write(wanted: DowntimeWanted, signal: AbortSignal): Promise<DowntimeWrite>
   /** One request, which rests on this version of the memory. @throws if there is no clear response */
   forget(memory: NodeDowntime, signal: AbortSignal): Promise<void>
 }
@@ -66,7 +72,7 @@ class WatchedDowntimes implements NodeDowntimes {
     return [...shown.filter((one) => !unseen.has(downtimeName(one))), ...own]
   }
 
-  async write(wanted: DowntimeWanted, signal: AbortSignal): Promise<LeaseWrite> {
+  async write(wanted: DowntimeWanted, signal: AbortSignal): Promise<DowntimeWrite> {
     const before = this.get(wanted.agent)
     const name = downtimeName(wanted.agent)
     const body = downtimeBody(before, wanted)
@@ -77,7 +83,7 @@ class WatchedDowntimes implements NodeDowntimes {
     } catch (error) {
       // Only the watch shows a later one.
       if (isNotFound(error)) this.#written.forget(name)
-      return toLeaseWrite(error, before !== null)
+      return isAlreadyExists(error) ? { kind: 'taken' } : toLeaseWrite(error, before !== null)
     }
   }
 
