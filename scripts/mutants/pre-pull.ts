@@ -334,4 +334,12 @@ export const mutantsOfPrePull: readonly Mutant[] = [
     replace: "if (pods.hasJustGone(manifest.metadata) && node === '') return",
     tests: [checkTests],
   },
+  {
+    rule: 'G6',
+    fault: 'a pod in resize counts without what is allocated to it',
+    file: 'packages/core/fit/src/held-resources.ts',
+    find: '[has?.allocatedResources, has?.resources?.requests]',
+    replace: '[has?.resources?.requests]',
+    tests: ['packages/core/fit/test/held-resources.test.ts'],
+  },
 ]

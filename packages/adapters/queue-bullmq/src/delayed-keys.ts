@@ -78,19 +78,13 @@ export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
     timer?.timer.cancel()
     timer = { atMs, timer: clock.setTimer(delayMs, () => void look()) }
   }
-  // No run would forget a member that is no key, so it would come back again and again.
-  const takeUp = async (member: Buffer): Promise<void> => {
-    const key = member.toString()
-    if (key.length <= LONGEST_KEY && member.equals(Buffer.from(key))) return options.onDue(key)
-    await options.client.zrem(names.due, member)
-  }
   const look = async (): Promise<void> => {
     timer = null
     try {
       const [due, nextMs] = await calls.trancheTakeDueBuffer(names.due, CLAIM_MS, MOST_AT_A_TIME)
       if (stopped) return
       if (nextMs >= 0) lookIn(nextMs)
-      await Promise.all(due.map(takeUp))
+      await Promise.all(due.map((member) => takeUp(options, member)))
     } catch (error) {
       options.onFault(error)
       lookIn(RETRY_MS)
@@ -130,6 +124,13 @@ export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
       timer?.timer.cancel()
     },
   }
+}
+
+/** Enqueues a due key. A member that is no key is deleted: no run would forget it, so it would come back again and again. */
+async function takeUp({ client, names, onDue }: DelayedKeysOptions, member: Buffer): Promise<void> {
+  const key = member.toString()
+  if (key.length <= LONGEST_KEY && member.equals(Buffer.from(key))) return onDue(key)
+  await client.zrem(names.due, member)
 }
 
 /** Lua scripts as ioredis exposes them once defined. */

@@ -22,7 +22,7 @@ describe.skipIf(isRedisMissing)('the queue, beside another writer of Redis', () 
     },
   )
 
-  it.each(['due', 'failures'])('deletes a broken %s, names it in the log, and goes on', async (item) => {
+  it.each(['due', 'failures'])('deletes a broken %s, names it in the log, and continues', async (item) => {
     const redis = await testRedis()
     const lines: Line[] = []
     const queue = openQueue(redis.settings, 'broken', { timing: quick, lines })
