@@ -66,6 +66,26 @@ describe('the batch', () => {
   )
 })
 
+describe('a dead node that was moved to the revision, to which a rollback returns,', () => {
+  const stable = { 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }
+  const dies = (s: Script): Script => s.annotate(stable).node('d', { ready: 'Unknown' }).pod("d1'", { ready: false }).seen().wait(2_000)
+  const ended = (s: Script): Script => s.order({}, { verb: 'delete', type: 'DELETED' })
+  const begun = { state: 'open', epoch: 2, generation: 1, revision: 'v2', partition: 2, limit: 2 }
+  judgeEach(
+    'G3',
+    [
+      ['counts in the batch of the release that moved it', (s) => dies(s).record({}, 'a1 b1').seen().wait(1).del('a1').del('b1'), ['G3 b']],
+      ['does not count in that of a later release', (s) => dies(ended(s)).record(begun, 'a1 b1').seen().wait(1).del('a1').del('b1'), []],
+      [
+        'counts in that of a later release while it is alive',
+        (s) => ended(s).annotate(stable).record(begun, 'a1 b1').seen().wait(1).del('a1').del('b1'),
+        ['G3 b'],
+      ],
+    ],
+    { begin: () => fleet().record({ partition: 2 }).seen().wait(1).del('d1').replace('d1').seen().wait(1) },
+  )
+})
+
 describe('the aim', () => {
   judgeEach('G4', [
     ['must be an old pod as permitted', (s) => s.del('a1'), []],
