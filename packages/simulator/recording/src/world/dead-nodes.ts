@@ -63,7 +63,8 @@ class OutagesOfNodes implements DeadNodes {
     const outage = this.#outages.get(node.name)
     if (node.node === undefined || outage === undefined || !this.#mayLookUntouched(node, deletion)) return neither
     if (!this.#observations.hasSeen(decision, outage.by)) return { may: true, must: false }
-    const isOld = this.#isKnownToBeOld(node, deletion)
+    // A node that died in its update counts against the budget, and not as one that was dead before.
+    const isOld = this.#isKnownToBeOld(node, deletion) && !deletion.daemonSet.inFlight.has(node)
     if (isInMaintenance(node.node) || node.node.ready === 'Unknown') return { may: true, must: isOld }
     if (node.node.ready !== 'False') return neither
     const seenMs = this.#observations.deliveredAtMs(decision.actor, outage.by)

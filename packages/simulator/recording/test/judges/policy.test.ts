@@ -61,6 +61,17 @@ describe('nodes that died before their update', () => {
     'G1',
     [
       [
+        'are not more than exempt because of a node that died in its update, which counts as down',
+        (s) => s.del('c1').node('c', { ready: 'Unknown' }).gone('c1').pod("c1'", { ready: false }).seen().wait(2_000).del('a1').del('b1'),
+        ['G1 b'],
+      ],
+    ],
+    { begin: dead({ exempt: 1 }) },
+  )
+  judgeEach(
+    'G1',
+    [
+      [
         'all count as down if more are dead than the policy exempts',
         (s) => s.node('c', { ready: 'Unknown' }).pod('c1', { ready: false }).seen().wait(2_000).del('a1'),
         ['G1 a'],
