@@ -23,9 +23,11 @@ const pinnedStrategy = 'test/scenarios/pinned-strategy.test.ts'
 const pinner = 'packages/shells/controllers/src/pins/pinner.ts'
 const attemptPins = 'packages/shells/controllers/src/pins/attempt-pins.ts'
 const pinPort = 'apps/controller/src/ports/pin/pin-port.ts'
+const compareCopies = 'apps/controller/src/ports/pin/compare-copies.ts'
 const pinView = 'apps/controller/src/ports/pin/read-pin-view.ts'
 const listCopies = 'apps/controller/src/ports/pin/list-copies.ts'
 const copyOnWire = 'apps/controller/src/ports/pin/copy-on-wire.ts'
+const pinnedSwaps = 'test/scenarios/pinned-swaps.test.ts'
 const pinnedAttacks = 'test/scenarios/pinned-attacks.test.ts'
 const pinnerTests = 'packages/shells/controllers/test/pinner.test.ts'
 const pinPortTests = 'apps/controller/test/pin-port.test.ts'
@@ -101,15 +103,23 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnpinned',
     fault: 'config that cannot be pinned holds a rollback',
     file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
-    find: 'configHold === undefined || isOnTheWayBack(view)',
-    replace: 'configHold === undefined',
+    find: 'if (isOnTheWayBack(view) && !holdsRollback) return null\n',
+    replace: '',
+    tests: [wayBackTests],
+  },
+  {
+    rule: 'ConfigUnpinned',
+    fault: 'a rollback brings content to nodes that was never pinned',
+    file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
+    find: 'isOnTheWayBack(view) && !holdsRollback',
+    replace: 'isOnTheWayBack(view)',
     tests: [wayBackTests],
   },
   {
     rule: 'ConfigUnpinned',
     fault: 'config that cannot be pinned holds nodes that a rollback left behind',
     file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
-    find: 'if (isRolledBack(view)) return',
+    find: 'if (isRolledBack(view) && !holdsRollback) return',
     replace: 'if (view.nowMs < 0) return',
     tests: [wayBackTests],
   },
@@ -149,8 +159,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'ConfigUnpinned',
     fault: 'the condition does not say why config is not pinned',
     file: 'packages/core/planner/src/rollout/states/rollout-conditions.ts',
-    find: "if (configHold !== undefined) return [{ type: 'ConfigUnversioned', status: 'True', ...configHold }]",
-    replace: '',
+    find: "return [{ type: 'ConfigUnversioned', status: 'True', reason, message }]",
+    replace: 'return []',
     tests: [wayBackTests],
   },
   {
@@ -344,7 +354,7 @@ export const mutantsOfConfig: readonly Mutant[] = [
     file: pinPort,
     find: 'if (found !== undefined && !isOurs) this.#taken.add({ kind, ...metadata })',
     replace: '',
-    tests: [pinnedAttacks],
+    tests: [pinPortTests],
   },
   {
     rule: 'Pin',
@@ -374,8 +384,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a copy that a cut list lacks is not read',
     file: pinView,
-    find: 'list.isCut ? needed(reader, list) : []',
-    replace: 'list.isCut && list.copies.length < 0 ? needed(reader, list) : []',
+    find: '.slice(0, MOST_MISSING)',
+    replace: '.slice(0, 0)',
     tests: [pinnedAttacks],
   },
   {
@@ -398,8 +408,8 @@ export const mutantsOfConfig: readonly Mutant[] = [
     rule: 'Pin',
     fault: 'a Secret whose labels change is another content',
     file: pinView,
-    find: "(kind === 'Secret' || salt !== undefined)",
-    replace: 'salt !== undefined',
+    find: "(copy.kind === 'Secret' || copy.salt !== undefined)",
+    replace: 'copy.salt !== undefined',
     tests: [pinnedSecrets],
   },
   {
@@ -605,17 +615,17 @@ export const mutantsOfConfig: readonly Mutant[] = [
   {
     rule: 'Pin',
     fault: 'copies of any size are kept in memory',
-    file: pinView,
-    find: 'if (copy === null || size > room.left) return',
-    replace: 'if (copy === null || size < 0) return',
+    file: compareCopies,
+    find: 'if (copy !== null && size > room.left) return',
+    replace: 'if (copy !== null && size < 0) return',
     tests: ['apps/controller/test/read-pin-view.test.ts'],
   },
   {
     rule: 'Pin',
     fault: 'all copies are read at a time',
-    file: pinView,
-    find: 'for (const group of groupsOf(objects)) {',
-    replace: 'for (const group of [objects]) {',
+    file: compareCopies,
+    find: 'for (const group of groupsOf(asked)) {',
+    replace: 'for (const group of [asked]) {',
     tests: ['apps/controller/test/read-pin-view.test.ts'],
   },
   {
@@ -696,6 +706,30 @@ export const mutantsOfConfig: readonly Mutant[] = [
     file: 'apps/controller/src/ports/patch-or-conflict.ts',
     find: "error.code !== 'WRITE_CONFLICT') throw error",
     replace: "error.code !== 'API_REFUSED') throw error",
+    tests: [pinPortTests],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy that another client replaced is believed by its metadata',
+    file: pinView,
+    find: 'named.has(pinKey(copy)) && recorded?.has(copy.uid) !== true',
+    replace: 'false',
+    tests: [pinnedSwaps],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a rollback begins before the copies of its template are compared',
+    file: rolloutPass,
+    find: " || (kind === 'pending' && isOnTheWayBack(read) && !pinner.hasCompared(read))",
+    replace: '',
+    tests: [pinnedSwaps],
+  },
+  {
+    rule: 'Pin',
+    fault: 'a copy of a Secret that the template keeps is compared with itself',
+    file: pinPort,
+    find: 'isKept && (recorded === undefined || recorded.has(found.metadata.uid))',
+    replace: 'isKept',
     tests: [pinPortTests],
   },
   {

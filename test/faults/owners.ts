@@ -203,6 +203,8 @@ export function createOwners(world: World, callers: Callers): Owners {
       case 'deleteDaemonSet':
         world.later(operation.forMs, create)
         return ignoreMissing(people.delete(resourcePaths.daemonSets, stageKey))
+      case 'deleteRelease':
+        return ignoreMissing(people.delete(resourcePaths.batchReleases, stageKey, { propagationPolicy: operation.propagation }))
       case 'pinConfig':
         git.policy = withPins(git.policy, true)
         return setPolicy(git.policy)
@@ -296,6 +298,8 @@ function operationText(operation: OwnerOperation): string {
       return `a person writes the action ${operation.type}`
     case 'onDelete':
       return `the annotation on-delete becomes ${operation.policy ?? 'nothing'}`
+    case 'deleteRelease':
+      return `a client deletes the BatchRelease (${operation.propagation})`
     case 'steps':
       return `the steps become ${JSON.stringify(operation.steps)}`
     case 'policy':

@@ -1,5 +1,5 @@
 import type { WatchedCluster } from '@tranche/cluster'
-import { type ConfigCopy, copyName, type ExistingCopy, toCopy } from '@tranche/config'
+import { type ConfigCopy, copyName, type ExistingCopy, PINNED_CONFIG_ANNOTATION, RECORDED_COPIES_ANNOTATION, toCopy } from '@tranche/config'
 import type { PinPort } from '@tranche/controllers'
 import { type KubeClient, KubeStatusError } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
@@ -13,7 +13,14 @@ const copy: ConfigCopy = toCopy(source, owner)
 const existing: ExistingCopy = {
   ...{ kind: 'ConfigMap', name: copy.metadata.name, uid: 'c', resourceVersion: '2', source: 'config', salt: undefined, isUnused: true },
 }
-const write = { kind: 'pin', pins: `ConfigMap/config=${copyName(source, owner)}`, offered: '', operations: [], sources: new Map() } as const
+const write = {
+  kind: 'pin',
+  pins: `ConfigMap/config=${copyName(source, owner)}`,
+  offered: '',
+  recorded: [],
+  operations: [],
+  sources: new Map(),
+} as const
 
 const version = (resourceVersion: string): DaemonSet =>
   ({ metadata: { ...owner, resourceVersion }, spec: { template: {} } }) as unknown as DaemonSet
@@ -38,6 +45,45 @@ describe('a lost race for copies of config', () => {
   })
 })
 
+describe('a Secret copy that the template keeps, and that another client has replaced,', () => {
+  const secret = { ...source, kind: 'Secret', type: 'Opaque', data: { token: 'Z29vZA==' } } as const
+  const kept = toCopy(secret, owner)
+  const stored = { ...kept, metadata: { ...kept.metadata, uid: 'c-forged', resourceVersion: '2' } }
+  const pins = `Secret/config=${kept.metadata.name}`
+  const sources = new Map([['Secret/config', { kind: 'found', source: { ...secret, data: { token: 'bmV3' } } } as const]])
+  const naming = (recorded?: string): DaemonSet =>
+    ({
+      metadata: {
+        ...owner,
+        resourceVersion: '1',
+        ...(recorded !== undefined && { annotations: { [RECORDED_COPIES_ANNOTATION]: recorded } }),
+      },
+      spec: { template: { metadata: { annotations: { [PINNED_CONFIG_ANNOTATION]: pins } } } },
+    }) as unknown as DaemonSet
+
+  it('is named no more: the uid of the copy is recorded', async () => {
+    const port = aPort({ secrets: stored }, [])
+    await expect(port.pin(naming('c-first'), { ...write, pins, sources }, signal)).rejects.toMatchObject({ code: 'WRITE_CONFLICT' })
+  })
+
+  it.each([
+    ['it is the recorded one', 'c-forged'],
+    ['nothing is recorded, as by an earlier version', undefined],
+  ])('is named where %s', async (_, recorded) => {
+    const port = aPort({ secrets: stored, patch: version('2') }, [])
+    await expect(port.pin(naming(recorded), { ...write, pins, sources }, signal)).resolves.toBeUndefined()
+  })
+})
+
+it('a name that belongs to another object is known after the first attempt to create a copy there', async () => {
+  const foreign = { metadata: { name: copy.metadata.name, uid: 'x', resourceVersion: '1' } }
+  const exists = new KubeStatusError({ attempt: 'it', status: 409, reason: 'AlreadyExists' })
+  const port = aPort({ create: exists, configmaps: foreign, list: { items: [] } }, [])
+  await port.createCopy(copy, signal)
+  const { taken } = await port.read(version('1'), [], signal)
+  expect([...taken]).toEqual([[`ConfigMap/${copy.metadata.name}`, 'salt']])
+})
+
 /** Answers by verb, and to reads by resource. */
 type Answers = Readonly<Record<string, object>>
 
@@ -51,6 +97,8 @@ function aPort(answers: Answers, learnt: string[]): PinPort {
   const client = {
     patch: () => answer('patch'),
     delete: () => answer('delete'),
+    create: () => answer('create'),
+    list: () => answer('list'),
     get: ({ plural }: { readonly plural: string }) => answer(plural),
   } as unknown as KubeClient
   const watch = { begin: () => {}, end: () => {}, versions: () => null }

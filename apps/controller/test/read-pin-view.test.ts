@@ -1,7 +1,8 @@
-import { PINNED_CONFIG_ANNOTATION } from '@tranche/config'
+import { PINNED_CONFIG_ANNOTATION, RECORDED_COPIES_ANNOTATION } from '@tranche/config'
 import { type KubeClient, KubeStatusError, type ListOptions } from '@tranche/kube-client'
 import type { DaemonSet, KubeObject, ObjectKey } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
+import { createForeignNames } from '../src/ports/pin/foreign-names.ts'
 import { readPinView } from '../src/ports/pin/read-pin-view.ts'
 
 const MIB = 1024 * 1024
@@ -14,7 +15,8 @@ describe('copies that a template names, and whose names do not say what they hol
     ['beyond a list of 500', false],
   ])('%s are read eight at a time, and no more than 48 MiB of them are kept', async (_, isListed) => {
     const world = aWorld(isListed)
-    const { copies } = await readPinView({ client: world.client, kinds: ['ConfigMap'], taken: new Map() }, daemonSet, signal)
+    const parts = { client: world.client, kinds: ['ConfigMap'] as const, taken: createForeignNames(() => 'salt') }
+    const { copies } = await readPinView(parts, { daemonSet, revisions: [] }, signal)
     const named = copies.filter(({ name }) => name.startsWith('copy-'))
     expect(named).toHaveLength(COPIES)
     expect(named.filter(({ content }) => content !== undefined)).toHaveLength(48)
@@ -24,7 +26,10 @@ describe('copies that a template names, and whose names do not say what they hol
 
 const names = Array.from({ length: COPIES }, (_, at) => String(at))
 const daemonSet = {
-  metadata: { namespace: 'demo', name: 'agent', uid: 'u', generation: 1 },
+  metadata: {
+    ...{ namespace: 'demo', name: 'agent', uid: 'u', generation: 1 },
+    annotations: { [RECORDED_COPIES_ANNOTATION]: names.map((at) => `copy-${at}`).join(',') },
+  },
   spec: {
     template: {
       metadata: { annotations: { [PINNED_CONFIG_ANNOTATION]: names.map((at) => `ConfigMap/c${at}=copy-${at}`).join(',') } },

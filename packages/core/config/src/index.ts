@@ -27,14 +27,13 @@ export { isPinnedObject, OFFERED_CONFIG_ANNOTATION, PINNED_CONFIG_ANNOTATION, pi
 export { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pin/pins.ts'
 export {
   type Collection,
-  type ExistingCopy,
   garbageOf,
   isPinned,
   namedCopies,
   type PinPlan,
   planPins,
   type PinsInPlace,
-  type PinView,
-  type SourceReading,
 } from './pin/plan-pins.ts'
+export type { ExistingCopy, PinView, SourceReading } from './pin/pin-view.ts'
+export { copiesNamed, parseRecorded, RECORDED_COPIES_ANNOTATION, recordedText } from './pin/recorded-copies.ts'
 export { fieldBeyondLimits, MOST_OBJECTS, PIN_LIMITS } from './pin/pin-limits.ts'

@@ -2,8 +2,10 @@ import type { Clock } from '@tranche/clock'
 import type { Logger } from '@tranche/telemetry'
 import { type DaemonSet, keyOf, keyText, type ObjectKey, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import {
+  forgedCopiesHold,
   isBehindRelease,
   isForeign,
+  isOnTheWayBack,
   isRevisionMissing,
   isRollingBack,
   liveConfigHold,
@@ -93,12 +95,11 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
     }
     const pinning = asksForPins(reading) ? await pinFirst(pinner, read, signal, log) : UNPINNED
     if (pinning.kind === 'wrote' || pinning.kind === 'pending') {
-      // A rollback does not wait for copies.
-      if (!isRollingBack(read)) return { kind: 'pending', againInMs: pinning.againInMs }
-      const view = { ...read, ...pinnedIn(pinner.last(keyText(key)), read) }
+      if (waitsForPins(pinner, pinning, read)) return { kind: 'pending', againInMs: pinning.againInMs }
+      const view = { ...read, ...pinnedIn(pinner.last(keyText(key)), read, pinner) }
       return { kind: 'planned', plan: planRollout(view), view, pinsRecheckAfterMs: pinning.againInMs, configRecheckAfterMs: undefined }
     }
-    const view = pinning.kind === 'stop' ? read : { ...read, ...pinnedIn(pinning, read) }
+    const view = pinning.kind === 'stop' ? read : { ...read, ...pinnedIn(pinning, read, pinner) }
     const plan = pinning.kind === 'stop' ? pinning.plan : planRollout(view)
     return { kind: 'planned', plan, view, pinsRecheckAfterMs: pinning.recheckAfterMs, configRecheckAfterMs: immutable?.recheckAfterMs }
   }
@@ -141,8 +142,13 @@ type PinStep = TimedPinResult | { readonly kind: 'stop'; readonly plan: RolloutP
 async function pinFirst(pinner: Pinner, view: RolloutView, signal: AbortSignal, log: Logger): Promise<PinStep> {
   const known = pinner.known(view)
   if (known !== null && known.kind !== 'pending') return known
-  const plan = planRollout({ ...view, ...pinnedIn(pinner.last(keyText(keyOf(view.rollout))), view) })
+  const plan = planRollout({ ...view, ...pinnedIn(pinner.last(keyText(keyOf(view.rollout))), view, pinner) })
   return stopsRelease(plan, view) ? { kind: 'stop', plan } : (known ?? pinner.attempt(view, signal, log))
+}
+
+/** A rollback does not wait for copies. But before its first pod, it waits for the comparison of those that the stable template names. */
+function waitsForPins(pinner: Pinner, { kind }: PinResult, read: RolloutView): boolean {
+  return !isRollingBack(read) || (kind === 'pending' && isOnTheWayBack(read) && !pinner.hasCompared(read))
 }
 
 /** Without it, a pass awaits nothing more than before. */
@@ -150,7 +156,11 @@ function asksForPins({ policy }: Pick<RolloutReading, 'policy'>): boolean {
   return policy.kind === 'found' && policy.policy.spec.config === 'Pin'
 }
 
-function pinnedIn(pinning: PinResult | null, read: RolloutView): Pick<RolloutView, 'configHold' | 'rolledBackConfig' | 'absentConfig'> {
+type PinnedView = Pick<RolloutView, 'configHold' | 'rolledBackConfig' | 'absentConfig'>
+
+function pinnedIn(pinning: PinResult | null, read: RolloutView, pinner: Pinner): PinnedView {
+  const forged = asksForPins(read) ? forgedCopiesHold(read, pinner.forged(keyText(keyOf(read.rollout)))) : null
+  if (forged !== null) return { configHold: forged }
   if (pinning?.kind === 'held') return { configHold: { reason: pinning.reason, message: pinning.why } }
   const configHold = asksForPins(read) ? liveConfigHold(read) : null
   return {

@@ -40,7 +40,15 @@ it.each([
   ['holds the release and says why, after ten in a row', 10, { kind: 'held', why: expect.stringContaining('DaemonSet agent changed') }],
 ])('a lost race %s', async (_name, lost, want) => {
   const { port } = aPort('forged', new AppError('WRITE_CONFLICT', 'DaemonSet agent changed since it was read'))
-  const on = { view: aView(), daemonSet, timing: { kind: 'now', operations: [] }, wasPinned: false, mayCollect: true, lost }
+  const on = {
+    view: aView(),
+    daemonSet,
+    timing: { kind: 'now', operations: [] },
+    wasPinned: false,
+    mayCollect: true,
+    lost,
+    onForged: () => {},
+  }
   expect(await attemptPins(port, on as unknown as Attempt, going, silentLogger)).toMatchObject(want)
 })
 
@@ -62,6 +70,8 @@ function aReading(): Awaited<ReturnType<PinPort['read']>> {
     offered: 'ConfigMap/a=a-1',
     sources: new Map(),
     copies: [],
+    recorded: new Set(),
+    forged: [],
     taken: new Map(),
     isObserved: true,
   }

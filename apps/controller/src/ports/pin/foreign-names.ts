@@ -15,6 +15,8 @@ export interface ForeignName extends ConfigObject {
 export interface ForeignNames {
   /** Remembers the name, with a salt for another one. */
   add(taken: ForeignName): void
+  /** Forgets a name that belongs to no other object any more. */
+  drop(taken: ForeignName): void
   /** @returns salts by `ConfigMap/name` */
   in(namespace: string): ReadonlyMap<string, string>
 }
@@ -22,9 +24,10 @@ export interface ForeignNames {
 /** @param salt gives a text that no other client can foresee */
 export function createForeignNames(salt: () => string): ForeignNames {
   const names = new Map<string, { readonly taken: ForeignName; readonly salt: string }>()
+  const keyOf = (taken: ForeignName): string => `${taken.namespace}/${pinKey(taken)}`
   return {
     add(taken) {
-      const key = `${taken.namespace}/${pinKey(taken)}`
+      const key = keyOf(taken)
       if (names.has(key)) return
       names.set(key, { taken, salt: salt() })
       for (const oldest of names.keys()) {
@@ -32,6 +35,7 @@ export function createForeignNames(salt: () => string): ForeignNames {
         names.delete(oldest)
       }
     },
+    drop: (taken) => void names.delete(keyOf(taken)),
     in: (namespace) =>
       new Map([...names.values()].flatMap((one) => (one.taken.namespace === namespace ? [[pinKey(one.taken), one.salt] as const] : []))),
   }

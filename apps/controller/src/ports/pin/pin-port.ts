@@ -8,8 +8,12 @@ import {
   kindOfPin,
   OFFERED_CONFIG_ANNOTATION,
   parsePins,
+  parseRecorded,
   PINNED_CONFIG_ANNOTATION,
   pinsOf,
+  type PinView,
+  RECORDED_COPIES_ANNOTATION,
+  recordedText,
   type SourceReading,
   SOURCE_ANNOTATION,
 } from '@tranche/config'
@@ -72,10 +76,10 @@ class ApiPinPort implements PinPort {
     return this.#parts.watch.versions(daemonSet)
   }
 
-  read(daemonSet: DaemonSet, signal: AbortSignal): ReturnType<PinPort['read']> {
+  read(daemonSet: DaemonSet, revisions: PinView['revisions'], signal: AbortSignal): ReturnType<PinPort['read']> {
     const { client, kinds } = this.#parts
     const { namespace = '' } = daemonSet.metadata
-    return readPinView({ client, kinds: kinds(namespace), taken: this.#taken.in(namespace) }, daemonSet, signal)
+    return readPinView({ client, kinds: kinds(namespace), taken: this.#taken }, { daemonSet, revisions }, signal)
   }
 
   async createCopy(copy: ConfigCopy, signal: AbortSignal): Promise<void> {
@@ -108,12 +112,15 @@ class ApiPinPort implements PinPort {
     await patchOrConflict(clientFor(kind, this.#parts.client), configPath(kind), object, [...testsOf(object), change], { signal })
   }
 
-  async pin(daemonSet: DaemonSet, { pins, offered, sources, operations: more }: PinWrite, signal: AbortSignal): Promise<void> {
-    for (const [key, name] of parsePins(pins ?? '')) await this.#verify(daemonSet, { key, name, reading: sources.get(key) }, signal)
+  async pin(daemonSet: DaemonSet, { pins, offered, recorded, sources, operations: more }: PinWrite, signal: AbortSignal): Promise<void> {
+    const verified: string[] = []
+    for (const [key, name] of parsePins(pins ?? ''))
+      verified.push(await this.#verify(daemonSet, { key, name, reading: sources.get(key) }, signal))
+    const own = { [OFFERED_CONFIG_ANNOTATION]: offered, [RECORDED_COPIES_ANNOTATION]: recordedText([...recorded, ...verified]) }
     const ofTemplate = daemonSet.spec.template.metadata?.annotations
     const operations = [
       ...more,
-      ...annotationsPatch('/metadata', daemonSet.metadata.annotations, { [OFFERED_CONFIG_ANNOTATION]: offered }),
+      ...annotationsPatch('/metadata', daemonSet.metadata.annotations, own),
       ...(pins === null ? [] : annotationsPatch('/spec/template/metadata', ofTemplate, { [PINNED_CONFIG_ANNOTATION]: pins })),
     ]
     await this.#patch(daemonSet, operations, signal)
@@ -152,21 +159,28 @@ class ApiPinPort implements PinPort {
     return patchDaemonSet(this.#parts, daemonSet, [...testsOf(daemonSet), ...operations], signal)
   }
 
-  /** @throws {AppError} WRITE_CONFLICT if a copy that the template will name is not there as it should be */
-  async #verify({ metadata, spec }: DaemonSet, { key, name, reading }: Named, signal: AbortSignal): Promise<void> {
+  /**
+   * @returns the uid of a copy that the template will name
+   * @throws {AppError} WRITE_CONFLICT if it is not there as it should be
+   */
+  async #verify({ metadata, spec }: DaemonSet, { key, name, reading }: Named, signal: AbortSignal): Promise<string> {
     const { namespace = '', uid } = metadata
     const kind = kindOfPin(key)
     const object = { kind, name: key.slice(kind.length + 1) }
     const found = await getConfig(this.#parts.client, kind, { namespace, name }, signal).catch(orUndefined)
     if (found === undefined) throw new AppError('WRITE_CONFLICT', `${kind} ${name} is gone`)
     const copy = toReadCopy(kind, found, uid)
+    const recorded = parseRecorded(metadata.annotations?.[RECORDED_COPIES_ANNOTATION])
     const isKept = pinsOf(spec.template).get(key) === name
-    const content = isKept ? copy?.content : contentIn(reading)
+    // An earlier version of Tranche recorded nothing.
+    const isProven = isKept && (recorded === undefined || recorded.has(found.metadata.uid))
+    const content = isProven ? copy?.content : contentIn(reading)
     if (copy === null || !isGenuine(copy, { object, owner: metadata, content })) {
       this.#taken.add({ kind, namespace, name })
       throw new AppError('WRITE_CONFLICT', `${kind} ${name} is no copy of ${object.name} that this DaemonSet can use`)
     }
     if (copy.isUnused) throw new AppError('WRITE_CONFLICT', `${kind} ${name} is about to be deleted`)
+    return copy.uid
   }
 
   /** Template that a BatchRelease keeps because the history may lose it; undefined without one. */

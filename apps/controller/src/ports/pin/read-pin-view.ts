@@ -1,68 +1,92 @@
 import {
   type ConfigKind,
   type ConfigObject,
+  copiesNamed,
   type ExistingCopy,
   freeName,
+  kindOfPin,
   MOST_OBJECTS,
   namedCopies,
   OFFERED_CONFIG_ANNOTATION,
-  parsePins,
+  parseRecorded,
   pinKey,
   pinnedObjects,
-  pinsOf,
+  type PinView,
+  RECORDED_COPIES_ANNOTATION,
   type SourceReading,
 } from '@tranche/config'
 import type { PinPort } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import { isForbidden, type KubeClient } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
-import { toReadCopy } from './copy-on-wire.ts'
+import { compareCopies } from './compare-copies.ts'
+import type { ForeignNames } from './foreign-names.ts'
 import { type ListedCopies, listCopies } from './list-copies.ts'
-import { getConfig, groupsOf, missingRight, MOST_CONTENT, orUndefined, readSources, sizeOf } from './read-sources.ts'
+import { missingRight, readSources } from './read-sources.ts'
 import { clientFor } from './secret-client.ts'
 
 /** Dependencies of {@link readPinView}. */
 export interface PinViewParts {
   readonly client: KubeClient
   readonly kinds: readonly ConfigKind[]
-  /** Salts of names that other objects have, by `ConfigMap/name`. */
-  readonly taken: ReadonlyMap<string, string>
+  /** Names of copies that other objects have. Learns those that are found. */
+  readonly taken: ForeignNames
 }
 
 type PinReading = Awaited<ReturnType<PinPort['read']>>
 
 /**
- * Reads the objects that a template names, and the copies of its DaemonSet. Of copies, it reads the metadata, and the content of those few
- * that may hold the present content under the name of an earlier one.
+ * Reads the objects that a template names, and the copies of its DaemonSet. Of copies, it reads the metadata. It reads the content of
+ * those that something names and that are not recorded. It also reads that of those few that may hold the present content under the name of an earlier one.
  */
-export async function readPinView(parts: PinViewParts, daemonSet: DaemonSet, signal: AbortSignal): Promise<PinReading> {
-  const { kinds, taken } = parts
+export async function readPinView(
+  parts: PinViewParts,
+  { daemonSet, revisions }: { readonly daemonSet: DaemonSet; readonly revisions: PinView['revisions'] },
+  signal: AbortSignal,
+): Promise<PinReading> {
+  const { kinds, client } = parts
   const { namespace = '', name, uid, annotations = {}, generation } = daemonSet.metadata
   const { template } = daemonSet.spec
-  const offered = annotations[OFFERED_CONFIG_ANNOTATION]
+  const { [OFFERED_CONFIG_ANNOTATION]: offered, [RECORDED_COPIES_ANNOTATION]: recordedText } = annotations
   const objects = pinnedObjects(template).filter(({ kind }) => kinds.includes(kind))
   const isObserved = daemonSet.status?.observedGeneration === generation
-  const view = { owner: { namespace, name, uid }, kinds, template, offered, taken, isObserved }
+  const recorded = parseRecorded(recordedText)
+  const view = { owner: { namespace, name, uid }, kinds, template, offered, isObserved, recorded }
   // The plan says so, and needs no content.
-  if (objects.length > MOST_OBJECTS) return { ...view, sources: new Map(), copies: [] }
-  const sources = await readSources(parts.client, objects, namespace, signal)
-  const reader: CopyReader = { ...parts, daemonSet, signal, objects, sources, offered, room: { left: VERSIONS * MOST_CONTENT } }
-  const listed = await readCopies(reader)
-  const copies = (await withContents(reader, listed)).filter((copy) => !taken.has(pinKey(copy)))
-  return { ...view, sources, copies }
+  if (objects.length > MOST_OBJECTS) return { ...view, taken: new Map(), sources: new Map(), copies: [], forged: [] }
+  const sources = await readSources(client, objects, namespace, signal)
+  const lists = await Promise.all(kinds.map((kind) => listOf(client, kind, daemonSet, signal)))
+  const salts = parts.taken.in(namespace)
+  const reading: Reading = {
+    daemonSet,
+    salts,
+    objects,
+    sources,
+    offered,
+    lists,
+    recorded,
+    named: namedIn(kinds, { template, offered, revisions }),
+  }
+  const comparison = { client, namespace, owner: uid, sources, recorded, named: reading.named }
+  const { copies, forged, free } = await compareCopies(comparison, { listed: listedIn(reading), asked: askedIn(reading) }, signal)
+  // A name is free again once its object is gone, or is the copy.
+  for (const one of free) parts.taken.drop({ ...one, namespace })
+  for (const one of forged) parts.taken.add({ ...one, namespace })
+  const taken = parts.taken.in(namespace)
+  return { ...view, taken, sources, copies: copies.filter((copy) => !taken.has(pinKey(copy))), forged: forged.map(pinKey) }
 }
 
-/** The template, the last offer, and the present content may each name another copy of an object. */
-const VERSIONS = 3
-
-interface CopyReader extends PinViewParts {
-  /** Characters of copies that are still kept. Only copies that no Tranche made can use them up. */
-  readonly room: { left: number }
+interface Reading {
+  /** Salts of names that other objects have, by `ConfigMap/name`. */
+  readonly salts: ReadonlyMap<string, string>
   readonly daemonSet: DaemonSet
   readonly objects: readonly ConfigObject[]
   readonly sources: ReadonlyMap<string, SourceReading>
   readonly offered: string | undefined
-  readonly signal: AbortSignal
+  readonly lists: readonly ListOfKind[]
+  readonly recorded: PinView['recorded']
+  /** Names of copies that something names, with the keys of their objects. */
+  readonly named: ReadonlyMap<string, string>
 }
 
 interface ListOfKind extends ListedCopies {
@@ -78,61 +102,56 @@ async function listOf(client: KubeClient, kind: ConfigKind, daemonSet: DaemonSet
   }
 }
 
-/** Where a list is cut, the copies that a decision needs are read by their names. */
-async function readCopies(reader: CopyReader): Promise<readonly ExistingCopy[]> {
-  const { client, kinds, daemonSet, signal } = reader
-  const lists = await Promise.all(kinds.map((kind) => listOf(client, kind, daemonSet, signal)))
-  const missing = lists.flatMap((list) => (list.isCut ? needed(reader, list) : []))
-  const read = await readEach(reader, missing)
-  return [...lists.flatMap(({ copies }) => copies), ...[...read.values()].flatMap((copy) => copy ?? [])]
+function namedIn(kinds: readonly ConfigKind[], naming: Parameters<typeof copiesNamed>[0]): ReadonlyMap<string, string> {
+  return new Map([...copiesNamed(naming)].filter(([, key]) => kinds.includes(kindOfPin(key))))
 }
 
-function needed({ objects, sources, daemonSet, offered, taken }: CopyReader, { kind, copies }: ListOfKind): readonly ConfigObject[] {
-  const named = [pinsOf(daemonSet.spec.template), parsePins(offered)]
-  const names = objects.flatMap((object) => {
-    const found = sources.get(pinKey(object))
-    if (object.kind !== kind) return []
-    const free = found?.kind === 'found' ? freeName(found.source, daemonSet.metadata, taken).name : undefined
-    return [...named.map((pins) => pins.get(pinKey(object))), free].filter((name) => name !== undefined)
+function listedIn({ lists }: Reading): readonly ExistingCopy[] {
+  return lists.flatMap(({ copies }) => copies)
+}
+
+/** Largest number of names that are read because no copy in the list has them. */
+const MOST_MISSING = 3 * MOST_OBJECTS
+
+/** Copies that are read by their names. */
+function askedIn(reading: Reading): readonly ConfigObject[] {
+  const listed = listedIn(reading)
+  const names = new Set(listed.map(pinKey))
+  const missing = [...reading.named.keys(), ...freeBeyondLists(reading)].filter((copy) => !names.has(copy)).slice(0, MOST_MISSING)
+  const unproven = listed.filter((copy) => isUnproven(reading, copy)).map(pinKey)
+  return [...new Set([...missing, ...unproven, ...mayHoldPresent(reading).map(pinKey)])].map(toObject)
+}
+
+function toObject(copy: string): ConfigObject {
+  const kind = kindOfPin(copy)
+  return { kind, name: copy.slice(kind.length + 1) }
+}
+
+/** Where a list is cut, copies of the present content are read by their names. */
+function freeBeyondLists(reading: Reading): readonly string[] {
+  return reading.lists.flatMap(({ kind, isCut }) =>
+    isCut ? reading.objects.flatMap((object) => (object.kind === kind ? freeKeys(reading, object) : [])) : [],
+  )
+}
+
+/** Whether something names an object that looks like a copy, and that was not compared yet. */
+function isUnproven({ named, recorded }: Reading, copy: ExistingCopy): boolean {
+  return named.has(pinKey(copy)) && recorded?.has(copy.uid) !== true
+}
+
+/** Copies that may hold the present content of their object under another name. That of a ConfigMap's copy without a salt says what it holds. */
+function mayHoldPresent(reading: Reading): readonly ExistingCopy[] {
+  const { daemonSet, objects, offered } = reading
+  const view = { template: daemonSet.spec.template, offered, copies: listedIn(reading) }
+  return objects.flatMap((object) => {
+    const [free] = freeKeys(reading, object)
+    if (free === undefined) return []
+    return namedCopies(view, object).filter((copy) => pinKey(copy) !== free && (copy.kind === 'Secret' || copy.salt !== undefined))
   })
-  return [...new Set(names)].filter((name) => !copies.some((copy) => copy.name === name)).map((name) => ({ kind, name }))
 }
 
-async function withContents(reader: CopyReader, copies: readonly ExistingCopy[]): Promise<readonly ExistingCopy[]> {
-  const { daemonSet, objects, sources, offered, taken } = reader
-  const { template } = daemonSet.spec
-  const asked = objects.flatMap((object) => {
-    const found = sources.get(pinKey(object))
-    if (found?.kind !== 'found') return []
-    const free = freeName(found.source, daemonSet.metadata, taken).name
-    // The name of a ConfigMap's copy without a salt says what the copy holds.
-    return namedCopies({ template, offered, copies }, object).filter(
-      ({ kind, name, salt, content }) => content === undefined && name !== free && (kind === 'Secret' || salt !== undefined),
-    )
-  })
-  const read: ReadonlyMap<ConfigObject, ExistingCopy | null> = await readEach(reader, asked)
-  return copies.flatMap((copy) => (read.has(copy) ? (read.get(copy) ?? []) : [copy]))
-}
-
-/** @returns the copies, null for one that is gone; beyond the room their contents are dropped, and they count as copies of something else */
-async function readEach<T extends ConfigObject>(reader: CopyReader, objects: readonly T[]): Promise<ReadonlyMap<T, ExistingCopy | null>> {
-  const found = new Map<T, ExistingCopy | null>()
-  for (const group of groupsOf(objects)) {
-    const read = await Promise.all(group.map((object) => readCopy(reader, object)))
-    for (const [at, object] of group.entries()) found.set(object, kept(reader, read[at] ?? null))
-  }
-  return found
-}
-
-function kept({ room }: CopyReader, copy: ExistingCopy | null): ExistingCopy | null {
-  const size = copy?.content === undefined ? 0 : sizeOf(copy.content)
-  if (copy === null || size > room.left) return copy === null ? null : { ...copy, content: undefined }
-  room.left -= size
-  return copy
-}
-
-async function readCopy({ client, daemonSet, signal }: CopyReader, { kind, name }: ConfigObject): Promise<ExistingCopy | null> {
-  const { namespace = '', uid } = daemonSet.metadata
-  const object = await getConfig(client, kind, { namespace, name }, signal).catch(orUndefined)
-  return object === undefined ? null : toReadCopy(kind, object, uid)
+/** The name of a new copy of the present content; none without that. */
+function freeKeys({ sources, daemonSet, salts }: Reading, object: ConfigObject): readonly string[] {
+  const found = sources.get(pinKey(object))
+  return found?.kind === 'found' ? [pinKey({ kind: object.kind, name: freeName(found.source, daemonSet.metadata, salts).name })] : []
 }

@@ -34,4 +34,6 @@ export interface ConfigHold {
   readonly reason: ConfigHoldReason
   /** Cause and fix. */
   readonly message: string
+  /** Whether it holds a rollback too: its pods would read content that was never pinned. @default false */
+  readonly holdsRollback?: boolean
 }

@@ -1,52 +1,10 @@
-import { type ConfigContent, type ConfigCopy, type ConfigSource, type CopyOwner, freeName, isSameContent, toCopy } from './config-copy.ts'
-import type { ConfigKind } from '../config-fields.ts'
+import { type ConfigCopy, type ConfigSource, freeName, isSameContent, toCopy } from './config-copy.ts'
 import type { ConfigObject } from '../judge-config.ts'
 import { fieldBeyondLimits, MOST_OBJECTS, placesBeyondWork } from './pin-limits.ts'
+import type { ExistingCopy, PinView } from './pin-view.ts'
 import { pinnedObjects, pinsOf } from './pinned-objects.ts'
 import { kindOfPin, parsePins, pinKey, type Pins, pinsText } from './pins.ts'
-
-/** Result of reading an object that a template names; `unread`: it could not be read, with the reason. */
-export type SourceReading =
-  | { readonly kind: 'found'; readonly source: ConfigSource }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unread'; readonly why: string }
-
-/** A copy that the DaemonSet owns. */
-export interface ExistingCopy {
-  readonly kind: ConfigKind
-  readonly name: string
-  readonly uid: string
-  readonly resourceVersion: string
-  /** Name of the object that was copied. */
-  readonly source: string
-  /** Part of its name that no other client could foresee; undefined in most names. */
-  readonly salt: string | undefined
-  /** Whether it carries the mark of a copy that is about to be deleted. */
-  readonly isUnused: boolean
-  /** Undefined where it was not read: the name alone says what the copy holds, or that is not asked. */
-  readonly content?: ConfigContent | undefined
-}
-
-/** Everything that a pass over the config of one DaemonSet has read. */
-export interface PinView {
-  readonly owner: CopyOwner
-  /** Kinds of objects that the installation lets Tranche copy; others stay as they are. */
-  readonly kinds: readonly ConfigKind[]
-  readonly template: unknown
-  /** Value of {@link OFFERED_CONFIG_ANNOTATION}; undefined before the first offer. */
-  readonly offered: string | undefined
-  /** Readings of the objects that the template names, by {@link pinKey}. */
-  readonly sources: ReadonlyMap<string, SourceReading>
-  readonly copies: readonly ExistingCopy[]
-  /** Salts for the names of copies that belong to other objects, by the {@link pinKey} of these. None of them is among the copies. */
-  readonly taken: ReadonlyMap<string, string>
-  /** Templates of all ControllerRevisions, and of the stable revision where it is kept elsewhere. */
-  readonly revisions: readonly unknown[]
-  /** Pods of the DaemonSet, also terminating ones. */
-  readonly pods: readonly unknown[]
-  /** Whether the DaemonSet controller has observed the present generation: it makes no revision of an earlier template any more. */
-  readonly isObserved: boolean
-}
+import { nextRecord } from './recorded-copies.ts'
 
 /** The one write of a pass. */
 export type PinPlan =
@@ -58,10 +16,11 @@ export type PinPlan =
   /** Removes the mark of a copy that the template names, or will name. The write tests its resourceVersion. */
   | { readonly kind: 'keepCopy'; readonly copy: ExistingCopy }
   /**
-   * Writes both annotations in one patch, which tests the resourceVersion of the DaemonSet that was read. Before the patch, every copy in
-   * `pins` is read live: each must exist without a mark. `pins` is null where the template stays.
+   * Writes the annotations in one patch, which tests the resourceVersion of the DaemonSet that was read. Before the patch, every copy in
+   * `pins` is read live: each must exist without a mark. `pins` is null where the template stays. `recorded`: uids of
+   * copies that were compared, without those in `pins` that are not named yet.
    */
-  | { readonly kind: 'pin'; readonly pins: string | null; readonly offered: string }
+  | { readonly kind: 'pin'; readonly pins: string | null; readonly offered: string; readonly recorded: readonly string[] }
   /**
    * The pins are in place, as with `none`, and copies are to be collected. No release depends on that: any user who may create objects can make
    * one that looks like a copy and cannot be marked or deleted.
@@ -122,7 +81,9 @@ export function planPins(view: PinView): PinPlan {
   }
   const isInPlace = [...target].every(([key, copy]) => present.get(key) === copy)
   const offered = pinsText(offer)
-  if (!isInPlace || offered !== (view.offered ?? '')) return { kind: 'pin', pins: isInPlace ? null : pinsText(target), offered }
+  const record = nextRecord(view)
+  if (!isInPlace || offered !== (view.offered ?? '') || record.isNew)
+    return { kind: 'pin', pins: isInPlace ? null : pinsText(target), offered, recorded: record.uids }
   const rolledBack = objects.filter((object) => wanted.get(pinKey(object)) !== present.get(pinKey(object)))
   const absent = objects.filter((object) => !wanted.has(pinKey(object)) && isAbsent(view, object))
   const inPlace = { rolledBack, ...(absent.length > 0 && { absent }) }

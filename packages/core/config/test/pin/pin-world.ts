@@ -35,6 +35,7 @@ interface DaemonSet {
   readonly observed: number
   readonly template: Template
   readonly offered: string | undefined
+  readonly recorded: ReadonlySet<string> | undefined
 }
 
 /** Objects of the API server. */
@@ -54,7 +55,14 @@ const owner = { namespace: 'demo', name: 'agent', uid: 'd1' }
 /** An API server with one DaemonSet, its native controller, and processes that pin its config. */
 export class PinWorld {
   state: State = {
-    daemonSet: { version: 1, generation: 1, observed: 0, template: templateOf(['ConfigMap/a', 'Secret/s'], 1), offered: undefined },
+    daemonSet: {
+      version: 1,
+      generation: 1,
+      observed: 0,
+      template: templateOf(['ConfigMap/a', 'Secret/s'], 1),
+      offered: undefined,
+      recorded: undefined,
+    },
     sources: new Map(),
     copies: new Map(),
     revisions: [],
@@ -88,9 +96,9 @@ export class PinWorld {
 
   /** A user writes the template; a tool that replaces the object drops the annotations. */
   apply(change: (template: Template) => Template, replaces: boolean): void {
-    const { template, offered } = this.state.daemonSet
+    const { template, offered, recorded } = this.state.daemonSet
     const next = change(replaces ? { ...template, metadata: { annotations: {} } } : template)
-    this.#write({ template: next, offered: replaces ? undefined : offered })
+    this.#write({ template: next, ...(replaces ? { offered: undefined, recorded: undefined } : { offered, recorded }) })
   }
 
   undo(pick: number): void {
@@ -167,12 +175,17 @@ export class PinWorld {
     }
   }
 
-  #pinStep({ pins, offered }: Extract<PinPlan, { kind: 'pin' }>, version: number): Step {
+  #pinStep({ pins, offered, recorded }: Extract<PinPlan, { kind: 'pin' }>, version: number): Step {
     const patch = (): null => {
       const { daemonSet } = this.state
       if (daemonSet.version !== version) return null
+      const uids = [...parsePins(pins ?? '')].flatMap(([key, copy]) => this.state.copies.get(`${key.split('/')[0]}/${copy}`)?.uid ?? [])
       const annotations = { ...daemonSet.template.metadata.annotations, ...(pins !== null && { [PINNED_CONFIG_ANNOTATION]: pins }) }
-      this.#write({ offered, ...(pins !== null && { template: { ...daemonSet.template, metadata: { annotations } } }) })
+      this.#write({
+        offered,
+        recorded: new Set([...recorded, ...uids]),
+        ...(pins !== null && { template: { ...daemonSet.template, metadata: { annotations } } }),
+      })
       return null
     }
     return () => {
@@ -248,7 +261,7 @@ export class PinWorld {
     this.state = { ...this.state, copies: new Map(this.state.copies).set(pinKey(copy), marked) }
   }
 
-  #write(change: { readonly template?: Template; readonly offered?: string | undefined }): void {
+  #write(change: Partial<Pick<DaemonSet, 'template' | 'offered' | 'recorded'>>): void {
     const before = this.state.daemonSet
     const isNew = change.template !== undefined && JSON.stringify(change.template) !== JSON.stringify(before.template)
     const daemonSet = { ...before, ...change, version: ++this.#version, generation: before.generation + (isNew ? 1 : 0) }
@@ -268,6 +281,8 @@ function viewOf({ daemonSet, sources, copies, revisions, pods }: State): PinView
     offered: daemonSet.offered,
     sources: new Map(read),
     copies: [...copies.values()],
+    recorded: daemonSet.recorded,
+    forged: [],
     taken: new Map(),
     revisions,
     pods,

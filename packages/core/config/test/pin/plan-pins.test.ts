@@ -59,6 +59,8 @@ const unpinned: PinView = {
   offered: undefined,
   sources: found(a('1')),
   copies: [],
+  recorded: new Set(['c-a', 'c-b', 'c-s']),
+  forged: [],
   taken: new Map(),
   revisions: [],
   pods: [],
@@ -81,6 +83,31 @@ describe('a pass over the config of a DaemonSet', () => {
       { kind: 'pin', pins: pins(a('1')), offered: pins(a('1')) },
     ],
     ['does nothing at rest', atRest, { kind: 'none', rolledBack: [] }],
+    [
+      'records a copy that was made again, without a change of the template',
+      { ...atRest, copies: [copyFor(a('1'), { uid: 'c-again' })] },
+      { kind: 'pin', pins: null, offered: pins(a('1')), recorded: ['c-a', 'c-b', 'c-s', 'c-again'] },
+    ],
+    [
+      'records copies that an earlier version of Tranche named',
+      { ...atRest, recorded: undefined },
+      { kind: 'pin', pins: null, recorded: ['c-a'] },
+    ],
+    [
+      'records the copies of the history too',
+      { ...atRest, revisions: [pinned(pins(a('0')))], copies: [copyFor(a('1')), copyFor(a('0'), { uid: 'c-old' })] },
+      { kind: 'pin', pins: null, recorded: ['c-b', 'c-s', 'c-a', 'c-old'] },
+    ],
+    [
+      'records no copy that nothing names',
+      { ...atRest, copies: [copyFor(a('1')), copyFor(a('0'), { uid: 'c-old' })] },
+      { kind: 'collect', collection: { unused: [{ uid: 'c-old' }] } },
+    ],
+    [
+      'releases the content under another name where another client has taken the first one',
+      { ...atRest, copies: [], taken: takenNames, forged: [`ConfigMap/${copyName(a('1'), owner)}`] },
+      { kind: 'createCopy', copy: toCopy(a('1'), owner, 'salt-2') },
+    ],
     [
       'offers a new content',
       { ...atRest, sources: found(a('2')) },

@@ -46,6 +46,8 @@ export interface Attempt {
   readonly lost: number
   /** Milliseconds until config may change the template; 0: now. */
   readonly waitMs: number
+  /** Learns which names of copies belong to objects with other content, before anything is written. */
+  readonly onForged: (forged: PinView['forged']) => void
 }
 
 /**
@@ -66,7 +68,9 @@ export async function attemptPins(port: PinPort, on: Attempt, signal: AbortSigna
   const rollout = keyText(keyOf(on.view.rollout))
   let view: PinView | undefined
   try {
-    view = pinViewOf(on.view, await orAborted(port.read(on.daemonSet, signal), signal))
+    const revisions = templatesOf(on.view)
+    view = { ...(await orAborted(port.read(on.daemonSet, revisions, signal), signal)), revisions, pods: [] }
+    on.onForged(view.forged)
     return await orAborted(writeOnce(port, { ...on, found: view }, signal, log), signal)
   } catch (error) {
     if (isAppError(error) && error.code === 'WRITE_CONFLICT' && on.lost < MOST_LOST)
@@ -121,9 +125,9 @@ function isTransient(error: unknown): boolean {
 
 const transient: readonly string[] = ['API_UNREACHABLE', 'API_DEADLINE', 'CREDENTIALS_UNAVAILABLE']
 
-function pinViewOf({ release, revisions }: RolloutView, found: Omit<PinView, 'revisions' | 'pods'>): PinView {
-  const kept = release?.status?.stableTemplate?.template
-  return { ...found, revisions: [...revisions.map(plainTemplate), kept], pods: [] }
+/** Templates to which the DaemonSet may return. */
+function templatesOf({ release, revisions }: RolloutView): readonly unknown[] {
+  return [...revisions.map(plainTemplate), release?.status?.stableTemplate?.template]
 }
 
 interface Found extends Attempt {

@@ -20,15 +20,20 @@ export interface PinPort {
    * them changes; null while that is unknown.
    */
   versions(daemonSet: DaemonSet): string | null
-  /** Reads the objects that the template names, and the copies of the DaemonSet, from the API server. */
-  read(daemonSet: DaemonSet, signal: AbortSignal): Promise<Omit<PinView, 'revisions' | 'pods'>>
+  /**
+   * Reads the objects that the template names, and the copies of the DaemonSet, from the API server. Of a copy that something names and that is not
+   * recorded, it compares the content.
+   *
+   * @param revisions templates to which the DaemonSet may return
+   */
+  read(daemonSet: DaemonSet, revisions: PinView['revisions'], signal: AbortSignal): Promise<Omit<PinView, 'revisions' | 'pods'>>
   /** Does nothing if an object of this name exists. If that is no copy, the next reading names it among those that are taken. */
   createCopy(copy: ConfigCopy, signal: AbortSignal): Promise<void>
   /** Sets or removes the mark of an unused copy, with the resourceVersion that was read. */
   mark(daemonSet: DaemonSet, copy: ExistingCopy, isUnused: boolean, signal: AbortSignal): Promise<void>
   /**
-   * Reads the copies that the template will name: each must exist without a mark, and hold what its name or its object says. Then patches the
-   * DaemonSet that was read.
+   * Reads the copies that the template will name: each must exist without a mark, and hold what its name or its object says, or be
+   * recorded. Then patches the DaemonSet that was read, and records these copies too.
    */
   pin(daemonSet: DaemonSet, write: PinWrite, signal: AbortSignal): Promise<void>
   /**

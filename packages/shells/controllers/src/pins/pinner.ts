@@ -15,6 +15,10 @@ export interface Pinner {
   known(view: RolloutView): TimedPinResult | null
   /** @returns the last result, whatever has changed since; null without one */
   last(rollout: string): PinResult | null
+  /** @returns names of copies that belong to objects with other content, as `ConfigMap/agent-1`, by the last reading */
+  forged(rollout: string): readonly string[]
+  /** @returns whether the copies that the present template names were read */
+  hasCompared(view: RolloutView): boolean
   /**
    * Creates copies that are missing, and makes at most one other write for the config of the DaemonSet, for a policy that asks for it. A write
    * that fails holds the release. Returns soon also where the API server does not answer, because a stop may come meanwhile.
@@ -54,6 +58,13 @@ interface Known {
   readonly untilMs: number | null
 }
 
+/** Result of the last reading of copies, and the DaemonSet for which they were read. */
+interface Forged {
+  readonly uid: string
+  readonly generation: number | undefined
+  readonly names: readonly string[]
+}
+
 /** What a Pinner needs of the cluster. */
 export interface PinnerPorts {
   /** Undefined where the installation does not allow it. */
@@ -77,6 +88,8 @@ class PortPinner implements Pinner {
   readonly #collectedMs = new Map<string, number>()
   /** Number of races that were lost in a row, by Rollout. */
   readonly #lost = new Map<string, number>()
+  /** Names of copies that belong to objects with other content, by Rollout. */
+  readonly #forged = new Map<string, Forged>()
   readonly #changes = new PinPace(MOST_CHANGES, CHANGES_APART_MS)
   readonly #attempts = new PinPace(MOST_ATTEMPTS, ATTEMPTS_APART_MS)
   readonly #podPolicy: PodPolicy | undefined
@@ -128,6 +141,15 @@ class PortPinner implements Pinner {
     return this.#known.get(rollout)?.result ?? null
   }
 
+  forged(rollout: string): readonly string[] {
+    return this.#forged.get(rollout)?.names ?? []
+  }
+
+  hasCompared({ rollout, daemonSet }: RolloutView): boolean {
+    const compared = this.#forged.get(keyText(keyOf(rollout)))
+    return compared !== undefined && compared.uid === daemonSet?.metadata.uid && compared.generation === daemonSet.metadata.generation
+  }
+
   async attempt(view: RolloutView, signal: AbortSignal, log: Logger): Promise<TimedPinResult> {
     const key = keyText(keyOf(view.rollout))
     if (this.#running.has(key)) return PENDING
@@ -145,7 +167,10 @@ class PortPinner implements Pinner {
     const mayCollect = view.monotonicMs >= (this.#collectedMs.get(key) ?? Number.NEGATIVE_INFINITY) + PIN_RECHECK_MS
     const waitMs = this.#changes.waitMs(key, view.monotonicMs)
     const lost = this.#lost.get(key) ?? 0
-    const on: Attempt = { view, daemonSet: view.daemonSet, timing, wasPinned: wasPinned(last, view.daemonSet), mayCollect, lost, waitMs }
+    const { uid, generation } = view.daemonSet.metadata
+    const onForged = (names: readonly string[]): void => void this.#forged.set(key, { uid, generation, names })
+    const wasFound = wasPinned(last, view.daemonSet)
+    const on: Attempt = { view, daemonSet: view.daemonSet, timing, wasPinned: wasFound, mayCollect, lost, waitMs, onForged }
     const done = attemptPins(this.#port, on, limits.signal, log).then((result) => {
       limits.end()
       found.result = result
@@ -160,7 +185,8 @@ class PortPinner implements Pinner {
   }
 
   forget(rollout: string): void {
-    for (const memory of [this.#known, this.#running, this.#collectedMs, this.#lost, this.#changes, this.#attempts]) memory.delete(rollout)
+    for (const memory of [this.#known, this.#running, this.#collectedMs, this.#lost, this.#forged, this.#changes, this.#attempts])
+      memory.delete(rollout)
   }
 
   #learn(key: string, { view, daemonSet, timing, lost }: Attempt, result: Attempted, versions: string | null): void {
