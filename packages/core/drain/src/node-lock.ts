@@ -1,5 +1,5 @@
 import { drainDefaults, type DrainRules, durationMs } from '@tranche/api-schema'
-import { type Lease, microTime, NODE_LOCK_ANNOTATION, parseTime, clipText, readJson } from '@tranche/kube-types'
+import { type Lease, microTime, MOST_LEASE_TRANSITIONS, NODE_LOCK_ANNOTATION, parseTime, clipText, readJson } from '@tranche/kube-types'
 import type { DrainedPermit } from './cordon-mark.ts'
 
 /** How long a lock of a node lasts without a renewal, in seconds. A process that dies keeps other programs from its nodes for this time at most. */
@@ -18,8 +18,6 @@ export function longestDeletionMs(drain: DrainRules | undefined): number {
 
 /** Characters of a foreign holder that are kept. */
 const MOST_HOLDER = 128
-/** Most transitions that a Lease can count: the API server rejects more, also where another program wrote that many. */
-const MOST_TRANSITIONS = 2_147_483_647
 
 /** The lock of a node: a Lease that programs which take nodes down hold meanwhile. */
 export interface NodeLock {
@@ -123,7 +121,7 @@ export interface LockBody {
 export function lockBody(before: NodeLock | null, { node, nodeUid, locked }: LockWanted, nowMs: number): LockBody {
   const { release, permit, seenAt } = locked
   const keeps = before !== null && isLockedBy(before, release, nowMs)
-  const transitions = before === null ? 0 : Math.min(MOST_TRANSITIONS, before.transitions + (keeps ? 0 : 1))
+  const transitions = before === null ? 0 : Math.min(MOST_LEASE_TRANSITIONS, before.transitions + (keeps ? 0 : 1))
   const { podUid, podResourceVersion } = permit
   return {
     metadata: {

@@ -35,10 +35,19 @@ export interface LeaseObservation {
 /** Retry periods without a report after which the Lease is read: renewals come every `retryPeriodMs` plus their latency. */
 const PATIENCE = 1.25
 
+/** Longest lease duration that is believed, in milliseconds. A Lease that states more would keep every candidate from leading. */
+const LONGEST_LEASE_MS = 300_000
+
 interface Observed {
   readonly resourceVersion: string
   /** Monotonic time at which it has been unchanged for as long as its holder asked for, in milliseconds. */
   readonly expiresMs: number
+}
+
+/** Duration that the Lease states, in milliseconds; without one, that of the candidate. */
+function believedDurationMs(lease: Lease | null, leaseDurationMs: number): number {
+  const statedMs = (lease?.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000
+  return Math.min(statedMs, Math.max(leaseDurationMs, LONGEST_LEASE_MS))
 }
 
 /** @returns an observation without any data */
@@ -52,7 +61,7 @@ export function createLeaseObservation({ clock, leaseDurationMs, retryPeriodMs, 
   let onObserved = (): void => {}
 
   function observe(lease: Lease | null): void {
-    const durationMs = (lease?.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000
+    const durationMs = believedDurationMs(lease, leaseDurationMs)
     observed = lease && { resourceVersion: lease.metadata.resourceVersion, expiresMs: clock.monotonicMs() + durationMs }
   }
 

@@ -1,4 +1,4 @@
-import { type Lease, microTime } from '@tranche/kube-types'
+import { type Lease, microTime, MOST_LEASE_TRANSITIONS } from '@tranche/kube-types'
 
 /** @see coordination.k8s.io/v1 LeaseSpec */
 export type LeaseSpec = NonNullable<Lease['spec']>
@@ -25,7 +25,7 @@ export function heldSpec(before: Lease | null, holder: LeaseHolder): LeaseSpec {
     leaseDurationSeconds: Math.ceil(holder.leaseDurationMs / 1000),
     acquireTime: keeps ? (spec.acquireTime ?? renewTime) : renewTime,
     renewTime,
-    leaseTransitions: keeps || before === null ? transitions : transitions + 1,
+    leaseTransitions: keeps || before === null ? transitions : Math.min(transitions + 1, MOST_LEASE_TRANSITIONS),
   }
 }
 

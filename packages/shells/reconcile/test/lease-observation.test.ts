@@ -8,6 +8,7 @@ describe('a Lease observed by a candidate', () => {
   it.each([
     ['the duration that its holder states', 30, 30_000],
     ['the lease duration of the candidate, if its holder states none', undefined, 15_000],
+    ['five minutes, if another program states a longer duration', 2_147_483_647, 300_000],
   ])('has expired once it was seen unchanged for %s (E3)', (_how, seconds, lastsMs) => {
     const { observation, clock } = setUp()
     observation.read(leaseAt('5', seconds))

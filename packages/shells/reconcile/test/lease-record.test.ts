@@ -18,6 +18,11 @@ describe('what a candidate writes', () => {
       { acquireTime: NOW, renewTime: NOW, leaseTransitions: 5 },
     ],
     [
+      'after as many transitions as a Lease can count',
+      { holderIdentity: 'other', leaseTransitions: 2_147_483_647, renewTime: BEFORE },
+      { acquireTime: NOW, renewTime: NOW, leaseTransitions: 2_147_483_647 },
+    ],
+    [
       'to keep it',
       { holderIdentity: 'me', leaseTransitions: 4, acquireTime: BEFORE, renewTime: BEFORE },
       { acquireTime: BEFORE, renewTime: NOW, leaseTransitions: 4 },

@@ -54,6 +54,7 @@ export {
 } from './label-requirements.ts'
 export { parseLabelSelector } from './label-selector.ts'
 export { isListedNamespace } from './listed-namespaces.ts'
+export { MOST_LEASE_TRANSITIONS } from './lease-transitions.ts'
 export { microTime } from './micro-time.ts'
 export { controllerOf, keyOf, keyText, parseKey } from './object-key.ts'
 export type {
