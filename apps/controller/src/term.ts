@@ -101,18 +101,25 @@ export const laneNames = {
 
 type LaneName = keyof typeof laneNames
 
-/** @returns a term that has not begun; it can begin and end repeatedly */
+/**
+ * Reconcilers remember what they have seen, such as since when a node is down. Each term begins without that: another process may have led
+ * meanwhile, and its writes know more (G7).
+ *
+ * @returns a term that has not begun; it can begin and end repeatedly
+ */
 export function createTerm(options: ControllerOptions, parts: TermParts): Term {
   const { clock, log, metrics, tracer = noTracer } = options
   const { cluster } = parts
-  const { lanes, onBegin, onEnd } = createLanes(options, parts, (lane, key) => wake(lane, key))
+  // Values of touches never repeat in a process: a touch with the value of an earlier one would change nothing.
+  const touchValues = { pods: createTouchValues(options.identity), copies: createTouchValues(options.identity) }
+  let current: Lanes | null = null
   let runners: readonly Runner[] = []
   let queues: TermQueues<LaneName> | null = null
   if (metrics !== undefined)
     exportQueueMetrics(
       metrics,
       () => queues,
-      (lane) => lanes[lane].name,
+      (lane) => laneNames[lane],
     )
   const wake = (lane: LaneName, key: string): void => {
     queues?.[lane].follow(key, tracer.current())
@@ -124,18 +131,13 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
       wake(lane, key)
   const wakingSoon = (lane: LaneName): ((key: string) => void) =>
     createThrottle({ clock, everyMs: () => options.countingEveryMs ?? countingEveryMs(cluster), wake: waking(lane) })
-  const woken: Woken = {
-    rollout: waking('rollout'),
-    release: waking('release'),
-    rolloutSoon: wakingSoon('rollout'),
-    releaseSoon: wakingSoon('release'),
-    analysis: waking('analysis'),
-    policy: waking('policy'),
-    notify: waking('notify'),
-  }
+  const woken = wokenBy(waking, wakingSoon)
   return {
     woken,
     begin() {
+      const begun = createLanes(options, { ...parts, touchValues }, (lane, key) => wake(lane, key))
+      const { lanes, onBegin } = begun
+      current = begun
       const queue = (lane: LaneName): WorkQueue => createWorkQueue({ clock, ...lanes[lane], ...waiting(metrics, lanes[lane].name) })
       const fresh = {
         rollout: queue('rollout'),
@@ -155,10 +157,28 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
     },
     async end(graceMs) {
       queues = null
-      onEnd()
+      current?.onEnd()
+      current = null
       await Promise.all(runners.map((runner) => runner.stop(graceMs)))
       runners = []
     },
+  }
+}
+
+/** Dependencies of one term. */
+interface LaneParts extends TermParts {
+  readonly touchValues: Readonly<Record<'pods' | 'copies', () => string>>
+}
+
+function wokenBy(waking: (lane: LaneName) => (key: string) => void, wakingSoon: (lane: LaneName) => (key: string) => void): Woken {
+  return {
+    rollout: waking('rollout'),
+    release: waking('release'),
+    rolloutSoon: wakingSoon('rollout'),
+    releaseSoon: wakingSoon('release'),
+    analysis: waking('analysis'),
+    policy: waking('policy'),
+    notify: waking('notify'),
   }
 }
 
@@ -183,7 +203,7 @@ function allowedBy(options: ControllerOptions): Omit<Installation, 'egress' | 's
   }
 }
 
-function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
+function createLanes(options: ControllerOptions, parts: LaneParts, wake: (lane: LaneName, key: string) => void): Lanes {
   const { clock, log, admission } = options
   const { client, cluster, events, schemas, egress } = parts
   const { wrap } = options.failpoints ?? noFailpoints
@@ -262,10 +282,10 @@ function pinnableKinds({ pinConfig, pinSecretNamespaces = [] }: ControllerOption
 /** Undefined where the installation does not allow it. */
 function pinningOf(
   options: ControllerOptions,
-  { client, cluster }: TermParts,
+  { client, cluster, touchValues }: LaneParts,
   wake: (lane: LaneName, key: string) => void,
 ): Pinning | undefined {
-  const { pinConfig, identity, clock, log, seed = 0 } = options
+  const { pinConfig, clock, log, seed = 0 } = options
   if (pinConfig !== true) return undefined
   const kinds = (namespace: string): readonly ConfigKind[] => pinnableKinds(options, namespace)
   const onChange: ConfigWatchParts['onChange'] = (...change) => wakeReaders(cluster, (key) => wake('rollout', key), change)
@@ -285,15 +305,14 @@ function pinningOf(
       podPolicy.end()
     },
     mayPinSecrets: (namespace) => kinds(namespace).includes('Secret'),
-    port: createPinPort({ client, watch, kinds, uniqueValue: createTouchValues(identity), salt: () => crypto.randomUUID(), overlay }),
+    port: createPinPort({ client, watch, kinds, uniqueValue: touchValues.copies, salt: () => crypto.randomUUID(), overlay }),
   }
 }
 
-function releasesOf(options: ControllerOptions, parts: TermParts, strategyScope: StrategyScope): ReturnType<typeof createReleasePort> {
-  const { client, cluster, schemas, queueOutage } = parts
+function releasesOf(options: ControllerOptions, parts: LaneParts, strategyScope: StrategyScope): ReturnType<typeof createReleasePort> {
+  const { client, cluster, schemas, queueOutage, touchValues } = parts
   const { clock, groups, metrics, failpoints = noFailpoints } = options
-  const uniqueValue = createTouchValues(options.identity)
-  const port = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue, queueOutage, groups })
+  const port = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue: touchValues.pods, queueOutage, groups })
   return failpoints.wrap('release', countRecordWrites(port, metrics))
 }
 
