@@ -5,6 +5,7 @@ const fence = 'packages/core/fence/src/pass/fence-state.ts'
 const permitChange = 'packages/core/fence/src/pass/permit-change.ts'
 const nodeCheck = 'packages/core/fence/src/nodes/node-check.ts'
 const blockedNodes = 'packages/core/fence/src/pass/blocked-nodes.ts'
+const nextCheck = 'packages/core/fence/src/pass/next-check.ts'
 const preparedNodes = 'packages/core/fence/src/pass/prepared-nodes.ts'
 const nodeReadings = 'packages/shells/partition-executor/src/node-readings.ts'
 const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
@@ -54,7 +55,7 @@ export const mutantsOfChecks: readonly Mutant[] = [
   {
     rule: 'Words',
     fault: 'nothing wakes a pass when a pull takes long',
-    file: blockedNodes,
+    file: nextCheck,
     find: '[changesAtMs, waits?.fromMs ?? null]',
     replace: '[changesAtMs]',
     tests: [underWayTests],
@@ -84,6 +85,30 @@ export const mutantsOfChecks: readonly Mutant[] = [
     tests: [roomTests],
   },
   {
+    rule: 'F7',
+    fault: 'no broken node is prepared while permits that wait for it use up the batch',
+    file: 'packages/core/fence/src/pass/plan-pass.ts',
+    find: 'due ?? nodesToPrepareBehind(fence, nodesBehindHead) ?? ',
+    replace: 'due ?? ',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'F7',
+    fault: 'no node of another zone is prepared while permits that wait for their zone use up the batch',
+    file: 'packages/core/fence/src/pass/plan-pass.ts',
+    find: ' ?? nodesToPrepareBehind(fence, nodesBehindSpread)',
+    replace: '',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'F7',
+    fault: 'nodes beyond the batch are prepared while a permit fits the budget',
+    file: 'packages/core/fence/src/pass/prepared-nodes.ts',
+    find: 'return executablePermits(fence).length > 0 ? null : nodes',
+    replace: 'return nodes',
+    tests: [preparedTests],
+  },
+  {
     rule: 'F4',
     fault: 'a node that is ready for a permit counts as ready for the deletion of its pod',
     file: nodeCheck,
@@ -110,15 +135,39 @@ export const mutantsOfChecks: readonly Mutant[] = [
   {
     rule: 'F7',
     fault: 'a permit makes way for a node that may get none, again and again',
-    file: fence,
-    find: ' && mayGetPermit(fence, name)',
+    file: 'packages/core/fence/src/pass/plan-pass.ts',
+    find: 'nodesBehindHead(fence).some(({ name }) => mayGetPermit(fence, name))',
+    replace: 'nodesBehindHead(fence).length > 0',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a check that keeps a broken node from the place of the only permit is never asked again',
+    file: nextCheck,
+    find: '...nodesBehindHead(fence), ',
+    replace: '',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a check that keeps a node from the place of a permit which waits for its zone is never asked again',
+    file: nextCheck,
+    find: '...nodesBehindSpread(fence), ',
+    replace: '',
+    tests: [roomTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a check that keeps a broken node in flight from its next permit is never asked again',
+    file: nextCheck,
+    find: ', ...(brokenInFlight(fence) ?? [])',
     replace: '',
     tests: [roomTests],
   },
   {
     rule: 'G6',
     fault: 'a pass does not rest while a blocked node has a permit that is not executable',
-    file: blockedNodes,
+    file: nextCheck,
     find: '.filter((atMs) => atMs > monotonicMs)',
     replace: '',
     tests: [roomTests],
@@ -175,8 +224,8 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node on which a pod is to be deleted again is not prepared',
     file: 'packages/core/fence/src/pass/plan-pass.ts',
-    find: 'nodesToPrepare(fence, due)',
-    replace: 'nodesToPrepare(fence, due === null ? null : [])',
+    find: 'const first = due ??',
+    replace: 'const first = (due === null ? null : []) ??',
     tests: [preparedTests],
   },
   {
@@ -279,8 +328,17 @@ export const mutantsOfChecks: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a node to delete on again waits for the permit of another node, which waits for it',
     file: preparedNodes,
-    find: 'lack: Math.max(fence.lack, 1)',
-    replace: 'lack: fence.lack',
+    find: 'Math.max(fence.lack, 1)',
+    replace: 'fence.lack',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'G6',
+    fault:
+      'failed preparations are asked why while the batch lacks no node, once a check stops keeping a broken node that is not to be deleted on again',
+    file: preparedNodes,
+    find: 'due.length === 0 ? fence.lack : ',
+    replace: '',
     tests: [preparedTests],
   },
   {

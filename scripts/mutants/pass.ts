@@ -299,7 +299,7 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'F7',
     fault: 'a healthy pod at the head keeps a broken pod waiting forever',
     file: planPass,
-    find: 'return fence.tally.broken.some(waits) && wouldGoOn(fence, standingPermits(fence)) ? [head] : []',
+    find: 'return head !== undefined && mayGo && wouldGoOn(fence, standingPermits(fence)) ? [head] : []',
     replace: 'return []',
     tests: [planPassTests],
   },
@@ -558,6 +558,14 @@ export const mutantsOfPass: readonly Mutant[] = [
     find: 'return held.length > 0 && wouldGoOn(fence, held) ? held : []',
     replace: 'return []',
     tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a permit that waits for its zone is withdrawn and appended again and again while another node is drained',
+    file: spreadHolds,
+    find: 'some(({ permit }) => !before.has(permitId(permit)))',
+    replace: 'length > 0',
+    tests: ['packages/core/fence/test/pass/room.test.ts'],
   },
   {
     rule: 'F3',

@@ -9,7 +9,7 @@ const tally = 'packages/core/fence/src/pass/node-tally.ts'
 const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
 const batchProgress = 'packages/core/planner/src/release/progress/batch-progress.ts'
 const advanceStep = 'packages/core/planner/src/rollout/release/advance-step.ts'
-const finalising = 'packages/core/planner/src/rollout/states/finalising-state.ts'
+const firstRun = 'packages/core/planner/src/rollout/states/first-run.ts'
 const startState = 'packages/core/planner/src/rollout/states/start-state.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
@@ -228,7 +228,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     fault: 'a version that no node can run becomes stable',
     edits: [
       { file: batchProgress, find: ' && reachable <= 0', replace: ' && reachable < 0' },
-      { file: finalising, find: 'canary.canaryReplicas > 0', replace: 'canary.canaryReplicas >= 0' },
+      { file: firstRun, find: '(canary.canaryReadyReplicas ?? 0) > 0', replace: 'canary.canaryReplicas >= 0' },
     ],
     worlds: 'unreached',
   },

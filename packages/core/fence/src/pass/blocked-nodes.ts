@@ -1,7 +1,7 @@
 import { type BlockedNode, underWayReasons } from '@tranche/api-schema'
 import { checkWords } from '../nodes/node-check.ts'
 import { compareText } from '../nodes/node-scope.ts'
-import { type FenceState, isOldNode, knownChecks, permittedNodes, preparationsIn } from './fence-state.ts'
+import { type FenceState, isOldNode, knownChecks, permittedNodes } from './fence-state.ts'
 
 /** Maximum number of nodes in the record's list of blocked nodes. */
 export const BLOCKED_LISTED = 10
@@ -57,25 +57,4 @@ export function isUpToDate({ record: { blocked = [] }, view }: FenceState, list:
     return (reason === known.reason && message === known.message) || view.checks.get(node)?.isNews !== true
   }
   return list.length === blocked.length && list.every(isSame)
-}
-
-/**
- * First time (monotonic) at which a node is due to be checked again, or at which the clock changes what was done on a node. Null without one,
- * or where no batch needs these nodes. A node that is due has a permit that is not executable, which no clock changes.
- */
-export function nextCheckMs(fence: FenceState): number | null {
-  const { view, record, lack, permits } = fence
-  const { isAsked, monotonicMs } = knownChecks(fence)
-  if (!isAsked) return null
-  const permitted = permittedNodes(permits)
-  const matters = (node: string): boolean => (lack > 0 || permitted.has(node)) && isOldNode(view, record, node)
-  const again = [...view.checks].flatMap(([node, { check, againAtMs }]) => {
-    const isDue = check.kind === 'pending' ? matters(node) : check.kind === 'blocked' && lack > 0 && isOldNode(view, record, node)
-    return isDue ? [againAtMs] : []
-  })
-  const changes = preparationsIn(view).flatMap(({ node, changesAtMs, waits }) =>
-    matters(node) ? [changesAtMs, waits?.fromMs ?? null].filter((atMs) => atMs !== null) : [],
-  )
-  const times = [...again, ...changes].filter((atMs) => atMs > monotonicMs)
-  return times.length === 0 ? null : Math.min(...times)
 }

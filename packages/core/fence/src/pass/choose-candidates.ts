@@ -70,7 +70,8 @@ function spreadOut(fence: FenceState, { stay, count }: Choice, ordered: readonly
   return chosen
 }
 
-function toTrackedPermit({ node, pod }: Candidate): TrackedPermit {
+/** @returns the candidate as a standing permit */
+export function toTrackedPermit({ node, pod }: Candidate): TrackedPermit {
   return {
     permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion },
     state: 'standing',

@@ -118,11 +118,6 @@ export function isTakeable({ view, scope, revisions }: FenceState, name: string)
   return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node)
 }
 
-/** Whether a permit may be withdrawn to make way for one of this node: it can be taken, and its checks do not keep it from a permit. */
-export function mayGoFirst(fence: FenceState, name: string): boolean {
-  return isTakeable(fence, name) && mayGetPermit(fence, name)
-}
-
 /** Whether the checks of a node do not keep it from a permit. Where the policy asks for it, the node was prepared. */
 export function mayGetPermit(fence: FenceState, name: string): boolean {
   if (!asksChecks(fence)) return true

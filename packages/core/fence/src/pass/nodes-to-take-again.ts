@@ -9,10 +9,15 @@ import { type FenceState, isGone, isOldNode, isTakeable, knownChecks, mayGetPerm
  * pod.
  */
 export function nodesDueAgain(fence: FenceState): readonly NodeView[] | null {
+  return brokenInFlight(fence, ({ name }) => !isKeptFromPermit(knownChecks(fence), name))
+}
+
+/** Those of {@link nodesDueAgain}, and others like them that a check keeps from a permit for now. @param mayGo which of them count */
+export function brokenInFlight(fence: FenceState, mayGo: (node: NodeView) => boolean = () => true): readonly NodeView[] | null {
   const gone = fence.permits.filter(isGone).map(({ permit }) => permit.node)
   const nodes = new Set(gone)
   if (nodes.size < fence.record.limit) return null
-  const broken = [...nodes].flatMap((name) => brokenOldNode(fence, name) ?? [])
+  const broken = [...nodes].flatMap((name) => brokenOldNode(fence, name) ?? []).filter(mayGo)
   if (broken.length === 0) return null
   return nodes.size === fence.record.limit ? broken : broken.filter(({ name }) => name === gone.at(-1))
 }
@@ -29,6 +34,6 @@ export function nodesToTakeAgain(fence: FenceState, due: readonly NodeView[] | n
 
 function brokenOldNode(fence: FenceState, name: string): NodeView | undefined {
   const node = nodeInView(fence.view.fleet, name)
-  const mayGo = isTakeable(fence, name) && !isKeptFromPermit(knownChecks(fence), name)
-  return node !== undefined && mayGo && isOldNode(fence.view, fence.record, name) && isBroken(node) ? node : undefined
+  const isOld = isTakeable(fence, name) && isOldNode(fence.view, fence.record, name)
+  return node !== undefined && isOld && isBroken(node) ? node : undefined
 }

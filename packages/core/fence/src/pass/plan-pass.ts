@@ -7,16 +7,13 @@ import { executablePermits, isReadyToGo } from './executable-permits.ts'
 import type { PassView } from './pass-view.ts'
 import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { allLeaveAtMs, permitChange, restsOn } from './permit-change.ts'
-import { sizeWithout } from './budget.ts'
 import { nextReadMs, type Questions, questionsOf } from './questions.ts'
 import {
   type TrackedPermit,
   isGone,
   isOver,
-  isUnsettled,
   knownChecks,
-  mayGoFirst,
-  permittedNodes,
+  mayGetPermit,
   toFenceState,
   type FenceState,
   standingPermits,
@@ -30,9 +27,10 @@ import {
   type NodeQuestion,
   type Preparation,
 } from '../nodes/node-check.ts'
-import { nextCheckMs } from './blocked-nodes.ts'
-import { nodesToPrepare, preparationsToRenew, preparationsToUndo } from './prepared-nodes.ts'
-import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
+import { nextCheckMs } from './next-check.ts'
+import { nodesBehindHead } from './nodes-behind-head.ts'
+import { nodesToPrepare, nodesToPrepareBehind, preparationsToRenew, preparationsToUndo } from './prepared-nodes.ts'
+import { nodesBehindSpread, permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit and its pod. */
 export interface PermittedPod {
@@ -216,8 +214,9 @@ function changePermits({ fence, again }: PassFacts): PassPlan | null {
 
 /** Where the policy asks for it, the nodes that come next are prepared while others are in flight. */
 function prepareAhead({ fence, due }: PassFacts): PassPlan | null {
+  const first = due ?? nodesToPrepareBehind(fence, nodesBehindHead) ?? nodesToPrepareBehind(fence, nodesBehindSpread)
   return toCheckNodes(
-    nodesToPrepare(fence, due).map((node) => ({ node })),
+    nodesToPrepare(fence, first).map((node) => ({ node })),
     'ahead',
   )
 }
@@ -275,17 +274,12 @@ function blockedPermits(fence: FenceState): readonly TrackedPermit[] {
 
 /**
  * F7: the first standing permit, where nothing may be executed: it waits because of U, and a broken old pod that may be taken
- * has no permit before it. Where D alone uses up the limit, only a pod on a node of D counts. See L18.
+ * has no permit before it. See L18.
  */
 function headThatBlocks(fence: FenceState): readonly TrackedPermit[] {
-  const head = standingPermits(fence)[0]
-  if (head?.pod?.ready !== true) return []
-  const inFront = fence.permits.slice(0, fence.permits.indexOf(head))
-  const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
-  const isFull = sizeWithout(taken, head.permit.node) >= fence.record.limit
-  const placed = permittedNodes([head, ...inFront, ...fence.permits.filter(({ isSent }) => isSent)])
-  const waits = ({ name }: NodeView): boolean => mayGoFirst(fence, name) && !placed.has(name) && (!isFull || taken.has(name))
-  return fence.tally.broken.some(waits) && wouldGoOn(fence, standingPermits(fence)) ? [head] : []
+  const mayGo = nodesBehindHead(fence).some(({ name }) => mayGetPermit(fence, name))
+  const [head] = standingPermits(fence)
+  return head !== undefined && mayGo && wouldGoOn(fence, standingPermits(fence)) ? [head] : []
 }
 
 /** F7: standing permits of nodes other than those to delete on again. See L19. */

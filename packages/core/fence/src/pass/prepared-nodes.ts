@@ -2,6 +2,7 @@ import type { NodeView } from '@tranche/fleet'
 import { isBlockedUntilDue, isKeptFromPermit, type Preparation, preparationId } from '../nodes/node-check.ts'
 import { BLOCKED_LISTED } from './blocked-nodes.ts'
 import { chooseCandidates } from './choose-candidates.ts'
+import { executablePermits } from './executable-permits.ts'
 import {
   type FenceState,
   isOldNode,
@@ -43,11 +44,27 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
   return chooseCandidates(wanting, { free: tried, stay: permits, count }).map(({ node }) => node.name)
 }
 
-/** Standing permits of other nodes make way for a node to delete on again, once it is prepared: they use up neither the batch nor a spread rule. */
+/**
+ * Those of `behind` to prepare before standing permits make way for them. The batch lacks no other node, so nothing else would prepare them.
+ *
+ * @param behind nodes for which standing permits wait, or which could be updated in their place
+ * @returns null without any, and while one of them is prepared or a permit is executable
+ */
+export function nodesToPrepareBehind(fence: FenceState, behind: (fence: FenceState) => readonly NodeView[]): readonly NodeView[] | null {
+  if (fence.lack > 0 || (fence.view.preparation?.ahead ?? 0) <= 0) return null
+  const nodes = behind(fence)
+  if (nodes.length === 0 || nodes.some(({ name }) => isPreparedAhead(fence, name))) return null
+  return executablePermits(fence).length > 0 ? null : nodes
+}
+
+/**
+ * Standing permits of other nodes make way for a node to delete on again, once it is prepared: they use up neither the batch nor a spread rule.
+ * Where none of the nodes due is to be taken now, the batch lacks no more nodes than before.
+ */
 function afterMakingWay(fence: FenceState, due: readonly NodeView[]): FenceState {
   const names = new Set(due.map(({ name }) => name))
   const permits = fence.permits.filter(({ state, permit }) => state !== 'standing' || names.has(permit.node))
-  return { ...fence, permits, lack: Math.max(fence.lack, 1) }
+  return { ...fence, permits, lack: due.length === 0 ? fence.lack : Math.max(fence.lack, 1) }
 }
 
 /** Nodes that may get the next permits. */

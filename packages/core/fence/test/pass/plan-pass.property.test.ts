@@ -1,5 +1,5 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
-import { changePermits, permitId, recordTouches, type PublishedTarget, type PassPlan, type PassView, planPass } from '@tranche/fence'
+import { type PublishedTarget, type PassPlan, planPass } from '@tranche/fence'
 import { nodeOfPod } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -21,6 +21,7 @@ import {
   toView,
   truthOf,
 } from './generated-pass.ts'
+import { answered, type Standing } from './answered-pass.ts'
 import { planText } from './pass-notation.ts'
 
 const numRuns = 2_000
@@ -251,7 +252,7 @@ describe('planPass, for every view', () => {
           const plan = planPass(now.view)
           done.push(planText(plan))
           if (plan.kind === 'wait') return
-          now = answer(now, plan)
+          now = answered(now, plan)
         }
         expect.fail(`never rests: ${done.slice(-6).join('; ')}`)
       }),
@@ -339,38 +340,4 @@ function rankOf(cluster: RuledCluster, pod: RuledCluster['pods'][number]['pod'],
   const health =
     pod.status?.phase === 'Failed' ? 0 : isReady(pod) ? (isNodeReady ? 4 : 3) : crashing ? 1 : pod.status?.phase === 'Pending' ? 2 : 3
   return [costless ? 0 : 1, superseded ? 0 : 1, health, pod.metadata.creationTimestamp, pod.metadata.name].join(' ')
-}
-
-interface Standing {
-  readonly cluster: RuledCluster
-  readonly view: PassView
-}
-
-/** Immediate effect of the plan, while kubelets and watches show nothing but a touch. */
-function answer({ cluster, view }: Standing, plan: Exclude<PassPlan, { kind: 'wait' }>): Standing {
-  if (plan.kind === 'execute') {
-    const sent = plan.pods.map(({ permit }) => `${permit.podUid}@${permit.podResourceVersion}`)
-    return { cluster, view: { ...view, sent: new Set([...view.sent, ...sent]) } }
-  }
-  if (plan.kind === 'confirm') {
-    const confirmed = [...plan.pods, ...plan.nodes].flatMap(({ permits }) =>
-      permits.map((permit) => [permitId(permit), { kind: 'confirmed' }] as const),
-    )
-    return { cluster, view: { ...view, confirmations: new Map([...view.confirmations, ...confirmed]) } }
-  }
-  if (plan.kind === 'checkNodes' || plan.kind === 'undoPreparations' || plan.kind === 'renewPreparations')
-    throw new Error('these rules ask for no check')
-  if (plan.kind === 'changePermits') return withRecord(cluster, view, changePermits(cluster.record, plan.change))
-  const touched = plan.pods.map(({ permit }) => ({ permit, resourceVersion: String(Number(permit.podResourceVersion) + 1_500) }))
-  const pods = cluster.pods.map((seen) => {
-    const version = touched.find(({ permit }) => permit.podUid === seen.pod.metadata.uid)?.resourceVersion
-    return version === undefined ? seen : { ...seen, pod: { ...seen.pod, metadata: { ...seen.pod.metadata, resourceVersion: version } } }
-  })
-  const answers = touched.map(({ permit, resourceVersion }) => ({ permit, answer: { kind: 'standing' as const, resourceVersion } }))
-  return withRecord({ ...cluster, pods }, view, recordTouches(cluster.record, answers))
-}
-
-function withRecord(cluster: RuledCluster, view: PassView, record: FlightRecord): Standing {
-  const changed = { ...cluster, record }
-  return { cluster: changed, view: { ...toView(changed), podsSeen: '9999999', sent: view.sent } }
 }

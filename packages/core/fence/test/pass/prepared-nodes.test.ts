@@ -10,6 +10,18 @@ const TEN = [...'abcdefghij']
 const failed = (names: readonly string[]): string => names.map((node) => `${node}=failed`).join(' ')
 const old = (names: readonly string[]): string => names.map((node) => `${node}:old`).join(' ')
 
+/** The permit of b waits for its zone, whose budget a uses up. The batch lacks no node; c could be updated. */
+const heldByZone: PassCase = {
+  nodes: 'a:new! b:old c:old',
+  permits: 'a.gone b',
+  zones: 'a=x b=x c=y',
+  limit: 2,
+  partition: 1,
+  rules: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] },
+  ahead: 1,
+  prepared: 'b=ready',
+}
+
 describe('planPass: nodes that the policy lets be prepared ahead', () => {
   const cases: Record<string, Case> = {
     'are those to delete on again, although standing permits and broken pods use up their spread rule (G6)': {
@@ -146,6 +158,14 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       room: 'a=fits',
       want: 'append a',
     },
+    'are not asked why they failed while the batch lacks none, and no node is the one to delete on again': {
+      nodes: 'a:old! b:new! c:old',
+      permits: 'a.gone b.gone',
+      partition: 2,
+      ahead: 1,
+      prepared: 'c=failed',
+      want: 'wait for availability',
+    },
     'are such a node, although ten others failed': {
       nodes: `${old(TEN)} y:bad! z:bad!`,
       permits: 'y.gone z.gone',
@@ -181,6 +201,84 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       room: `${failed(TEN.slice(1))} a=failed!`,
       record: { blocked: TEN.map((node) => ({ node, reason: 'NoRoom', message: 'no room' })) },
       want: 'check a for ahead',
+    },
+    'are a broken node for which the only permit waits, although the batch lacks no other (G6)': {
+      nodes: 'a:old! b:old',
+      permits: 'b',
+      partition: 1,
+      ahead: 1,
+      prepared: 'b=ready',
+      want: 'check a for ahead',
+    },
+    'are no other such node while one is not finished': {
+      nodes: 'a:old! b:old c:old!',
+      permits: 'b',
+      partition: 2,
+      ahead: 1,
+      prepared: 'a=begun b=ready',
+      want: 'wait for budget',
+    },
+    'are no such node while a check keeps it from a permit, which is asked again in time (G6)': {
+      nodes: 'a:old! b:old',
+      permits: 'b',
+      partition: 1,
+      ahead: 1,
+      prepared: 'b=ready',
+      room: 'a=short?',
+      record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
+      want: `wait for budget until ${NOW_MS + 3_000}`,
+    },
+    'are another such node while a check keeps one from a permit (G6)': {
+      nodes: 'a:old! b:old c:old!',
+      permits: 'b',
+      partition: 2,
+      ahead: 1,
+      prepared: 'b=ready',
+      room: 'a=short?',
+      record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
+      want: 'check c for ahead',
+    },
+    'are those of another zone that can take the place of the only permit, which waits for its zone (G6)': {
+      ...heldByZone,
+      want: 'check c for ahead',
+    },
+    'take the place of that permit once they are prepared (G6)': {
+      ...heldByZone,
+      prepared: 'b=ready c=ready',
+      want: 'withdraw b',
+    },
+    'are none of a zone that is used up as well': {
+      ...heldByZone,
+      zones: 'a=x b=x c=x',
+      want: 'wait for budget',
+    },
+    'are none of another zone while a permit can be used': {
+      ...heldByZone,
+      nodes: 'a:new! b:old c:old d:old',
+      permits: 'a.gone b d',
+      zones: 'a=x b=x c=y d=z',
+      limit: 3,
+      prepared: 'b=ready d=ready',
+      room: 'd=pending',
+      want: `wait for budget until ${NOW_MS + 14_000}`,
+    },
+    'get the place of that permit once they are prepared (G6)': {
+      nodes: 'a:old! b:old',
+      permits: 'b',
+      partition: 1,
+      ahead: 1,
+      prepared: 'a=ready b=ready',
+      want: 'withdraw b',
+    },
+    'are no such node while the permit fits the budget': {
+      nodes: 'a:old! b:old',
+      permits: 'b',
+      partition: 1,
+      limit: 2,
+      ahead: 1,
+      prepared: 'b=ready',
+      room: 'b=pending',
+      want: `wait for budget until ${NOW_MS + 14_000}`,
     },
     'are not taken from the permits of others while they are not prepared': {
       nodes: 'a:old! b:old',
