@@ -27,6 +27,30 @@ const undeletedTests = 'packages/core/planner/test/release/undeleted.test.ts'
 /** Faults in the decisions for a BatchRelease. */
 export const mutantsOfRelease: readonly Mutant[] = [
   {
+    rule: 'G6',
+    fault: 'the stable revision of a BatchRelease by hand is the one that most nodes run by now',
+    file: 'packages/core/planner/src/release/view/revisions-of-release.ts',
+    find: 'return stableRevision === undefined ? found : { ...found, stable: stableRevision }',
+    replace: 'return found',
+    tests: ['packages/core/planner/test/release/by-hand.test.ts'],
+  },
+  {
+    rule: 'G6',
+    fault: 'the stable revision of a BatchRelease by hand stays the first one for every later template',
+    file: 'packages/core/planner/src/release/view/revisions-of-release.ts',
+    find: ' || updateRevision !== found.canary) return found',
+    replace: ') return found',
+    tests: ['packages/core/planner/test/release/by-hand.test.ts'],
+  },
+  {
+    rule: 'F11',
+    fault: 'nodes in flight are forgotten with a BatchRelease that vanished',
+    file: 'packages/core/planner/src/release/plan-batch-release.ts',
+    find: ' : !takesOver(view, daemonSet)) return null',
+    replace: ' : true) return null',
+    tests: ['packages/core/planner/test/release/plan-batch-release.test.ts'],
+  },
+  {
     rule: 'ChangeRejected',
     fault: 'a patch that the API server rejects is tried again without a word',
     file: 'packages/core/planner/src/release/rejected-wait.ts',
@@ -56,6 +80,14 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/next-recheck.ts',
     find: 'if (undeletedMs !== null) left.push(undeletedMs)',
     replace: '',
+    tests: [undeletedTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'nothing wakes a release when old pods that use up the budget become available by the clock alone',
+    file: 'packages/core/planner/src/release/next-recheck.ts',
+    find: 'nextAvailableMs === null ? [] : [nextAvailableMs - view.monotonicMs]',
+    replace: 'nextAvailableMs === null || wanted.progress.unwell.length === 0 ? [] : [nextAvailableMs - view.monotonicMs]',
     tests: [undeletedTests],
   },
   {
@@ -104,6 +136,30 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/next-recheck.ts',
     find: 'if (acceptedMs !== null) left.push(acceptedMs)',
     replace: '',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'UnavailableBefore',
+    fault: 'a release that waits for nodes only that were down before counts as running for ever',
+    file: 'packages/core/planner/src/release/accepted-wait.ts',
+    find: 'wasBad === true ? [node] : []',
+    replace: 'wasBad === true ? [] : []',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'UnavailableBefore',
+    fault: 'a rollback needs a person because of nodes that were down before',
+    file: 'packages/core/planner/src/release/accepted-wait.ts',
+    find: 'if (isWayBack(release)) return new Set()\n',
+    replace: '',
+    tests: [releaseStatusTests],
+  },
+  {
+    rule: 'UnavailableBefore',
+    fault: 'a release that waits for nodes that were unhealthy before it counts as running for ever',
+    file: 'packages/core/planner/src/release/accepted-wait.ts',
+    find: 'new Set([...inFlight, ...older.map(({ name }) => name)])',
+    replace: 'new Set(inFlight)',
     tests: [releaseStatusTests],
   },
   {

@@ -27,6 +27,7 @@ const policiesTests = 'test/scenarios/policies.test.ts'
 const formerRevisionsTests = 'packages/core/planner/test/rollout/former-revisions.test.ts'
 const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 const rejectedStallTests = 'packages/core/planner/test/rollout/rejected-stall.test.ts'
+const lostVerdictTests = 'test/scenarios/lost-verdict.slow.test.ts'
 const boundedIdentitiesTests = 'packages/core/planner/test/rollout/bounded-identities.test.ts'
 const keptReleaseTests = 'packages/core/planner/test/rollout/kept-release.test.ts'
 const rejectedStall = 'packages/core/planner/src/rollout/rejected-stall.ts'
@@ -49,6 +50,70 @@ export const mutantsOfRollout: readonly Mutant[] = [
     find: ' && retry.length <= sizeLimits.identity) return null',
     replace: ') return null',
     tests: [boundedIdentitiesTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a version that other clients brought to every node becomes stable without a Ready pod',
+    file: 'packages/core/planner/src/release/view/discover-revisions.ts',
+    find: 'return isKept ? lastStable : found',
+    replace: 'return found',
+    tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a pod that was never Ready on a node that is gone counts as a run of the version',
+    file: 'packages/core/planner/src/rollout/states/first-run.ts',
+    find: 'updatedReadyReplicas ?? 0) > 0',
+    replace: 'updatedReplicas ?? 0) > 0',
+    tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a version that no node has run becomes stable where its Rollout is disabled',
+    file: 'packages/core/planner/src/rollout/states/teardown-state.ts',
+    find: 'nodesToRunFirst(view, before).length > 0',
+    replace: 'nodesToRunFirst(view, before).length > 999',
+    tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'a verdict whose BatchRelease was deleted is forgotten before its version is blocked',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: ' || isHoldForFailure(view, spec.tranche?.hold)) return spec',
+    replace: ') return spec',
+    tests: ['packages/core/planner/test/rollout/left-behind.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'a verdict on nodes left is lost with its BatchRelease',
+    file: 'packages/core/planner/src/rollout/release/lost-failure.ts',
+    find: ' && !isOnNodesLeft(view, failure)) return null',
+    replace: ') return null',
+    tests: ['packages/core/planner/test/rollout/left-behind.test.ts'],
+  },
+  {
+    rule: 'G7',
+    fault: 'a verdict is lost with its BatchRelease',
+    file: 'packages/core/planner/src/rollout/release/release-failure.ts',
+    find: ' ?? lostFailure(view, state)',
+    replace: '',
+    tests: [lostVerdictTests],
+  },
+  {
+    rule: 'G7',
+    fault: 'a verdict is lost while its BatchRelease is being deleted',
+    file: 'packages/core/planner/src/rollout/release/lost-failure.ts',
+    find: ' || release.metadata.deletionTimestamp !== undefined) return true',
+    replace: ') return true',
+    tests: [lostVerdictTests],
+  },
+  {
+    rule: 'G7',
+    fault: 'an obstacle takes the place of the hold for a verdict',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: 'known !== undefined && isHoldForFailure(view, known)',
+    replace: 'false',
+    tests: [lostVerdictTests],
   },
   {
     rule: 'ChangeRejected',
@@ -109,9 +174,25 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a version that no node runs becomes stable where its BatchRelease counts as over',
-    file: 'packages/core/planner/src/rollout/states/finalising-state.ts',
-    find: 'return isReturn(canary) || canary.canaryReplicas > 0',
-    replace: 'return isReturn(canary) || canary.canaryReplicas >= 0',
+    file: 'packages/core/planner/src/rollout/states/first-run.ts',
+    find: 'return isReturn(canary) || (canary.canaryReadyReplicas ?? 0) > 0',
+    replace: 'return isReturn(canary) || (canary.canaryReadyReplicas ?? 0) >= 0',
+    tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a template that was applied again continues in its step where its own number is shown late',
+    file: 'packages/core/planner/src/rollout/actions/applied-again.ts',
+    find: 'revisions.some(({ revision }) => revision > canaryNumber)',
+    replace: 'numberOf(revisions, canary.canaryRevision)! > canaryNumber',
+    tests: ['packages/core/planner/test/rollout/applied-again.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'beside nodes left behind, nothing says that the version waits for its first Ready pod',
+    file: 'packages/core/planner/src/rollout/states/first-run.ts',
+    find: 'return found.length > 0 ? untilReady(view, before, found, why) : null',
+    replace: 'return found.length > 999 ? untilReady(view, before, found, why) : null',
     tests: ['packages/core/planner/test/rollout/never-run.test.ts'],
   },
   {
@@ -303,7 +384,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G12',
     fault: 'a version that failed on nodes left is called blocked before its BatchRelease has stopped',
     file: 'packages/core/planner/src/rollout/plan-rollout.ts',
-    find: 'withHold(overReleaseSpec(release, view), hold)',
+    find: 'withHold(view, overReleaseSpec(release, view), hold)',
     replace: 'overReleaseSpec(release, view)',
     tests: ['test/scenarios/left-nodes.test.ts'],
   },

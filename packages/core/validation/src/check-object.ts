@@ -3,6 +3,8 @@ import {
   type BatchRelease,
   batchReleaseSchema,
   type DefinedKind,
+  pathOfField,
+  policyDurations,
   type ReleasePolicy,
   releasePolicySchema,
   type Rollout,
@@ -151,13 +153,36 @@ function isWithin(path: string, field: string): boolean {
 function fieldProblem(rule: ProblemRule, value: unknown, issue: Issue): Problem {
   const { path, message } = issue
   const found = at(value, path)
-  const fix = path.length === 0 ? undefined : found === undefined ? 'add it' : typeFix(issue)
+  const isDuration = issue.expected === 'string' && Object.hasOwn(policyDurations, pathOfField(pathText(path)))
+  const fix = path.length === 0 ? undefined : found === undefined ? 'add it' : isDuration ? durationFix(found) : typeFix(issue)
   return problemOf(rule, {
     path: pathText(path),
     value: found,
-    message: found === undefined ? 'it is required' : lowerFirst(message),
+    message: found === undefined ? 'it is required' : (typeText(issue, found, isDuration) ?? lowerFirst(message)),
     ...(fix !== undefined && { fix }),
   })
+}
+
+/** What the value is, and what it must be; undefined if the value has the required type, or none of these. */
+function typeText({ code, expected = '' }: Issue, found: unknown, isDuration: boolean): string | undefined {
+  const wanted = isDuration ? 'a duration such as 30s' : valueIn(typeTexts, expected)
+  if (code !== 'invalid_type' || wanted === undefined) return undefined
+  const is = found === null ? 'null' : (valueIn(typeTexts, Array.isArray(found) ? 'array' : typeof found) ?? typeof found)
+  return is === wanted ? undefined : `it is ${is}, and must be ${wanted}`
+}
+
+const typeTexts: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}
+
+/** A number alone has no unit; seconds are what Kubernetes means by one. */
+function durationFix(found: unknown): string {
+  return typeof found === 'number' ? `add a unit, as in ${found}s: ms, s, m or h` : 'set it to a duration such as 30s'
 }
 
 /** Fix for a value of a wrong type, in terms of YAML, by the required type. */

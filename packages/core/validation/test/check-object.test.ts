@@ -68,7 +68,8 @@ describe('fields of the wrong type', () => {
       'set it to a number, without quotes and without a unit',
     ],
     ['spec.failure.maxRestarts', { failure: { maxRestarts: 1.5 } }, 'set it to a whole number, without quotes and without a unit'],
-    ['spec.soak.step', { soak: { step: 30 } }, 'set it to a string; quote one that looks like a number'],
+    ['spec.soak.step', { soak: { step: 30 } }, 'add a unit, as in 30s: ms, s, m or h'],
+    ['spec.soak.final', { soak: { final: true } }, 'set it to a duration such as 30s'],
     ['spec.failure.action', { failure: { action: 'rollback' } }, 'set it to Pause, Rollback or Continue'],
     ['spec.analysis[0].background', { analysis: [{ name: 'a', background: 'yes' }] }, 'set it to true or false, without quotes'],
     ['spec.nodes.order', { nodes: { order: { by: 'Name' } } }, 'make it a list with one entry a line, each after a hyphen'],
@@ -77,6 +78,15 @@ describe('fields of the wrong type', () => {
   ])('at %s say what to write instead', (path, spec, fix) => {
     const { problems } = checkPolicy({ apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { name: 'x' }, spec })
     expect(problems).toContainEqual(expect.objectContaining({ rule: 'PolicyField', path, fix }))
+  })
+
+  it.each([
+    ['spec.soak.step', { soak: { step: 5 } }, 'it is a number, and must be a duration such as 30s'],
+    ['spec.nodes.order', { nodes: { order: 'Name' } }, 'it is a string, and must be a list'],
+    ['spec.failure', { failure: null }, 'it is null, and must be an object'],
+  ])('at %s say what it is and what it must be', (path, spec, message) => {
+    const { problems } = checkPolicy({ apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { name: 'x' }, spec })
+    expect(problems).toContainEqual(expect.objectContaining({ path, message }))
   })
 
   it.each([[null], [3], ['rollout'], [[]], [{}]])('%j is reported as no Rollout', (value) => {

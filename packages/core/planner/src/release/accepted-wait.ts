@@ -1,13 +1,16 @@
-import { ACCEPTED_FAILED, type Waiting } from '@tranche/api-schema'
-import { acceptedBefore, failureTerms } from '@tranche/verdict'
+import { ACCEPTED_FAILED, UNAVAILABLE_BEFORE, type Waiting } from '@tranche/api-schema'
+import { acceptedBefore, failureTerms, isWayBack } from '@tranche/verdict'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { insteadOfAbort } from './progress/instead-of-abort.ts'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import type { ReleaseView } from './view/release-view.ts'
 
-/** Reasons of that wait before {@link ACCEPTED_FAILED}. */
+/** Reasons of such a wait at first. */
 const acceptedReasons: readonly string[] = ['NotAvailable', 'BudgetUsedUp']
+
+/** Its reasons once only a person ends it. */
+const personReasons: readonly string[] = [ACCEPTED_FAILED, UNAVAILABLE_BEFORE]
 
 type Allowed = Wanted & { kind: 'allow' }
 
@@ -26,8 +29,9 @@ export function acceptedText(view: ReleaseView, wanted: Allowed): string {
 }
 
 /**
- * A wait for nothing but such nodes, once it has lasted as long as a new pod may take (`failure.progressDeadlineSeconds`): from then on only a
- * person ends it. Until then, and where it is for something else as well, the wait itself.
+ * A wait for nothing but nodes on which no failure stops the release: they were bad before, or a retry accepted it. Once it has lasted as long
+ * as a new pod may take (`failure.progressDeadlineSeconds`), only a person ends it. Until then, and where it is for something else as well,
+ * the wait itself.
  *
  * @param before the wait of the status, by the present clock
  */
@@ -36,7 +40,12 @@ export function acceptedWait(now: Waiting, before: Waiting | undefined, view: Re
   const since = isContinued(before, view) ? before.since : timeText(view.nowMs)
   const waiting = { ...now, since }
   if (untilFailedMs(waiting, view) > 0) return waiting
-  return { ...waiting, reason: ACCEPTED_FAILED, message: `${waiting.message}; their time is over (failure.progressDeadlineSeconds)` }
+  const deadline = 'failure.progressDeadlineSeconds'
+  const bad = badBefore(view)
+  if (!waiting.nodes.some((node) => bad.has(node)))
+    return { ...waiting, reason: ACCEPTED_FAILED, message: `${waiting.message}; their time is over (${deadline})` }
+  const message = `${waiting.message}; the nodes have had as long as a new pod may take (${deadline}), so only a person ends this`
+  return { ...waiting, reason: UNAVAILABLE_BEFORE, message }
 }
 
 /** Milliseconds until {@link acceptedWait} changes by time alone; null where it does not. @param waiting as in the status, by the present clock */
@@ -50,11 +59,11 @@ function isForAcceptedOnly(reason: string, view: ReleaseView, wanted: Wanted): b
 }
 
 /** Whether the wait of the status was for such nodes only, too. */
-function isContinued(before: Waiting | undefined, { release }: ReleaseView): before is Waiting {
+function isContinued(before: Waiting | undefined, view: ReleaseView): before is Waiting {
   if (before === undefined || parseTime(before.since) === null) return false
-  const accepted = new Set(acceptedBefore(release))
-  const isSame = before.reason === ACCEPTED_FAILED || acceptedReasons.includes(before.reason)
-  return isSame && before.nodes.every((node) => accepted.has(node))
+  const known = uncounted(view)
+  const isSame = personReasons.includes(before.reason) || acceptedReasons.includes(before.reason)
+  return isSame && before.nodes.every((node) => known.has(node))
 }
 
 function untilFailedMs({ since }: Waiting, { release: { spec }, fleet, nowMs }: ReleaseView): number {
@@ -62,13 +71,35 @@ function untilFailedMs({ since }: Waiting, { release: { spec }, fleet, nowMs }: 
   return Math.max(0, (parseTime(since) ?? nowMs) + progressDeadlineMs - nowMs)
 }
 
-/** Whether accepted nodes alone use up the budget, or are all that an otherwise complete batch waits for. */
+/** Whether such nodes alone use up the budget, or are all that an otherwise complete batch waits for. */
 function waitsForAcceptedOnly(view: ReleaseView, wanted: Allowed): boolean {
   const { unwell, updated, updatedAvailable, effectiveSize, state, outOfReach, isBehind } = wanted.progress
-  const down = acceptedDown(view, wanted)
+  const known = uncounted(view)
+  const down = wanted.progress.unavailable.filter((node) => known.has(node))
   if (state === 'Ready' || isBehind || outOfReach !== undefined) return false
   if (isBudgetUsedUp(wanted)) return down.length >= wanted.allowance.limit
-  return updated >= effectiveSize && updatedAvailable === 0 && unwell.length > 0 && unwell.every(({ node }) => down.includes(node))
+  // A batch is ready without accepted nodes once another one is available.
+  const isAwaited = updatedAvailable === 0 || unwell.some(({ node }) => badBefore(view).has(node))
+  return updated >= effectiveSize && isAwaited && unwell.length > 0 && unwell.every(({ node }) => down.includes(node))
+}
+
+/** Nodes on which no failure stops the release. */
+function uncounted(view: ReleaseView): ReadonlySet<string> {
+  return new Set([...acceptedBefore(view.release), ...badBefore(view)])
+}
+
+/**
+ * Nodes in flight that were not available before their update either, and those that ran the version before the release and were unhealthy when
+ * it began. Whether their pods report a cause does not matter: one that crashes does so only between two attempts. None in a rollback,
+ * which nothing stops.
+ */
+function badBefore({ release, fleet }: ReleaseView): ReadonlySet<string> {
+  if (isWayBack(release)) return new Set()
+  const { flight, stoppedTime } = release.status ?? {}
+  const inFlight = flight?.permits.flatMap(({ node, wasBad }) => (wasBad === true ? [node] : [])) ?? []
+  const olderPods = new Set(stoppedTime?.olderPods)
+  const older = olderPods.size === 0 ? [] : fleet.nodes.filter(({ pods }) => pods.some(({ uid }) => olderPods.has(uid)))
+  return new Set([...inFlight, ...older.map(({ name }) => name)])
 }
 
 function acceptedDown({ release }: ReleaseView, { progress }: Allowed): readonly string[] {

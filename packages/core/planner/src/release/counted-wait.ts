@@ -11,7 +11,7 @@ import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts
  * become available, for new pods, or for nodes that are to be updated. The controller writes it; views compute it for the nodes of now.
  */
 export function countedWait(progress: BatchProgress, release: BatchRelease | undefined, fleet: FleetView): Omit<Waiting, 'since'> {
-  const { unwell, between, away, effectiveSize, updated, outOfReach } = progress
+  const { unwell, between, away, missing, outOfReach } = progress
   if (outOfReach !== undefined) return reachWait(progress, outOfReach, wayOut(fleet, release))
   if (unwell.length > 0) {
     const message = `waiting for updated nodes to become available: ${unwellText(progress)}${longWaitText(progress, release)}`
@@ -22,7 +22,7 @@ export function countedWait(progress: BatchProgress, release: BatchRelease | und
     const message = `waiting for new pods on ${firstNodes(between)}${notReady}${tooManyDeadText(progress)}`
     return { reason: 'Upgrading', message, nodes: between }
   }
-  const message = `${missingNodesText(effectiveSize - updated)}${pullsFirst(release)}${tooManyDeadText(progress)}`
+  const message = `${missingNodesText(missing)}${pullsFirst(release)}${tooManyDeadText(progress)}`
   return { reason: 'Upgrading', message, nodes: [] }
 }
 

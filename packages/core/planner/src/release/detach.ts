@@ -2,10 +2,10 @@ import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schem
 import { carriedText, carryOver, hasOldPod, inheritPermits, parseCarried, type PatchOperation } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime } from '@tranche/kube-types'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
-import { discoverRevisions } from './view/discover-revisions.ts'
 import { watchToFreeze } from './progress/frozen-watch.ts'
 import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
 import type { ReleaseView } from './view/release-view.ts'
+import { revisionsOfRelease } from './view/revisions-of-release.ts'
 
 /**
  * How long (ms) after its deletion a release waits for the nodes in flight to have an available pod. Most have one by then. A version that
@@ -75,7 +75,7 @@ export function restoring(view: ReleaseView, daemonSet: DaemonSet): DaemonSetCha
  * observed it.
  */
 function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | null {
-  const discovery = discoverRevisions({ ...view, daemonSet, lastStable: view.release.spec.tranche?.stableRevision })
+  const discovery = revisionsOfRelease(view, daemonSet)
   if (discovery.kind === 'pending') return null
   const revision = discovery.canary
   // Kubernetes would update nodes that are out for a while (a zone, a tainted pool) once they are desired again.

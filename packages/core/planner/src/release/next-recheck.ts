@@ -1,3 +1,4 @@
+import { tallyNodes } from '@tranche/fence'
 import { untilAcceptedFailedMs } from './accepted-wait.ts'
 import { carryLeftMs } from './detach.ts'
 import { untilExcludedMs } from './excluded-wait.ts'
@@ -29,9 +30,9 @@ function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
     if (Number.isFinite(left) && left > 0) return left
   }
   const minReadyMs = (view.daemonSet?.spec.minReadySeconds ?? 0) * 1000
-  const left = wanted.progress.unwell.flatMap(({ pod }) =>
-    pod.readyFromMs === null ? [] : [pod.readyFromMs + minReadyMs - view.monotonicMs],
-  )
+  // Old pods too: a Ready one that is not available yet uses the budget.
+  const { nextAvailableMs } = tallyNodes(view.fleet, { revision: wanted.allowance.revision, minReadyMs, monotonicMs: view.monotonicMs })
+  const left = nextAvailableMs === null ? [] : [nextAvailableMs - view.monotonicMs]
   const stuckMs = nextStuckMs(view)
   if (stuckMs !== null) left.push(stuckMs - view.nowMs)
   const waiting = statusByTheClock(view)?.waiting

@@ -40,7 +40,7 @@ import { planReleaseStatus } from './release-status.ts'
 import { isInCharge, type ReleaseView } from './view/release-view.ts'
 import { reassertPatch, strategyDrift } from './progress/strategy-drift.ts'
 import { isOverButForNodesLeft, leftBehind, settleLeftMs } from './progress/the-end.ts'
-import { type Wanted, wantedAllowance } from './progress/wanted-allowance.ts'
+import { takesOver, type Wanted, wantedAllowance } from './progress/wanted-allowance.ts'
 
 /**
  * Decides the next action for one BatchRelease. Pure.
@@ -109,12 +109,14 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
 }
 
 /**
- * F11: this BatchRelease is in charge, so it had a record; other definitions pruned it, or a backup was restored. Deletions
- * of the lost record may be in flight: until every old pod was touched, nothing is opened and no stop is acknowledged.
+ * F11: this BatchRelease is in charge, so it had a record; other definitions pruned it, or a backup was restored. Or it takes over from one that
+ * vanished with its record. Deletions of the lost record may be in flight: until every old pod was touched, nothing is opened and no stop is
+ * acknowledged.
  */
 function planLostRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, daemonSet } = view
-  if (release.status?.flight !== undefined || daemonSet === undefined || !isInCharge(view, daemonSet) || isFinalized(view)) return null
+  if (release.status?.flight !== undefined || daemonSet === undefined) return null
+  if (isInCharge(view, daemonSet) ? isFinalized(view) : !takesOver(view, daemonSet)) return null
   const allowance = wanted.kind === 'allow' ? wanted.allowance : publishedAllowance(daemonSet)
   return { kind: 'restoreRecord', allowance, minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000 }
 }

@@ -108,7 +108,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   const outage = queueOutage(view, progress)
   if (outage !== null && (progress.between.length > 0 || progress.unavailable.length < limit)) return outage
   if (progress.between.length > 0) return counted
-  const lack = missingNodesText(progress.effectiveSize - progress.updated)
+  const lack = missingNodesText(progress.missing)
   const dead = tooManyDeadText(progress)
   if (progress.unavailable.length < limit) {
     const held = heldByRules(view, wanted, lack) ?? blockedWait(view, lack) ?? undeletedWait(view, lack)
@@ -137,9 +137,10 @@ function usersText({ fleet, release }: ReleaseView, { progress, allowance: { rev
 }
 
 /** Executors start nothing while their job queue is unavailable, and nothing else on the cluster may show that. */
-function queueOutage({ queueOutage: why }: ReleaseView, { between, effectiveSize, updated }: BatchProgress): Reason | null {
-  if (why === undefined || why === null || effectiveSize <= updated) return null
-  const message = `${missingNodesText(effectiveSize - updated)}; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: ${why}`
+function queueOutage({ queueOutage: why }: ReleaseView, { between, missing }: BatchProgress): Reason | null {
+  const lack = missing + between.length
+  if (why === undefined || why === null || lack === 0) return null
+  const message = `${missingNodesText(lack)}; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: ${why}`
   return { reason: QUEUE_UNAVAILABLE, message, nodes: between }
 }
 
@@ -157,7 +158,7 @@ function heldByRules(
   const spread = spreadWait({ fleet, revision, stable, former, rules, scope, unavailable: progress.unavailable })
   if (spread !== null) return { reason: 'SpreadUsedUp', message: `${lack}; ${spread.text}`, nodes: spread.nodes }
   const { waitedFor } = progress
-  if (waitedFor.length < progress.effectiveSize - progress.updated) return null
+  if (waitedFor.length < progress.missing) return null
   return {
     reason: 'NodesNotReady',
     message: `${lack}, and the policy waits for nodes that are NotReady or in maintenance: ${firstNodes(waitedFor)}`,

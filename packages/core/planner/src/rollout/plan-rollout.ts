@@ -2,6 +2,7 @@ import { type BatchRelease, type BatchReleaseSpec, type CanaryStatus, type HeldB
 import { HELD_REVISIONS_ANNOTATION, ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION, clipText, valueIn } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release/release-spec.ts'
+import { isHoldForFailure } from './release/lost-failure.ts'
 import { stepOfReplacedPlan } from './release/advance-step.ts'
 import { planMissingRevision } from './missing-revision.ts'
 import { planYieldToKruise } from './yield-to-kruise.ts'
@@ -156,7 +157,7 @@ function planTerminating(view: RolloutView, { status, recheckAfterMs }: NextStat
 
 /** First reports the deletion; then its release continues to its end. */
 function planGoingOn(view: RolloutView, next: NextStatus): RolloutPlan {
-  if (next.obstacle !== null) return planHold(view, obstacleHold(next.obstacle)) ?? planStatus(view, next)
+  if (next.obstacle !== null) return planHold(view, obstacleHold(view, next.obstacle)) ?? planStatus(view, next)
   const said = view.rollout.status?.phase === next.status.phase
   return (said ? planReleaseOrRevert(view, next) : null) ?? planStatus(view, next)
 }
@@ -185,7 +186,7 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
   if (isBehindRelease(view)) return wait('its watch to show the Rollout that its BatchRelease was written for', BEHIND_RECHECK_MS)
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release, hold)
-  const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold), hold)
+  const spec = withPlanThatRuns(view, withHold(view, releaseSpecFor(view), hold), hold)
   // A step that is gone from the plan is corrected first, because no size follows from it; a hold comes before that.
   if (spec === null || (hold === null && isBeyondSteps(rollout, spec))) return null
   if (release === undefined) return hold === null ? { kind: 'createRelease', spec } : null
@@ -204,8 +205,10 @@ function isBeyondSteps(rollout: Rollout, { releasePlan }: BatchReleaseSpec): boo
   return releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout))
 }
 
-function withHold<Spec extends BatchReleaseSpec | null>(spec: Spec, hold: HeldBy | null): Spec {
-  return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold: toWrittenHold(hold) } }
+/** A hold for a verdict stays in its place: only that hold says that there was a verdict. */
+function withHold<Spec extends BatchReleaseSpec | null>(view: RolloutView, spec: Spec, hold: HeldBy | null): Spec {
+  if (spec === null || hold === null || isHoldForFailure(view, spec.tranche?.hold)) return spec
+  return { ...spec, tranche: { ...spec.tranche, hold: toWrittenHold(hold) } }
 }
 
 /**
@@ -215,7 +218,7 @@ function withHold<Spec extends BatchReleaseSpec | null>(spec: Spec, hold: HeldBy
 function planOverRelease(view: RolloutView, release: BatchRelease, hold: HeldBy | null): RolloutPlan | null {
   const isUnreported = strategyRestored(view.rollout)?.status === 'False' && summarizeBatchRelease(view).completed
   if (release.status?.phase === 'Completed') return isUnreported ? null : { kind: 'deleteRelease' }
-  const spec = withHold(overReleaseSpec(release, view), hold)
+  const spec = withHold(view, overReleaseSpec(release, view), hold)
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
@@ -226,7 +229,7 @@ function canaryOf({ status }: Rollout): CanaryStatus {
 
 /** A rolled-back template is restored even while an obstacle stops all deletions, where the obstacle takes aborts (G9). */
 function planStalled(view: RolloutView, obstacle: Obstacle, hold: HeldBy | null): RolloutPlan | null {
-  const held = planHold(view, hold ?? obstacleHold(obstacle))
+  const held = planHold(view, hold ?? obstacleHold(view, obstacle))
   return held ?? (obstacle.takesAborts === true && hold === null ? planRevert(view) : null)
 }
 
@@ -235,8 +238,10 @@ function toWrittenHold(hold: HeldBy): HeldBy {
   return { ...hold, message: clipText(hold.message, sizeLimits.message) }
 }
 
-function obstacleHold({ reason, message }: Obstacle): HeldBy {
-  return { reason, id: reason, message }
+/** A hold for a verdict stays in its place: only that hold says that there was a verdict. */
+function obstacleHold(view: RolloutView, { reason, message }: Obstacle): HeldBy {
+  const known = view.release?.spec.tranche?.hold
+  return known !== undefined && isHoldForFailure(view, known) ? known : { reason, id: reason, message }
 }
 
 /** An obstacle stops the release as it runs, whatever the spec would change. */

@@ -135,6 +135,28 @@ describe('planBatchRelease', () => {
       view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
       want: { kind: 'touchOldPods', next: { kind: 'patchDaemonSet', why: 'publish' } },
     },
+    'counts what a BatchRelease that has vanished had in flight, before it has a record of its own (F11)': {
+      view: { record: null, annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
+      want: { kind: 'restoreRecord', allowance: { revision: 'new' } },
+    },
+    'acknowledges no stop before it has touched what a BatchRelease that has vanished permitted (F11, G9)': {
+      view: {
+        record: null,
+        tranche: { paused: true },
+        annotations: { [control]: controlInfo('agent', 'gone') },
+        view: { otherControl: 'vanished' },
+      },
+      want: { kind: 'restoreRecord' },
+    },
+    'touches nothing where it may not take over from a BatchRelease that has vanished': {
+      view: {
+        record: null,
+        metadata: { ownerReferences: [] },
+        annotations: { [control]: controlInfo('agent', 'gone'), [rollout]: null },
+        view: { otherControl: 'vanished' },
+      },
+      want: { kind: 'wait' },
+    },
     'publishes nothing while another BatchRelease is in charge': {
       view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('b', 'b') }, view: { otherControl: 'exists' } },
       want: { kind: 'writeRecord', why: 'holds', record: { holds: [{ reason: 'ForeignControl', id: 'b' }] } },

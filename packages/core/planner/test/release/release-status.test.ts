@@ -126,6 +126,61 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
+    'waits for a person once nodes that were down before have used up the budget as long as a new pod may take': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        spec: { batchPartition: 1 },
+        record: { partition: 0, permits: wereBad('a', 'b') },
+        annotations: { [partition]: '0' },
+        status: { ...begun, waiting: { ...availability, since: stamp(-600_000) } },
+      },
+      want: { waiting: { reason: 'UnavailableBefore', nodes: ['a', 'b'], since: stamp(-600_000) } },
+    },
+    'waits for a person once the batch has waited as long for one such node, though another is available': {
+      view: {
+        nodes: 'a:new! b:new c:old d:old e:old',
+        record: { permits: wereBad('a') },
+        status: { ...begun, waiting: { ...availability, nodes: ['a'], since: stamp(-600_000) } },
+      },
+      want: { waiting: { reason: 'UnavailableBefore', nodes: ['a'], message: expect.stringMatching(/so only a person ends this$/) } },
+    },
+    'waits for a person once it has waited as long for a node that ran the version before the release': {
+      view: {
+        nodes: 'a:new! b:new c:old d:old e:old',
+        status: {
+          ...begun,
+          stoppedTime: { release: 'r1', startedAt: stamp(-700_000), seconds: 0, olderPods: ['pod-a'] },
+          waiting: { ...availability, nodes: ['a'], since: stamp(-600_000) },
+        },
+      },
+      want: { waiting: { reason: 'UnavailableBefore', nodes: ['a'] } },
+    },
+    'waits for no person in a rollback, which nothing stops': {
+      view: {
+        nodes: 'a:new! b:new c:old d:old e:old',
+        record: { permits: wereBad('a') },
+        tranche: { stableRevision: 'new' },
+        annotations: { [daemonSetAnnotations.stableRevision]: 'new' },
+        status: { ...begun, waiting: { ...availability, nodes: ['a'], since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'NotAvailable' } },
+    },
+    'waits for no person before that': {
+      view: {
+        nodes: 'a:new! b:new c:old d:old e:old',
+        record: { permits: wereBad('a') },
+        status: { ...begun, waiting: { ...availability, nodes: ['a'], since: stamp(-599_999) } },
+      },
+      want: { waiting: { reason: 'NotAvailable', since: stamp(-599_999) } },
+    },
+    'waits for no person while another node is not available yet': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        record: { permits: wereBad('a') },
+        status: { ...begun, waiting: { ...availability, nodes: ['a'], since: stamp(-700_000) } },
+      },
+      want: { waiting: { reason: 'NotAvailable' } },
+    },
     'keeps waiting for a person': {
       view: {
         nodes: 'a:new! b:new! c:old d:old e:old',
@@ -720,4 +775,9 @@ function withTrouble(view: ReleaseView): ReleaseView {
     pods: node.pods.map((pod) => (pod.hash === 'new' ? { ...pod, trouble: { reason: 'ImagePullBackOff' } } : pod)),
   }))
   return { ...view, fleet: toFleetView(nodes) }
+}
+
+/** Permits of nodes that were not available before their update either. */
+function wereBad(...nodes: readonly string[]) {
+  return nodes.map((node) => ({ node, podUid: `gone-${node}`, podResourceVersion: '4', wasBad: true }))
 }

@@ -1,3 +1,4 @@
+import { toFleetView } from '@tranche/fleet'
 import { deletablePod, planBatchRelease, type ReleaseView } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aView, onceSaid, permitFor, planOnceSaid, type ViewFields } from '../../../../../test/fakes/build-view.ts'
@@ -43,6 +44,20 @@ describe('pods that executors may delete', () => {
       ),
       nodes: ['a', 'b'],
     })
+  })
+
+  it('are looked for again once the clock alone makes old pods available that use up the budget', () => {
+    const { fleet, ...rest } = aView({ ...permitted, daemonSet: { minReadySeconds: 60 } })
+    const nodes = fleet.nodes.map((node) =>
+      ['c', 'd'].includes(node.name)
+        ? { ...node, pods: node.pods.map((pod) => ({ ...pod, readyFromMs: rest.monotonicMs - 59_000 })) }
+        : node,
+    )
+    const view = { ...rest, fleet: toFleetView(nodes) }
+    expect(waitOf(view)).toMatchObject({ reason: 'BudgetUsedUp' })
+    expect(planOnceSaid(view)).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
+    expect(deletablePod(view)).toBeUndefined()
+    expect(deletablePod({ ...view, monotonicMs: view.monotonicMs + 1_000 })).toBe('pod-a')
   })
 
   it('are not named where a check keeps them', () => {

@@ -1,5 +1,6 @@
 import type { ReleaseNodeRules } from '@tranche/api-schema'
 import { wantedAllowance } from '@tranche/planner'
+import { daemonSetAnnotations } from '@tranche/kube-types'
 import { toFleetView } from '@tranche/fleet'
 import { describe, expect, it } from 'vitest'
 import { aView, nodes as nodesOf, NOW_MS, type ViewFields } from '../../../../../test/fakes/build-view.ts'
@@ -154,6 +155,27 @@ it('a release that waits for new pods names no node that uses the budget while t
 it('a release that waits for the last new pods of its batch names no node that uses the budget, because it takes none down', () => {
   const view = aView({ nodes: 'a:- b:new c:old! d:old e:old', daemonSet: limitOf(2) })
   expect(waitingFor(view, wantedAllowance(view))?.message).toBe('waiting for new pods on a')
+})
+
+describe('a rollback that found a dead node on its revision', () => {
+  const back: ViewFields = {
+    nodes: 'a:new!? b:new c:old d:old e:old',
+    metadata: { creationTimestamp: '2023-11-14T22:14:00Z' },
+    tranche: { stableRevision: 'new' },
+    annotations: { [daemonSetAnnotations.stableRevision]: 'new' },
+  }
+
+  it.each([
+    ['does not count it among those that it updated', {}, '1 more node is to be updated'],
+    [
+      'nor does it where executors wait for their queue',
+      { queueOutage: 'no answer' },
+      '1 more node is to be updated; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: no answer',
+    ],
+  ])('%s', (_what, also, message) => {
+    const view = aView({ ...back, view: also })
+    expect(waitingFor(view, wantedAllowance(view))?.message).toBe(message)
+  })
 })
 
 function limitOf(maxUnavailable: number) {

@@ -17,6 +17,12 @@ function forged(change: (status: RolloutStatus) => RolloutStatus) {
 
 const long = 'x'.repeat(64)
 
+function forgeRelease(fake: FakeCluster): void {
+  const release = fake.release!
+  const tranche = { ...release.spec.tranche!, canaryRevision: long, stableRevision: long }
+  fake.release = { ...release, spec: { ...release.spec, tranche } }
+}
+
 it.each<[string, (status: RolloutStatus) => RolloutStatus]>([
   ['canaryRevision of 64 characters', (status) => ({ ...status, canaryStatus: { ...status.canaryStatus!, canaryRevision: long } })],
   [
@@ -49,10 +55,11 @@ it('a step below 0 becomes 0, and the release begins again with its first step',
   expect(fake.rollout?.status?.canaryStatus?.canaryRevision).toBe('hash-v2')
 })
 
-it.each([
-  ['the BatchRelease is gone', (fake: FakeCluster) => void (fake.release = undefined)],
+it.each<[string, (fake: FakeCluster) => void]>([
+  ['the BatchRelease is gone', (fake) => void (fake.release = undefined)],
   ['the BatchRelease says what they are', () => undefined],
-] as const)('a release whose revisions were forged ends all the same, where %s', (_where, also) => {
+  ['the BatchRelease was forged as well', forgeRelease],
+])('a release whose revisions were forged ends all the same, where %s', (_where, also) => {
   const { fake } = forged((status) => ({
     ...status,
     stableRevision: long,

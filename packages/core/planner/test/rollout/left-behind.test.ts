@@ -400,6 +400,41 @@ describe('a release that is over', () => {
   })
 })
 
+describe('a failure on a node that a release left, which has healed since,', () => {
+  const notReady = { ready: false, bad: false }
+  it.each([
+    ['deletes the BatchRelease', notReady, deleteRelease],
+    ['deletes the BatchRelease with its finalizer', notReady, removeRelease],
+    ['deletes the BatchRelease while the other node is dead', { ...notReady, isTainted: true }, deleteRelease],
+    ['deletes the BatchRelease with its finalizer while the other node is dead', { ...notReady, isTainted: true }, removeRelease],
+  ])('stops the other nodes left until a retry, though a client %s (G7, G12)', (_what, down, remove) => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.nodes.set('node-3', { ready: true, bad: false })
+    fake.nodes.set('node-4', down)
+    settle(fake)
+    remove(fake)
+    settle(fake)
+    bringBack(fake)
+    expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.reason).toBe('ReleaseFailed')
+    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
+    fake.act({ id: 'again', type: 'retry' })
+    settle(fake)
+    expectGivenBack(fake)
+  })
+
+  it('is over with its BatchRelease once no node is left (G6)', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.nodes.set('node-3', { ready: true, bad: false })
+    settle(fake)
+    deleteRelease(fake)
+    fake.nodes.delete('node-4')
+    settle(fake)
+    expectGivenBack(fake)
+  })
+})
+
 const namedCareful = { namespace: 'demo', name: 'careful', uid: 'careful', resourceVersion: '1', generation: 1 }
 
 it('blocks a version that failed on a node left and is replaced before the next BatchRelease judges it (G12)', () => {
@@ -413,6 +448,26 @@ it('blocks a version that failed on a node left and is replaced before the next 
   settle(fake)
   expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
 })
+
+it.each([1, 2, 3, 5, 20])(
+  'blocks a version that failed in its release, after its BatchRelease was deleted %s passes before another template (G7, G12)',
+  (passes) => {
+    const fake = new FakeCluster({ steps: [{ replicas: '20%', pause: {} }, { replicas: '100%' }] })
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    fake.latch()
+    settle(fake)
+    fake.release = undefined
+    for (let pass = 0; pass < passes; pass++) {
+      fake.passRollout()
+      fake.passRelease()
+    }
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
+  },
+)
 
 it('blocks it though its BatchRelease is gone before the DaemonSet controller has observed the next template (G12)', () => {
   const fake = twoLeft()
@@ -490,6 +545,15 @@ function returnBad(fake: FakeCluster, node: string): void {
   settle(fake)
   fake.nowMs += 700_000
   settle(fake)
+}
+
+function deleteRelease(fake: FakeCluster): void {
+  const { metadata } = fake.release!
+  fake.release = { ...fake.release!, metadata: { ...metadata, deletionTimestamp: new Date(fake.nowMs).toISOString() } }
+}
+
+function removeRelease(fake: FakeCluster): void {
+  fake.release = undefined
 }
 
 function bringBack(fake: FakeCluster): void {

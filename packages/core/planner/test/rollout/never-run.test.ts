@@ -142,6 +142,66 @@ describe('a version that no node runs', () => {
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
   })
 
+  it('has not run on a node that is gone, where its pod was never Ready: it waits for the next one (G3)', () => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    fake.nodes.clear()
+    fake.pods = []
+    fake.setImage('v2')
+    for (let round = 0; round < 60 && fake.release?.status?.phase !== 'Finalizing'; round++) act(fake)
+    fake.nodes.set('early', { ready: true, bad: true })
+    for (let round = 0; round < 60 && fake.release?.status?.canaryStatus?.updatedReplicas !== 1; round++) act(fake)
+    fake.nodes.clear()
+    untilCompleted(fake)
+    fake.nodes.set('late', { ready: true, bad: true })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      stableRevision: 'hash-v1',
+      waitingFor: { reason: 'NotAvailable', nodes: ['late'] },
+    })
+    setReady(fake, ['late'])
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+  })
+
+  it('does not become stable for a Rollout whose release ends because it is disabled, and is released once it is enabled (G3)', () => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    fake.nodes.clear()
+    fake.pods = []
+    fake.setImage('v2')
+    for (let round = 0; round < 3; round++) act(fake)
+    fake.onDelete('Complete')
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    for (let round = 0; round < 60 && fake.release?.status?.phase !== 'Completed'; round++) act(fake)
+    fake.nodes.set('late', { ready: true, bad: true })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Disabled', stableRevision: 'hash-v1' })
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Progressing', stableRevision: 'hash-v1' })
+  })
+
+  it.each([
+    ['not Ready', true, 'Progressing', 'hash-v1'],
+    ['Ready', false, 'Healthy', 'hash-v2'],
+  ])('is stable once other clients brought it to every node, by pods that are %s (G3)', (_which, bad, phase, stable) => {
+    const fake = new FakeCluster({ steps: [{ replicas: '20%', pause: {} }, { replicas: '100%' }] })
+    settle(fake)
+    for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad })
+    fake.setImage('v2')
+    for (let round = 0; round < 30; round++) act(fake)
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(fake)
+    fake.pods = []
+    settle(fake)
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase, stableRevision: stable })
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    expect(fake.image()).toBe(bad ? 'v1' : 'v2')
+  })
+
   it('is released again to nodes that are desired again with their old pods (G6)', () => {
     const fake = outOfReach([{ replicas: '20%', pause: {} }, { replicas: '100%' }])
     const { pods } = fake
@@ -166,6 +226,30 @@ describe('a version that no node runs', () => {
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
   })
 
+  it('becomes stable beside a node that was lost in its update, for a node that joins, once its pod is Ready (G3)', () => {
+    const fake = outOfReach([{ replicas: '100%' }])
+    for (const name of ['node-1', 'node-2', 'node-3', 'node-4']) fake.nodes.delete(name)
+    setReady(fake, ['node-0'])
+    fake.pods = fake.pods.filter(({ node }) => node === 'node-0')
+    fake.setImage('v2')
+    for (let round = 0; round < 60 && fake.oldPods().length > 0; round++) act(fake)
+    fake.nodes.clear()
+    fake.pods = []
+    withoutExecutor(fake)
+    expect(fake.release?.status?.waiting).toMatchObject({ reason: 'NodesLeft', nodes: ['node-0'] })
+    fake.nodes.set('late', { ready: true, bad: true })
+    withoutExecutor(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      stableRevision: 'hash-v1',
+      message: expect.stringMatching(/node-0.*; no node runs a Ready pod of revision hash-v2, so it becomes the stable one/),
+      waitingFor: { reason: 'NotAvailable', nodes: ['late'] },
+    })
+    setReady(fake, ['late'])
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+  })
+
   it('does not become stable either where its BatchRelease counts as over, because another client removed in-progressing (G12)', () => {
     const fake = outOfReach([{ replicas: '20%', pause: { duration: 0 } }])
     setReady(fake, ['node-0'])
@@ -182,6 +266,16 @@ describe('a version that no node runs', () => {
     expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
   })
 })
+
+/** Until nothing changes. No executor takes lost nodes out of the record. */
+function withoutExecutor(fake: FakeCluster): void {
+  for (let round = 0; round < 60; round++) {
+    fake.passRollout()
+    fake.passRelease()
+    fake.actNatively()
+    fake.nowMs += 1_000
+  }
+}
 
 /** The BatchRelease is Completed, and the Rollout has not read it yet. */
 function untilCompleted(fake: FakeCluster): void {

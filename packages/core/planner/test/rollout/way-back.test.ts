@@ -40,6 +40,20 @@ describe('config that cannot be pinned', () => {
     },
   )
 
+  it('holds a rollback where its pods would read content that was never pinned: the template is back, and no pod is deleted', () => {
+    const fake = inRelease()
+    fake.readsAs = (view) => ({ ...view, configHold: { reason: 'RollbackInProgress', message: text, holdsRollback: true } })
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    expect([fake.image(), fake.oldPods().length]).toEqual(['v1', 2])
+    expect(conditionOf(fake, 'Stalled')).toMatchObject({ status: 'True', reason: 'ConfigUnpinned' })
+    expect(conditionOf(fake, 'Stalled')?.message).toContain(text)
+    expect(conditionOf(fake, 'ConfigUnversioned')).toMatchObject({ status: 'True', reason: 'RollbackInProgress', message: text })
+    fake.readsAs = (view) => view
+    settle(fake)
+    expect(fake.oldPods()).toEqual([])
+  })
+
   it('does not hold a rollback in which a user applies the stable template', () => {
     const fake = inRelease()
     holdConfig(fake, 'NoAnswer')

@@ -31,6 +31,8 @@ export interface BatchProgress {
    * exempt without an old pod: those that this release moved, and those that are not in the steps so far.
    */
   readonly effectiveSize: number
+  /** Nodes that the batch still has to take: without those between the old and the new pod. Exempt nodes fill no place. */
+  readonly missing: number
   /** Nodes with a standing pod of the revision and none of another. */
   readonly updated: number
   readonly updatedReady: number
@@ -121,6 +123,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     size,
     partition: desired - size,
     effectiveSize,
+    missing: Math.max(0, effectiveSize - onTheWay),
     waitedFor: [...counts.waitedFor, ...waitedFor],
     unwell: counts.unwell.filter(({ node }) => isCounted(node)),
     between: counts.between.filter(isCounted),
@@ -141,7 +144,10 @@ function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pic
 
 /** Counts made node by node. */
 interface NodeCounts
-  extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'exemption' | 'outOfReach' | 'isBehind' | 'state'> {
+  extends Omit<
+    BatchProgress,
+    'desired' | 'size' | 'partition' | 'effectiveSize' | 'missing' | 'exemption' | 'outOfReach' | 'isBehind' | 'state'
+  > {
   /** Desired nodes by the first step that takes them, from 0; the array is sparse. */
   readonly inStep: readonly number[]
   /** Desired nodes with an old pod that are not in the steps so far. */

@@ -5,8 +5,8 @@ import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudge
 import { judgedRelease } from '@tranche/verdict'
 import { strategyOf } from '../view/daemon-set-patch.ts'
 import { batchProgress, type BatchProgress } from './batch-progress.ts'
-import { type Discovery, discoverRevisions } from '../view/discover-revisions.ts'
 import { controlledBy, type ReleaseView } from '../view/release-view.ts'
+import { revisionsOfRelease } from '../view/revisions-of-release.ts'
 import { isBehindRecord } from './is-behind-record.ts'
 import { judgementOf } from './judgement.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
@@ -82,6 +82,11 @@ function foreignControl({ release, otherControl }: ReleaseView, daemonSet: Daemo
   return stop('ForeignControl', id, `${controlText(daemonSet)}, which no longer exists; remove the annotation first`)
 }
 
+/** Whether the BatchRelease of a Rollout takes the place of another one, which vanished while it was in charge. */
+export function takesOver(view: ReleaseView, daemonSet: DaemonSet): boolean {
+  return view.otherControl === 'vanished' && foreignControl(view, daemonSet) === null
+}
+
 function holdOfRollout({ release }: ReleaseView): Stop | null {
   const { hold } = release.spec.tranche ?? {}
   return hold === undefined ? null : stop(hold.reason, hold.id, hold.message)
@@ -117,7 +122,7 @@ function failure(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
 function isOvertakenByHand(view: ReleaseView, daemonSet: DaemonSet): boolean {
   const { spec, status } = view.release
   if (spec.tranche?.release !== undefined || status?.flight === undefined) return false
-  const discovery = discover(view, daemonSet)
+  const discovery = revisionsOfRelease(view, daemonSet)
   return discovery.kind === 'found' && discovery.canary !== status.flight.revision
 }
 
@@ -160,7 +165,7 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   if (!isBound(view, daemonSet)) return { kind: 'pending', message: 'waiting for the Rollout to bind the DaemonSet' }
   if (strategyOf(daemonSet) !== 'OnDelete' && isMidSurge(view.fleet))
     return { kind: 'pending', message: 'waiting until no node has two pods: the rolling update under way uses maxSurge' }
-  const discovery = discover(view, daemonSet)
+  const discovery = revisionsOfRelease(view, daemonSet)
   if (discovery.kind === 'pending') return { kind: 'pending', message: pendingMessage(discovery.why) }
   const canary = release.spec.tranche?.canaryRevision ?? discovery.canary
   if (canary !== discovery.canary) {
@@ -191,11 +196,6 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   const { size, partition } = progress
   const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, size, partition, limit, scope }
   return { kind: 'allow', allowance, stable, progress }
-}
-
-function discover(view: ReleaseView, daemonSet: DaemonSet): Discovery {
-  const lastStable = view.release.spec.tranche?.stableRevision
-  return discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
 }
 
 function pendingMessage(why: 'generation' | 'revision'): string {

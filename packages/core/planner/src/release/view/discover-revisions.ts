@@ -32,7 +32,8 @@ export interface DiscoveryView {
  * - the last one that a Tranche release completed, if nodes still run it
  * - the one that most desired nodes run; of two with as many nodes, the one that is not the canary. After a Tranche release
  *   of another revision, only nodes that do not run the canary count while there are any, even where the ControllerRevision
- *   they run is gone. So it is for a Rollout without a release, if no node ran the canary when it was created.
+ *   they run is gone. So it is for a Rollout without a release, if no node ran the canary when it was created. A canary without a
+ *   Ready pod has not run, even where other clients brought it to every node: the last one that a Tranche release completed stays.
  * - the second newest. With one revision only, both are the same.
  */
 export function discoverRevisions(view: DiscoveryView): Discovery {
@@ -63,7 +64,15 @@ function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string
     const other = candidates.find((hash) => hash !== canary)
     if (other !== undefined) return other
   }
-  return byNodes[0] ?? hashes[1] ?? hashes[0]
+  const found = byNodes[0] ?? hashes[1] ?? hashes[0]
+  const isKept = found === canary && lastStable !== undefined && hashes.includes(lastStable) && !hasReadyPod(view.fleet, canary)
+  return isKept ? lastStable : found
+}
+
+function hasReadyPod({ nodes }: FleetView, revision: string): boolean {
+  return nodes.some(
+    ({ desired, pods }) => desired && pods.some(({ hash, ready, terminating }) => hash === revision && ready && !terminating),
+  )
 }
 
 /** Whether the canary is newer than the Rollout, as far as its pods show: all of them were created later. */

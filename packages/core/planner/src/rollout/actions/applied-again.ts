@@ -11,13 +11,13 @@ export function numberOf(revisions: readonly ControllerRevision[], hash: string)
 
 /**
  * Whether the released template was replaced and applied again while no controller watched, so that its release starts again
- * (G3, G10). The DaemonSet controller then gives its ControllerRevision a higher number. It counts only where the spec of the
- * DaemonSet changed since our last status, because a lagging watch of ControllerRevisions shows a number late. Where that
- * watch lags behind the one of DaemonSets, the change is missed, and the release continues.
+ * (G3, G10). The DaemonSet controller then gives its ControllerRevision a higher number than the one of the other template, which it has given
+ * before. Either number shows the change, because events of ControllerRevisions may come later than those of the DaemonSet. It counts only where the
+ * spec of the DaemonSet changed since our last status: a lagging watch shows a number late. Where it shows neither number in time,
+ * the change is missed, and the release continues.
  */
 export function isAppliedAgain({ rollout, daemonSet, revisions }: RolloutView, { canary, canaryNumber }: RolloutState): boolean {
-  const number = numberOf(revisions, canary.canaryRevision)
   const seen = rollout.status?.canaryStatus?.observedWorkloadGeneration
-  if (number === undefined || canaryNumber === undefined || number <= canaryNumber || seen === undefined) return false
-  return (daemonSet?.metadata.generation ?? 0) > seen
+  if (numberOf(revisions, canary.canaryRevision) === undefined || canaryNumber === undefined || seen === undefined) return false
+  return revisions.some(({ revision }) => revision > canaryNumber) && (daemonSet?.metadata.generation ?? 0) > seen
 }

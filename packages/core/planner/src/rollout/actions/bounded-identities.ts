@@ -6,7 +6,7 @@ import type { RolloutView } from '../view/rollout-view.ts'
 /**
  * The status without names and numbers that the spec of a BatchRelease cannot hold, which a user may have written under definitions without these
  * limits. The API server would reject each update of the BatchRelease, and no stop would reach it (G9). What the BatchRelease says takes
- * their place.
+ * their place, where it keeps to the limits itself.
  *
  * @returns null where all are within their limits
  */
@@ -37,10 +37,10 @@ function isRevision(text = ''): boolean {
 
 function boundedCanary(view: RolloutView, { stableRevision, ...canary }: CanaryStatus): CanaryStatus {
   const known = isForeign(view) ? undefined : view.release?.spec.tranche
-  const stable = isRevision(stableRevision) ? stableRevision : known?.stableRevision
+  const stable = [stableRevision, known?.stableRevision].find((revision) => revision !== undefined && isRevision(revision))
   return {
     ...canary,
-    canaryRevision: isRevision(canary.canaryRevision) ? canary.canaryRevision : (known?.canaryRevision ?? ''),
+    canaryRevision: [canary.canaryRevision, known?.canaryRevision].find(isRevision) ?? '',
     ...(stable !== undefined && { stableRevision: stable }),
     currentStepIndex: Math.max(0, canary.currentStepIndex),
   }

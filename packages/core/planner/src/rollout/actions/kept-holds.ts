@@ -1,7 +1,7 @@
 import { HELD_REVISIONS_MAX, type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
 import { HELD_REVISIONS_ANNOTATION, readJson } from '@tranche/kube-types'
 import { hasLostAnswers } from './answer-action.ts'
-import { partsOfReleaseId } from '../release/release-spec.ts'
+import { partsOfReleaseId } from '../release/release-id.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { RolloutState } from '../view/rollout-state.ts'
-import { releaseId } from './release-spec.ts'
+import { releaseId } from './release-id.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import {
   type BatchReleaseStatus,

@@ -3,7 +3,9 @@ import { isAfterEnd } from '@tranche/verdict'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { whyNoTemplate } from '../held/plan-revert.ts'
 import { summarizeBatchRelease } from './batch-release-summary.ts'
-import { isReturn, partsOfReleaseId } from './release-spec.ts'
+import { lostFailure } from './lost-failure.ts'
+import { partsOfReleaseId } from './release-id.ts'
+import { isReturn } from './release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 type ActionContext = Pick<RolloutState, 'canary' | 'acceptedActions'>
@@ -14,9 +16,14 @@ type ReportedContext = ActionContext & Pick<RolloutState, 'phase' | 'failure' | 
  * BatchRelease has yet to receive. Nothing stops a rollback: the former version is better than the one being rolled back.
  */
 export function standingFailure(view: RolloutView, { canary, acceptedActions }: ActionContext): Failure | null {
-  const { failure } = summarizeBatchRelease(view)
+  const failure = knownOrLost(view, { acceptedActions })
   if (failure?.stops !== true || (isReturn(canary) && !hasLeftNodes(view))) return null
   return failure.retry === acceptedActions.retry ? failure : null
+}
+
+/** The failure of the present release, by its BatchRelease; by the status where that one is gone. */
+function knownOrLost(view: RolloutView, state: Pick<RolloutState, 'acceptedActions'>): Failure | null {
+  return summarizeBatchRelease(view).failure ?? lostFailure(view, state)
 }
 
 /**
@@ -48,8 +55,9 @@ function hasLeftNodes({ release }: RolloutView): boolean {
  * The failure to report: that of the present release, whether it stops it or not; during a rollback, and while a revision is
  * held, the reason for the rollback.
  */
-export function failureToSay(view: RolloutView, { canary, failure, heldRevisions, rollbackFrom }: RolloutState): Failure | undefined {
-  const { failure: reported } = summarizeBatchRelease(view)
+export function failureToSay(view: RolloutView, state: RolloutState): Failure | undefined {
+  const { canary, failure, heldRevisions, rollbackFrom } = state
+  const reported = knownOrLost(view, state)
   const isHeld = heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
   if (isHeld || rollbackFrom !== undefined || isReturn(canary)) return failure ?? reported ?? undefined
   return reported === null || reported.reason === 'Accepted' ? undefined : reported

@@ -1,6 +1,6 @@
 import { RELEASES_MAX, type ReleaseRecord, type ReleaseResult, type RolloutStatus } from '@tranche/api-schema'
 import { clipText } from '@tranche/kube-types'
-import { partsOfReleaseId } from './release-spec.ts'
+import { partsOfReleaseId } from './release-id.ts'
 
 /** Maximum length of a stored failure text, in characters. */
 const LONGEST_TEXT = 256

@@ -14,6 +14,8 @@ import { acceptedActionsOf } from '../view/accepted-actions.ts'
 import { commandText } from '../view/command-text.ts'
 import { heldRevision } from '../held/held-revisions.ts'
 import { endsRelease } from '../held/on-delete.ts'
+import { holdFor, lostFailure } from './lost-failure.ts'
+import { releaseId } from './release-id.ts'
 import { isRollback, leftAtEnd, leftSoFar } from './left-at-end.ts'
 import { type PolicyTerms, policyTerms, withoutPolicyTerms } from '../view/release-policy.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -51,6 +53,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
       rolloutGeneration: rollout.metadata.generation ?? 0,
       release: releaseId(rollout),
       ...termsOf(view, canary),
+      ...holdForFailure(view, canary),
       ...holdOf(rollout, canary),
       ...(retry !== undefined && { retry }),
       ...(isReturn(canary) && !isRollback(rollout) && { left: leftSoFar(view, releaseId(rollout)) }),
@@ -123,6 +126,14 @@ export function isUnderWay(canary: CanaryStatus): boolean {
   return canary.currentStepState !== 'Completed' || isFinalising(canary)
 }
 
+/** G7: a version that failed is stopped where only the status of the Rollout still has the verdict. */
+function holdForFailure(view: RolloutView, canary: CanaryStatus): { readonly hold?: HeldBy } {
+  const { rollout } = view
+  const isBack = isReturn(canary) && isRollback(rollout)
+  const failure = isBack ? null : lostFailure(view, { acceptedActions: acceptedActionsOf(rollout.status) })
+  return failure === null ? {} : { hold: holdFor(rollout, failure) }
+}
+
 /** G12: a rolled-back revision is stopped as long as its hold is recorded. */
 function holdOf(rollout: Rollout, { canaryRevision }: CanaryStatus): { readonly hold?: HeldBy } {
   const held = heldRevision(rollout, canaryRevision)
@@ -164,18 +175,6 @@ export function isFinalising({ finalisingStep }: CanaryStatus): boolean {
 /** Whether the spec has the step that the status names; not so after steps were removed. */
 export function isWithinSteps(rollout: Rollout, { currentStepIndex }: CanaryStatus): boolean {
   return currentStepIndex >= 1 && currentStepIndex <= stepsOf(rollout).length
-}
-
-/** Id of one release of one revision of one DaemonSet, as in `spec.tranche.release`. */
-export function releaseId({ metadata, status }: Rollout): string {
-  const { canaryRevision = '', observedWorkloadGeneration = 0 } = status?.canaryStatus ?? {}
-  return `${metadata.uid}/${canaryRevision}/${status?.releaseGeneration ?? observedWorkloadGeneration}`
-}
-
-/** @returns the parts of a {@link releaseId}; empty strings where there are none */
-export function partsOfReleaseId(id = ''): Readonly<Record<'uid' | 'revision' | 'generation', string>> {
-  const [uid = '', revision = '', generation = ''] = id.split('/')
-  return { uid, revision, generation }
 }
 
 /** Whether two BatchRelease specs say the same. */

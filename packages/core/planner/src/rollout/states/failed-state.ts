@@ -69,11 +69,14 @@ function wayOut(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>, { r
     return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${skip}, or ${back}; or apply another template`
   }
   const { autoResume } = policyTerms(view).failure ?? {}
-  const byItself =
-    autoResume === undefined
-      ? ''
-      : `; it continues by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
+  const byItself = autoResume === undefined ? '' : `; ${resumeText(view, limit, autoResume)}`
   return `${stopped}; run ${commandText(view.rollout, 'retry')} to continue all the same, or ${back}; or apply another template${byItself}`
+}
+
+function resumeText(view: RolloutView, limit: number, autoResume: string): string {
+  // No other BatchRelease has followed the nodes since the verdict.
+  if (summarizeBatchRelease(view).failure === null) return 'failure.autoResume does not apply, because the BatchRelease was deleted'
+  return `it continues by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
 }
 
 function wayBack({ rollout }: RolloutView, canary: RolloutState['canary']): string {

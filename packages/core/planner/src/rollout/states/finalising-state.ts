@@ -2,7 +2,7 @@ import type { CanaryStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { currentText } from './current-text.ts'
-import { isReturn } from '../release/release-spec.ts'
+import { hasRun } from './first-run.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
 import { returnTitle } from '../release/release-title.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -32,14 +32,6 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
     failure: before.rollbackFrom === undefined ? undefined : before.failure,
     message: `${nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text}${rolledBackText(view, before)}`,
   }
-}
-
-/**
- * Whether a desired node runs the revision. Without one, a release that leaves nodes does not end, so the revision does not become stable. A
- * rollback returns to a revision that has run.
- */
-function hasRun({ canary }: RolloutState): boolean {
-  return isReturn(canary) || canary.canaryReplicas > 0
 }
 
 /** Config that cannot be pinned does not hold a rollback. */

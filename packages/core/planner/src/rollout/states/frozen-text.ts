@@ -5,7 +5,7 @@ import { discoverRevisions, hashOf } from '../../release/view/discover-revisions
 import type { DaemonSetChange } from '../../release/view/daemon-set-patch.ts'
 import { commandText } from '../view/command-text.ts'
 import { onDeletePolicy } from '../held/on-delete.ts'
-import { partsOfReleaseId } from '../release/release-spec.ts'
+import { partsOfReleaseId } from '../release/release-id.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**

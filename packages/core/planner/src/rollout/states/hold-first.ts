@@ -1,6 +1,7 @@
 import type { HeldBy } from '@tranche/api-schema'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { isForeign } from '../release/batch-release-summary.ts'
+import { isHoldForFailure } from '../release/lost-failure.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
@@ -17,10 +18,16 @@ export function newHold(before: RolloutState, { heldRevisions }: RolloutState): 
 export function heldUp(before: RolloutState, { id }: HeldBy, { goesOn, failure, obstacle, stalled }: RolloutState): RolloutState {
   const why = failure === undefined ? '' : `revision ${id} failed: ${failure.message}; `
   const standing = obstacle === null ? before : { ...before, obstacle, stalled }
-  return { ...standing, goesOn, failure, message: `${why}rolling back revision ${id}: waiting until no deletion can be accepted any more` }
+  const known = failure ?? before.failure
+  return {
+    ...standing,
+    goesOn,
+    failure: known,
+    message: `${why}rolling back revision ${id}: waiting until no deletion can be accepted any more`,
+  }
 }
 
-/** Whether nothing can be deleted for the revision any more, whichever process was frozen before a write. */
+/** Whether nothing can be deleted for the revision any more, whichever process was frozen before a write. A hold for a verdict does the same. */
 export function isStoppedWith({ id }: HeldBy, view: RolloutView): boolean {
   const { release } = view
   if (release === undefined || isForeign(view)) return true
@@ -28,6 +35,7 @@ export function isStoppedWith({ id }: HeldBy, view: RolloutView): boolean {
   const record = status?.flight
   if (metadata.deletionTimestamp !== undefined) return record === undefined || record.state === 'stopped'
   if (spec.tranche?.canaryRevision !== id) return true
-  if (spec.tranche.hold?.id !== id || status?.observedGeneration !== metadata.generation) return false
+  const isHeld = spec.tranche.hold?.id === id || isHoldForFailure(view, spec.tranche.hold)
+  if (!isHeld || status?.observedGeneration !== metadata.generation) return false
   return record === undefined || (record.state === 'stopped' && record.holds.length > 0)
 }

@@ -25,8 +25,9 @@ export function leftFailure(view: RolloutView, state: Pick<RolloutState, 'canary
   const seen = `revision ${state.canary.canaryRevision} failed on nodes that its release had left: ${failure.message}`
   if (!summarizeBatchRelease(view).stopped) return { message: `${seen}; waiting until no deletion can be accepted any more`, stalled: null }
   const { autoResume } = policyTerms(view).failure ?? {}
+  const isLost = summarizeBatchRelease(view).failure === null
   const byItself =
-    autoResume === undefined
+    autoResume === undefined || isLost
       ? ''
       : `; it continues by itself when no more than ${failure.limit ?? 0} nodes have failed for ${autoResume} (failure.autoResume)`
   const others = hasOthersLeft(view)

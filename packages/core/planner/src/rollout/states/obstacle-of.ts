@@ -53,15 +53,17 @@ function stalledText(
 
 /**
  * A release whose pods would read config that may change under them holds, like one without its policy. A rollback does not: its condition
- * says what could not be pinned. A blocked template releases nothing; a `retry` lifts the block, and its config is pinned then.
+ * says what could not be pinned. Content that was never pinned holds a rollback, too. A blocked template releases nothing; a `retry` lifts the block, and its config is pinned then.
  */
 export function unpinnedConfig(view: RolloutView): Obstacle | null {
   const { configHold, daemonSet, rollout } = view
-  if (configHold === undefined || isOnTheWayBack(view)) return null
+  if (configHold === undefined) return null
+  const { message, holdsRollback = false } = configHold
+  if (isOnTheWayBack(view) && !holdsRollback) return null
   if (daemonSet !== undefined && heldTemplate(rollout.status?.heldRevisions ?? [], daemonSet) !== undefined) return null
   const obstacle = { reason: 'ConfigUnpinned', binds: true, takesAborts: true } as const
-  if (isRolledBack(view)) return { ...obstacle, message: configHold.message, holds: false }
-  return { ...obstacle, message: `${presentTemplateText(view)} is held: ${configHold.message}` }
+  if (isRolledBack(view) && !holdsRollback) return { ...obstacle, message, holds: false }
+  return { ...obstacle, message: `${presentTemplateText(view)} is held: ${message}` }
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {

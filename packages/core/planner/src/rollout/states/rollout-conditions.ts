@@ -101,7 +101,10 @@ function isBoundStill(view: RolloutView): boolean {
 function config(view: RolloutView): Said[] {
   const { rollout, daemonSet, immutableConfigMaps, configHold } = view
   if (daemonSet === undefined || rollout.spec.disabled === true) return []
-  if (configHold !== undefined) return [{ type: 'ConfigUnversioned', status: 'True', ...configHold }]
+  if (configHold !== undefined) {
+    const { reason, message } = configHold
+    return [{ type: 'ConfigUnversioned', status: 'True', reason, message }]
+  }
   const pins = pinsOf(daemonSet.spec.template)
   const isImmutable = (object: ConfigObject): boolean =>
     pins.has(pinKey(object)) || (object.kind === 'ConfigMap' && immutableConfigMaps?.has(object.name) === true)

@@ -5,6 +5,7 @@ import { discoverRevisions, type FoundRevisions } from '../../release/view/disco
 import type { RolloutState } from '../view/rollout-state.ts'
 import { failedState } from './failed-state.ts'
 import { finalisingState } from './finalising-state.ts'
+import { nodesToRunFirst } from './first-run.ts'
 import { frozenText, nodesLeft } from './frozen-text.ts'
 import { heldState } from './held-state.ts'
 import { heldTemplate, toHeldRevision, withRolledBack } from '../held/held-revisions.ts'
@@ -139,7 +140,13 @@ function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, 
   const begun = isSame ? counted : startState(view, daemonSet, before, discovery)
   const reason = begun.rollbackFrom === undefined ? 'Finalising' : 'Cancelling'
   const state: RolloutState = { ...(isFinalising(begun.canary) ? begun : toTheEnd(begun)), reason }
-  return isSame && isFinalising(before.canary) ? finalisingState(view, daemonSet, state) : { ...state, message: 'finishing the release' }
+  return isSame && isFinalising(before.canary) ? endedState(view, daemonSet, state) : { ...state, message: 'finishing the release' }
+}
+
+/** A release that ends for a teardown waits for no pod. A version that no node has run does not become the stable one, and is released again. */
+function endedState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): RolloutState {
+  const state = finalisingState(view, daemonSet, before)
+  return nodesToRunFirst(view, before).length > 0 ? { ...state, stableRevision: before.stableRevision } : state
 }
 
 /** Whether a verdict rolls it back. The revert is reported before detaching removes the key that records it. */
