@@ -131,11 +131,23 @@ function actionAnswer({ record }: WrittenAction, rollout: Rollout): ActionStandi
 
 /** For a retry, avoids the status message, which may still describe what the retry lifted. */
 function acceptedText({ type, revision }: RecordedAction, rollout: Rollout): string {
-  if (type !== 'retry' && type !== 'resume') return rollout.status?.message ?? ''
+  if (type !== 'retry' && type !== 'resume') return `${pausedText(type, rollout)}${rollout.status?.message ?? ''}`
   const lifted = revision === undefined ? 'the stop is lifted' : `revision ${revision} is no longer blocked`
   const standing = standingOf(rollout)
-  const next = revision === undefined || standing.isReleasing || standing.isDisabled ? '' : `; ${releaseAgainText(rollout)}`
+  const isReleased = standing.isReleasing && standing.canaryRevision === revision
+  const next = revision === undefined || isReleased || standing.isDisabled ? '' : `; ${releaseAgainText(rollout)}`
   return `${lifted}; ${standingText(standing)}${next}${leftText(standing, rollout)}`
+}
+
+/** A pause outlasts the actions that lead on: its message alone would look as if they had failed. */
+function pausedText(type: RecordedAction['type'], { spec, status }: Rollout): string {
+  const isPaused = spec.strategy.paused === true && status?.phase === 'Progressing'
+  const texts: Partial<Readonly<Record<RecordedAction['type'], string>>> = {
+    approve: 'the step is approved',
+    jump: 'the step is changed',
+    promote: 'the remaining pauses of the steps are skipped',
+  }
+  return isPaused && texts[type] !== undefined ? `${texts[type]}, and the release continues when it is resumed; ` : ''
 }
 
 /** Nodes that a release left are updated without a release that runs. */

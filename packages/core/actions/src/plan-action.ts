@@ -1,7 +1,7 @@
 import { type ActionType, isReachWait, type RecordedAction, type Rollout, type RolloutAction } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, type KubeObject, keyOf, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
-import { configReturnText, failedStableText } from '@tranche/planner'
+import { configReturnText, failedStableText, releaseAgainText } from '@tranche/planner'
 import { bindingFault } from './binding-fault.ts'
 import { misplacedMember } from './misplaced-member.ts'
 import { planRestart, planUndo } from './plan-template.ts'
@@ -136,10 +136,17 @@ function effectText({ type, step, full, revision }: RolloutAction, facts: Action
     case 'abort':
       return `the release is rolled back to the stable revision${returnText(facts)}`
     case 'retry':
-      return revision === undefined ? 'the stop is lifted' : `revision ${revision} is no longer blocked`
+      return revision === undefined ? 'the stop is lifted' : `revision ${revision} is no longer blocked${laterText(revision, facts)}`
     default:
       return type satisfies never
   }
+}
+
+/** What releases a revision that is not the one being released; begins with a semicolon. */
+function laterText(revision: string, { rollout }: ActionFacts): string {
+  if (rollout === undefined) return ''
+  const { isReleasing, canaryRevision } = standingOf(rollout)
+  return isReleasing && canaryRevision === revision ? '' : `; ${releaseAgainText(rollout)}`
 }
 
 /** A promote ends no wait for nodes that the batch cannot reach. */

@@ -38,7 +38,9 @@ function momentRefusal(standing: Standing, { type, body }: Action): ActionReject
   if (expectedStep === undefined && revision === undefined) return null
   // After the end of a release, a retry accepts failures on nodes that it had left. One that names a step was meant for the release.
   const isAccepted = type === 'retry' && hasFailedNodes(standing) && expectedStep === undefined
-  if (!standing.isReleasing && !isAccepted) return movedOn(standing, 'the action is meant for a running release')
+  if (!standing.isReleasing && !isAccepted && expectedStep !== undefined)
+    return { ...movedOn(standing, `the action is meant for step ${expectedStep}`), path: 'expectedStep' }
+  // Without a release and without a step, the revision that was released last means nothing more than "now": see `releaseRefusal`.
   if (revision !== undefined && revision !== standing.canaryRevision)
     return { ...movedOn(standing, `the action is meant for revision ${revision}`), path: 'revision' }
   if (expectedStep === undefined || expectedStep === standing.step) return null
@@ -171,6 +173,6 @@ function retryRefusal(rollout: Rollout, standing: Standing, revision: string | u
   const fix =
     heldRevisions.length === 0
       ? 'no action is needed'
-      : `to release a blocked revision anyway, run ${retryHeldText(rollout, heldRevisions)}`
+      : `to unblock a revision, which is then released when its template is applied again, run ${retryHeldText(rollout, heldRevisions)}`
   return refused('ACTION_REJECTED', `there is no stop that a retry lifts; ${standingText(standing)}`, fix)
 }

@@ -55,6 +55,20 @@ const other = (rollout: Rollout): Rollout => ({
   },
 })
 
+it('says of an approval in a pause that the release continues when it is resumed', () => {
+  const facts = factsIn('stepPaused')
+  const plan = planAction(anAction('approve', { body: { expectedStep: 2 } }), facts)
+  if (plan.kind !== 'write') throw new Error('the approval is not written')
+  const lastAction = { id: 'rest-1', type: 'approve', result: 'Accepted' as const, at: '' }
+  const then = says({ lastAction, message: 'paused by bob' })(after(facts, plan)!.rollout!)
+  const answer = (paused: boolean) => {
+    const rollout = { ...then, spec: { ...then.spec, strategy: { ...then.spec.strategy, paused } } }
+    return answerOf({ record: plan.record, generation: undefined }, { ...facts, rollout })
+  }
+  expect(answer(true)).toMatchObject({ message: 'the step is approved, and the release continues when it is resumed; paused by bob' })
+  expect(answer(false)).toMatchObject({ message: 'paused by bob' })
+})
+
 it('reports what a retry lifted, not the status message from before it', () => {
   const facts = factsIn('held')
   const plan = planAction(anAction('retry', { body: { revision: 'v2' } }), facts)
@@ -64,6 +78,21 @@ it('reports what a retry lifted, not the status message from before it', () => {
   expect(answerOf({ record: plan.record, generation: undefined }, { ...then, rollout })).toEqual({
     kind: 'acknowledged',
     message: 'revision v2 is no longer blocked; the release of revision v2 is at step 2 of 3 (StepPaused)',
+  })
+})
+
+it('reports of a retry during the release of another revision what releases the unblocked one', () => {
+  const { rollout, ...facts } = factsIn('updating')
+  const heldRevisions = [{ revision: 'v0', digest: 'd', reason: 'Aborted' as const, at: '2026-01-01T00:00:00Z' }]
+  const before = { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, heldRevisions } } }
+  const plan = planAction(anAction('retry', { body: { revision: 'v0' } }), before)
+  if (plan.kind !== 'write') throw new Error('the retry is not written')
+  const lastAction = { id: 'rest-1', type: 'retry', result: 'Accepted' as const, at: '' }
+  const then = says({ lastAction, heldRevisions: [] })(after(before, plan)!.rollout!)
+  expect(answerOf({ record: plan.record, generation: undefined }, { ...before, rollout: then })).toMatchObject({
+    message: expect.stringMatching(
+      /^revision v0 is no longer blocked; the release of revision v2 .*; to release it, apply its template again$/,
+    ),
   })
 })
 

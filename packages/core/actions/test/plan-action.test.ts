@@ -81,9 +81,19 @@ it('a refused retry names the blocked revisions that it could be for', () => {
     const heldRevisions = held.map((revision) => ({ digest: revision, revision, at: '', reason: 'Aborted' as const }))
     return planAction(anAction('retry'), { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, heldRevisions } } })
   }
-  expect(retry('v2')).toMatchObject({ fix: 'to release a blocked revision anyway, run tranche retry agent -n demo --revision v2' })
+  const unblock = 'to unblock a revision, which is then released when its template is applied again, run'
+  expect(retry('v2')).toMatchObject({ fix: `${unblock} tranche retry agent -n demo --revision v2` })
   expect(retry('v2', 'v3')).toMatchObject({
-    fix: 'to release a blocked revision anyway, run tranche retry agent -n demo --revision with one of v2, v3',
+    fix: `${unblock} tranche retry agent -n demo --revision with one of v2, v3`,
+  })
+})
+
+it('a retry of another revision than the one being released says that it only unblocks it', () => {
+  const { rollout, ...facts } = factsIn('updating')
+  const heldRevisions = [{ digest: 'v0', revision: 'v0', at: '', reason: 'Aborted' as const }]
+  const held = { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, heldRevisions } } }
+  expect(planAction(anAction('retry', { body: { revision: 'v0' } }), held)).toMatchObject({
+    message: 'the action retry is written: revision v0 is no longer blocked; to release it, apply its template again',
   })
 })
 
@@ -262,6 +272,26 @@ describe('after the end of a release, if its version failed on a node that it ha
       message: 'no release is running',
       fix: expect.stringMatching(/^run tranche undo agent -n demo .* or tranche retry agent -n demo /),
     })
+  })
+})
+
+describe('after a completed release', () => {
+  const { rollout, ...facts } = factsIn('stepPaused')
+  const ended = { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, phase: 'Healthy' as const } } }
+
+  it.each(['approve', 'promote', 'abort', 'jump'] as const)('%s of the revision on the nodes finds no release', (type) => {
+    const body = { revision: 'v2', ...(type === 'jump' && { step: 2 }) }
+    expect(planAction(anAction(type, { body }), ended)).toMatchObject({ code: no, message: 'no release is running' })
+  })
+
+  it('an approval that names a step or another revision says which member is meant', () => {
+    const ofStep = planAction(anAction('approve', { body: { expectedStep: 2 } }), ended)
+    expect(ofStep).toMatchObject({
+      code: moved,
+      path: 'expectedStep',
+      message: 'the action is meant for step 2, and no release is running',
+    })
+    expect(planAction(anAction('approve', { body: { revision: 'v3' } }), ended)).toMatchObject({ code: moved, path: 'revision' })
   })
 })
 
