@@ -22,6 +22,7 @@ import type { RecordedWrite } from '@tranche/recording'
 import { failpointsOf } from '../failpoints/failpoints.ts'
 import type { SimulationOptions } from '../options/simulation-options.ts'
 import { demoKey } from './demo-objects.ts'
+import { demoSummary } from './demo-summary.ts'
 import { driveClock } from './drive-clock.ts'
 import { installDemo, installPolicies, installResources } from './install-objects.ts'
 import { writeAccessFiles } from './kubeconfig-file.ts'
@@ -29,7 +30,7 @@ import { dashboardText, exportCommand, nextCommands, programCommands } from './n
 import { ownCommand } from './own-command.ts'
 import { openLineFile, removeFile, type ReportUnwritable, writeWhole } from '../files/output-file.ts'
 import { keepDrawing } from './keep-drawing.ts'
-import { type DemoResult, runDemo } from './run-demo.ts'
+import { runDemo } from './run-demo.ts'
 import type { Simulation } from './simulation.ts'
 import type { DevApi } from './start-dev-api.ts'
 import { type Faults, readFaultsFile, startFaults } from './start-faults.ts'
@@ -271,7 +272,7 @@ async function follow(session: Session, running: Running): Promise<ExitCode> {
     const say = (text: string): void => screen.say(text)
     const result = await runDemo({ ...running, clock, recorded, nodes: options.nodes, speed: options.speed, say, signal })
     screen.show(running.watch.snapshot())
-    screen.say(summaryOf(result))
+    screen.say(await demoSummary(result, io.out.isTTY === true ? (io.out.columns ?? 80) : undefined))
     if (options.output === 'json') io.out.write(`${JSON.stringify(result)}\n`)
     if (options.exit || options.virtual) return exitCodes.done
     const { kubeconfig, api } = running
@@ -281,10 +282,4 @@ async function follow(session: Session, running: Running): Promise<ExitCode> {
   }
   await whenAborted(signal)
   throw new StopRequested()
-}
-
-function summaryOf(result: DemoResult): string {
-  const { rollout, phase, nodes, updated, batches, maxUnavailable, maxUnavailableSeen, durationSeconds } = result
-  const down = `at most ${maxUnavailableSeen} nodes were unavailable at once (${maxUnavailable} allowed)`
-  return `${rollout} is ${phase}: ${updated} of ${nodes} nodes updated in ${batches} batches and ${durationSeconds} s, ${down}`
 }

@@ -7,7 +7,7 @@ import { conditionIn } from './outcome-of.ts'
 import { type Outline, progressOf } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { pauseText } from './pause-text.ts'
-import { healedText, presentMessage } from './present-message.ts'
+import { healedText, presentMessage, waitingTemplateText } from './present-message.ts'
 
 /** The decision that a Rollout waits for; undefined when it waits for no user. */
 export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
@@ -36,6 +36,7 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   StrategyConflict: ['retry', 'abort'],
   PodsStuck: ['abort'],
   AcceptedFailed: ['abort', 'undo'],
+  UnavailableBefore: ['abort', 'undo'],
   ChangeRejected: ['undo'],
   NodesExcluded: ['abort', 'jump'],
 }
@@ -87,7 +88,7 @@ function messageOf(outline: Outline): string {
   const isStalled = stalled?.status === 'True'
   const message = presentMessage(outline) ?? ''
   const isPaused = rollout.spec.strategy.paused === true && conditionIn(outline, 'Progressing')?.reason === 'Paused'
-  const why = isStalled ? `${stalled.message}${healedText(outline)}` : message
+  const why = isStalled ? `${stalled.message}${healedText(outline)}${waitingTemplateText(outline)}` : message
   const said = isPaused && message !== why ? `${why}; and it is ${message}` : why
   return isPaused ? `${said} (${pauseText(rollout)})` : said
 }

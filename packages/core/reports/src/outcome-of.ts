@@ -1,6 +1,7 @@
 import { type Outcome, presentReason, type RolloutCondition, type StalledReason } from '@tranche/api-schema'
 import { waitOf } from '@tranche/planner'
 import { personWaitOf } from './policy/person-wait.ts'
+import { isLasting } from './lasting-stall.ts'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
@@ -48,24 +49,6 @@ const failures: readonly StalledReason[] = ['ReleaseFailed', 'RevisionHeld']
 function stalledOutcome(reason: string): Outcome {
   if (decisions.some((decision) => decision === reason)) return 'Waiting'
   return failures.some((failure) => failure === reason) ? 'Failed' : 'Blocked'
-}
-
-/** Stalls caused by the spec or the cluster: another template does not end them. */
-const lasting: readonly StalledReason[] = [
-  'InvalidSpec',
-  'UnsupportedField',
-  'WorkloadTaken',
-  'CRDOutdated',
-  'OpenKruiseActive',
-  'ForeignControl',
-  'PolicyNotFound',
-  'PolicyInvalid',
-  'ConfigUnpinned',
-]
-
-/** Whether a stall keeps every template from being released, also one that came after it. */
-export function isLasting(stalled: string | null): boolean {
-  return lasting.some((reason) => reason === stalled)
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   templateOf,
 } from '@tranche/planner'
 import { knownFailure } from '@tranche/verdict'
+import { hasLastingStall } from './lasting-stall.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
 /** Derived facts that all reports share. */
@@ -25,6 +26,8 @@ export interface Outline {
   readonly discovery: Discovery
   /** Revision being released, or the last one; empty while unknown. */
   readonly canary: string
+  /** Revision of the present template, if a stall keeps it from being released: the status then describes the one before. */
+  readonly waiting: string | undefined
   /** Revision that a rollback restores; undefined while unknown. */
   readonly stable: string | undefined
   /** Revision that this release, or the last one, replaces; undefined while unknown. */
@@ -55,7 +58,10 @@ export function outlineOf(facts: ReleaseFacts): Outline {
       : discoverRevisions({ daemonSet, revisions, fleet, lastStable, rolloutCreatedAt })
   const found = discovery.kind === 'found' ? discovery : undefined
   // The status of a disabled Rollout no longer describes the DaemonSet.
-  const said = rollout.status?.phase === 'Disabled' ? undefined : canaryStatus
+  const described = rollout.status?.phase === 'Disabled' ? undefined : canaryStatus
+  const waiting = hasLastingStall(rollout) && hasOtherCanary(described, found) ? found?.canary : undefined
+  // Nothing is released meanwhile: what comes next is the template that waits.
+  const said = waiting === undefined || isReleaseUnderWay(rollout) ? described : undefined
   const canary = nonEmpty(said?.canaryRevision) ?? found?.canary ?? ''
   const replaced = nonEmpty(said?.stableRevision)
   const release = releaseOf(facts, canary)
@@ -65,6 +71,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
     release,
     discovery,
     canary,
+    waiting,
     stable: (isReleaseUnderWay(rollout) ? undefined : lastStable) ?? replaced ?? lastStable ?? found?.stable,
     replaced: release?.spec.tranche?.stableRevision ?? replaced,
     former: (release === undefined ? rollout.status?.formerRevisions : release.spec.tranche?.formerRevisions) ?? [],
@@ -74,6 +81,15 @@ export function outlineOf(facts: ReleaseFacts): Outline {
     plan: release?.spec.releasePlan ?? { batches: batchesOf(rollout), enableExtraWorkloadForCanary: false },
     failure: release && knownFailure(release),
   }
+}
+
+function hasOtherCanary(said: CanaryStatus | undefined, found: { readonly canary: string } | undefined): boolean {
+  return found !== undefined && nonEmpty(said?.canaryRevision) !== undefined && said?.canaryRevision !== found.canary
+}
+
+/** Whether the reported revision waits for its release to start. */
+export function isYetToStart({ waiting, canary }: Outline): boolean {
+  return waiting !== undefined && waiting === canary
 }
 
 /** Progress of the present batch, or of all nodes without one. Incremental: costs only the changes since the last call. */
@@ -155,5 +171,7 @@ function batchesOf(rollout: Rollout): NonNullable<ReleasePlan['batches']> {
 function nonEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text
 }
+
+type CanaryStatus = NonNullable<NonNullable<Rollout['status']>['canaryStatus']>
 
 const NO_FLEET: FleetView = { nodes: [], desired: 0, blocks: [] }

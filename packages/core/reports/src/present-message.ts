@@ -16,6 +16,7 @@ import { isOverButForNodes, isUpdatingLeft, leftNodesIn } from './left-nodes.ts'
 import { type Outline, progressOf } from './outline.ts'
 import { personWaitOf } from './policy/person-wait.ts'
 import { othersNotAllowedText } from './policy/unusable-parts.ts'
+import type { ReleaseFacts } from './release-facts.ts'
 import { stepSizes } from './step-sizes.ts'
 
 /**
@@ -63,7 +64,18 @@ export function presentMessage(outline: Outline): string | undefined {
   const text = present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
   if (text === undefined) return undefined
   const forPerson = personWaitOf(rollout, outline.release)
-  return `${text}${forPerson === null ? healedText(outline) : othersNotAllowedText(rollout, forPerson)}`
+  return `${text}${forPerson === null ? healedText(outline) : othersNotAllowedText(rollout, forPerson)}${waitingTemplateText(outline)}`
+}
+
+/** The template that a stall keeps from being released; begins with a semicolon. Empty without one. */
+export function waitingTemplateText({ facts, waiting }: Outline): string {
+  return waiting === undefined ? '' : `; revision ${templateNameText(facts, waiting)} waits until this is fixed`
+}
+
+/** @returns `67d4 (agent:v5)`, or the revision alone if the present template has no image */
+export function templateNameText({ daemonSet }: ReleaseFacts, revision: string): string {
+  const images = (daemonSet?.spec.template.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
+  return images.length === 0 ? revision : `${revision} (${images.join(', ')})`
 }
 
 /** The failed nodes that have an available pod now, though the failure still stops the release. Begins with a semicolon; empty without any. */

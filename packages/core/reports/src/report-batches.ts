@@ -3,7 +3,7 @@ import { isAvailable } from '@tranche/fleet'
 import { isFinalising } from '@tranche/planner'
 import { updatedPod } from '@tranche/fence'
 import { conditionIn } from './outcome-of.ts'
-import { type Outline, outlineOf } from './outline.ts'
+import { isYetToStart, type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { stepSizes } from './step-sizes.ts'
 
@@ -71,7 +71,7 @@ function currentBatch(outline: Outline): CurrentBatch {
   const { facts, release } = outline
   const { status } = facts.rollout
   const canary = status?.canaryStatus
-  if (canary === undefined || conditionIn(outline, 'Progressing') === undefined) return { index: 0, isRest: false }
+  if (canary === undefined || isYetToStart(outline) || conditionIn(outline, 'Progressing') === undefined) return { index: 0, isRest: false }
   const { batchState, batchReadyTime: readyAt } = release?.status?.canaryStatus ?? {}
   const ready = batchState === 'Ready' ? { readyAt } : {}
   if (isFinalising(canary)) return { index: facts.rollout.spec.strategy.canary?.steps?.length ?? 0, isRest: true, ...ready }

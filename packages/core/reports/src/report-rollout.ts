@@ -6,7 +6,7 @@ import { leftNodesIn } from './left-nodes.ts'
 import { countZones, stateQuestion } from './node-state.ts'
 import { conditionIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
-import { type Outline, outlineOf } from './outline.ts'
+import { isYetToStart, type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { blockedNodesOf } from './present-message.ts'
 import { pinnedConfigOf } from './policy/pinned-config.ts'
@@ -91,7 +91,7 @@ function pauseOf({ pause }: RolloutStep): { readonly pause?: string } {
 /** State of a step: all are done after a release, none before the first one. */
 function stepState(outline: Outline, index: number): 'done' | 'current' | 'ahead' {
   const canary = outline.facts.rollout.status?.canaryStatus
-  if (canary === undefined || conditionIn(outline, 'Progressing') === undefined) return 'ahead'
+  if (canary === undefined || isYetToStart(outline) || conditionIn(outline, 'Progressing') === undefined) return 'ahead'
   if (canary.currentStepState === 'Completed' || isFinalising(canary)) return 'done'
   return index < canary.currentStepIndex ? 'done' : index === canary.currentStepIndex ? 'current' : 'ahead'
 }

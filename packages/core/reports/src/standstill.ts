@@ -28,6 +28,7 @@ import { acceptedBefore, isWayBack } from '@tranche/verdict'
 import { isUpdatingLeft } from './left-nodes.ts'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
+import { templateNameText } from './present-message.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
 import { type Outline, progressOf } from './outline.ts'
 import { presentWait } from './present-message.ts'
@@ -61,6 +62,7 @@ const rules: Readonly<Record<string, string>> = {
   ...reachRules,
   AnalysisInconclusive: 'Analysis',
   AcceptedFailed: 'Availability',
+  UnavailableBefore: 'Availability',
 }
 
 /** @returns the rule for a reason of the status */
@@ -96,9 +98,7 @@ export function unseenTemplate({ facts, discovery, canary }: Outline): Standstil
   if (facts.daemonSet === undefined) return null
   if (discovery.kind === 'pending') return { rule: 'Pending', message: 'the DaemonSet controller has not observed the template yet' }
   if (discovery.canary === canary) return null
-  const images = (facts.daemonSet.spec.template.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
-  const named = images.length === 0 ? discovery.canary : `${discovery.canary} (${images.join(', ')})`
-  const message = `the template is now revision ${named}, which the controller has not observed yet; if this lasts, check with tranche doctor that a controller runs`
+  const message = `the template is now revision ${templateNameText(facts, discovery.canary)}, which the controller has not observed yet; if this lasts, check with tranche doctor that a controller runs`
   return { rule: 'Pending', message }
 }
 
@@ -269,6 +269,7 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   Upgrading: (nodes) => (nodes === '' ? 'the next old pods are deleted' : `new pods become available on ${nodes}`),
   NotAvailable: (nodes) => `the pods on ${nodes} become available`,
   AcceptedFailed: (nodes) => `the pods on ${nodes} become available, or another template is applied`,
+  UnavailableBefore: (nodes) => `the pods on ${nodes} become available, or another template is applied`,
   BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,
   ...blockedNexts,

@@ -5,7 +5,7 @@ import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
-import { imagesOf, isReleaseUnderWay, type Outline, outlineOf, progressOf, skippedNodes, stableImagesOf } from './outline.ts'
+import { imagesOf, isReleaseUnderWay, isYetToStart, type Outline, outlineOf, progressOf, skippedNodes, stableImagesOf } from './outline.ts'
 import { presentMessage, presentWaitingFor } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { remainingOf } from './remaining.ts'
@@ -14,6 +14,16 @@ import { ofVersionBefore } from './standstill.ts'
 /** One-line summary of a Rollout. Incremental: costs only the changes of its nodes since the last call. */
 export function summarizeRollout(facts: ReleaseFacts): RolloutSummary {
   return summaryOf(outlineOf(facts))
+}
+
+/**
+ * Whether time alone cannot change the summary: no release runs, no user is needed, and every counted pod is available. Then it holds until
+ * one of its objects changes.
+ */
+export function isTimeless({ outcome, need, waitingFor, remaining, nodes }: RolloutSummary): boolean {
+  if (outcome !== 'Done' && outcome !== 'RolledBack') return false
+  if (need !== undefined || waitingFor !== undefined || remaining !== undefined) return false
+  return nodes.unavailable === 0 && nodes.updated === nodes.updatedAvailable
 }
 
 /** The same as {@link summarizeRollout}, from an outline. */
@@ -86,7 +96,7 @@ function stepOf(outline: Outline): Pick<RolloutSummary, 'step'> {
   const { rollout } = outline.facts
   const { currentStepIndex: index, currentStepState: state, lastUpdateTime: since } = rollout.status?.canaryStatus ?? {}
   if (index === undefined || index < 1 || state === undefined || conditionIn(outline, 'Progressing') === undefined) return {}
-  if (rollsNothingBack(outline)) return {}
+  if (rollsNothingBack(outline) || isYetToStart(outline)) return {}
   return { step: { index, count: stepsOf(rollout).length, state, ...(since !== undefined && { since }) } }
 }
 

@@ -1,11 +1,61 @@
 import type { RolloutStatus, RolloutStep } from '@tranche/api-schema'
-import { explainNode, allowedActions, explainRollout, summarizeRollout } from '@tranche/reports'
+import { explainNode, allowedActions, explainRollout, reportBatches, reportRollout, summarizeRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
 import { aReading, readFakeCluster } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replicas: '100%' }]
+
+describe('a template that a stall keeps from being released', () => {
+  const rolloutStatus: Partial<RolloutStatus> = {
+    ...aReading().rollout.status,
+    phase: 'Healthy',
+    stableRevision: 'old',
+    message: 'there is no such ReleasePolicy',
+    conditions: [
+      { ...aReading().rollout.status!.conditions![0]!, type: 'Progressing', status: 'False', reason: 'Completed' },
+      { ...aReading().rollout.status!.conditions![0]!, type: 'Stalled', status: 'True', reason: 'PolicyNotFound', message: 'no policy' },
+    ],
+    canaryStatus: {
+      ...aReading().rollout.status!.canaryStatus!,
+      canaryRevision: 'old',
+      stableRevision: 'older',
+      currentStepState: 'Completed',
+    },
+  }
+  const waiting = aReading({ nodes: 'a:old b:old c:old d:old e:old', rolloutStatus })
+
+  it('is what the report is about, with the message and the decision', () => {
+    const report = reportRollout(waiting)
+    expect(report).toMatchObject({ outcome: 'Blocked', canaryRevision: 'new', stableRevision: 'old', nodes: { desired: 5, updated: 0 } })
+    expect(report.message).toMatch(/there is no such ReleasePolicy; revision new.* waits until this is fixed/)
+    expect(report.need?.message).toMatch(/no policy; revision new.* waits until this is fixed/)
+  })
+
+  it('has started no step and no batch', () => {
+    const { step, steps } = reportRollout(waiting)
+    expect(step).toBeUndefined()
+    expect(steps.map(({ state }) => state)).toEqual(['ahead', 'ahead'])
+    expect(reportBatches(waiting).map(({ state }) => state)).toEqual(['ahead', 'ahead'])
+  })
+
+  it('is named in mid-release too, while the report stays with that release', () => {
+    const canaryStatus = { ...rolloutStatus.canaryStatus!, canaryRevision: 'newer', currentStepState: 'StepUpgrade' as const }
+    const report = reportRollout({
+      ...waiting,
+      rollout: { ...waiting.rollout, status: { ...waiting.rollout.status!, phase: 'Progressing', canaryStatus } },
+    })
+    expect(report).toMatchObject({ canaryRevision: 'newer' })
+    expect(report.need?.message).toMatch(/revision new.* waits until this is fixed/)
+  })
+
+  it('is missing from the text where the status covers the present template', () => {
+    const canaryStatus = { ...rolloutStatus.canaryStatus!, canaryRevision: 'new' }
+    const report = reportRollout({ ...waiting, rollout: { ...waiting.rollout, status: { ...waiting.rollout.status!, canaryStatus } } })
+    expect(report.need?.message).toBe('no policy')
+  })
+})
 
 describe('a Rollout of another workload', () => {
   it.each([undefined, { observedGeneration: 1, phase: 'Healthy', message: 'of another controller' }])(

@@ -18,7 +18,7 @@ function blocked(...reasons: readonly string[]): FactsFields {
 describe('a release that waits for a check or its group', () => {
   it('has a decision for each reason', () => {
     expect(Object.keys(personWaits).toSorted()).toEqual(
-      [...blockedReasons, ...groupWaitReasons, ...reachWaitReasons, 'AcceptedFailed', 'NotDeleted'].toSorted(),
+      [...blockedReasons, ...groupWaitReasons, ...reachWaitReasons, 'AcceptedFailed', 'UnavailableBefore', 'NotDeleted'].toSorted(),
     )
   })
 

@@ -90,7 +90,7 @@ describe('the state of a node in a release', () => {
     const facts = aReading({ nodes: 'a:new! b:new c:old!', tranche, status: { watchedNodes, stoppedTime } })
     const [a, ...others] = reportNodes(facts)
     expect(a).toMatchObject({ name: 'a', failsAt: '2023-11-14T22:16:31.000Z' })
-    expect(explainNode(facts, 'a')?.facts).toContainEqual({ name: 'fails at', value: '2023-11-14T22:16:31.000Z' })
+    expect(explainNode(facts, 'a')?.facts).toContainEqual({ name: 'must be available by', value: '2023-11-14T22:16:31.000Z' })
     for (const other of others) expect(other).not.toHaveProperty('failsAt')
   })
 

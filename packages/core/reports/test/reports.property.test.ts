@@ -5,6 +5,7 @@ import { toPublishedTarget } from '@tranche/planner'
 import {
   explainNode,
   explainRollout,
+  isTimeless,
   outcomeOf,
   type ReleaseFacts,
   reportBatches,
@@ -111,6 +112,22 @@ describe('reports of any cluster', () => {
     })
   })
 
+  it('stay the same at any later time where the summary is timeless', () => {
+    let timeless = 0
+    holds((facts) => {
+      for (const rollout of [facts.rollout, atRest(facts)]) {
+        const some = { ...facts, rollout, fleet: healthyPart(facts) }
+        for (const read of [{ ...facts, rollout }, some, { ...some, release: undefined }]) {
+          const summary = summarizeRollout(read)
+          if (!isTimeless(summary)) continue
+          timeless++
+          for (const ms of [1, 60_000, 86_400_000]) expect(summarizeRollout(fresh(later(read, ms)))).toEqual(summary)
+        }
+      }
+    })
+    expect(timeless).toBeGreaterThan(20)
+  })
+
   it('let batches hold no more nodes than there are', () => {
     holds((facts) => {
       const { desired } = summarizeRollout(facts).nodes
@@ -207,6 +224,13 @@ function holds(check: (facts: ReleaseFacts, cluster: GeneratedCluster) => void):
     fc.property(generatedClusters(), (cluster) => check(toFacts(cluster), cluster)),
     { numRuns: 100 },
   )
+}
+
+/** The nodes whose only pod is of the new revision and has been Ready for an instant or longer; it may become available later. */
+function healthyPart({ fleet }: ReleaseFacts): FleetView {
+  const isHealthy = ({ pods: [pod, ...others] }: FleetView['nodes'][number]): boolean =>
+    pod !== undefined && others.length === 0 && pod.hash === 'new' && pod.ready && !pod.terminating
+  return toFleetView((fleet?.nodes ?? []).filter(isHealthy))
 }
 
 /** The same with other objects, for which nothing is kept. */

@@ -10,6 +10,7 @@ import { createOrderReasons, createUntaken } from './order-reason.ts'
 import { type ReportedHolds, waitsText } from './planned/reported-holds.ts'
 import type { PodTimes } from './pod-times.ts'
 import { unavailableSeries } from './unavailable-series.ts'
+import { sentence, stopText } from './stop-text.ts'
 
 /** Inputs of a forecast's result. */
 export interface ForecastInputs {
@@ -154,7 +155,7 @@ function pauseText(timeline: Timeline, { index, readyMs }: BatchTimes): string |
 function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: number): string {
   const { timeline, snapshot } = inputs
   const { rollout, begunMs, batches } = timeline
-  const said = inputs.holds.stop ?? rollout.status?.message ?? ''
+  const said = inputs.holds.stop === null ? stopText(rollout) : sentence(inputs.holds.stop)
   if (outcome === 'Completes' && begunMs === null) return unreleasedText(inputs)
   if (outcome === 'Blocked' && begunMs === null && isDisabled(rollout)) return disabledText(snapshot)
   const nodes = `${hit} ${hit === 1 ? 'node' : 'nodes'}`
@@ -213,5 +214,5 @@ function leftText(rollout: Rollout): string {
 }
 
 function failureText({ failure }: Timeline): string {
-  return failure?.message ?? ''
+  return sentence(failure?.message ?? '')
 }

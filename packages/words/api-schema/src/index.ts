@@ -152,6 +152,7 @@ export {
 } from './values.ts'
 export {
   ACCEPTED_FAILED,
+  UNAVAILABLE_BEFORE,
   NOT_DELETED,
   type BlockedReason,
   blockedReasons,

@@ -39,7 +39,7 @@ export function NodeSummary({ node, report }: NodeSummaryProps): ReactNode {
           <bdi>{zone === '' ? 'none' : zone}</bdi>
         </Fact>
         {failsAt === undefined ? null : (
-          <Fact title="Counts as failed in">
+          <Fact title="Must be available in">
             <strong className="tone-bad">
               <Until at={failsAt} />
             </strong>

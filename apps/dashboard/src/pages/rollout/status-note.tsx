@@ -93,7 +93,7 @@ function Facts({ explanation: { rule, facts }, shown }: FactsProps): ReactNode {
 /** Why the policy is not in force, in full or in part, unless the status says so. */
 function PolicyNote({ report: { namespace, name, policyState, message, need } }: { readonly report: RolloutReport }): ReactNode {
   const text = policyState?.message
-  if (text === undefined || text === message || text === need?.message) return null
+  if (text === undefined || message.startsWith(text) || need?.message.startsWith(text) === true) return null
   return (
     <p className="tone-wait prose">
       <PlaceLink to={{ view: 'policy', key: { namespace, name } }}>Policy</PlaceLink>: {text}

@@ -9,7 +9,8 @@ import { type NodeAnswer, permittedLater, permittedNow } from './explain-permitt
 import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { isReported, outOfReachText, stateQuestion } from '../node-state.ts'
 import { personWaitOf } from '../policy/person-wait.ts'
-import { conditionIn, isLasting, outcomeIn } from '../outcome-of.ts'
+import { isLasting } from '../lasting-stall.ts'
+import { conditionIn, outcomeIn } from '../outcome-of.ts'
 import { type Outline, outlineOf, permitsOf } from '../outline.ts'
 import type { ReleaseFacts } from '../release-facts.ts'
 import { pauseText } from '../pause-text.ts'
@@ -37,7 +38,7 @@ function answerFor(outline: Outline, node: NodeView, report: NodeReport): NodeAn
   if (!isReported(node, stateQuestion(outline))) return node.isDeleted === true ? ofDeleted(outline, node) : notDesired(node)
   const unseen = unseenTemplate(outline)
   const stalled = conditionIn(outline, 'Stalled')
-  if (unseen !== null && stalled?.status === 'True' && isLasting(stalled.reason))
+  if ((unseen !== null || outline.waiting !== undefined) && stalled?.status === 'True' && isLasting(stalled.reason))
     return {
       rule: ruleOf(stalled.reason),
       answer: `${node.name} is not updated to the present template: ${stalled.message}`,
@@ -297,7 +298,7 @@ function factsOf(outline: Outline, node: NodeView, report: NodeReport): readonly
     ['released', outline.canary === '' ? undefined : outline.canary],
     ['pod', report.pod],
     ['since', report.since],
-    ['fails at', report.failsAt],
+    ['must be available by', report.failsAt],
     ['why', report.why],
     ['budget', report.budget?.message],
     ['restarts', report.restarts?.toString()],

@@ -130,7 +130,7 @@ function factsOf(outline: Outline, answer: string, isWaitSaid: boolean): readonl
     ['failed', failure === undefined ? undefined : failure.message],
     ...others.map(({ cause, message, next }): readonly [string, string] => [valueIn(leftFacts, cause) ?? 'left', `${message}, ${next}`]),
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
-    ['policy', policyText === answer ? undefined : policyText],
+    ['policy', policyText !== undefined && answer.startsWith(policyText) ? undefined : policyText],
     ['config', conditionIn(outline, 'ConfigUnversioned')?.message],
     ['pinned', pinnedConfigText(pinnedConfigOf(facts.daemonSet))],
     ['paused', pauseText(facts.rollout)],

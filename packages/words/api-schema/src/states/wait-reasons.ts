@@ -55,12 +55,21 @@ export function isReachWait(reason: string | undefined): boolean {
  */
 export const ACCEPTED_FAILED = 'AcceptedFailed'
 
+/**
+ * Reason of `status.waiting` of a release that waits only for nodes on which no failure counts: some were not available before their update
+ * either. They have had their time to recover.
+ */
+export const UNAVAILABLE_BEFORE = 'UnavailableBefore'
+
 /** Reason of `status.waiting` of a release whose permits no executor uses, although the budget allows it. */
 export const NOT_DELETED = 'NotDeleted'
 
 /** Whether only a person ends a wait, by its reason. False where it may also end by itself: a request that failed is sent again. */
 export const personWaits: Readonly<
-  Record<BlockedReason | GroupWaitReason | ReachWaitReason | typeof ACCEPTED_FAILED | typeof NOT_DELETED, boolean>
+  Record<
+    BlockedReason | GroupWaitReason | ReachWaitReason | typeof ACCEPTED_FAILED | typeof UNAVAILABLE_BEFORE | typeof NOT_DELETED,
+    boolean
+  >
 > = {
   NoRoom: false,
   RoomUnread: false,
@@ -86,6 +95,7 @@ export const personWaits: Readonly<
   GroupFailed: true,
   GroupNotAllowed: true,
   [ACCEPTED_FAILED]: true,
+  [UNAVAILABLE_BEFORE]: true,
   [NOT_DELETED]: true,
   NoNodeInReach: false,
   NodesExcluded: true,
