@@ -79,12 +79,12 @@ describe('findRollout', () => {
   it('finds a Rollout in any namespace, among those with the labels', async () => {
     const asked: object[] = []
     const there = { ...rollout('node-agent'), namespace: 'agents' }
-    const list = async (options: object): Promise<readonly RolloutSummary[]> => {
+    const names = async (options: object): Promise<readonly RolloutSummary[]> => {
       asked.push(options)
       return [there]
     }
     const search = { named: 'node-agent', command: 'get', allNamespaces: true, selector: 'team=storage' }
-    await expect(findRollout({ list }, 'demo', search)).resolves.toEqual({ namespace: 'agents', name: 'node-agent' })
+    await expect(findRollout({ names }, 'demo', search)).resolves.toEqual({ namespace: 'agents', name: 'node-agent' })
     expect(asked).toEqual([{ labelSelector: 'team=storage' }])
   })
 
@@ -117,6 +117,6 @@ function rollout(name: string, daemonSet = name): RolloutSummary {
   return { ...done.report, name, daemonSet }
 }
 
-function releaseClientOf(rollouts: readonly RolloutSummary[]): Pick<ReleaseClient, 'list'> {
-  return { list: async () => rollouts }
+function releaseClientOf(rollouts: readonly RolloutSummary[]): Pick<ReleaseClient, 'names'> {
+  return { names: async () => rollouts }
 }

@@ -133,7 +133,7 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
   'findings of each level': (drawing) => doctorView(findings, drawing),
   'history of two revisions': (drawing) => historyView(history, drawing),
   'explanation of a node': (drawing) => explanationView(explanation, drawing),
-  'diff of two revisions': (drawing) => templateDiff(revision(1, 'agent:v1'), revision(2, 'agent:v2'), drawing),
+  'diff of two revisions': (drawing) => templateDiff(revision(1, 'agent:v1'), revision(2, 'agent:v2'), drawing)!,
   'status of a release that failed': (drawing) => [progressLine(failing.report, drawing)],
   'status of a release that goes back': (drawing) => [progressLine(goingBack.report, drawing)],
   'preview of a promote': (drawing) => actionPreview({ type: 'promote', body: {} }, inStepTwo.report, drawing),
@@ -164,6 +164,17 @@ describe('what the commands print', () => {
       expect(Math.max(...lines.map((line) => Array.from(line).length))).toBeLessThanOrEqual(width)
     })
   }
+})
+
+it('a diff gives up on templates that are too long and too different', () => {
+  const env = (start: string) => Array.from({ length: 4_000 }, (_, at) => ({ name: `${start}${at}`, value: `${start}${at}` }))
+  const longRevision = (number: number, start: string) => ({
+    ...revision(number, 'agent:v1'),
+    template: { spec: { containers: [{ name: 'agent', image: 'agent:v1', env: env(start) }] } },
+  })
+  const drawing = createDrawing({ width: 80, colors: false, unicode: true, nowMs: NOW_MS })
+  expect(templateDiff(longRevision(1, 'A'), longRevision(2, 'B'), drawing)).toBeUndefined()
+  expect(templateDiff(longRevision(1, 'A'), longRevision(2, 'A'), drawing)).toEqual([])
 })
 
 describe('the preview of a promote', () => {
@@ -244,4 +255,14 @@ it('history says how to see texts that the terminal cuts', () => {
   const hintIn = (width: number): boolean =>
     historyView(history, createDrawing({ width, colors: false, unicode: true, nowMs: NOW_MS })).includes('-o wide shows all texts')
   expect([hintIn(80), hintIn(200), hintIn(Number.POSITIVE_INFINITY)]).toEqual([true, false, false])
+})
+
+it('history has no column for the change cause where no revision has one', () => {
+  const headings = (view: HistoryReport): string | undefined =>
+    historyView(view, createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })).find((line) =>
+      line.startsWith('REVISION'),
+    )
+  const without = history.revisions.map(({ changeCause: _dropped, ...revision }) => revision)
+  expect(headings(history)).toContain('CHANGE CAUSE')
+  expect(headings({ ...history, revisions: without })).not.toContain('CHANGE CAUSE')
 })

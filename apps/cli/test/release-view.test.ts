@@ -53,6 +53,18 @@ const pictures: Record<string, ReleasePicture> = {
 }
 
 describe('tranche get', () => {
+  it('names both versions of a release that a stall keeps from starting', () => {
+    const { report, ...picture } = waitsForApproval
+    const lines = (outcome: 'Blocked' | 'Done') =>
+      releaseView({ ...picture, report: { ...report, phase: 'Healthy', outcome } }, createDrawing(plain), false)
+    expect(lines('Blocked')[0]).toContain('v1 → v2')
+    expect(lines('Done')[0]).not.toContain('→')
+    const policyState = { valid: false, usable: false, message: 'there is no such policy' }
+    const need = { reason: 'PolicyNotFound', message: `${policyState.message}; revision v2 waits until this is fixed`, actions: [] }
+    const blocked = { ...report, outcome: 'Blocked' as const, policyState, need }
+    expect(text(releaseView({ ...picture, report: blocked }, createDrawing(plain), false)).match(/no such policy/g)).toHaveLength(1)
+  })
+
   it.each(Object.entries(pictures))('draws %s in 80 columns', async (name, picture) => {
     await expect(text(releaseView(picture, createDrawing(plain), false))).toMatchFileSnapshot(file('get', name, 80))
   })

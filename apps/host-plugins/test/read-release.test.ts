@@ -8,6 +8,17 @@ import { readFleet, readRelease, readVersions, type ReadRelease } from '../src/r
 import { timeless } from './timeless.ts'
 import { type Cluster, key, startCluster } from './cluster.ts'
 
+/** Names the DaemonSet of the cluster's Rollout, without its metadata. */
+const anotherRollout = {
+  apiVersion: 'rollouts.kruise.io/v1beta1',
+  kind: 'Rollout',
+  spec: {
+    disabled: true,
+    workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
+    strategy: { canary: { steps: [{ replicas: '100%' }] } },
+  },
+} as const
+
 let cluster: Cluster
 beforeAll(async () => {
   cluster = await startCluster(['viewer', 'podless', 'narrow', 'outsider'])
@@ -93,6 +104,21 @@ describe('reading a fleet', () => {
     const { facts, lacks } = await readFleet(readerOf(cluster.clientOf('viewer')), ['demo', 'secret'])
     expect(facts.map(summarizeRollout)).toMatchObject([{ ...key, nodes: { desired: 3 } }])
     expect(lacks.map(lackText)).toContain('list rollouts.rollouts.kruise.io in namespace "secret"')
+  })
+
+  it('lists the pods of a DaemonSet once, however many Rollouts name it, and shares its fleet', async () => {
+    for (const name of ['second', 'third'])
+      await cluster.admin.create(resourcePaths.rollouts, { ...anotherRollout, metadata: { ...key, name } } as never)
+    const listed: string[] = []
+    const list: KubeClient['list'] = (resource, options) => {
+      listed.push(resource.plural)
+      return cluster.admin.list(resource, options)
+    }
+    const { facts } = await readFleet({ client: { ...cluster.admin, list }, clock: systemClock }, ['demo'])
+    for (const name of ['second', 'third']) await cluster.admin.delete(resourcePaths.rollouts, { ...key, name })
+    expect(facts).toHaveLength(3)
+    expect(new Set(facts.map(({ fleet }) => fleet)).size).toBe(1)
+    expect(listed.filter((plural) => plural === 'pods')).toHaveLength(1)
   })
 
   it('needs no right on the whole cluster, and says which is missing where none is enough', async () => {

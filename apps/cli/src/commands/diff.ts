@@ -20,7 +20,7 @@ export interface DiffOptions {
   readonly revisions: readonly string[]
 }
 
-/** Prints the differences between the templates of two revisions, by default the two newest. */
+/** Prints the differences between the templates of two revisions, by default the two newest. Fails if a comparison takes too long. */
 export async function diff({ access, output, name, revisions }: DiffOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const key = await findRollout(session.releaseClient, session.namespace, { named: name, command: 'diff' })
@@ -34,10 +34,18 @@ export async function diff({ access, output, name, revisions }: DiffOptions, io:
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     const lines = templateDiff(from, to, drawing)
+    if (lines === undefined) {
+      sayLines(io.err, tooDifferentText(from.number, to.number))
+      return exitCodes.failed
+    }
     if (lines.length === 0) sayLines(io.err, sameText(from.number, to.number, known.length))
     else io.out.write(`${lines.join('\n')}\n`)
   }
   return exitCodes.done
+}
+
+function tooDifferentText(from: number, to: number): string {
+  return `Revisions ${from} and ${to} are too long and too different to compare here. Compare both templates in the output of -o yaml.`
 }
 
 function sameText(from: number, to: number, known: number): string {

@@ -53,7 +53,7 @@ async function explanationOf(
 /** A word without a kind is a Rollout if one has that name, else a node. */
 async function namesRollout(releaseClient: CommandSession['releaseClient'], namespace: string, word: string): Promise<boolean> {
   if (word.includes('/')) return true
-  return (await releaseClient.list({ namespace })).some(({ name }) => name === word)
+  return (await releaseClient.names({ namespace })).some(({ name }) => name === word)
 }
 
 async function unknownNode(releaseClient: CommandSession['releaseClient'], key: ObjectKey, node: string): Promise<AppError> {

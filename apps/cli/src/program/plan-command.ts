@@ -33,7 +33,8 @@ Faults for --if:
   NODE fails        the node dies as soon as the new version is up on it
   NODE is NotReady  the node is dead from the start
   NODE crashes      the new version crashes on the node
-  ZONE fails        all nodes of the zone; also: zone-a is NotReady
+  ZONE fails        all nodes of the zone; also: zone-a is NotReady,
+                    zone-a crashes
   3 crash, 5% fail  that many nodes, the same ones in every run
 
 Examples:

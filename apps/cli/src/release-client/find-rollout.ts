@@ -1,7 +1,6 @@
-import type { RolloutSummary } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
-import type { ReleaseClient } from '@tranche/release-client'
+import type { ReleaseClient, RolloutNames } from '@tranche/release-client'
 import { nearestName } from './nearest-name.ts'
 
 const rolloutWords = ['rollout', 'rollouts', 'rollout.rollouts.kruise.io', 'rollouts.rollouts.kruise.io', 'ro']
@@ -15,11 +14,11 @@ const MOST_NAMES = 5
  * @param command the command, for the hint
  * @throws {AppError} ROLLOUT_NOT_FOUND, with the most similar name; NAME_AMBIGUOUS; OPTION_INVALID
  */
-export async function findRollout(releaseClient: Pick<ReleaseClient, 'list'>, namespace: string, search: Named): Promise<ObjectKey> {
+export async function findRollout(releaseClient: Pick<ReleaseClient, 'names'>, namespace: string, search: Named): Promise<ObjectKey> {
   const { named, allNamespaces = false, selector: labelSelector, signal } = search
   const { kind, name } = readName(named)
   if (kind === 'rollout' && name !== undefined && !allNamespaces && labelSelector === undefined) return { namespace, name }
-  const all = await releaseClient.list({ namespace: allNamespaces ? undefined : namespace, labelSelector, signal })
+  const all = await releaseClient.names({ namespace: allNamespaces ? undefined : namespace, labelSelector, signal })
   const matches = name === undefined ? all : all.filter((one) => (kind === 'daemonSet' ? one.daemonSet : one.name) === name)
   const [only] = matches
   if (only !== undefined && matches.length === 1) return { namespace: only.namespace, name: only.name }
@@ -51,8 +50,8 @@ function placeText(namespace: string, { allNamespaces = false, selector }: Named
  * @returns the error ROLLOUT_NOT_FOUND, with the most similar name in its hint
  * @throws the errors of listing, such as that the API server serves no Rollouts
  */
-export async function explainMissing(releaseClient: Pick<ReleaseClient, 'list'>, { namespace, name }: ObjectKey): Promise<AppError> {
-  const names = (await releaseClient.list({ namespace })).map((rollout) => rollout.name)
+export async function explainMissing(releaseClient: Pick<ReleaseClient, 'names'>, { namespace, name }: ObjectKey): Promise<AppError> {
+  const names = (await releaseClient.names({ namespace })).map((rollout) => rollout.name)
   return new AppError('ROLLOUT_NOT_FOUND', `there is no Rollout ${name} in namespace ${namespace}`, {
     details: { namespace, name },
     hint: hintFor(name, names),
@@ -81,7 +80,7 @@ interface Ambiguous extends Pick<Named, 'command' | 'commandFor' | 'allNamespace
 }
 
 function ambiguous(
-  matches: readonly RolloutSummary[],
+  matches: readonly RolloutNames[],
   { place, command, commandFor = (name) => `${command} ${name}`, allNamespaces = false }: Ambiguous,
 ): AppError {
   const names = matches.map(({ namespace, name }) => (allNamespaces ? `${namespace}/${name}` : name))
@@ -98,7 +97,7 @@ function noneThere(place: string): AppError {
   return new AppError('ROLLOUT_NOT_FOUND', `there are no Rollouts in ${place}`, { details: { place }, hint: hintFor('', []) })
 }
 
-function noneFor({ kind, name }: NameRead & { readonly name: string }, place: string, all: readonly RolloutSummary[]): AppError {
+function noneFor({ kind, name }: NameRead & { readonly name: string }, place: string, all: readonly RolloutNames[]): AppError {
   const what = kind === 'daemonSet' ? `no Rollout in ${place} references a DaemonSet ${name}` : `there is no Rollout ${name} in ${place}`
   const names = all.map((rollout) => (kind === 'daemonSet' ? rollout.daemonSet : rollout.name))
   return new AppError('ROLLOUT_NOT_FOUND', what, { details: { place, name }, hint: hintFor(name, names) })

@@ -48,10 +48,11 @@ export async function lookBeforeAction(
   }
   const { report, revisions } =
     said.type === 'abort' ? await lookAtRevisions(releaseClient, key) : { report: await releaseClient.report(key), revisions: [] }
-  const { step, canaryRevision } = report
-  // Without a release there is no step; the rejection says so.
+  const { step, canaryRevision, phase } = report
+  // Between releases the step is that of the last one, and only an option that the user gives may be at fault.
+  const expectedStep = phase === 'Progressing' ? step?.index : undefined
   const isUnmeant = said.type !== 'abort' && step === undefined
-  return { report, revisions, body: isUnmeant ? said.body : withSeen(said, { expectedStep: step?.index, revision: canaryRevision }) }
+  return { report, revisions, body: isUnmeant ? said.body : withSeen(said, { expectedStep, revision: canaryRevision }) }
 }
 
 /** Reads the revisions for the preview of an abort; without permission to read them, the preview omits them. */

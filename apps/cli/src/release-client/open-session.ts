@@ -115,6 +115,7 @@ function withLimits(
   const about = async <T>(key: ObjectKey, answer: Promise<T>): Promise<T> => answer.catch((error: unknown) => rejecting(error, key))
   return {
     list: async (options) => releaseClient.list({ deadlineMs, ...options }).catch(rejecting),
+    names: async (options) => releaseClient.names({ deadlineMs, ...options }).catch(rejecting),
     report: (key, options) => about(key, releaseClient.report(key, limited(options))),
     picture: (key, options) => about(key, releaseClient.picture(key, limited(options))),
     ...(follow !== undefined && {

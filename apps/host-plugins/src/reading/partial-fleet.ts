@@ -13,13 +13,28 @@ export interface CountedRevisions {
   readonly stable: string
 }
 
+/** A fleet for the revisions of one Rollout; the same object for all Rollouts with the same revisions. */
+export type FleetOf = (revisions: CountedRevisions) => FleetView
+
 /**
  * Builds the view of a fleet from the readable parts: without nodes from the pods alone, and without pods from the counts of the DaemonSet.
  * A node without its object counts as Ready, and has no labels.
  */
-export function partialFleet(daemonSet: DaemonSet, { nodes, pods }: FleetParts, revisions: CountedRevisions): FleetView {
-  if (pods === undefined) return fleetOfCounts(daemonSet, revisions)
-  return nodes === undefined ? fleetOfPods(pods) : wholeFleet(daemonSet, nodes, pods)
+export function partialFleet(daemonSet: DaemonSet, { nodes, pods }: FleetParts): FleetOf {
+  if (pods === undefined) return createFleetsOfCounts(daemonSet)
+  const fleet = nodes === undefined ? fleetOfPods(pods) : wholeFleet(daemonSet, nodes, pods)
+  return () => fleet
+}
+
+/** Most Rollouts of a DaemonSet have the same revisions. */
+function createFleetsOfCounts(daemonSet: DaemonSet): FleetOf {
+  const known = new Map<string, FleetView>()
+  return (revisions) => {
+    const text = `${revisions.update} ${revisions.stable}`
+    const fleet = known.get(text) ?? fleetOfCounts(daemonSet, revisions)
+    known.set(text, fleet)
+    return fleet
+  }
 }
 
 function wholeFleet(daemonSet: DaemonSet, nodes: readonly FleetNode[], pods: readonly FleetPod[]): FleetView {

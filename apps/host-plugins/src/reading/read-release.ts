@@ -21,7 +21,7 @@ import {
 import { getOrNone, readRevisions, selectorText, workloadKey } from '@tranche/release-client'
 import type { ReleaseFacts } from '@tranche/reports'
 import { createLackList, type Lack, type LackList, resourceText } from './lack.ts'
-import { partialFleet } from './partial-fleet.ts'
+import { type FleetOf, partialFleet } from './partial-fleet.ts'
 
 /** Dependencies of the reads. */
 export interface ReleaseReader {
@@ -75,7 +75,7 @@ export async function readRelease(reader: ReleaseReader, key: ObjectKey, signal?
     readNodes(reader, lacks, signal),
     daemonSet === undefined ? [] : readPods(reader, daemonSet, lacks, signal),
   ])
-  const facts = factsOf(reader, { rollout, release, daemonSet, revisions, nodes, pods })
+  const facts = factsOf(reader, { rollout, release, daemonSet, revisions, fleetOf: daemonSet && partialFleet(daemonSet, { nodes, pods }) })
   return { facts, lacks: lacks.all(), hasNodes: pods !== undefined }
 }
 
@@ -162,16 +162,23 @@ async function readScope(
   const daemonSetOf = finder(daemonSets)
   const releaseOf = finder(releases)
   const owned = Map.groupBy(revisions, controllerKeyOf)
-  return inTurns(rollouts, async (rollout) => {
+  const named = new Set(rollouts.flatMap((rollout) => daemonSetOf(workloadKey(rollout)) ?? []))
+  const nodesRead = await nodes
+  // Once per DaemonSet, however many Rollouts name it: they share its fleet.
+  const fleets = new Map(
+    await inTurns([...named], async (daemonSet): Promise<readonly [DaemonSet, FleetOf]> => {
+      const pods = await readPods(reader, daemonSet, lacks, signal)
+      return [daemonSet, partialFleet(daemonSet, { nodes: nodesRead, pods })]
+    }),
+  )
+  return rollouts.map((rollout) => {
     const daemonSet = daemonSetOf(workloadKey(rollout))
-    const pods = daemonSet === undefined ? [] : await readPods(reader, daemonSet, lacks, signal)
     return factsOf(reader, {
       rollout,
       release: releaseOf(keyOf(rollout)),
       daemonSet,
       revisions: daemonSet === undefined ? [] : revisionsOf(daemonSet, owned.get(ownerKeyOf(daemonSet)) ?? []),
-      nodes: await nodes,
-      pods,
+      fleetOf: daemonSet && fleets.get(daemonSet),
     })
   })
 }
@@ -189,19 +196,19 @@ async function inTurns<T, U>(all: readonly T[], map: (one: T) => Promise<U>): Pr
 }
 
 interface ReadObjects extends Pick<ReleaseFacts, 'rollout' | 'release' | 'daemonSet' | 'revisions'> {
-  readonly nodes: readonly FleetNode[] | undefined
-  readonly pods: readonly FleetPod[] | undefined
+  /** Undefined without a DaemonSet. */
+  readonly fleetOf: FleetOf | undefined
 }
 
-function factsOf({ clock }: ReleaseReader, { nodes, pods, release, ...read }: ReadObjects): ReleaseFacts {
-  const { rollout, daemonSet } = read
+function factsOf({ clock }: ReleaseReader, { fleetOf, release, ...read }: ReadObjects): ReleaseFacts {
+  const { rollout } = read
   const nowMs = clock.nowMs()
   const { canaryRevision: update = '', stableRevision: stable = '' } = rollout.status?.canaryStatus ?? {}
   return {
     ...read,
     // F15: a BatchRelease of the same name with another owner says nothing about the Rollout.
     release: release !== undefined && isReleaseOf(release, rollout) ? release : undefined,
-    fleet: daemonSet && partialFleet(daemonSet, { nodes, pods }, { update, stable }),
+    fleet: fleetOf?.({ update, stable }),
     nowMs,
     monotonicMs: nowMs,
   }

@@ -12,7 +12,7 @@ import {
 import { carryOut } from './carry-out.ts'
 import { followRelease, pictureOf } from './follow-release.ts'
 import { readEvents } from './read-events.ts'
-import { readAllFacts, readFacts } from './read-facts.ts'
+import { readAllFacts, readFacts, readNames } from './read-facts.ts'
 import type { AskOptions, ReleaseClient } from './release-client.ts'
 import { templateOfRevision } from './template-of-revision.ts'
 import { readOwnUsername } from './own-username.ts'
@@ -33,6 +33,7 @@ export function createKubeReleaseClient(ports: KubeReleaseClientOptions): Releas
     report(await readFacts(ports, key, options))
   return {
     list: async (options) => (await readAllFacts(ports, options)).map(summarizeRollout),
+    names: (options) => readNames(ports, options),
     report: (key, options) => about(key, options, reportRollout),
     picture: (key, options) => about(key, options, pictureOf),
     follow: (key, options) => followRelease(ports, key, options),

@@ -10,14 +10,16 @@ import { actOverRest } from './act-over-rest.ts'
 export function createRestReleaseClient(client: ApiClient, { clock }: { readonly clock: Clock }): ReleaseClient {
   const picture = (key: ObjectKey, options?: AskOptions): Promise<ReleasePicture> => readPicture(client, key, options)
   const report: ReleaseClient['report'] = (key, options) => client.rollout(key, options)
+  const list: ReleaseClient['list'] = async ({ namespace, labelSelector, ...options }) => {
+    if (labelSelector !== undefined)
+      throw new AppError('OPTION_INVALID', 'the REST API cannot filter Rollouts by labels', {
+        hint: 'Omit --server to use the cluster directly.',
+      })
+    return client.allRollouts(namespace === undefined ? {} : { namespace }, options)
+  }
   return {
-    async list({ namespace, labelSelector, ...options }) {
-      if (labelSelector !== undefined)
-        throw new AppError('OPTION_INVALID', 'the REST API cannot filter Rollouts by labels', {
-          hint: 'Omit --server to use the cluster directly.',
-        })
-      return client.allRollouts(namespace === undefined ? {} : { namespace }, options)
-    },
+    list,
+    names: list,
     report,
     picture,
     follow: (key, options) => followOverRest({ client, clock, read: { report, picture } }, key, options),

@@ -19,6 +19,7 @@ export type {
   ReleasePart,
   ReleaseParts,
   ReleasePicture,
+  RolloutNames,
   SeenRelease,
 } from './release-client.ts'
 export { selectorText } from './selector-text.ts'

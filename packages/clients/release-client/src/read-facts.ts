@@ -20,7 +20,7 @@ import {
 import type { ReleaseFacts } from '@tranche/reports'
 import pLimit from 'p-limit'
 import { getOrNone, readRevisions, workloadKey } from './read-action-facts.ts'
-import type { AskOptions, ListRolloutsOptions } from './release-client.ts'
+import type { AskOptions, ListRolloutsOptions, RolloutNames } from './release-client.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 import { selectorText } from './selector-text.ts'
 
@@ -54,7 +54,7 @@ export async function readFacts(reader: FactReader, key: ObjectKey, options: Ask
     listNodes(reader, options),
     listPods(reader, daemonSet, options),
   ])
-  return { rollout, release, daemonSet, revisions, fleet: fleetOf(daemonSet, nodes, pods), nowMs, monotonicMs: nowMs }
+  return { rollout, release, daemonSet, revisions, fleet: viewOf(indexOf(nodes), daemonSet, pods), nowMs, monotonicMs: nowMs }
 }
 
 /** Reads the facts of every Rollout of a namespace, or of all; optionally only of those with certain labels. */
@@ -63,9 +63,7 @@ export async function readAllFacts(
   { namespace, labelSelector, ...options }: ListRolloutsOptions,
 ): Promise<readonly ReleaseFacts[]> {
   const list = <T>(resource: ResourcePath): Promise<readonly T[]> => listAll(reader, resource, { namespace, ...options })
-  const listed = await listAll<Rollout>(reader, resourcePaths.rollouts, { namespace, labelSelector, ...options })
-  // OpenKruise's definitions require no spec: such an object asks for nothing, and `doctor` names it.
-  const rollouts = listed.filter((rollout: Partial<Rollout>) => rollout.spec !== undefined)
+  const rollouts = await listRollouts(reader, { namespace, labelSelector, ...options })
   if (rollouts.length === 0) return []
   const [daemonSets, releases, revisions, nodes] = await Promise.all([
     list<DaemonSet>(resourcePaths.daemonSets),
@@ -79,21 +77,57 @@ export async function readAllFacts(
   }
   const [daemonSetOf, releaseOf] = [find(daemonSets), find(releases)]
   const owned = Map.groupBy(revisions, controllerKeyOf)
-  return eachAtMost(rollouts, READS_AT_ONCE, async (rollout) => {
-    const key = keyOf(rollout)
+  const named = new Set(rollouts.flatMap((rollout) => daemonSetOf(workloadKey(rollout)) ?? []))
+  const fleets = await readFleets(reader, { daemonSets: [...named], nodes }, options)
+  return rollouts.map((rollout) => {
     const daemonSet = daemonSetOf(workloadKey(rollout))
-    const pods = daemonSet === undefined ? [] : await listPods(reader, daemonSet, options)
-    const nowMs = reader.clock.nowMs()
+    const { fleet, readMs } = (daemonSet && fleets.get(daemonSet)) ?? { fleet: undefined, readMs: reader.clock.nowMs() }
     return {
       rollout,
-      release: ownRelease(rollout, releaseOf(key)),
+      release: ownRelease(rollout, releaseOf(keyOf(rollout))),
       daemonSet,
       revisions: daemonSet === undefined ? [] : revisionsOf(daemonSet, owned.get(ownerKeyOf(daemonSet)) ?? []),
-      fleet: daemonSet && fleetOf(daemonSet, nodes, pods),
-      nowMs,
-      monotonicMs: nowMs,
+      fleet,
+      nowMs: readMs,
+      monotonicMs: readMs,
     }
   })
+}
+
+/** Reads the names of the same Rollouts with one list. */
+export async function readNames(reader: FactReader, options: ListRolloutsOptions): Promise<readonly RolloutNames[]> {
+  return (await listRollouts(reader, options)).map((rollout) => ({ ...keyOf(rollout), daemonSet: rollout.spec.workloadRef.name }))
+}
+
+/** OpenKruise's definitions require no spec: such an object asks for nothing, and `doctor` names it. */
+async function listRollouts(reader: FactReader, options: ListRolloutsOptions): Promise<readonly Rollout[]> {
+  const listed = await listAll<Rollout>(reader, resourcePaths.rollouts, options)
+  return listed.filter((rollout: Partial<Rollout>) => rollout.spec !== undefined)
+}
+
+interface FleetOwners {
+  readonly daemonSets: readonly DaemonSet[]
+  readonly nodes: readonly FleetNode[]
+}
+
+interface ReadFleet {
+  readonly fleet: FleetView
+  /** Epoch milliseconds at which its pods had been read: by a later clock they would become available without being seen. */
+  readonly readMs: number
+}
+
+/** Lists the pods of each DaemonSet once, however many Rollouts name it: they share its fleet. */
+async function readFleets(
+  reader: FactReader,
+  { daemonSets, nodes }: FleetOwners,
+  options: AskOptions,
+): Promise<ReadonlyMap<DaemonSet, ReadFleet>> {
+  const index = indexOf(nodes)
+  const read = await eachAtMost(daemonSets, READS_AT_ONCE, async (daemonSet): Promise<readonly [DaemonSet, ReadFleet]> => {
+    const fleet = viewOf(index, daemonSet, await listPods(reader, daemonSet, options))
+    return [daemonSet, { fleet, readMs: reader.clock.nowMs() }]
+  })
+  return new Map(read)
 }
 
 /** F15: a BatchRelease of the same name with another owner says nothing about the Rollout. */
@@ -101,9 +135,13 @@ function ownRelease(rollout: Rollout, release: BatchRelease | undefined): BatchR
   return release !== undefined && isReleaseOf(release, rollout) ? release : undefined
 }
 
-function fleetOf(daemonSet: DaemonSet, nodes: readonly FleetNode[], pods: readonly FleetPod[]): FleetView {
+function indexOf(nodes: readonly FleetNode[]): FleetIndex {
   const index = new FleetIndex()
   for (const node of nodes) index.nodeChanged(undefined, node)
+  return index
+}
+
+function viewOf(index: FleetIndex, daemonSet: DaemonSet, pods: readonly FleetPod[]): FleetView {
   for (const pod of pods) index.podChanged(undefined, pod)
   return index.view(daemonSet)
 }

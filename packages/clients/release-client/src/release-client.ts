@@ -29,6 +29,11 @@ export interface ListRolloutsOptions extends AskOptions {
   readonly labelSelector?: string | undefined
 }
 
+/** Names of a Rollout and of the DaemonSet that it names. */
+export interface RolloutNames extends ObjectKey {
+  readonly daemonSet: string
+}
+
 /** Parts to follow, and the limits. */
 export interface FollowOptions<P extends ReleasePart> extends AskOptions {
   readonly signal: AbortSignal
@@ -89,6 +94,8 @@ export interface ClientAction {
 export interface ReleaseClient {
   /** Every Rollout of a namespace, or of all if none is given; in no particular order. */
   list(options: ListRolloutsOptions): Promise<readonly RolloutSummary[]>
+  /** Names of the same Rollouts, for a search. Reads neither nodes nor pods. */
+  names(options: ListRolloutsOptions): Promise<readonly RolloutNames[]>
   report(key: ObjectKey, options?: AskOptions): Promise<RolloutReport>
   picture(key: ObjectKey, options?: AskOptions): Promise<ReleasePicture>
   /**

@@ -17,7 +17,7 @@ export function historyView(
   const acts = [...actions, ...observedChanges].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   const heldBecause = new Map(heldRevisions.map(({ revision, reason }) => [revision, reason ?? 'held']))
   const [ofRevisions, ofReleases, ofActs] = [
-    revisionColumns(heldBecause, drawing.nowMs),
+    withoutEmpty(revisions, revisionColumns(heldBecause, drawing.nowMs)),
     releaseColumns(drawing.nowMs),
     actColumns(drawing.nowMs),
   ]
@@ -46,11 +46,18 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },
     { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 14 },
     {
-      heading: 'CHANGE CAUSE',
+      heading: CHANGE_CAUSE,
       least: 20,
       cell: ({ changedConfig = [], changeCause = '' }) => [changedConfig.join(', '), changeCause].filter((text) => text !== '').join('; '),
     },
   ]
+}
+
+const CHANGE_CAUSE = 'CHANGE CAUSE'
+
+/** Leaves out the change cause where no revision has one. */
+function withoutEmpty(revisions: readonly RevisionReport[], columns: readonly Column<RevisionReport>[]): readonly Column<RevisionReport>[] {
+  return columns.filter(({ heading, cell }) => heading !== CHANGE_CAUSE || revisions.some((revision) => cell(revision) !== ''))
 }
 
 function releaseColumns(nowMs: number): readonly Column<HistoryRelease>[] {

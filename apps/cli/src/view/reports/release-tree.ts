@@ -261,8 +261,8 @@ function isDead({ budget }: NodeReport): boolean {
 
 const DAY_MS = 86_400_000
 
-/** `fails at 12:09Z`; with the date if that is a day ahead or more. */
+/** `must be available by 12:09Z`; with the date if that is a day ahead or more. */
 function deadlineText(failsAt: string, nowMs: number): string {
   const [date, time = ''] = failsAt.split('T')
-  return `fails at ${(parseTime(failsAt) ?? nowMs) - nowMs < DAY_MS ? '' : `${date} `}${time.slice(0, 5)}Z`
+  return `must be available by ${(parseTime(failsAt) ?? nowMs) - nowMs < DAY_MS ? '' : `${date} `}${time.slice(0, 5)}Z`
 }

@@ -57,7 +57,8 @@ function headline({ report, revisions }: ReleasePicture, drawing: Drawing): stri
   const from = revisions.find(({ role }) => role === 'stable')
   const to = versionsOf(report.images)
   const before = from === undefined || from.revision === report.canaryRevision ? to : versionsOf(from.images)
-  return nameLine(report, drawing, `   ${before === to || report.phase === 'Healthy' ? to : `${before} → ${to}`}`, [
+  const isOver = report.phase === 'Healthy' && report.outcome !== 'Blocked'
+  return nameLine(report, drawing, `   ${before === to || isOver ? to : `${before} → ${to}`}`, [
     'dim',
     report.reason === '' ? `   ${report.phase}` : `   ${report.phase}, ${report.reason}`,
   ])
@@ -166,7 +167,7 @@ function overLines(message: string, need: string | undefined, drawing: Drawing):
 /** Why the policy is not in force, in full or in part, unless the release waits for that and says so. */
 function policyLines({ namespace, name, policyState, need, message }: RolloutReport, drawing: Drawing): readonly string[] {
   const text = policyState?.message
-  if (text === undefined || text === need?.message || text === message) return []
+  if (text === undefined || message.startsWith(text) || need?.message.startsWith(text) === true) return []
   const lines = labelled('policy', text, drawing, 'yellow')
   if (lines.length <= MOST_POLICY_LINES) return lines
   const rest = `tranche explain ${name} -n ${namespace} shows all of it`

@@ -5,11 +5,16 @@ import type { Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 
 const CONTEXT_LINES = 3
+/** Longest time that a comparison takes, in milliseconds. */
+const TIMEOUT_MS = 1_000
 
-/** Unified diff of two templates as YAML; empty if they are equal. Pure. */
-export function templateDiff(from: RevisionTemplate, to: RevisionTemplate, drawing: Drawing): readonly string[] {
+/** Unified diff of two templates as YAML; empty if they are equal; undefined if they are too long and too different to compare. */
+export function templateDiff(from: RevisionTemplate, to: RevisionTemplate, drawing: Drawing): readonly string[] | undefined {
   const title = ({ number, revision }: RevisionTemplate): string => `revision ${number} (${revision})`
-  const { hunks } = structuredPatch(title(from), title(to), yamlOf(from), yamlOf(to), undefined, undefined, { context: CONTEXT_LINES })
+  const options = { context: CONTEXT_LINES, timeout: TIMEOUT_MS }
+  const patch = structuredPatch(title(from), title(to), yamlOf(from), yamlOf(to), undefined, undefined, options)
+  if (patch === undefined) return undefined
+  const { hunks } = patch
   if (hunks.length === 0) return []
   return [
     drawing.line(['bold', `--- ${title(from)}`]),
