@@ -5,6 +5,7 @@
  * - the lists in docs/contribute/evidence.md, and the tables in docs/reference/validation.md, docs/operations/metrics.md, events.md and
  *   security.md;
  * - the diagrams in docs/reference/release-phases.md;
+ * - the texts of docs/reference/error-codes.md for the REST API;
  * - the generated pages of docs/reference, and the status of a ReleasePolicy in docs/reference/policy.md;
  * - docs/benchmarks.md and its pictures, from the raw data of `pnpm bench report`;
  * - the ConfigMap with the scripts for Argo CD, and the README and generated files of the chart.
@@ -25,6 +26,7 @@ import { customResourceDefinitions } from '../packages/words/api-schema/src/inde
 import { argoConfigMap } from './argo-cd.ts'
 import { pictureFolder, writtenBenchmarks, writtenPictures } from './bench/report/page.ts'
 import { chartRules, processRules, scopedRoles } from './chart-rules.ts'
+import { writtenErrorHelp } from './error-help.ts'
 import { writtenEvents } from './events-page.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenMetrics } from './metrics-page.ts'
@@ -78,6 +80,8 @@ const configMap = argoConfigMap()
 write(configMap.path, configMap.text)
 const metrics = writtenMetrics()
 write(metrics.path, metrics.text)
+const errorHelp = writtenErrorHelp()
+write(errorHelp.path, errorHelp.text)
 const events = writtenEvents()
 write(events.path, events.text)
 const diagrams = writtenDiagrams()

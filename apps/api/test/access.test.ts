@@ -304,6 +304,11 @@ describe('a problem', () => {
   it('links to the explanation of its code', async () => {
     const answer = await ask({ method: 'GET', url: '/errors/NOT_FOUND' })
     expect(answer.json()).toMatchObject({ code: 'NOT_FOUND', remedy: 'fixInput', status: 404 })
+    expect((await ask({ method: 'GET', url: '/errors/MOVED_ON' })).json()).toMatchObject({
+      summary: 'The release is no longer at the step, revision or state that the action was meant for.',
+      when: expect.stringMatching(/\.$/),
+      fix: expect.stringMatching(/\.$/),
+    })
   })
 })
 

@@ -138,6 +138,7 @@ export function readsOf(summaries: readonly RolloutSummary[]): ReleaseReads {
   const unknown = (key: ObjectKey): [] | undefined => (of(key) === undefined ? undefined : [])
   return {
     keys: () => [...byKey.values()],
+    heads: () => [...byKey.values()],
     rollout: () => undefined,
     summary: of,
     report: (key) => reportOf(of(key)),

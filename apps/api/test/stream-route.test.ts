@@ -4,7 +4,7 @@ import { FakeClock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { resources } from '@tranche/sim-api'
 import { silentLogger } from '@tranche/telemetry'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createNodeFeeds } from '../src/stream/node-feeds.ts'
 import { createStreamHub, type StreamSource } from '../src/stream/stream-hub.ts'
 import { aNode, FakeNodes, NodeClient } from './fake-nodes.ts'
@@ -16,10 +16,12 @@ let nodes: FakeNodes
 let stage: ApiStage
 let address: AddressInfo
 let closed: PromiseWithResolvers<void>
+let happened: string[]
 
 beforeEach(async () => {
   cluster = clusterOf(aSummary(), aSummary({ namespace: 'other' }))
   closed = Promise.withResolvers()
+  happened = []
   const hub = createStreamHub({ source: cluster.source, clock, log: silentLogger })
   nodes = new FakeNodes('node-1')
   const feeds = createNodeFeeds({ source: nodes, clock, log: silentLogger })
@@ -30,7 +32,10 @@ beforeEach(async () => {
       parts: {
         clock,
         stream: () => ({ hub, source: cluster.source, feeds }),
-        onStream: (what) => void (what === 'closed' && closed.resolve()),
+        onStream(what) {
+          happened.push(what)
+          if (what === 'closed') closed.resolve()
+        },
       },
     },
   )
@@ -110,6 +115,28 @@ it('limits the streams per caller, and reuses freed slots', async () => {
   first.socket.destroy()
   await closed.promise
   expect((await open('admin')).status).toBe(200)
+})
+
+it.each([
+  ['another request', 'me'],
+  ['another stream', 'stream'],
+])('ends with its connection if %s waits behind it, which could never be answered', async (_name, next) => {
+  const ended = pipeline('stream', next)
+  await ended.closed
+  const { socket, until, closed: disconnected } = pipeline('stream')
+  await until('text/event-stream')
+  socket.write(requestOf(next, stage.as('admin')))
+  await disconnected
+  await vi.waitFor(() => expect(happened.filter((what) => what === 'closed')).toHaveLength(happened.length / 2))
+  expect([(await open('admin')).status, (await open('admin')).status]).toEqual([200, 200])
+})
+
+it('follows the answers to requests before it on its connection', async () => {
+  // Then the token is known: of one that is not, only one request at a time is answered.
+  await open('admin')
+  const { text, until } = pipeline('me', 'me', 'stream')
+  await until('text/event-stream')
+  expect(text().match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200'])
 })
 
 it('drops the connection of a client that has lost its rights and does not read', async () => {
@@ -248,8 +275,7 @@ describe('a stream with the nodes of a Rollout', () => {
 async function open(user: string, lastId?: string, query = ''): Promise<Opened> {
   const socket = connect(address.port, address.address)
   const headers = { ...stage.as(user), ...(lastId !== undefined && { 'last-event-id': lastId }) }
-  const lines = Object.entries({ host: 'tranche', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.write(`GET /api/v1/stream${query} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  socket.write(requestOf(`stream${query}`, headers))
   let text = ''
   const messages: StreamMessage[] = []
   const changed = new EventTarget()
@@ -273,6 +299,33 @@ async function open(user: string, lastId?: string, query = ''): Promise<Opened> 
     lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1],
     until: (is) => seen(() => messages.some(is)),
   }
+}
+
+/** A connection on which requests of the admin are sent without waiting for answers. */
+function pipeline(...paths: readonly string[]): Pipeline {
+  const socket = connect(address.port, address.address)
+  let text = ''
+  socket.on('data', (chunk) => void (text += chunk.toString()))
+  socket.on('error', () => {})
+  socket.write(paths.map((path) => requestOf(path, stage.as('admin'))).join(''))
+  return {
+    socket,
+    text: () => text,
+    until: (part) => vi.waitFor(() => expect(text).toContain(part), { timeout: 5_000 }),
+    closed: new Promise((resolve) => socket.once('close', () => resolve())),
+  }
+}
+
+interface Pipeline {
+  readonly socket: Socket
+  readonly closed: Promise<void>
+  text(): string
+  until(part: string): Promise<void>
+}
+
+function requestOf(path: string, headers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries({ host: 'tranche', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `GET /api/v1/${path} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
 interface Opened {

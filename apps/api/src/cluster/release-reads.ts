@@ -19,6 +19,12 @@ import type { EventObject } from '@tranche/release-client'
  */
 export type WorkloadAccess = 'bound' | 'any'
 
+/** A Rollout without a summary: what lists are ordered and filtered by before they summarize a page. */
+export interface RolloutHead extends ObjectKey {
+  /** As in the summary: empty before the first status. */
+  readonly phase: string
+}
+
 /** A node, and the pod of a DaemonSet on it. */
 export interface NodeObjects {
   readonly node: EventObject
@@ -33,11 +39,13 @@ export interface NodeObjects {
 export interface ReleaseReads {
   /** Every Rollout, in any order. */
   keys(): readonly ObjectKey[]
+  /** Every Rollout, in any order, at little cost. */
+  heads(): readonly RolloutHead[]
   /** The Rollout as watched. */
   rollout(key: ObjectKey): Rollout | undefined
   /** The DaemonSet that the Rollout names but that is not bound to it; undefined if it is bound or does not exist. */
   unboundWorkload(key: ObjectKey): ObjectKey | undefined
-  /** For any caller that may see the Rollout: omits a DaemonSet that is not bound. */
+  /** For any caller that may see the Rollout: omits a DaemonSet that is not bound. The same object until something changes. */
   summary(key: ObjectKey): RolloutSummary | undefined
   report(key: ObjectKey, workloadAccess: WorkloadAccess): RolloutReport | undefined
   /** Sorted by name. @throws {AppError} NOT_BOUND */

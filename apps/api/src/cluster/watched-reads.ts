@@ -1,4 +1,4 @@
-import type { EventReport } from '@tranche/api-schema'
+import type { EventReport, Rollout, RolloutSummary } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
@@ -7,6 +7,7 @@ import { type DaemonSet, daemonSetAnnotations, keyOf, keyText, type ObjectKey } 
 import {
   explainNode,
   explainRollout,
+  isTimeless,
   podOnNode,
   type ReleaseFacts,
   reportBatches,
@@ -27,25 +28,28 @@ export interface WatchedReadsParts {
   readonly cluster: WatchedCluster
   readonly events: Reflector<KeptEvent>
   readonly clock: Clock
+  /** @default summarizeRollout */
+  readonly summarize?: (facts: ReleaseFacts) => RolloutSummary
 }
 
 /** Lifetime of a cached report of unchanged objects, in milliseconds; parts of a report depend on the time. */
 const FRESH_MS = 1_000
-/** Maximum numbers of cached reports and node lists; node lists are large. */
+/** Maximum numbers of cached reports and node lists; node lists are large. Summaries have no maximum, because lists read them all. */
 const REPORTS = 1_000
 const NODE_LISTS = 32
 
 /** Serves reads from watches. Caches reports until one of their objects changes. */
 export function createWatchedReads(parts: WatchedReadsParts): ReleaseReads {
-  const { cluster } = parts
+  const { cluster, summarize = summarizeRollout } = parts
   const facts: Read<ReleaseFacts> = (key, workloadAccess) => factsOf(parts, key, workloadAccess)
   const shown: Read<ReleaseFacts> = (key, workloadAccess) => ifFound(facts(key, workloadAccess), refuseHidden)
-  const summary = createCachedRead(facts, REPORTS, summarizeRollout)
+  const summary = createSummaries((key) => facts(key, 'bound'), summarize)
   return {
     keys: () => cluster.rollouts.store.list().map(keyOf),
+    heads: () => cluster.rollouts.store.list().map((rollout) => ({ ...keyOf(rollout), phase: rollout.status?.phase ?? '' })),
     rollout: (key) => cluster.rollouts.store.get(key),
     unboundWorkload: (key) => unboundWorkload(cluster, key),
-    summary: (key) => summary(key, 'bound'),
+    summary,
     report: createCachedRead(facts, REPORTS, reportRollout),
     nodes: createCachedRead(facts, NODE_LISTS, (found) => reportNodes(refuseHidden(found))),
     explainNode: (key, node, workloadAccess) => ifFound(shown(key, workloadAccess), (found) => explainNode(found, node)),
@@ -75,9 +79,30 @@ function createCachedRead<T extends object>(factsOfKey: Read<ReleaseFacts>, most
     ifFound(factsOfKey(key, workloadAccess), (facts) => {
       const text = `${workloadAccess} ${keyText(key)}`
       const before = known.get(text)
-      if (before !== undefined && isSame(before.facts, facts)) return before.made
+      if (before !== undefined && isFresh(before.facts, facts) && hasSameObjects(before.facts, facts)) return before.made
       const made = make(facts)
       known.set(text, { facts, made })
+      return made
+    })
+}
+
+/**
+ * Summarizes each Rollout once per change, and once per {@link FRESH_MS} if its summary depends on the time. Keeps one summary per watched
+ * Rollout, for as long as the watch keeps the object: a limit below their number would make every list of all Rollouts miss.
+ */
+function createSummaries(
+  factsOfKey: (key: ObjectKey) => ReleaseFacts | undefined,
+  summarize: (facts: ReleaseFacts) => RolloutSummary,
+): (key: ObjectKey) => RolloutSummary | undefined {
+  const known = new WeakMap<Rollout, { readonly facts: ReleaseFacts; readonly made: RolloutSummary }>()
+  return (key) =>
+    ifFound(factsOfKey(key), (facts) => {
+      const before = known.get(facts.rollout)
+      const isKept =
+        before !== undefined && hasSameObjects(before.facts, facts) && (isTimeless(before.made) || isFresh(before.facts, facts))
+      if (isKept) return before.made
+      const made = summarize(facts)
+      known.set(facts.rollout, { facts, made })
       return made
     })
 }
@@ -106,11 +131,15 @@ function refuseHidden(facts: ReleaseFacts): ReleaseFacts {
   throw new AppError('NOT_BOUND', notBound, { hint: `Or ask for the right to get the DaemonSet ${name} in namespace ${namespace}.` })
 }
 
-/** Whether the objects are the same and `before` is younger than {@link FRESH_MS}. */
-function isSame(before: ReleaseFacts, now: ReleaseFacts): boolean {
-  if (now.nowMs - before.nowMs > FRESH_MS || now.nowMs < before.nowMs) return false
-  const { rollout, release, daemonSet, fleet, revisions } = now
+/** Whether `before` is younger than {@link FRESH_MS}. */
+function isFresh(before: ReleaseFacts, now: ReleaseFacts): boolean {
+  return now.nowMs - before.nowMs <= FRESH_MS && now.nowMs >= before.nowMs
+}
+
+function hasSameObjects(before: ReleaseFacts, now: ReleaseFacts): boolean {
+  const { rollout, release, daemonSet, fleet, revisions, notBound } = now
   if (rollout !== before.rollout || release !== before.release || daemonSet !== before.daemonSet || fleet !== before.fleet) return false
+  if (notBound !== before.notBound) return false
   return revisions.length === before.revisions.length && revisions.every((revision, at) => revision === before.revisions[at])
 }
 

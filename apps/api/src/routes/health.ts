@@ -3,6 +3,7 @@ import { AppError, errorCatalog, type ErrorCode } from '@tranche/errors'
 import { z } from 'zod'
 import type { ApiServer } from '../http/create-server.ts'
 import type { ApiMetrics } from '../http/metrics.ts'
+import errorHelp from './error-help.generated.json' with { type: 'json' }
 import { answers, tags } from './route-parts.ts'
 
 /** Dependencies of the health and metrics routes. */
@@ -20,7 +21,14 @@ const probe = {
 const TEXT = 'text/plain'
 const live = z.object({ status: z.literal('ok') })
 const errorSchema = z
-  .object({ code: z.string(), summary: z.string(), remedy: z.enum(['retry', 'fixInput', 'giveUp']), status: z.int() })
+  .object({
+    code: z.string(),
+    summary: z.string().meta({ description: 'The event, in one sentence.' }),
+    when: z.string().meta({ description: 'Usual causes.' }),
+    fix: z.string().meta({ description: 'What to do.' }),
+    remedy: z.enum(['retry', 'fixInput', 'giveUp']),
+    status: z.int(),
+  })
   .meta({ id: 'Error' })
 
 /** Adds the routes for liveness, readiness, metrics and error codes. */
@@ -107,7 +115,7 @@ function addErrorRoute(app: ApiServer): void {
     async ({ params: { code } }) => {
       if (!Object.hasOwn(errorCatalog, code)) throw new AppError('NOT_FOUND', `there is no error code ${JSON.stringify(code)}`)
       const { summary, remedy, httpStatus } = errorCatalog[code as ErrorCode]
-      return { code, summary, remedy, status: httpStatus }
+      return { code, summary, ...errorHelp[code as ErrorCode], remedy, status: httpStatus }
     },
   )
 }

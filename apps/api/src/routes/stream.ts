@@ -13,6 +13,7 @@ import type { NodeFeeds } from '../stream/node-feeds.ts'
 import { fromEventId, type Known } from '../stream/positions.ts'
 import { openStreamConnection, type StreamConnection, type StreamConnectionParts } from '../stream/stream-connection.ts'
 import type { StreamHub, StreamSource } from '../stream/stream-hub.ts'
+import { createStreamedConnections } from '../stream/streamed-connections.ts'
 import { checkScope, readStreamRights, type StreamScope } from '../stream/stream-rights.ts'
 import { type RouteParts, tags } from './route-parts.ts'
 
@@ -56,6 +57,7 @@ const schema = {
 /** Adds the route that streams changes as server-sent events. */
 export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   const connections = new Set<StreamConnection>()
+  const streamed = createStreamedConnections(app.server)
   const { streams, streamsOfCaller } = parts.limits
   // Streams that are being opened count at once; otherwise many simultaneous requests would exceed the limit.
   const quota = createSharedQuota({ each: streamsOfCaller, total: streams })
@@ -91,8 +93,10 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       try {
         const connection = await openStream(parts, stream, request as FastifyRequest, reply as FastifyReply)
         connections.add(connection)
+        streamed.add(request.raw)
         void connection.closed.then(() => {
           connections.delete(connection)
+          streamed.delete(request.raw)
           leave()
         })
       } catch (error) {
