@@ -1,5 +1,8 @@
+import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { programs, render, type Rendered, type Values } from './chart.ts'
+import { parseAllDocuments } from 'yaml'
+import { chart, helm, programs, render, type Rendered, type Values } from './chart.ts'
+import { choices } from './values.ts'
 
 // Without the definitions, which are most of the text.
 const distributed = { mode: 'distributed', redis: { url: 'redis://redis' }, crds: { install: false } }
@@ -119,11 +122,76 @@ describe.skipIf(programs === null)('settings of the Service of the REST API', { 
   })
 })
 
+describe.skipIf(programs === null)('text of the values', { timeout: 120_000 }, () => {
+  it('is the severity of an alert, whatever it means in YAML', async () => {
+    const prometheusRule = { enabled: true, severities: { TrancheReleaseStalled: 'a, b: c #' } }
+    const rule = (await render({ crds: { install: false }, metrics: { prometheusRule } })).find(({ kind }) => kind === 'PrometheusRule')
+    expect(JSON.stringify(rule)).toContain('"labels":{"severity":"a, b: c #"}')
+  })
+
+  it.each(['null', 'no', '1e3'])('is text where YAML would read another type: %s', async (word) => {
+    for (const name of ['every option', 'a webhook by cert-manager', 'two namespaces']) {
+      const [given, ordinary] = await Promise.all([word, ORDINARY].map((one) => objectsNamed(one, word, choices[name]!)))
+      expect(given).toEqual(ordinary!.map((text) => text.replaceAll(ORDINARY, word)))
+    }
+  })
+})
+
+it('every template quotes text that it takes from values', () => {
+  const templates = globSync(`${chart}/templates/**/*.{yaml,tpl}`).filter((path) => !/_(checks|idle)\.tpl$/.test(path))
+  expect(templates.length).toBeGreaterThan(15)
+  const isBare = /(?:: |- |\[)[\w./=-]*\{\{ (?!.*(?:quote|toYaml|toJson|nindent|int|int64)\b)/
+  const isNoText = /(?:replicas|revisionHistoryLimit|port|nodePort|kind): /i
+  const lines = templates.flatMap((path) => readFileSync(path, 'utf8').split('\n'))
+  expect(lines.filter((line) => isBare.test(line) && !isNoText.test(line))).toEqual([])
+})
+
+interface Schema {
+  readonly enum?: readonly string[]
+  readonly pattern?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly definitions?: Readonly<Record<string, Schema>>
+  readonly $ref?: string
+}
+
+const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, 'utf8')) as Schema
+
+/** A name that YAML reads as text. */
+const ORDINARY = 'zzz'
+
+/** Objects as JSON, read as Kubernetes reads them, where each name in the values, the release and its namespace are `name`. */
+async function objectsNamed(name: string, word: string, values: Values): Promise<readonly string[]> {
+  const named = { ...(withNames(values, schema, { name, word }) as Values), crds: { install: false } }
+  const { code, stdout, stderr } = await helm(['template', name, chart, '--namespace', name], { values: named })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const objects = parseAllDocuments(stdout, { version: '1.1' }).map((document) => JSON.stringify(document.toJS()))
+  return objects.toSorted()
+}
+
+/** Replaces each text by `name` that may be `word` and {@link ORDINARY}. Containers keep their names, which must differ. */
+function withNames(value: unknown, { $ref, ...own }: Schema, names: { readonly name: string; readonly word: string }): unknown {
+  const { pattern, properties = {}, items } = $ref === undefined ? own : schema.definitions![$ref.split('/').at(-1)!]!
+  if (typeof value === 'string')
+    return pattern !== undefined && [ORDINARY, names.word].every((one) => new RegExp(pattern).test(one)) ? names.name : value
+  if (Array.isArray(value)) return items === undefined ? value : [...new Set(value.map((one) => withNames(one, items, names)))]
+  if (typeof value !== 'object' || value === null) return value
+  const isKept = (key: string): boolean => properties[key] === undefined || /containers$/i.test(key)
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, isKept(key) ? one : withNames(one, properties[key]!, names)]))
+}
+
 interface PodSpec {
   readonly securityContext: object
   readonly imagePullSecrets?: readonly object[]
   readonly terminationGracePeriodSeconds?: number
-  readonly containers: readonly { readonly image: string; readonly livenessProbe?: object; readonly readinessProbe?: object }[]
+  readonly containers: readonly Container[]
+}
+
+interface Container {
+  readonly image: string
+  readonly args: readonly string[]
+  readonly livenessProbe?: object
+  readonly readinessProbe?: object
 }
 
 interface Pod {

@@ -12,7 +12,7 @@
 {{- if regexMatch "//[^/@]*:.*@" $redis.url -}}
 {{- fail "redis.url: holds a password, which would be visible in the Deployment: remove it from the URL, and set redis.secret.name to a Secret that holds it" -}}
 {{- end -}}
-{{- if and $redis.url (not (regexMatch "^rediss?(\\+sentinel)?://([^:@/\\s]+@)?[^@/?#\\s]+(/[^?#\\s]*)?$" $redis.url)) -}}
+{{- if and $redis.url (not (regexMatch "^rediss?(\\+sentinel)?://([^:@/\\s[:cntrl:]]+@)?[^@/?#\\s[:cntrl:]]+(/[^?#\\s[:cntrl:]]*)?$" $redis.url)) -}}
 {{- fail (printf "redis.url: %q is not a Redis URL: use redis://HOST:6379, rediss://HOST:6380 or redis+sentinel://HOST:26379,HOST:26379/NAME" $redis.url) -}}
 {{- end -}}
 {{- range $port := regexFindAll ":[0-9]+" (regexReplaceAll "\\[[^\\]]*\\]" $redis.url "") -1 -}}

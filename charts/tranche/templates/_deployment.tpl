@@ -1,58 +1,58 @@
 {{/* Command line of a component: { root, component, values }. */}}
 {{- define "tranche.args" -}}
 {{- $root := .root -}}
-- {{ .component }}
-- --log-level={{ $root.Values.logLevel }}
+- {{ .component | quote }}
+- "--log-level={{ $root.Values.logLevel }}"
 {{- if ne .component "api" }}
 - "--health-host={{ $root.Values.listenHost }}"
-- --health-port=8081
+- "--health-port=8081"
 {{- if $root.Values.metrics.enabled }}
 - "--metrics-host={{ $root.Values.listenHost }}"
-- --metrics-port=8082
+- "--metrics-port=8082"
 {{- end }}
 {{- end }}
 {{- range $root.Values.scope.namespaces }}
-- --watch-namespace={{ . }}
+- {{ printf "--watch-namespace=%v" . | quote }}
 {{- end }}
 {{- if has .component (list "controller" "all-in-one") }}
-- --admission={{ $root.Values.admission }}
+- "--admission={{ $root.Values.admission }}"
 {{- if include "tranche.servesWebhook" . }}
 - "--webhook-host={{ $root.Values.listenHost }}"
-- --webhook-port=9443
+- "--webhook-port=9443"
 {{- if $root.Values.webhook.certManager.enabled }}
-- --webhook-cert-file=/etc/tranche/webhook/tls.crt
-- --webhook-key-file=/etc/tranche/webhook/tls.key
+- "--webhook-cert-file=/etc/tranche/webhook/tls.crt"
+- "--webhook-key-file=/etc/tranche/webhook/tls.key"
 {{- else }}
-- --webhook-secret={{ $root.Release.Namespace }}/{{ include "tranche.webhookSecret" $root }}
-- --webhook-service={{ $root.Release.Namespace }}/{{ include "tranche.webhookName" $root }}
-- --webhook-configuration={{ include "tranche.fullname" $root }}
+- "--webhook-secret={{ $root.Release.Namespace }}/{{ include "tranche.webhookSecret" $root }}"
+- "--webhook-service={{ $root.Release.Namespace }}/{{ include "tranche.webhookName" $root }}"
+- {{ printf "--webhook-configuration=%v" (include "tranche.fullname" $root) | quote }}
 {{- end }}
 {{- end }}
 {{- range $root.Values.allowHosts }}
-- --allow-host={{ . }}
+- {{ printf "--allow-host=%v" . | quote }}
 {{- end }}
 {{- if $root.Values.rbac.config }}
-- --read-config
+- "--read-config"
 {{- end }}
 {{- if $root.Values.rbac.groups }}
-- --group-namespace={{ $root.Release.Namespace }}
+- {{ printf "--group-namespace=%v" $root.Release.Namespace | quote }}
 {{- range $root.Values.rbac.sharedGroupNamespaces }}
-- --shared-group-namespace={{ . }}
+- {{ printf "--shared-group-namespace=%v" . | quote }}
 {{- end }}
 {{- end }}
 {{- if $root.Values.rbac.configPin }}
-- --pin-config
-- --pod-policy={{ include "tranche.fullname" $root }}-pods
+- "--pin-config"
+- "--pod-policy={{ include "tranche.fullname" $root }}-pods"
 {{- range $root.Values.rbac.pinSecretNamespaces }}
 - {{ printf "--pin-secret-namespace=%s" . | quote }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- if and (ne .component "executor") (or $root.Values.leaseNamespace $root.Values.scope.namespaces) }}
-- --lease-namespace={{ include "tranche.leaseNamespace" $root }}
+- {{ printf "--lease-namespace=%v" (include "tranche.leaseNamespace" $root) | quote }}
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
-- --workers={{ .values.workers }}
+- {{ printf "--workers=%v" .values.workers | quote }}
 {{- end }}
 {{- if ne .component "api" }}
 {{- range $root.Values.rbac.drain.namespaces }}
@@ -62,24 +62,24 @@
 - {{ printf "--lock-namespace=%s" . | quote }}
 {{- end }}
 {{- if $root.Values.rbac.downtime }}
-- --downtime-namespace={{ $root.Release.Namespace }}
+- {{ printf "--downtime-namespace=%v" $root.Release.Namespace | quote }}
 {{- end }}
 {{- end }}
 {{- if has .component (list "executor" "all-in-one") }}
 {{- if and $root.Values.rbac.drain.namespaces $root.Values.rbac.drain.conditions }}
-- --drain-conditions
+- "--drain-conditions"
 {{- end }}
 {{- with $root.Values.rbac.nodeLocks }}
 {{- if .namespaces }}
-- --lock-lease-namespace={{ .leaseNamespace }}
+- {{ printf "--lock-lease-namespace=%v" .leaseNamespace | quote }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- if and (ne .component "api") $root.Values.rbac.room }}
-- --room
+- "--room"
 {{- end }}
 {{- if and (ne .component "api") $root.Values.rbac.prePull }}
-- --pre-pull
+- "--pre-pull"
 {{- end }}
 {{- if has .component (list "controller" "executor") }}
 {{- include "tranche.redisArgs" $root }}
@@ -95,16 +95,16 @@
 
 {{- define "tranche.redisArgs" }}
 {{- with .Values.redis.url }}
-- --redis={{ . }}
+- {{ printf "--redis=%v" . | quote }}
 {{- end }}
 {{- if include "tranche.redisPasswordFile" . }}
-- --redis-password-file=/etc/tranche/redis/{{ .Values.redis.secret.passwordKey }}
+- "--redis-password-file=/etc/tranche/redis/{{ .Values.redis.secret.passwordKey }}"
 {{- end }}
 {{- if .Values.redis.ca.configMap }}
-- --redis-ca=/etc/tranche/redis-ca/{{ .Values.redis.ca.key }}
+- "--redis-ca=/etc/tranche/redis-ca/{{ .Values.redis.ca.key }}"
 {{- end }}
 {{- with .Values.redis.prefix }}
-- --redis-prefix={{ . }}
+- {{ printf "--redis-prefix=%v" . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -117,43 +117,45 @@
 {{- end -}}
 
 {{- define "tranche.apiArgs" }}
-- --api-port=8080
-- --requests-per-second={{ int .requestsPerSecond }}
+- "--api-port=8080"
+- {{ printf "--requests-per-second=%v" (int .requestsPerSecond) | quote }}
 {{- if .tls.secret }}
-- --tls-cert-file=/etc/tranche/tls/tls.crt
-- --tls-key-file=/etc/tranche/tls/tls.key
+- "--tls-cert-file=/etc/tranche/tls/tls.crt"
+- "--tls-key-file=/etc/tranche/tls/tls.key"
 {{- end }}
 {{- range .audiences }}
-- --audience={{ . }}
+- {{ printf "--audience=%v" . | quote }}
 {{- end }}
 {{- range .corsOrigins }}
-- --cors-origin={{ . }}
+- {{ printf "--cors-origin=%v" . | quote }}
 {{- end }}
 {{- range .trustProxies }}
-- --trust-proxy={{ . }}
+- {{ printf "--trust-proxy=%v" . | quote }}
 {{- end }}
 {{- if .hooks.enabled }}
-- --hooks
+- "--hooks"
 {{- end }}
 {{- with .login }}
 {{- if .issuer }}
-- --oidc-issuer={{ .issuer }}
-- --oidc-client-id={{ .clientId }}
+- {{ printf "--oidc-issuer=%v" .issuer | quote }}
+- {{ printf "--oidc-client-id=%v" .clientId | quote }}
 {{- if .secret.clientSecretKey }}
-- --oidc-client-secret-file=/etc/tranche/login/{{ .secret.clientSecretKey }}
+- "--oidc-client-secret-file=/etc/tranche/login/{{ .secret.clientSecretKey }}"
 {{- end }}
-- --oidc-username-claim={{ .usernameClaim }}
+{{- with .usernameClaim }}
+- {{ printf "--oidc-username-claim=%v" . | quote }}
+{{- end }}
 {{- with .usernamePrefix }}
-- --oidc-username-prefix={{ . }}
+- {{ printf "--oidc-username-prefix=%v" . | quote }}
 {{- end }}
 {{- with .groupsClaim }}
-- --oidc-groups-claim={{ . }}
+- {{ printf "--oidc-groups-claim=%v" . | quote }}
 {{- end }}
 {{- with .groupsPrefix }}
-- --oidc-groups-prefix={{ . }}
+- {{ printf "--oidc-groups-prefix=%v" . | quote }}
 {{- end }}
-- --external-url={{ .externalUrl }}
-- --session-key-file=/etc/tranche/login/{{ .secret.sessionKeyKey }}
+- {{ printf "--external-url=%v" .externalUrl | quote }}
+- "--session-key-file=/etc/tranche/login/{{ .secret.sessionKeyKey }}"
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -172,18 +174,18 @@
 {{- if .urlKey }}
 - name: TRANCHE_REDIS_URL
   valueFrom:
-    secretKeyRef: { name: {{ .name }}, key: {{ .urlKey }} }
+    secretKeyRef: { name: "{{ .name }}", key: "{{ .urlKey }}" }
 {{- end }}
 {{- if .sentinelPasswordKey }}
 - name: TRANCHE_REDIS_SENTINEL_PASSWORD
   valueFrom:
-    secretKeyRef: { name: {{ .name }}, key: {{ .sentinelPasswordKey }} }
+    secretKeyRef: { name: "{{ .name }}", key: "{{ .sentinelPasswordKey }}" }
 {{- end }}
 {{- end }}
 {{- end }}
 {{- if or .root.Values.trustedCAs.configMap .root.Values.trustedCAs.secret }}
 - name: NODE_EXTRA_CA_CERTS
-  value: /etc/tranche/trusted-cas/{{ .root.Values.trustedCAs.key }}
+  value: "/etc/tranche/trusted-cas/{{ .root.Values.trustedCAs.key }}"
 {{- end }}
 {{- if .root.Values.tracing.endpoint }}
 {{- include "tranche.tracingEnv" . }}
@@ -200,11 +202,11 @@
 - name: OTEL_EXPORTER_OTLP_ENDPOINT
   value: {{ .endpoint | quote }}
 - name: OTEL_EXPORTER_OTLP_PROTOCOL
-  value: {{ .protocol }}
+  value: "{{ .protocol }}"
 - name: OTEL_SERVICE_NAME
-  value: {{ include "tranche.componentName" $scope }}
+  value: "{{ include "tranche.componentName" $scope }}"
 - name: OTEL_TRACES_SAMPLER
-  value: {{ .sampler }}
+  value: "{{ .sampler }}"
 {{- with .samplerArg }}
 - name: OTEL_TRACES_SAMPLER_ARG
   value: {{ . | quote }}
@@ -217,7 +219,7 @@
 {{- if .name }}
 - name: OTEL_EXPORTER_OTLP_HEADERS
   valueFrom:
-    secretKeyRef: { name: {{ .name }}, key: {{ .key }} }
+    secretKeyRef: { name: "{{ .name }}", key: "{{ .key }}" }
 {{- end }}
 {{- end }}
 {{- end }}
@@ -238,18 +240,18 @@
   path: /etc/tranche/trusted-cas
   source:
     configMap:
-      name: {{ . }}
+      name: "{{ . }}"
 {{- end }}
 {{- with $root.Values.trustedCAs.secret }}
 - name: trusted-cas
   path: /etc/tranche/trusted-cas
   source:
     secret:
-      secretName: {{ . }}
+      secretName: "{{ . }}"
       defaultMode: 0440
       items:
-        - key: {{ $root.Values.trustedCAs.key }}
-          path: {{ $root.Values.trustedCAs.key }}
+        - key: "{{ $root.Values.trustedCAs.key }}"
+          path: "{{ $root.Values.trustedCAs.key }}"
 {{- end }}
 {{- if has .component (list "controller" "executor") }}
 {{- if include "tranche.redisPasswordFile" $root }}
@@ -257,18 +259,18 @@
   path: /etc/tranche/redis
   source:
     secret:
-      secretName: {{ $root.Values.redis.secret.name }}
+      secretName: "{{ $root.Values.redis.secret.name }}"
       defaultMode: 0440
       items:
-        - key: {{ $root.Values.redis.secret.passwordKey }}
-          path: {{ $root.Values.redis.secret.passwordKey }}
+        - key: "{{ $root.Values.redis.secret.passwordKey }}"
+          path: "{{ $root.Values.redis.secret.passwordKey }}"
 {{- end }}
 {{- if $root.Values.redis.ca.configMap }}
 - name: redis-ca
   path: /etc/tranche/redis-ca
   source:
     configMap:
-      name: {{ $root.Values.redis.ca.configMap }}
+      name: "{{ $root.Values.redis.ca.configMap }}"
 {{- end }}
 {{- end }}
 {{- if and (include "tranche.servesWebhook" .) $root.Values.webhook.certManager.enabled }}
@@ -276,7 +278,7 @@
   path: /etc/tranche/webhook
   source:
     secret:
-      secretName: {{ include "tranche.webhookSecret" $root }}
+      secretName: "{{ include "tranche.webhookSecret" $root }}"
       defaultMode: 0440
 {{- end }}
 {{- if include "tranche.servesApi" . }}
@@ -285,7 +287,7 @@
   path: /etc/tranche/tls
   source:
     secret:
-      secretName: {{ . }}
+      secretName: "{{ . }}"
       defaultMode: 0440
 {{- end }}
 {{- with $root.Values.api.login }}
@@ -294,14 +296,14 @@
   path: /etc/tranche/login
   source:
     secret:
-      secretName: {{ .secret.name }}
+      secretName: "{{ .secret.name }}"
       defaultMode: 0440
       items:
-        - key: {{ .secret.sessionKeyKey }}
-          path: {{ .secret.sessionKeyKey }}
+        - key: "{{ .secret.sessionKeyKey }}"
+          path: "{{ .secret.sessionKeyKey }}"
         {{- if .secret.clientSecretKey }}
-        - key: {{ .secret.clientSecretKey }}
-          path: {{ .secret.clientSecretKey }}
+        - key: "{{ .secret.clientSecretKey }}"
+          path: "{{ .secret.clientSecretKey }}"
         {{- end }}
 {{- end }}
 {{- end }}
@@ -316,13 +318,13 @@ imagePullSecrets: {{- . | nindent 2 }}
 {{- end }}
 {{- with .Values.pods }}
 {{- with .runtimeClassName }}
-runtimeClassName: {{ . }}
+runtimeClassName: "{{ . }}"
 {{- end }}
 {{- if not .hostUsers }}
 hostUsers: false
 {{- end }}
 {{- with .dnsPolicy }}
-dnsPolicy: {{ . }}
+dnsPolicy: "{{ . }}"
 {{- end }}
 {{- with .dnsConfig }}
 dnsConfig: {{- toYaml . | nindent 2 }}
@@ -385,8 +387,8 @@ capabilities:
 {{- define "tranche.spread" -}}
 {{- range list (list "kubernetes.io/hostname" "ScheduleAnyway") (list "topology.kubernetes.io/zone" "ScheduleAnyway") }}
 - maxSkew: 1
-  topologyKey: {{ index . 0 }}
-  whenUnsatisfiable: {{ index . 1 }}
+  topologyKey: "{{ index . 0 }}"
+  whenUnsatisfiable: "{{ index . 1 }}"
   labelSelector:
     matchLabels: {{- include "tranche.selector" $ | nindent 6 }}
 {{- end }}

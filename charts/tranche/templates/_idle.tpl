@@ -231,6 +231,6 @@ values of a section that still have an effect. A value that equals the default i
 {{- include "tranche.changes" (dict "path" (printf "%s.%s" $path $key) "own" $one "default" (get $default $key)) }}
 {{ end -}}
 {{- else if and (not (kindIs "invalid" .own)) (ne (toJson .own) (toJson $default)) -}}
-- { path: {{ $path }}, text: {{ ternary "it" (toJson .own) (or (kindIs "map" .own) (kindIs "slice" .own)) | quote }} }
+- { path: {{ $path | quote }}, text: {{ ternary "it" (toJson .own) (or (kindIs "map" .own) (kindIs "slice" .own)) | quote }} }
 {{- end -}}
 {{- end -}}
