@@ -1,7 +1,6 @@
 import { followDeadNodes } from '../world/dead-nodes.ts'
 import { followFormerRevisions } from '../world/former-revisions.ts'
 import { takenBy } from '../world/node-story.ts'
-import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
@@ -12,19 +11,11 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
  */
 export function createBatchJudge({ world, observations, query, breach }: JudgeParts): Judge {
   const dead = followDeadNodes(observations, followFormerRevisions(world, observations, query.isOurs))
-  /** Creation of the last BatchRelease of each DaemonSet, in epoch milliseconds. */
-  const begunMs = new Map<string, number>()
-
-  function followRelease({ kind, type, namespace, o, t }: RecordedWrite): void {
-    const { spec } = o as { readonly spec?: { readonly workloadRef?: { readonly name: string } } }
-    if (kind === 'BatchRelease' && type === 'ADDED' && spec?.workloadRef !== undefined)
-      begunMs.set(`${namespace}/${spec.workloadRef.name}`, t)
-  }
 
   function countTaken(deletion: Deletion): number {
     const { daemonSet, pod, decision } = deletion
     const exempt = dead.exemptFor(deletion)
-    const sinceMs = begunMs.get(`${daemonSet.namespace}/${daemonSet.name}`) ?? 0
+    const sinceMs = daemonSet.templateSinceMs(world.templateOf(daemonSet.orders.revision ?? '') ?? '') ?? 0
     let count = 1
     for (const node of daemonSet.taken) {
       if (node.name === pod.node) continue
@@ -37,10 +28,7 @@ export function createBatchJudge({ world, observations, query, breach }: JudgePa
   }
 
   return {
-    onWrite(write) {
-      dead.onWrite(write)
-      followRelease(write)
-    },
+    onWrite: (write) => dead.onWrite(write),
     onDeletion(deletion) {
       const { daemonSet, pod, atMs, decision } = deletion
       const { partition, isSilent } = daemonSet.orders

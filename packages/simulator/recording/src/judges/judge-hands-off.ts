@@ -129,6 +129,7 @@ const ourAnnotations: ReadonlySet<string> = new Set([
   'tranche.dev/reverted',
   'tranche.dev/touched',
   'tranche.dev/offered-config',
+  'tranche.dev/recorded-copies',
   'tranche.dev/config-touched',
   // Count of templates that the API server writes.
   'deprecated.daemonset.template.generation',

@@ -92,6 +92,13 @@ export class DaemonSetStory {
     }
   }
 
+  /** @returns since when it has this template, or had it the last time, in epoch milliseconds; undefined: it never had */
+  templateSinceMs(template: string): number | undefined {
+    const last = this.versions.findLastIndex(({ o }) => o?.template === template)
+    const before = this.versions.findLastIndex(({ o }, at) => at < last && o?.template !== template)
+    return last === -1 ? undefined : this.versions[before + 1]?.cause.t
+  }
+
   /** @returns largest `maxUnavailable` of policy or DaemonSet, as a number of nodes, that the deciding process may have seen as declared */
   mostDeclared(decision: Decision, observations: Observations): number {
     const wanted = this.mostWanted(decision, observations)

@@ -69,18 +69,28 @@ describe('the batch', () => {
 describe('a dead node that was moved to the revision, to which a rollback returns,', () => {
   const stable = { 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }
   const dies = (s: Script): Script => s.annotate(stable).node('d', { ready: 'Unknown' }).pod("d1'", { ready: false }).seen().wait(2_000)
-  const ended = (s: Script): Script => s.order({}, { verb: 'delete', type: 'DELETED' })
-  const begun = { state: 'open', epoch: 2, generation: 1, revision: 'v2', partition: 2, limit: 2 }
+  const away = (s: Script): Script => s.daemonSet({ template: 'template-3' }).wait(1)
+  const back = (s: Script): Script => s.daemonSet({ template: 'template-2' }).wait(1)
+  const both = (s: Script): Script => s.record({}, 'a1 b1').seen().wait(1).del('a1').del('b1')
   judgeEach(
     'G3',
     [
-      ['counts in the batch of the release that moved it', (s) => dies(s).record({}, 'a1 b1').seen().wait(1).del('a1').del('b1'), ['G3 b']],
-      ['does not count in that of a later release', (s) => dies(ended(s)).record(begun, 'a1 b1').seen().wait(1).del('a1').del('b1'), []],
+      ['counts in the batch of the release that moved it', (s) => both(dies(s)), ['G3 b']],
+      ['does not count after another template was released', (s) => both(back(away(dies(s)))), []],
+      ['counts then while it is alive', (s) => both(back(away(s.annotate(stable)))), ['G3 b']],
+      ['counts while a new template is not yet released', (s) => both(away(dies(s))), ['G3 b']],
       [
-        'counts in that of a later release while it is alive',
-        (s) => ended(s).annotate(stable).record(begun, 'a1 b1').seen().wait(1).del('a1').del('b1'),
+        'counts if Tranche only creates its BatchRelease again',
+        (s) =>
+          dies(s.order({}, { verb: 'delete', type: 'DELETED' }))
+            .record({ state: 'open', epoch: 2, generation: 1, revision: 'v2', partition: 2, limit: 2 }, 'a1 b1')
+            .seen()
+            .wait(1)
+            .del('a1')
+            .del('b1'),
         ['G3 b'],
       ],
+      ['counts if a user changes the DaemonSet, but not its template', (s) => both(dies(s).daemonSet({ generation: 2 })), ['G3 b']],
     ],
     { begin: () => fleet().record({ partition: 2 }).seen().wait(1).del('d1').replace('d1').seen().wait(1) },
   )

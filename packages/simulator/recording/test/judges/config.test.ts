@@ -37,6 +37,16 @@ describe('a pod of a revision that names copies', () => {
         (s) => created(s.configMap('agent-1', '1', { immutable: false }), ['agent-1']),
         ['G3 e'],
       ],
+      [
+        'must not read an object with other content that a user has put in the place of the copy, immutable or not',
+        (s) => created(s.configMap('agent-1', null).configMap('agent-1', '7', copy), ['agent-1']),
+        ['G3 e'],
+      ],
+      [
+        'may read a copy that a user has put back with its content, though the object has another one by now',
+        (s) => created(s.configMap('agent', '2').configMap('agent-1', null).configMap('agent-1', '1', copy), ['agent-1']),
+        [],
+      ],
       ['is not judged by a copy that a user has deleted', (s) => created(s.configMap('agent-1', null), ['agent-1']), []],
     ],
     { begin: pinned },
@@ -109,6 +119,11 @@ describe('config in the template', () => {
               .configMap('agent', '2'),
             'agent-2',
           ),
+        [],
+      ],
+      [
+        'may get another copy of its content where a user has taken the name of the first one',
+        (s) => pin(s.configMap('agent-1', null).configMap('agent-1', '7', copy).configMap('agent-1-salt', '1', copy, ours), 'agent-1-salt'),
         [],
       ],
       ['must not come back after a rollback', (s) => pin(undo(pin(second(s), 'agent-2')), 'agent-2'), ['G12']],

@@ -8,8 +8,8 @@ import { ConfigStore } from './config-store.ts'
  * Config that is pinned, judged by what users wrote and by the objects that pods read.
  *
  * - G3: we bring config into the template under OnDelete alone. A pod reads the copies that its revision names, never the object itself, unless a user deletes
- *   the policy for pods. Copies are immutable and exist. So a change of config reaches
- *   a node only with a revision, which the other judges let in by batches alone.
+ *   the policy for pods. Copies are immutable and exist. A copy holds what the user's object held when it was named first. A change of config
+ *   therefore reaches a node only with a revision, which the other judges let in by batches alone.
  * - G11: we bring into a template only a content that the user's object has had since the DaemonSet was written last.
  * - G12: a content that was brought in once does not come back after a rollback. Another content of the user's object, or a user's write of
  *   the template or the Rollout, ends that.
@@ -28,6 +28,7 @@ interface Reader {
 }
 
 interface Offered {
+  readonly copy: string
   readonly content: string
   readonly atMs: number
 }
@@ -50,6 +51,8 @@ class ConfigJudge implements Judge {
   /** Copies by the hash of the revision. */
   readonly #pins = new Map<string, ReadonlyMap<string, string>>()
   readonly #daemonSets = new Map<string, KnownDaemonSet>()
+  /** Content of users' objects when we brought it in, by the object and its copy. */
+  readonly #contents = new Map<string, string>()
   /** Parts of the policy for pods that a user has deleted: until they are back, the API server names no copies. */
   readonly #lifted = new Set<string>()
 
@@ -108,7 +111,16 @@ class ConfigJudge implements Judge {
     for (const [object, copy] of pins) {
       if (read.includes(object) && this.#lifted.size === 0) report(`reads ${object}, of which its revision names the copy ${copy}`)
       else if (read.includes(copy) && !this.#store.isImmutable(namespace, copy)) report(`reads ${copy}, which is not immutable`)
+      else if (read.includes(copy) && this.#isSwapped(namespace, object, copy))
+        report(`reads ${copy}, which holds what ${object} did not hold`)
     }
+  }
+
+  /** Whether a copy exists with another content than the one that we brought in. */
+  #isSwapped(namespace: string | undefined, object: string, copy: string): boolean {
+    const content = this.#store.content(namespace, copy)
+    const pinned = this.#contents.get(`${namespace}/${object}=${copy}`)
+    return content !== null && pinned !== undefined && content !== pinned
   }
 
   #followDaemonSet(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
@@ -119,11 +131,16 @@ class ConfigJudge implements Judge {
     const isOurs = this.#parts.query.isOurs(write.actor ?? '')
     if (before !== undefined && isOurs && pinsConfig(before, next)) {
       const pins = [...copiesIn(next.pins)].map(([object, copy]): Pin => {
-        return { object, copy, mayReturn: mayComeBack(before, known, object), type: next.strategy?.type }
+        return {
+          object,
+          copy,
+          mayReturn: mayComeBack(before, known, object),
+          before: copiesIn(before.pins).get(object),
+          type: next.strategy?.type,
+        }
       })
       const isNews = pins.some(({ object, copy }) => known.offered.get(object)?.content !== this.#store.content(write.namespace, copy))
-      for (const pin of pins)
-        if (copiesIn(before.pins).get(pin.object) !== pin.copy) this.#judgePin(write, known, { ...pin, mayReturn: pin.mayReturn || isNews })
+      for (const pin of pins) if (pin.before !== pin.copy) this.#judgePin(write, known, { ...pin, mayReturn: pin.mayReturn || isNews })
     }
     if (before?.template !== next.template) followTakenOut(known, { before, next, isOurs })
     this.#daemonSets.set(key, { ...known, writtenMs: write.t })
@@ -134,20 +151,20 @@ class ConfigJudge implements Judge {
     if (!this.#parts.query.isOurs(actor ?? '')) this.#daemonSets.get(`${namespace}/${spec.workloadRef?.name}`)?.takenOut.clear()
   }
 
-  #judgePin(write: RecordedWrite, { writtenMs, offered }: KnownDaemonSet, { object, copy, mayReturn, type }: Pin): void {
+  #judgePin(write: RecordedWrite, { writtenMs, offered }: KnownDaemonSet, { object, copy, mayReturn, before, type }: Pin): void {
     const { namespace, actor, t } = write
     const content = this.#store.content(namespace, copy)
     const breach = (guarantee: 'G3' | 'G11' | 'G12', text: string): void =>
       this.#parts.breach({ guarantee, atMs: t, text: `${actor} ${text}` })
     if (content === null) return breach('G11', `named the copy ${copy} of ${object}, which does not exist`)
-    if (!this.#store.contentsSince(namespace, object, writtenMs).has(content))
-      breach('G11', `named the copy ${copy}, with a content, or a type, that ${object} did not have`)
+    if (this.#store.contentsSince(namespace, object, writtenMs).has(content)) this.#contents.set(`${namespace}/${object}=${copy}`, content)
+    else breach('G11', `named the copy ${copy}, with a content, or a type, that ${object} did not have`)
     if (type !== 'OnDelete') breach('G3', `named the copy ${copy} under ${type}: the native controller brings it to every node`)
     const last = offered.get(object)
-    // A user who changes the object and then back asks for its content again.
-    const wasKept = last?.content === content && this.#store.contentsSince(namespace, object, last.atMs).size === 1
+    // A copy that follows the last one was not rolled back: a user may have taken its name. A user who changes the object and then back asks for its content again.
+    const wasKept = last?.content === content && before !== last.copy && this.#store.contentsSince(namespace, object, last.atMs).size === 1
     if (!mayReturn && wasKept) breach('G12', `named the copy ${copy} again, which was rolled back`)
-    offered.set(object, { content, atMs: t })
+    offered.set(object, { copy, content, atMs: t })
   }
 }
 
@@ -156,6 +173,8 @@ interface Pin {
   readonly copy: string
   /** Whether the template named no copy of the object before, and not because we took it out; or another object has other content. */
   readonly mayReturn: boolean
+  /** Copy that the template named before. */
+  readonly before: string | undefined
   /** Update strategy since then. */
   readonly type: string | undefined
 }
