@@ -11,7 +11,7 @@ const [shortest, longest, fewest, most] = numbers.map(Number)
  * whose controllers are trapped for it, are left out instead.
  */
 const apart =
-  /^(?:zoneOutage|taintPool|outOfService|crowd|consume|drainByOther|holdNode|companion|noRegistry|forge|copyAgent|spoilStatus|swapDefinitions)/
+  /^(?:zoneOutage|taintPool|outOfService|crowd|consume|drainByOther|holdNode|companion|noRegistry|forge|copyAgent|spoilStatus|swapDefinitions|deleteRelease)/
 
 it('docs/contribute/fault-bench.md states the length of the fault phase and the number of its faults', () => {
   const schedules = Array.from({ length: 2_000 }, (_, seed) => generateSchedule(seed)).filter(isPlain)

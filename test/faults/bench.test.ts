@@ -130,6 +130,7 @@ describe('a schedule', () => {
         "deleteDaemonSet",
         "deletePod",
         "deletePolicy",
+        "deleteRelease",
         "deleteRollout",
         "deleteSecret",
         "disable",

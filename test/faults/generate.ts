@@ -47,6 +47,7 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
     ...generateZones(seed, stormMs),
     ...generateTenant(seed, stormMs),
     ...generateOddStatuses(seed, stormMs),
+    ...generateDeletions(seed, stormMs),
     ...swaps,
   ]
   const sections = generateSections(seed, { stormMs, withGroup: upgrades === 0 })
@@ -155,6 +156,15 @@ function generateOddStatuses(seed: number, stormMs: number): readonly Incident[]
   const everyMs = between(random, 2 * SECOND, 20 * SECOND)
   const forMs = between(random, 10 * SECOND, 4 * MINUTE)
   return [{ atMs: random.integer(stormMs), kind: 'spoilStatus', hasAgent: random.next() < 0.5, everyMs, forMs }]
+}
+
+/** In a third of the worlds, clients delete the BatchRelease. Has its own random numbers. */
+function generateDeletions(seed: number, stormMs: number): readonly Incident[] {
+  const random = createRandom('deletions', seed)
+  const count = pick(random, [0, 0, 0, 0, 1, 3])
+  return Array.from({ length: count }, (): Incident => {
+    return { atMs: random.integer(stormMs), kind: 'deleteRelease', propagation: pick(random, ['Background', 'Foreground']) }
+  })
 }
 
 /** A third of the worlds get other definitions. Has its own random numbers. */

@@ -171,12 +171,12 @@ export const sabotages: readonly Sabotage[] = [
     pin: (daemonSet, write, signal) => port.pin(daemonSet, { ...write, operations: [] }, signal),
   })),
   inPins('config is pinned by content that no user wrote', ['G11'], (port) => ({
-    read: async (daemonSet, signal) => withLevel(await port.read(daemonSet, signal), 'of another cluster'),
+    read: async (...on) => withLevel(await port.read(...on), 'of another cluster'),
   })),
   {
     ...inPins('a rolled back content is offered again', ['G12'], (port) => ({
-      async read(daemonSet, signal) {
-        const view = await port.read(daemonSet, signal)
+      async read(...on) {
+        const view = await port.read(...on)
         const isRolledBack = JSON.stringify(view.template).includes(view.offered ?? '') === false
         return isRolledBack ? { ...view, offered: 'ConfigMap/agent=forgotten' } : view
       },

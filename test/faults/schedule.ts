@@ -236,6 +236,8 @@ export type OwnerOperation =
   | { readonly kind: 'disable'; readonly forMs: number }
   | { readonly kind: 'deleteRollout'; readonly forMs: number }
   | { readonly kind: 'deleteDaemonSet'; readonly forMs: number }
+  /** A client deletes the BatchRelease; `foreground`: it stays until its finalizers are gone. */
+  | { readonly kind: 'deleteRelease'; readonly propagation: 'Background' | 'Foreground' }
   /** The policy pins config from now on. */
   | { readonly kind: 'pinConfig' }
   /** The plain ConfigMap has this content from now on. */

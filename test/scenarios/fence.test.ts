@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest'
-import { resourcePaths } from '@tranche/kube-client'
+import { isNotFound, resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations as keys } from '@tranche/kube-types'
 import type { WireRequest } from '@tranche/wire'
 import { deletions, expectKept } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
-import { nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
@@ -56,9 +56,7 @@ it('every guarantee holds when the record is lost while an executor is frozen be
   await stage.setImage('v2')
   await stage.until('the first executor is frozen', () => process.isFrozen())
   const uid = (await stage.release())?.metadata.uid
-  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: { metadata: { finalizers: [] } } })
-  await stage.client.delete(resourcePaths.batchReleases, stageKey).catch(() => {})
-  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: { metadata: { finalizers: [] } } }).catch(() => {})
+  await removeRelease()
   await stage.until('another BatchRelease is in charge', async () => {
     const release = await stage.release()
     return release !== undefined && release.metadata.uid !== uid && release.status?.flight?.state === 'open'
@@ -70,7 +68,30 @@ it('every guarantee holds when the record is lost while an executor is frozen be
   await untilReleased(stage, 'v2')
 })
 
-it('a node with a bad pod of a superseded version stays in flight when the record is lost (F11, G2)', async () => {
+it('a pause is acknowledged when nothing more can be deleted, though the BatchRelease was removed with its finalizer (F11, G9)', async () => {
+  stage = await setStage({ nodes: 20, maxUnavailable: 3, steps })
+  const { process } = stage.program('executor-1')
+  process.freezeBefore(isDelete)
+  await stage.setImage('v2')
+  await stage.until('the executor is frozen', () => process.isFrozen())
+  stage.program('controller-1').process.cutOff()
+  await removeRelease()
+  await stage.patchRollout({ spec: { strategy: { paused: true } } })
+  stage.program('controller-1').process.reconnect()
+  await stage.until('the pause is acknowledged', async () => (await condition(stage, 'Progressing'))?.reason === 'Paused')
+  const deleted = deletions(stage)
+  process.thaw()
+  await stage.pass(60_000)
+  expect(deletions(stage)).toBe(deleted)
+  await stage.patchRollout({ spec: { strategy: { paused: false } } })
+  await untilPausedAt(stage, 1)
+  expectKept(stage)
+})
+
+it.each([
+  ['the record is lost', loseRecord],
+  ['the BatchRelease is removed with its finalizer', removeRelease],
+])('a node with a bad pod of a superseded version stays in flight when %s (F11, G2)', async (_what, lose) => {
   stage = await setStage({ nodes: 4, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
   await stage.setImage('bad-pull')
   await untilNodesOn(stage, 'bad-pull', 1)
@@ -80,8 +101,7 @@ it('a node with a bad pod of a superseded version stays in flight when the recor
   for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(0, 2)) await breakPod(stage, pod)
   await stage.setImage('v3')
   await stage.pass(10_000)
-  const body = { status: { flight: null } }
-  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }, { subresource: 'status' })
+  await lose()
   await stage.pass(60_000)
   await drive(stage.clock, stage.simulator.nodes.revive(node))
   await untilReleased(stage, 'v3')
@@ -100,3 +120,21 @@ it('the controller sets RollingUpdate back to OnDelete in mid-release, and count
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
+
+async function loseRecord(): Promise<void> {
+  const body = { status: { flight: null } }
+  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }, { subresource: 'status' })
+}
+
+/** A client removes the BatchRelease at once: its controller detaches nothing. */
+async function removeRelease(): Promise<void> {
+  const body = { metadata: { finalizers: [] } }
+  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body })
+  await stage.client.delete(resourcePaths.batchReleases, stageKey).catch(ignoreGone)
+  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }).catch(ignoreGone)
+}
+
+/** The object is gone already. */
+function ignoreGone(error: unknown): void {
+  if (!isNotFound(error)) throw error
+}

@@ -96,7 +96,7 @@ describe('a plan of a release that holds', () => {
   it('says that it gets stuck where a check fails on every node, unless the planned policy asks for none', async () => {
     await paused({ downtime: { perDay: '1h' } })
     const stuck = await plan({}, {}, held(blocked('DowntimeFailed')))
-    expect(stuck).toMatchObject({ outcome: 'Blocked', message: expect.stringContaining('step 2 waits for a check') as string })
+    expect(stuck).toMatchObject({ outcome: 'Blocked', message: expect.stringContaining('Step 2 waits for a check') as string })
     const without = { policy: policyNamed({ soak: { final: '1s' } }) }
     expect(await plan({}, without, held(blocked('DowntimeFailed')))).toMatchObject({ outcome: 'Completes' })
   })
@@ -108,7 +108,7 @@ describe('a plan of a release that holds', () => {
       ...read,
       rollout: { ...read.rollout, status: { ...read.rollout.status!, conditions: [taken] } },
     }))
-    expect(stuck).toMatchObject({ outcome: 'Blocked', message: expect.stringContaining('another Rollout releases it') as string })
+    expect(stuck).toMatchObject({ outcome: 'Blocked', message: expect.stringContaining('Another Rollout releases it') as string })
   })
 })
 
