@@ -24,26 +24,33 @@ export function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
  * release, and the time in which nodes may recover whose failures were accepted, or which the policy excludes. All other waits but deadlines end with an event.
  */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
-  if (wanted.kind !== 'allow') return carryLeftMs(view) || null
-  if (view.release.spec.releasePlan.batchPartition === undefined && !isFinalized(view)) {
-    const left = settleLeftMs(view, wanted.progress)
-    if (Number.isFinite(left) && left > 0) return left
-  }
-  const minReadyMs = (view.daemonSet?.spec.minReadySeconds ?? 0) * 1000
-  // Old pods too: a Ready one that is not available yet uses the budget.
-  const { nextAvailableMs } = tallyNodes(view.fleet, { revision: wanted.allowance.revision, minReadyMs, monotonicMs: view.monotonicMs })
-  const left = nextAvailableMs === null ? [] : [nextAvailableMs - view.monotonicMs]
-  const stuckMs = nextStuckMs(view)
-  if (stuckMs !== null) left.push(stuckMs - view.nowMs)
-  const waiting = statusByTheClock(view)?.waiting
-  const acceptedMs = untilAcceptedFailedMs(waiting, view, wanted)
-  if (acceptedMs !== null) left.push(acceptedMs)
-  const excludedMs = untilExcludedMs(waiting, view, wanted)
-  if (excludedMs !== null) left.push(excludedMs)
-  const undeletedMs = untilUndeletedMs(view)
-  if (undeletedMs !== null) left.push(undeletedMs)
-  const { nextAtMs } = wanted.progress.exemption
-  if (nextAtMs !== null) left.push(nextAtMs - view.monotonicMs)
-  const soonest = Math.min(...left.filter((ms) => ms > 0))
+  const left = [carryLeftMs(view), untilAvailableMs(view, wanted), ...(wanted.kind === 'allow' ? leftOfBatch(view, wanted) : [])]
+  const soonest = Math.min(...left.filter((ms) => ms !== null).filter((ms) => ms > 0))
   return Number.isFinite(soonest) ? soonest : null
+}
+
+/** Old pods count, too: a Ready one that is not available yet uses the budget. A stop may end with the last node that is not available. */
+function untilAvailableMs({ release, daemonSet, fleet, monotonicMs }: ReleaseView, wanted: Wanted): number | null {
+  const minReadyMs = (daemonSet?.spec.minReadySeconds ?? 0) * 1000
+  const revision = wanted.kind === 'allow' ? wanted.allowance.revision : (release.status?.flight?.revision ?? '')
+  const { nextAvailableMs } = tallyNodes(fleet, { revision, minReadyMs, monotonicMs })
+  return nextAvailableMs === null ? null : nextAvailableMs - monotonicMs
+}
+
+function leftOfBatch(view: ReleaseView, wanted: Wanted & { readonly kind: 'allow' }): readonly (number | null)[] {
+  const { nextAtMs } = wanted.progress.exemption
+  const stuckMs = nextStuckMs(view)
+  const waiting = statusByTheClock(view)?.waiting
+  return [
+    settlingLeftMs(view, wanted),
+    stuckMs === null ? null : stuckMs - view.nowMs,
+    untilAcceptedFailedMs(waiting, view, wanted),
+    untilExcludedMs(waiting, view, wanted),
+    untilUndeletedMs(view),
+    nextAtMs === null ? null : nextAtMs - view.monotonicMs,
+  ]
+}
+
+function settlingLeftMs(view: ReleaseView, { progress }: Wanted & { readonly kind: 'allow' }): number | null {
+  return view.release.spec.releasePlan.batchPartition === undefined && !isFinalized(view) ? settleLeftMs(view, progress) : null
 }

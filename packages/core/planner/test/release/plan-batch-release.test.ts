@@ -24,6 +24,11 @@ const finishing: ViewFields = {
   status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-10_000) } },
 }
 
+const settling: ViewFields = {
+  ...finishing,
+  status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-1_000) } },
+}
+
 /** Record of a release that is over. */
 const unbound = { ...finishing.annotations, [rollout]: null }
 const over = { partition: 0, state: 'stopped', holds: [{ reason: 'Finalized', id: 'release' }] } as const
@@ -327,6 +332,30 @@ describe('planBatchRelease', () => {
     }
     const view = onceSaid(aView({ view: { fleet: toFleetView([lost, ...others]) } }))
     expect(planBatchRelease(view)).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
+  })
+
+  it.each<[string, ViewFields]>([
+    ['in the final settling time of a batch that tolerates it', { ...settling, spec: { batchPartition: undefined, failureThreshold: 1 } }],
+    [
+      'while a changed strategy stops the end of its release',
+      {
+        ...settling,
+        daemonSet: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } },
+        annotations: { ...settling.annotations, [paused]: 'true' },
+        status: { ...settling.status, strategyDrift: { release: 'r1', rounds: 2, generation: 2 } },
+        record: { partition: 0, state: 'stopped', holds: [{ reason: 'StrategyConflict', id: '2' }] },
+      },
+    ],
+  ])('checks again when a pod becomes available by the clock alone, %s (G6)', (_when, fields) => {
+    const { fleet, ...rest } = aView({ ...fields, daemonSet: { ...fields.daemonSet, minReadySeconds: 60 } })
+    const readyFromMs = rest.monotonicMs - 59_000
+    const nodes = fleet.nodes.map((node) =>
+      node.name === 'e' ? { ...node, pods: node.pods.map((pod) => ({ ...pod, readyFromMs })) } : node,
+    )
+    const view = onceSaid({ ...rest, fleet: toFleetView(nodes) })
+    expect(planBatchRelease(view)).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
+    const then = { ...view, nowMs: view.nowMs + 1_000, monotonicMs: view.monotonicMs + 1_000 }
+    expect(planBatchRelease(then)).toMatchObject({ kind: 'writeStatus', status: { updatedAvailableReplicas: 5 } })
   })
 
   it('never lets its counts delay the next timer', () => {
