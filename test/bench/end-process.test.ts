@@ -7,7 +7,7 @@ it.each<[string, (child: ChildProcess) => unknown]>([
   ['runs', () => undefined],
   ['a signal has ended', (child) => child.kill('SIGKILL') && once(child, 'exit')],
   ['exited by itself', (child) => child.stdin!.end() && once(child, 'exit')],
-])('endProcess ends a process that %s', { timeout: 5_000 }, async (_what, prepare) => {
+])('endProcess ends a process that %s', async (_what, prepare) => {
   const child = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
   await prepare(child)
   await endProcess(child, 'cat')

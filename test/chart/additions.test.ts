@@ -4,7 +4,7 @@ import { programs, render, type Rendered, type Values } from './chart.ts'
 const distributed = { mode: 'distributed', redis: { url: 'redis://redis' } }
 const sections = ['controller', 'executor', 'api'] as const
 
-describe.skipIf(programs === null)('additions of the values', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('additions of the values', () => {
   it('reach the pods of one component only, beside what the chart sets', async () => {
     for (const section of sections) {
       const plain = podsOf(await render(distributed))

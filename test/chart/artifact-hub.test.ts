@@ -87,7 +87,7 @@ describe('Chart.yaml for Artifact Hub', () => {
     expect(file.maintainers).toEqual([{ name: 'Tranche maintainers' }])
   })
 
-  it('has examples without a finding of tranche lint', { timeout: 60_000 }, async () => {
+  it('has examples without a finding of tranche lint', async () => {
     const input = parsed.crdsExamples.map((one) => stringify(one)).join('---\n')
     const args = ['apps/launcher/bin/tranche.mjs', 'lint', '-f', '-', '--output', 'json']
     const { stdout } = await runProgram(process.execPath, args, { input })
@@ -95,7 +95,7 @@ describe('Chart.yaml for Artifact Hub', () => {
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([])
   })
 
-  it.skipIf(programs === null)('lists the image of the pods, which no scanner can pull', { timeout: 60_000 }, async () => {
+  it.skipIf(programs === null)('lists the image of the pods, which no scanner can pull', async () => {
     const images = (await render({})).flatMap((one) => JSON.stringify(one).match(/(?<="image":")[^"]+/g) ?? [])
     expect(parsed.images.map(({ image }) => image)).toEqual([...new Set(images)])
     expect(parsed.images).toEqual([expect.objectContaining({ whitelisted: true })])

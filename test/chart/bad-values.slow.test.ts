@@ -23,7 +23,7 @@ const handedOn = /^(global|metrics\.serviceMonitor\.authorization|\w+\.affinity|
 /** The values that login with a browser requires. */
 const login = { issuer: 'https://i.example', clientId: 'a', externalUrl: 'https://a.example', secret: { name: 'login' } }
 
-describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('invalid values', () => {
   it.each([
     [{ controler: { replicas: 3 } }, "at '': additional properties 'controler' not allowed"],
     [{ controller: { replicas: 'two' } }, "at '/controller/replicas': got string, want integer"],

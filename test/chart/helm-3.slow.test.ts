@@ -11,7 +11,7 @@ const helm3 = programs === null ? null : findHelm3()
 if (helm3 === null && process.env['CI'] !== undefined) throw new Error('helm 3 is not installed; under CI no suite is skipped')
 const namespace = 'tranche-system'
 
-describe.skipIf(helm3 === null)('Helm 3', { timeout: 120_000 }, () => {
+describe.skipIf(helm3 === null)('Helm 3', () => {
   let cluster: Cluster
   beforeAll(async () => (cluster = await startCluster(0, { definitions: false })))
   afterAll(() => cluster.end())

@@ -26,7 +26,7 @@ let cluster: Cluster
 /** Sees each call to the API server, and may inject a fault. */
 let onCall: (call: Call) => ReturnType<NonNullable<FaultInjector['onRequest']>> = () => undefined
 
-describe.skipIf(missing !== null)('the image', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the image', () => {
   beforeAll(async () => {
     image = await unpackImage()
     cluster = await startCluster(8, { faults: { onRequest: (call) => onCall(call) }, record: (line) => void lines.push(line) })

@@ -42,7 +42,7 @@ function withoutOthers({ metrics, webhook: _webhook, api, ...values }: Values): 
   }
 }
 
-describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('helm, on a cluster', () => {
   it('installs the chart, and prints the next steps', async () => {
     const { code, stdout, stderr } = await helm(['install', ...target, '--create-namespace'], cluster)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

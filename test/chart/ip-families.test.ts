@@ -3,7 +3,7 @@ import { programs, render, type Rendered, type Values } from './chart.ts'
 
 const ipv6Only = { listenHost: '::', service: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6'] } }
 
-describe.skipIf(programs === null)('IP families', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('IP families', () => {
   it('are left to the cluster by default', async () => {
     const services = specsOf(await render({ admission: 'webhook' }), 'Service')
     expect(services).toHaveLength(3)

@@ -6,7 +6,7 @@ import { choices } from './values.ts'
 /** Kinds of operators, whose schemas are not part of Kubernetes. */
 const ofOperators = ['Certificate', 'HTTPRoute', 'Issuer', 'PrometheusRule', 'ServiceMonitor']
 
-describe.skipIf(programs === null)('the chart on Kubernetes', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the chart on Kubernetes', () => {
   it.each(kubernetesVersions)('%s renders kinds and fields that this version has, with their types', async (version) => {
     const objects = await renderedFor(version)
     expect(objects.length).toBeGreaterThan(75)

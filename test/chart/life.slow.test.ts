@@ -61,7 +61,7 @@ describe.skipIf(missing !== null)(
       await redis?.dispose()
       older?.remove()
       image?.remove()
-    }, 60_000)
+    })
 
     it('of an older chart, whose definitions lack fields, releases nothing and reports why', async () => {
       await helmWaits(['install', 'tranche', older.path], {})

@@ -8,7 +8,7 @@ import { helm, programs } from './chart.ts'
 const overlays = 'examples/gitops/repository/agents/node-agent/clusters'
 let folder: string
 
-describe.skipIf(programs === null)('tranche lint -f -', { timeout: 60_000 }, () => {
+describe.skipIf(programs === null)('tranche lint -f -', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'tranche-lint-'))
     mkdirSync(join(folder, 'chart/templates'), { recursive: true })

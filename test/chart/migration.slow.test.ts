@@ -29,7 +29,7 @@ let ours: readonly { stop(): Promise<void> }[] = []
 /** Pods of the DaemonSet that OpenKruise left in mid-release, before Tranche ran. */
 let podsBefore: readonly string[]
 
-describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in their order', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in their order', () => {
   beforeAll(async () => {
     cluster = await startCluster(10)
     client = createKubeClient({
@@ -45,7 +45,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
     mkdirSync(join(folder, 'work'))
     symlinkSync(resolve('charts'), join(folder, 'work/charts'))
     await setTheStage()
-  }, 120_000)
+  })
 
   afterAll(async () => {
     kruise?.stop()

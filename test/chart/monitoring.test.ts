@@ -27,7 +27,7 @@ const counted = [
 ]
 const histograms = Object.entries<MetricDefinition>(metricCatalog).flatMap(([name, { type }]) => (type === 'histogram' ? name : []))
 
-describe.skipIf(programs === null)('the objects of the chart for Prometheus and Grafana', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the objects of the chart for Prometheus and Grafana', () => {
   it('query only metrics that exist, in valid PromQL', async () => {
     const expressions = [...(await rules()).map(({ expr }) => expr), ...(await dashboardExpressions())]
     expect(expressions.length).toBeGreaterThan(40)

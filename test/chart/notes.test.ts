@@ -9,7 +9,7 @@ async function notesOf(values: Values): Promise<string> {
   return /^NOTES:\n([\s\S]*)/m.exec(stdout)?.[1] ?? ''
 }
 
-describe.skipIf(programs === null)('the notes of the chart', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the notes of the chart', () => {
   it('name only the namespaces of the scope', async () => {
     const notes = await notesOf({ scope: { namespaces: ['agents', 'network'] } })
     expect(notes).toContain('It handles Rollouts in agents and network, and in no other namespace.')

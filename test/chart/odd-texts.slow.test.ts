@@ -28,7 +28,7 @@ const namings: Readonly<Record<string, (name: string) => Values>> = {
 /** Keys whose values are texts in every object. */
 const textKeys = /^(name|namespace|secretName|serviceAccountName|priorityClassName|runtimeClassName|key|path)$/
 
-describe.skipIf(programs === null)('a text that YAML reads as something else', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('a text that YAML reads as something else', () => {
   it.each(Object.entries(namings))('stays a text where it names %s', async (_what, valuesOf) => {
     for (const name of oddTexts) {
       const objects = await objectsOf(valuesOf(name))

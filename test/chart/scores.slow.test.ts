@@ -40,7 +40,7 @@ describe.skipIf(programs === null)('the chart, with the schemas of a cluster', {
     if (kubeconfig === '') kubeconfig = cluster.kubeconfig
     for (const name of ['tranche-system', 'agents', 'network', 'demo', 'monitoring-agents', 'leases', 'medik8s-leases', 'gpu-operator'])
       await kubectl(['create', 'namespace', name], '')
-  }, 60_000)
+  })
   afterAll(() => cluster.end())
 
   it.each(Object.entries(choices))('has only valid fields with %s', async (_name, values) => {

@@ -7,7 +7,7 @@ import { choices } from './values.ts'
 // Without the definitions, which are most of the text.
 const distributed = { mode: 'distributed', redis: { url: 'redis://redis' }, crds: { install: false } }
 
-describe.skipIf(programs === null)('settings of all pods', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('settings of all pods', () => {
   it('apply to every pod, also to the one of helm test', async () => {
     const settings = {
       dnsPolicy: 'None',
@@ -53,7 +53,7 @@ describe.skipIf(programs === null)('settings of all pods', { timeout: 120_000 },
   })
 })
 
-describe.skipIf(programs === null)('settings of a parent chart', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('settings of a parent chart', () => {
   const registry = { registry: 'registry.example/team', pullSecrets: [{ name: 'own' }, { name: 'shared' }] }
 
   it('replace the registry of the image, and add pull secrets by name or as objects', async () => {
@@ -72,7 +72,7 @@ describe.skipIf(programs === null)('settings of a parent chart', { timeout: 120_
   })
 })
 
-describe.skipIf(programs === null)('labels and annotations of the values', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('labels and annotations of the values', () => {
   it('of one object override those of all, each key once', async () => {
     const objects = await render({
       ...distributed,
@@ -108,7 +108,7 @@ describe.skipIf(programs === null)('labels and annotations of the values', { tim
   })
 })
 
-describe.skipIf(programs === null)('settings of the Service of the REST API', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('settings of the Service of the REST API', () => {
   it('limit and place its load balancer', async () => {
     const service = {
       type: 'LoadBalancer',
@@ -122,7 +122,7 @@ describe.skipIf(programs === null)('settings of the Service of the REST API', { 
   })
 })
 
-describe.skipIf(programs === null)('text of the values', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('text of the values', () => {
   it('is the severity of an alert, whatever it means in YAML', async () => {
     const prometheusRule = { enabled: true, severities: { TrancheReleaseStalled: 'a, b: c #' } }
     const rule = (await render({ crds: { install: false }, metrics: { prometheusRule } })).find(({ kind }) => kind === 'PrometheusRule')

@@ -13,7 +13,7 @@ const programsOf: readonly (readonly [choice: string, count: number])[] = [
   ['all-in-one', 1],
 ]
 
-describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the chart', () => {
   it('has no findings of helm lint, with any choice of values', async () => {
     for (const values of Object.values(choices)) {
       const { code, stdout, stderr } = await helm(['lint', '--strict', chart], { values })
@@ -91,7 +91,7 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
   })
 })
 
-describe.skipIf(programs === null)('the permissions that the chart grants', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the permissions that the chart grants', () => {
   const page = chartRules()
 
   it('are those of docs/operations/permissions.md, rule by rule', async () => {
@@ -382,7 +382,7 @@ describe.skipIf(programs === null)('the permissions that the chart grants', { ti
   })
 })
 
-describe.skipIf(programs === null)('the pods of the chart', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the pods of the chart', () => {
   it.each(names)('keep the Pod Security Standard `restricted`: %s', async (name) => {
     const pods = (await render(choices[name]!)).filter(({ kind }) => kind === 'Deployment' || kind === 'Pod').map(podOf)
     for (const { securityContext, containers, volumes, ...rest } of pods) {
@@ -449,7 +449,7 @@ function podOf({ kind, spec }: Rendered): PodSpec {
     : (spec as unknown as { readonly template: { readonly spec: PodSpec } }).template.spec
 }
 
-describe.skipIf(programs === null)('the separation of installations by the chart', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the separation of installations by the chart', () => {
   interface Peers {
     readonly egress: readonly { readonly ports: readonly { readonly port: number }[] | null }[]
   }

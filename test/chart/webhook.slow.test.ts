@@ -16,7 +16,7 @@ let output = ''
 /** Port to which the Service of the webhook leads. */
 let port = 0
 
-describe.skipIf(programs === null)('the webhook of the chart, called by the API server', { timeout: 60_000 }, () => {
+describe.skipIf(programs === null)('the webhook of the chart, called by the API server', () => {
   beforeAll(async () => {
     const resolveService = ({ name }: { readonly name: string }) => (name === 'tranche-webhook' ? { host: '127.0.0.1', port } : undefined)
     cluster = await startCluster(3, { definitions: false, webhooks: { resolveService } })
@@ -25,7 +25,7 @@ describe.skipIf(programs === null)('the webhook of the chart, called by the API 
     expect(installed).toMatchObject({ code: 0, stderr: '' })
     await start()
     await said(/"msg":"updated caBundle for the webhook certificate"[\s\S]*"msg":"updated caBundle/)
-  }, 120_000)
+  })
   afterAll(async () => {
     running.kill()
     await cluster.end()

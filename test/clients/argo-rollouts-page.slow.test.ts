@@ -32,7 +32,7 @@ beforeAll(async () => {
   const admin = cluster.simulator.clientFor({ name: 'admin' })
   await admin.create(resources.daemonSets, agentManifest('v1') as never)
   await admin.create({ group: 'rollouts.kruise.io', resource: 'rollouts' }, rollout as never)
-}, 60_000)
+})
 
 afterAll(async () => {
   await programs.stop()

@@ -54,14 +54,14 @@ beforeAll(async () => {
   programs = await startPrograms(cluster)
   for (const [name, rules] of Object.entries(page)) await create('clusterRoles', { metadata: { name, labels: labelsOf(name) }, rules })
   await create('clusterRoleBindings', { metadata: { name: 'cluster' }, ...binding('tranche-cli-cluster') })
-}, 60_000)
+})
 
 afterAll(async () => {
   await programs.stop()
   await cluster.end()
 })
 
-describe('the roles of the chart, on the command line', { timeout: 120_000 }, () => {
+describe('the roles of the chart, on the command line', () => {
   it.each(['tranche-cli-viewer', 'view'])('%s allows every command that only reads, and none that acts', async (role) => {
     const namespace = await releaseIn(role)
     expect(await refusals(looking, namespace)).toEqual([])

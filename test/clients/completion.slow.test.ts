@@ -22,7 +22,7 @@ let cluster: Cluster
 /** Folder with a `tranche` that completes as usual; any other command is only written to the file `ran`. */
 let folder: string
 
-describe.skipIf(installed.length === 0)('completion with Tab', { timeout: 120_000 }, () => {
+describe.skipIf(installed.length === 0)('completion with Tab', () => {
   beforeAll(async () => {
     cluster = await startCluster(2)
     folder = cluster.folder
@@ -36,7 +36,7 @@ describe.skipIf(installed.length === 0)('completion with Tab', { timeout: 120_00
     writeFileSync(join(folder, 'tranche'), `${lines.join('\n')}\n`)
     chmodSync(join(folder, 'tranche'), 0o755)
     mkdirSync(join(folder, 'home'))
-  }, 60_000)
+  })
   afterAll(() => cluster.end())
 
   it.each(installed)('in %s: commands, values, Rollouts, nodes and revisions', async (shell) => {

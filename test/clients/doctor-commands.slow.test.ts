@@ -13,7 +13,7 @@ const DRAIN_CONDITION = 'DrainInProgress'
 const DRAIN_REASON = 'TrancheDrain'
 const mark = JSON.stringify({ namespace: 'demo', name: 'agent', uid: 'u', podUid: 'p', podResourceVersion: '7', cordoned: true })
 
-describe.skipIf(isMissing)('the commands that doctor prints for what removed executors left', { timeout: 60_000 }, () => {
+describe.skipIf(isMissing)('the commands that doctor prints for what removed executors left', () => {
   let cluster: Cluster
 
   beforeEach(async () => {

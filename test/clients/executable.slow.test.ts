@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 let folder: string
 let executable: string
 
-describe('the command line as one file', { timeout: 120_000 }, () => {
+describe('the command line as one file', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'tranche-one-file-'))
     const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'

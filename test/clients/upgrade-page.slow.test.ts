@@ -24,7 +24,7 @@ let cluster: Cluster
 let fresh: Cluster | undefined
 const running: Programs[] = []
 
-describe.skipIf(programs === null)('the commands of docs/operations/upgrade.md', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the commands of docs/operations/upgrade.md', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tranche-life-'))
     for (const name of ['helm', 'kubectl'] as const) symlinkSync(resolve(programs![name]), join(folder, name))
@@ -35,7 +35,7 @@ describe.skipIf(programs === null)('the commands of docs/operations/upgrade.md',
     await sh(cluster, 'kubectl rollout status ds/agent --timeout=30s')
     await apply(cluster, agentRollout)
     await until(cluster, '{.status.phase}=Healthy')
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await Promise.all(running.map((program) => program.stop()))

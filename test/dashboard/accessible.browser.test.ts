@@ -22,7 +22,7 @@ let stage: DevStage
 let browser: Browser
 let session: BrowserSession
 
-describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', { timeout: 120_000 }, () => {
+describe.skipIf(program === null || !hasKubectl)('the dashboard is accessible', () => {
   beforeAll(async () => {
     ;[stage, browser] = await Promise.all([startDev('--nodes', '6', '--speed', '10', '--no-demo'), launchBrowser(program!)])
     session = await sessionOfLink(browser, stage.link)

@@ -23,7 +23,7 @@ let folder: string
 let attacker: Server
 let attackerUrl: string
 
-describe.skipIf(program === null || !hasKubectl)('an attack on the dashboard', { timeout: 120_000 }, () => {
+describe.skipIf(program === null || !hasKubectl)('an attack on the dashboard', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tranche-attacks-'))
     const options = ['--nodes', '4', '--speed', '10', '--admission', 'none', '--log', join(folder, 'log.jsonl')]

@@ -16,7 +16,7 @@ let browser: Browser
 let relay: FaultyRelay
 let session: BrowserSession
 
-describe.skipIf(program === null || !hasKubectl)('the dashboard', { timeout: 120_000 }, () => {
+describe.skipIf(program === null || !hasKubectl)('the dashboard', () => {
   beforeAll(async () => {
     ;[stage, browser] = await Promise.all([startDev('--nodes', '4', '--speed', '10', '--admission', 'none'), launchBrowser(program!)])
     relay = await startRelay(stage.api)

@@ -129,7 +129,7 @@ describe.skipIf(program === null)('in a browser', () => {
     await expect.poll(() => screen.textContent(), { timeout: 10_000 }).toContain('step 1 of 3')
   })
 
-  it('finds the frequent questions by their words, among the first three results', { timeout: 120_000 }, async () => {
+  it('finds the frequent questions by their words, among the first three results', async () => {
     expect(questions).toHaveLength(10)
     const { page } = await openPage(browser!)
     await page.goto(`${site}next/`, { waitUntil: 'networkidle' })

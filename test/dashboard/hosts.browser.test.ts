@@ -16,7 +16,7 @@ let stage: DevStage
 let browser: Browser
 let files: HostFiles
 
-describe.skipIf(program === null || !hasKubectl)('a plugin in its host', { timeout: 120_000 }, () => {
+describe.skipIf(program === null || !hasKubectl)('a plugin in its host', () => {
   beforeAll(async () => {
     ;[stage, browser, files] = await Promise.all([
       startDev('--nodes', '6', '--speed', '10', '--no-demo'),

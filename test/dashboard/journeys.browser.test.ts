@@ -20,7 +20,7 @@ const threeSteps = [
   { replicas: '100%', pause: {} },
 ]
 
-describe.skipIf(program === null || !hasKubectl)('a person at the dashboard', { timeout: 120_000 }, () => {
+describe.skipIf(program === null || !hasKubectl)('a person at the dashboard', () => {
   beforeAll(async () => {
     ;[stage, browser] = await Promise.all([startDev('--nodes', '6', '--speed', '10', '--no-demo'), launchBrowser(program!)])
     session = await sessionOfLink(browser, stage.link)

@@ -6,12 +6,12 @@ import { type DevStage, startDev } from './dev-stage.ts'
 
 const program = await chromiumForTests()
 
-describe.skipIf(program === null)('the dashboard of tranche dev', { timeout: 60_000 }, () => {
+describe.skipIf(program === null)('the dashboard of tranche dev', () => {
   let stage: DevStage
   let browser: Browser
   beforeAll(async () => {
     ;[stage, browser] = await Promise.all([startDev('--nodes', '10'), launchBrowser(program!)])
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     stage?.dispose()

@@ -31,7 +31,7 @@ describe('commands of the pages', () => {
   })
 
   // One process per subcommand.
-  it('use subcommands and flags that the tranche command has', { timeout: 120_000 }, () => {
+  it('use subcommands and flags that the tranche command has', () => {
     const wrong = commands.flatMap((line) => {
       const args = trancheArguments(line.command)
       return args === null ? [] : faultsOf(line, args)

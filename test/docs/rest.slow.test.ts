@@ -17,7 +17,7 @@ beforeAll(async () => {
   const few = ['--nodes', '10', '--speed', '50', '--kubeconfig', 'kubeconfig']
   cluster = spawn(process.execPath, [resolve('apps/launcher/bin/tranche.mjs'), ...args, ...few], { cwd: folder, stdio: 'ignore' })
   await vi.waitUntil(() => existsSync(join(folder, 'ready.json')), { timeout: 90_000, interval: 50 })
-}, 100_000)
+})
 
 afterAll(async () => {
   const ended = new Promise((done) => cluster.once('exit', done))

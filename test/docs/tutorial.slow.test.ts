@@ -26,7 +26,7 @@ beforeAll(async () => {
   const [, ...args] = start.trim().split(' ')
   cluster = spawn(process.execPath, [program, ...args, '--speed', '20', '--ready-file', 'ready.json'], { cwd: folder, stdio: 'ignore' })
   await vi.waitUntil(() => existsSync(join(folder, 'ready.json')), { timeout: 90_000, interval: 50 })
-}, 100_000)
+})
 
 afterAll(async () => {
   if (cluster !== undefined) {

@@ -16,7 +16,7 @@ describe.skipIf(isMissing)('the layout of a repository', () => {
     cluster = await startCluster(2)
     programs = await startPrograms(cluster)
     await kubectl('create namespace demo')
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await programs.stop()

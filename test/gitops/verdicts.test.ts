@@ -24,7 +24,7 @@ beforeAll(async () => {
   // For `pnpm test:gitops`, which compares the tools themselves.
   mkdirSync('node_modules/.cache/gitops', { recursive: true })
   writeFileSync('node_modules/.cache/gitops/situations.json', JSON.stringify(all))
-}, 120_000)
+})
 
 describe('the situations include every', () => {
   it.each([

@@ -50,7 +50,7 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
       }
     }
 
-    it('changes every update as the decision function does (G11)', { timeout: 120_000 }, async () => {
+    it('changes every update as the decision function does (G11)', async () => {
       const before: Traits = { annotations: undefined, labels: undefined, type: undefined, image: 'agent:1' }
       await cluster.send('POST', sets(), manifest(before, false))
       await fc.assert(
@@ -126,7 +126,7 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
       }),
     )
 
-    it('rejects what the decision function rejects, and warns where it warns', { timeout: 120_000 }, async () => {
+    it('rejects what the decision function rejects, and warns where it warns', async () => {
       await fc.assert(
         fc.asyncProperty(canary, keys, refs, async (drawn, annotations, workloadRef) => {
           const sent = rollout({ annotations }, { workloadRef, strategy: { canary: drawn as never } })

@@ -18,7 +18,7 @@ describe.each([
   { maxUnavailable: '5%', limit: 15 },
   { maxUnavailable: '10%', limit: 30 },
 ])('a release of 300 nodes in three steps with a budget of $maxUnavailable', ({ maxUnavailable, limit }) => {
-  it('costs few requests per node, and hardly more time than the budget requires (W24)', { timeout: 120_000 }, async () => {
+  it('costs few requests per node, and hardly more time than the budget requires (W24)', async () => {
     const log = createRequestLog()
     stage = await setStage({ nodes: NODES, maxUnavailable, steps, annotations: measuredPods, tap: log.tap })
     log.reset()

@@ -63,7 +63,7 @@ describe('nodes that were dead before the release, without a policy', () => {
     for (const node of dead) await drive(stage.clock, stage.simulator.nodes.revive(node))
     await untilReleased(stage, 'v2')
     expectKept(stage)
-  }, 90_000)
+  })
 
   it('hold the release if more than a tenth are dead and use up the limit, and it says so', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '100%' }] })

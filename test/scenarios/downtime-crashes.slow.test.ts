@@ -61,7 +61,7 @@ function expectRemembered(stage: Stage, remembered: Awaited<ReturnType<typeof me
 /** Processes read the clock of the API server to a second, and pods are stamped to a second. */
 const ROUNDED_MS = 1_000
 
-it('the memory of downtime goes a day after its DaemonSet', { timeout: 120_000 }, async () => {
+it('the memory of downtime goes a day after its DaemonSet', async () => {
   const stage = await setDowntimeStage()
   await stage.setImage('v2')
   await untilReleased(stage, 'v2')

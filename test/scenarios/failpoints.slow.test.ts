@@ -35,7 +35,6 @@ const passed = new Map<FailpointMode, Set<string>>(modes.map(([, mode]) => [mode
 describe.each(stories)('%s', (_story, story) => {
   it.each(modes)(
     'keeps every guarantee although a process is %s, before and after every call that it passes (G1 to G4, G6, G7, G9)',
-    { timeout: 120_000 },
     async (_what, mode) => {
       for (const point of await triggerEverywhere(story, mode)) passed.get(mode)?.add(point)
       expect(passed.get(mode)?.size).toBeGreaterThan(10)

@@ -12,7 +12,7 @@ beforeAll(async () => {
   installed = await forAccount(await ownName())
   const probe = { ...helper(), metadata: { name: 'probe' } }
   await vi.waitFor(async () => expect((await create(probe)).status).toBe(422), { timeout: 30_000 })
-}, 120_000)
+})
 afterAll(async () => {
   for (const object of installed.toReversed()) await cluster.send('DELETE', `${pathOf(object)}/${object.metadata.name}`)
   await cluster.end()

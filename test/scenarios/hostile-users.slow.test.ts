@@ -31,13 +31,13 @@ describe('users with few rights', { timeout: 300_000 }, () => {
     for (const name of [victim, tenant])
       await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as never)
     program = await startWholeProgram(cluster.kubeconfig)
-  }, 120_000)
+  })
 
   afterAll(async () => {
     if (program !== undefined) await tidy()
     await program?.stop()
     await cluster?.end()
-  }, 120_000)
+  })
 
   it('of another namespace, who name the DaemonSet as an owner, decide neither what an abort puts back nor what is released (F15)', async () => {
     const mallory = await tenantOf('mallory')

@@ -33,7 +33,7 @@ it('an executor that was frozen before it drained a node evicts nothing there on
   expect(await consumerNames(stage)).toContain('web-2')
   await untilReleased(stage, 'v2')
   expectKept(stage)
-}, 60_000)
+})
 
 it('an executor whose reads of room were slow evicts nothing from a node that another one has updated (G8, G9)', async () => {
   const annotations = {
@@ -60,7 +60,7 @@ it('an executor whose reads of room were slow evicts nothing from a node that an
   }
   await untilReleased(stage, 'v2')
   expectKept(stage)
-}, 60_000)
+})
 
 async function isUpdated(): Promise<boolean> {
   const { spec, metadata } = await readNode(stage, NODE)

@@ -20,7 +20,7 @@ describe('an executor whose watch of DaemonSets is behind', () => {
     await untilCordoned(stage, NODE)
     await expectCordonedFor(100)
     expect(await consumerNames(stage)).toEqual(['web-1'])
-  }, 60_000)
+  })
 
   it('makes no node schedulable whose agent is away (G8)', async () => {
     const annotations = { 'sim.tranche.dev/jitter-ms': '0', 'sim.tranche.dev/start-ms': '120000' }
@@ -30,7 +30,7 @@ describe('an executor whose watch of DaemonSets is behind', () => {
     await untilCordoned(stage, NODE)
     await stage.until('the old pod is gone', async () => !(await nodesOn(stage, 'v1')).includes(NODE), 60_000)
     await expectCordonedFor(90)
-  }, 60_000)
+  })
 
   it('deletes no helper pod that still pulls (G8)', async () => {
     const annotations = { 'sim.tranche.dev/jitter-ms': '0', 'sim.tranche.dev/start-ms': '2000' }
@@ -40,7 +40,7 @@ describe('an executor whose watch of DaemonSets is behind', () => {
     await untilReleased(stage, 'v2-pull110s', 20 * 60_000)
     const added = stage.recording().filter(({ type, kind }) => type === 'ADDED' && kind === 'Pod')
     expect(added.filter(({ o }) => (o as unknown as RecordedPod).name.includes('-pull-'))).toHaveLength(4)
-  }, 60_000)
+  })
 })
 
 async function expectCordonedFor(seconds: number): Promise<void> {

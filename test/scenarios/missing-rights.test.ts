@@ -33,7 +33,6 @@ const elsewhere: readonly string[] = [
 describe('if', () => {
   it.each(cases)(
     '%s, it keeps running, reports that in log and metrics, and recovers once it has the right',
-    { timeout: 30_000 },
     async (name, program, rule) => {
       const lines: string[] = []
       const { faults, refused, grant } = withoutRight(program, rule)

@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 const abort = { metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'a', type: 'abort' }) } } }
 
 describe('a ConfigMap that changes while its release is paused, and is rolled back', () => {
-  it('reaches no node outside a batch where it is pinned', { timeout: 60_000 }, async () => {
+  it('reaches no node outside a batch where it is pinned', async () => {
     stage = await setPinnedStage({ config: '1' })
     await untilPausedAt(stage, 1)
     await stage.approve()

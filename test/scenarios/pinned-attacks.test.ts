@@ -128,7 +128,7 @@ describe('a user who may create ConfigMaps, and delete them', () => {
     expect(lists.filter((list) => !list.includes('PartialObjectMetadataList') || !/limit=50\b/.test(list))).toEqual([])
     await stage.approve()
     await untilContents(stage, ['2', '2', '2', '2', '2'])
-  }, 60_000)
+  })
 })
 
 describe('a stop, while the API server does not answer requests for ConfigMaps', () => {

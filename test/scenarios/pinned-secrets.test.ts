@@ -27,7 +27,7 @@ interface Secret extends KubeObject {
 }
 
 describe('a Secret that changes, where the installation lets its policy pin it', () => {
-  it('is released in batches, comes back with a rollback, and reaches no node in another way', { timeout: 60_000 }, async () => {
+  it('is released in batches, comes back with a rollback, and reaches no node in another way', async () => {
     await atRest('first')
     const fromMs = stage.clock.nowMs()
     await writeSecret('second')

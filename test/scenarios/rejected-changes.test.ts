@@ -34,7 +34,7 @@ describe('a rollback whose template the API server rejects says so, and continue
     await untilNodesOn(stage, 'v2-bad-crash', 2)
     await expectSaid()
     await expectGoesOn()
-  }, 60_000)
+  })
 
   it('after an abort', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 2, steps })
@@ -44,7 +44,7 @@ describe('a rollback whose template the API server rejects says so, and continue
     await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"stop","type":"abort","expectedStep":1}' } } })
     await expectSaid()
     await expectGoesOn()
-  }, 60_000)
+  })
 
   it('and meanwhile acknowledges a pause, and answers actions', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 2, steps })
@@ -60,7 +60,7 @@ describe('a rollback whose template the API server rejects says so, and continue
     expect(status?.observedGeneration).toBe(metadata.generation)
     expect(status?.lastAction).toMatchObject({ id: 'on', result: 'Refused' })
     expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'ChangeRejected' })
-  }, 60_000)
+  })
 })
 
 const never = { expression: 'false', message: 'this is forbidden here' }
@@ -117,7 +117,7 @@ describe('a release says which of its writes the API server rejects, and continu
     await stage.pass(120_000)
     expect((await stage.rollout()).status?.lastAction).toMatchObject({ id: 'stop', result: 'Accepted' })
     expect(JSON.stringify((await stage.daemonSet()).spec.template)).toContain(':v1"')
-  }, 60_000)
+  })
 
   it('deletions of pods, of which only the executors know the answer', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
@@ -133,7 +133,7 @@ describe('a release says which of its writes the API server rejects, and continu
     await removeRule(stage)
     await stage.pass(600_000)
     expect((await stage.rollout()).status).toMatchObject({ phase: 'Healthy' })
-  }, 60_000)
+  })
 })
 
 describe('a stop that does not reach the BatchRelease', () => {
@@ -151,7 +151,7 @@ describe('a stop that does not reach the BatchRelease', () => {
     await removeRule(stage)
     await stage.pass(1_200_000)
     await untilNodesOn(stage, 'v1', 8)
-  }, 60_000)
+  })
 
   it('does not wait for a binding that the API server rejects (G9)', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
@@ -170,5 +170,5 @@ describe('a stop that does not reach the BatchRelease', () => {
       reason: 'ChangeRejected',
       message: expect.stringMatching(/rejects the patch of the DaemonSet that binds it to the Rollout: .*forbidden here/),
     })
-  }, 60_000)
+  })
 })

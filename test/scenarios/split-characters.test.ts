@@ -60,7 +60,7 @@ it('writes nothing at rest while an action is answered whose id is half a charac
   counts.clear()
   await stage.pass(60_000)
   expect(Object.fromEntries(counts)).toEqual({})
-}, 60_000)
+})
 
 const failures = [{ action: 'Pause' }, { action: 'Continue' }, { action: 'Pause', maxFailedNodes: 4 }, { action: 'Rollback' }] as const
 

@@ -24,7 +24,7 @@ it('a controller creates its certificate, publishes its CA, and serves TLS under
   expect(await setImage('v2')).toBe('OnDelete')
 })
 
-it('a controller renews a certificate that expires soon, and answers at every moment meanwhile', { timeout: 120_000 }, async () => {
+it('a controller renews a certificate that expires soon, and answers at every moment meanwhile', async () => {
   const soon = await issueCertificate({ names: ['tranche-webhook.tranche-system.svc'], nowMs: Date.now(), lastsMs: 20 * DAY_MS })
   const data = { 'tls.crt': soon.cert, 'tls.key': soon.key, 'ca.crt': soon.authority }
   const { running, clock, client, setImage, lines, showing } = await setUp(data)
@@ -50,7 +50,7 @@ it('a controller renews a certificate that expires soon, and answers at every mo
   ])
 })
 
-it('a controller reports once that its Secret is missing, and continues when it exists', { timeout: 60_000 }, async () => {
+it('a controller reports once that its Secret is missing, and continues when it exists', async () => {
   const { running, clock, client, lines } = await setUp(null)
   for (let passed = 0; passed < 3; passed++) {
     await until(async () => lines.length === 1)

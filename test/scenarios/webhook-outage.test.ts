@@ -31,7 +31,7 @@ const outages: readonly [string, () => Promise<WebhookAddress>, RegExp][] = [
   ['has no trusted authority yet', async () => ({ ...cluster.webhook, authority: '' }), /unknown authority/],
 ]
 
-describe.each(outages)('while the webhook %s', { timeout: 60_000 }, (_what, webhook, says) => {
+describe.each(outages)('while the webhook %s', (_what, webhook, says) => {
   it('only a change that releases a bound DaemonSet is rejected, with the reason (X21)', async () => {
     await cluster.send('POST', sets(), daemonSet('free', 'agent:1'))
     await cluster.send('POST', sets(), daemonSet('bound', 'agent:1', ofBound))
@@ -52,7 +52,7 @@ describe.each(outages)('while the webhook %s', { timeout: 60_000 }, (_what, webh
   })
 })
 
-it('the webhook is called again as soon as it is back', { timeout: 60_000 }, async () => {
+it('the webhook is called again as soon as it is back', async () => {
   await cluster.askAt(cluster.webhook)
   await cluster.send('POST', sets(), daemonSet('bound', 'agent:1', ofBound))
   // An API server may notice a changed configuration a moment later.

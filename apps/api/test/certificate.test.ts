@@ -22,7 +22,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the REST API with a certificate', { timeout: 60_000 }, () => {
+describe('the REST API with a certificate', () => {
   it('speaks TLS, uses a new certificate for new connections, and keeps the last one if the new one is invalid', async () => {
     const { url, clock, lines, stop } = await start('first')
     try {

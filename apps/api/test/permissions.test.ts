@@ -78,7 +78,7 @@ it('the API needs exactly the permissions of docs/operations/permissions.md', as
   expect(refused).toEqual([])
   expect([...asked].filter((right) => !given.has(right))).toEqual([])
   expect([...given].filter((right) => !asked.has(right) && !reviews.includes(right))).toEqual([])
-}, 120_000)
+})
 
 const USER = 'system:serviceaccount:tranche:tranche-api'
 const key = { namespace: 'demo', name: 'agent' }

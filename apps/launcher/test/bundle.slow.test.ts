@@ -19,10 +19,10 @@ beforeAll(() => {
   run('npm', ['pack', '--silent', './package'], folder)
   const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
   run('npm', ['install', '--offline', '--silent', '--no-audit', '--no-fund', join(folder, archive)], there)
-}, 120_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the command line as one npm package, installed in an empty folder', { timeout: 60_000 }, () => {
+describe('the command line as one npm package, installed in an empty folder', () => {
   it('is built without an error or a warning', () => {
     expect([bundling.status, bundling.stderr]).toEqual([0, ''])
   })
@@ -92,7 +92,7 @@ describe('the command line as one npm package, installed in an empty folder', { 
   })
 })
 
-describe('the installed command line, with a simulated cluster', { timeout: 120_000 }, () => {
+describe('the installed command line, with a simulated cluster', () => {
   const execute = promisify(execFile)
   let cluster: ChildProcess
   let env: Record<string, string>
@@ -106,7 +106,7 @@ describe('the installed command line, with a simulated cluster', { timeout: 120_
     cluster = spawn(process.execPath, [join(bin, 'tranche'), ...args], { stdio: 'ignore', cwd: there })
     await vi.waitUntil(() => existsSync(ready), { timeout: 60_000, interval: 50 })
     await execute('tranche', ['status', 'node-agent', '-n', 'demo', '--timeout', '1m'], { env, cwd: there })
-  }, 120_000)
+  })
   afterAll(async () => {
     const ended = new Promise((resolve) => cluster.on('exit', resolve))
     cluster.kill('SIGINT')

@@ -55,7 +55,7 @@ describe('compiled code', () => {
     mkdirSync(shared)
     execFileSync(process.execPath, [join(bin, 'tranche.mjs'), 'version'], { env: { HOME: join(home, 'none'), TMPDIR: shared } })
     expect(existsSync(join(shared, 'node-compile-cache'))).toBe(false)
-  }, 60_000)
+  })
 })
 
 function cacheOf(env: Readonly<Record<string, string>>, uid = process.getuid!()): string | undefined {

@@ -40,14 +40,14 @@ beforeAll(async () => {
   await grant('tenant', { clusterwide: ['tranche-cli-cluster'], inDemo: ['tranche-cli-viewer'] })
   await grant('blind', { inDemo: ['tranche-cli-viewer'] })
   https = await listen(simulator.front, { port: 0 })
-}, 120_000)
+})
 afterAll(async () => {
   simulator.stop()
   await https.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('tranche dashboard', { timeout: 120_000 }, () => {
+describe('tranche dashboard', () => {
   it('serves the page to the one browser that opens its link, with the rights of the user of the kubeconfig, until Ctrl-C', async () => {
     const running = await start('operator')
     const { origin, cookie } = await logIn(running.link)
@@ -124,7 +124,7 @@ describe('tranche dashboard', { timeout: 120_000 }, () => {
   })
 })
 
-describe('tranche dashboard ends at once with one line', { timeout: 120_000 }, () => {
+describe('tranche dashboard ends at once with one line', () => {
   it('and names -n, if the user may not list all namespaces', async () => {
     const { code, err } = await run(['--kubeconfig', kubeconfigOf('tenant')])
     expect(code).toBe(1)

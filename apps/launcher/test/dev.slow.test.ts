@@ -133,7 +133,7 @@ describe('tranche controller and tranche executor as processes', () => {
     const ended = [...programs, sim].map((program) => new Promise((resolve) => program.on('exit', resolve)))
     for (const program of [...programs, sim]) program.kill('SIGINT')
     await expect(Promise.all(ended)).resolves.toEqual([0, 0, 0])
-  }, 20_000)
+  })
 
   function start(args: readonly string[]): ChildProcess {
     return spawn(process.execPath, ['apps/launcher/bin/tranche.mjs', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })

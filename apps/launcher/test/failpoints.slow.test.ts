@@ -46,7 +46,7 @@ describe('TRANCHE_FAILPOINT', () => {
     expect(err).toContain(hint)
   })
 
-  it('ends an executor as SIGKILL does, and another executor completes the release (G1 to G4, G6, G7)', { timeout: 90_000 }, async () => {
+  it('ends an executor as SIGKILL does, and another executor completes the release (G1 to G4, G6, G7)', async () => {
     const [readyFile, record] = [join(folder, 'ready.json'), join(folder, 'writes.ndjson')]
     const sim = start(`sim --demo --exit -o json --nodes 5 --speed 20 --ready-file ${readyFile} --record ${record}`)
     const result = text(sim.stdout!)

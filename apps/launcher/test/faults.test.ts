@@ -82,7 +82,7 @@ describe('tranche sim as a process', () => {
   let child: ChildProcess
   afterEach(() => child.kill('SIGKILL'))
 
-  it('accepts faults on a separate port with a separate token; the commands of the page work', { timeout: 60_000 }, async () => {
+  it('accepts faults on a separate port with a separate token; the commands of the page work', async () => {
     const readyFile = join(folder, 'ready.json')
     child = spawn(process.execPath, ['apps/launcher/bin/tranche.mjs', 'sim', '--nodes', '10', '--ready-file', readyFile], {
       stdio: 'ignore',

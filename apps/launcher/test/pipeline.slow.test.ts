@@ -27,7 +27,7 @@ let cluster: ChildProcess
 
 const isMissing = !kubectlForTests()
 
-describe.skipIf(isMissing)('the pipelines of examples/ci, in a separate checkout', { timeout: 120_000 }, () => {
+describe.skipIf(isMissing)('the pipelines of examples/ci, in a separate checkout', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
     const [ready, kubeconfig, bin] = ['ready.json', 'kubeconfig', 'bin'].map((name) => join(folder, name)) as [string, string, string]
@@ -41,7 +41,7 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a separate checkout
     env = { PATH: [bin, process.env['PATH']].join(delimiter), HOME: folder, KUBECONFIG: kubeconfig }
     await vi.waitUntil(() => existsSync(ready), { timeout: 60_000, interval: 50 })
     execFileSync('kubectl', ['create', 'namespace', 'demo'], { env, stdio: 'ignore' })
-  }, 90_000)
+  })
 
   afterAll(async () => {
     const ended = new Promise((done) => cluster.on('exit', done))

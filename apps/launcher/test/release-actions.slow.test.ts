@@ -35,7 +35,7 @@ beforeAll(async () => {
   await vi.waitUntil(() => existsSync(ready), { timeout: 60_000, interval: 50 })
   sockets = createUndiciExchange(await loadKubeConfig({ clock: systemClock, path: kubeconfig, env: {} }))
   client = createKubeClient({ exchange: sockets.exchange, clock: systemClock, log: silentLogger, userAgent: 'kubectl/v1.36.2' })
-}, 90_000)
+})
 
 afterAll(async () => {
   await sockets.close()
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('a release controlled from the command line', { timeout: 120_000 }, () => {
+describe('a release controlled from the command line', () => {
   it('is done before a new version is applied', async () => {
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 0 })
     const list = await tranche('list -o json')

@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('a signal', { timeout: 120_000 }, () => {
+describe('a signal', () => {
   it.each([
     { title: 'status while it looks for the Rollout', line: 'status daemonset/agent', name: 'SIGINT' },
     { title: 'status while it waits', line: 'status agent', name: 'SIGTERM' },

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await kruise.create(resourcePaths.daemonSets, daemonSet)
   await kruise.create(resourcePaths.rollouts, rollout)
   await vi.waitUntil(async () => (await status())?.phase === 'Healthy', { timeout: 60_000, interval: 50 })
-}, 90_000)
+})
 
 afterAll(async () => {
   await sockets?.close()
@@ -51,7 +51,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('a whole release, and the record of who did what', { timeout: 120_000 }, () => {
+describe('a whole release, and the record of who did what', () => {
   it('by the command line alone: started, paused, approved and completed', async () => {
     await tranche('restart agent --reason certificates --wait')
     expect(await tranche('status agent --timeout 1m')).toMatchObject({ code: 3 })

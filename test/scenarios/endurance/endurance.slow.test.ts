@@ -12,7 +12,7 @@ const hourly = { nodes: 4, everyMs: 3_600_000, sampleEvery: 1 }
 const alike: EnduranceOptions = { ...hourly, releases: 3, isBad: () => false }
 
 describe('releases one after the other, with faults', () => {
-  it('leave no timer, stream, handle, lease, event or object behind, and grow no status', { timeout: 60_000 }, async () => {
+  it('leave no timer, stream, handle, lease, event or object behind, and grow no status', async () => {
     const samples = await playEndurance({
       ...hourly,
       releases: 20,
@@ -27,7 +27,7 @@ describe('releases one after the other, with faults', () => {
     ['a Lease per release', { afterRelease: createLease }, /^leases.coordination.k8s.io grew from 1 to 3 in 2 releases$/],
     ['an object per release', { afterRelease: createConfigMap }, /^configmaps grew from 1 to 3 in 2 releases$/],
     ['a status that grows', { afterRelease: growStatus }, /^bytes of the Rollout grew from \d+ to \d+ in 2 releases$/],
-  ] as const)('that leave %s are found', { timeout: 60_000 }, async (_what, planted, expected) => {
+  ] as const)('that leave %s are found', async (_what, planted, expected) => {
     const found = findLeaks(await playEndurance({ ...alike, ...planted }), 1)
     expect(found).toContainEqual(expect.stringMatching(expected))
   })

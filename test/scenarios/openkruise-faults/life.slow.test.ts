@@ -61,7 +61,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
   })
 })
 
-it('a release ends although the controller is killed after each single write (X22, G7)', { timeout: 60_000 }, async () => {
+it('a release ends although the controller is killed after each single write (X22, G7)', async () => {
   let number = 1
   let isMortal = false
   stage = await setStage({

@@ -26,7 +26,7 @@ const rounds = fc.array(
 )
 
 describe('while the clock alone changes nothing, a controller', () => {
-  it('that waits in a story does nothing before the time that it names (G6)', { timeout: 120_000 }, () => {
+  it('that waits in a story does nothing before the time that it names (G6)', () => {
     fc.assert(
       fc.property(rounds, policies, fc.constantFrom(0, 0, 5, 60), later, (story, policy, minReadySeconds, share) => {
         const fake = new FakeCluster({

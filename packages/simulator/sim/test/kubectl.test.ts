@@ -30,7 +30,7 @@ beforeAll(async () => {
   )
   await addPod('web', 'node-001')
   await running(4)
-}, 30_000)
+})
 
 afterAll(async () => {
   sim.stop()
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-describe.skipIf(!hasKubectl)('kubectl', { timeout: 30_000 }, () => {
+describe.skipIf(!hasKubectl)('kubectl', () => {
   it('drains a node except for DaemonSet pods', async () => {
     const { stdout, stderr } = await kubectl('drain', 'node-001', '--ignore-daemonsets', '--force')
     // kubectl names them in no order.

@@ -19,7 +19,7 @@ import { answered, type CheckAnswer, type Standing } from './answered-pass.ts'
 import { generatedPasses, type RuledCluster, toView } from './generated-pass.ts'
 import { NOW_MS, planText } from './pass-notation.ts'
 
-it('a pass that waits names the first time at which the clock alone changes its plan (G6)', { timeout: 120_000 }, () => {
+it('a pass that waits names the first time at which the clock alone changes its plan (G6)', () => {
   fc.assert(
     fc.property(restingViews(), fc.array(fc.nat(400_000), { minLength: 8, maxLength: 8 }), ({ view, plan }, later) => {
       for (const laterMs of [...TIMES_MS, ...later]) {
