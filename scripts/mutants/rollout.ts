@@ -4,6 +4,7 @@ const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
 const readStatusActions = 'packages/core/planner/src/rollout/actions/read-status-actions.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const keptHolds = 'packages/core/planner/src/rollout/actions/kept-holds.ts'
+const recordedFailure = 'packages/core/planner/src/rollout/actions/recorded-failure.ts'
 const statusOfEnded = 'packages/core/planner/src/rollout/states/status-of-ended.ts'
 const heldRevisions = 'packages/core/planner/src/rollout/held/held-revisions.ts'
 const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
@@ -20,6 +21,7 @@ const heldRevisionsTests = 'packages/core/planner/test/rollout/held-revisions.te
 const heldRevisionsProperties = 'packages/core/planner/test/rollout/held-revisions.property.test.ts'
 const leftBehindTests = 'packages/core/planner/test/rollout/left-behind.test.ts'
 const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.slow.test.ts'
+const recordedFailureTests = 'packages/core/planner/test/rollout/recorded-failure.test.ts'
 const failedStateTests = 'packages/core/planner/test/rollout/failed-state.test.ts'
 const reapplyTests = 'packages/core/planner/test/rollout/reapply.test.ts'
 const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.test.ts'
@@ -509,6 +511,38 @@ export const mutantsOfRollout: readonly Mutant[] = [
     replace:
       'Math.max(1, steps.findLastIndex((_, at) => stepReach(view, at + 1).nodes.filter((node) => updatedPod(node, revision) !== undefined).length >= stepReach(view, at + 1).size) + 1)',
     tests: ['test/scenarios/change-of-mind.slow.test.ts'],
+  },
+  {
+    rule: 'G9',
+    fault: 'a verdict is forgotten with two statuses that other definitions have pruned',
+    file: keptHolds,
+    find: '...(failure !== undefined && { failure })',
+    replace: '',
+    tests: [outdatedDefinitionsTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'a verdict is written into the status before the annotation that keeps it',
+    file: recordedFailure,
+    find: 'return text !== null && rollout.metadata.annotations?.[FAILURE_ANNOTATION] !== text',
+    replace: 'return text === rollout.metadata.uid',
+    tests: [recordedFailureTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'the annotation of a verdict on another revision stops a version',
+    file: recordedFailure,
+    find: ' || revision !== status?.canaryStatus?.canaryRevision) return undefined',
+    replace: ') return undefined',
+    tests: [recordedFailureTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'a verdict of a release is not recognized after another generation of its DaemonSet',
+    file: keptHolds,
+    find: ' ?? generationIn(failure?.release)',
+    replace: '',
+    tests: [recordedFailureTests],
   },
   {
     rule: 'G12',

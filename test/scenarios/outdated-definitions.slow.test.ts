@@ -220,6 +220,37 @@ it('a failed version stays stopped after an approval has pruned the status of it
   expect(deletions(stage)).toBe(before)
 })
 
+it('a failed version stays stopped after other clients have pruned the statuses of its Rollout and its BatchRelease (G9)', async () => {
+  const annotations = { 'sim.tranche.dev/heal-ms': '60000' }
+  stage = await setStage({
+    nodes: 10,
+    annotations,
+    steps: [{ replicas: '20%', pause: { duration: 30 } }, { replicas: '100%' }],
+    policy: { failure: { progressDeadlineSeconds: 20 } },
+  })
+  await stage.setImage('v2-bad-heals')
+  await stage.until('the release has failed', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+  // Another generation that starts no release.
+  await stage.patchDaemonSet({ spec: { minReadySeconds: 1 } })
+  await stage.pass(120_000)
+  const before = deletions(stage)
+  await define(stage, 'theirs')
+  await stage.pass(3_000)
+  const body = { status: { message: 'written under the definitions of OpenKruise' } }
+  const options = { subresource: 'status' }
+  const rollout = await stage.client.patch<Rollout>(resourcePaths.rollouts, stageKey, { type: 'merge', body }, options)
+  const release = await stage.client.patch<BatchRelease>(resourcePaths.batchReleases, stageKey, { type: 'merge', body }, options)
+  expect([rollout.status?.failure, release.status?.failure]).toEqual([undefined, undefined])
+  await stage.pass(3_000)
+  await define(stage, 'ours')
+  await stage.pass(120_000)
+  expect(deletions(stage)).toBe(before)
+  expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'ReleaseFailed' })
+  await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"retry-1","type":"retry"}' } } })
+  await stage.until('it continues', () => deletions(stage) > before)
+  expectKept(stage)
+})
+
 it('a standby controller does not mistake objects pruned by temporary definitions for the stored ones (G7, F11)', async () => {
   await releaseAndAbort(['controller-1', 'controller-2'])
   const { heldRevisions, answeredActions, lastAction } = (await stage.rollout()).status!

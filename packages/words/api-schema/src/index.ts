@@ -72,6 +72,7 @@ export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export {
   type FailedNode,
   type Failure,
+  failureSchema,
   type Leaked,
   FORMER_REVISIONS_MAX,
   type RolloutCondition,

@@ -10,6 +10,7 @@ export {
   DRAIN_REASON,
   fieldManagers,
   ALLOW_DELETE_ANNOTATION,
+  FAILURE_ANNOTATION,
   HELD_REVISIONS_ANNOTATION,
   HOOK_LABEL,
   hookAnnotations,

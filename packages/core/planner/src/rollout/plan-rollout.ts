@@ -1,5 +1,20 @@
-import { type BatchRelease, type BatchReleaseSpec, type CanaryStatus, type HeldBy, type Rollout, sizeLimits } from '@tranche/api-schema'
-import { HELD_REVISIONS_ANNOTATION, ROLLOUT_FINALIZER, ROLLOUT_HASH_ANNOTATION, clipText, valueIn } from '@tranche/kube-types'
+import {
+  type BatchRelease,
+  type BatchReleaseSpec,
+  type CanaryStatus,
+  type HeldBy,
+  type Rollout,
+  type RolloutStatus,
+  sizeLimits,
+} from '@tranche/api-schema'
+import {
+  FAILURE_ANNOTATION,
+  HELD_REVISIONS_ANNOTATION,
+  ROLLOUT_FINALIZER,
+  ROLLOUT_HASH_ANNOTATION,
+  clipText,
+  valueIn,
+} from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release/release-spec.ts'
 import { isHoldForFailure } from './release/lost-failure.ts'
@@ -9,6 +24,7 @@ import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
 import type { NextStatus, Obstacle } from './view/rollout-state.ts'
 import { holdsText, mustKeepFirst, withMemory } from './actions/kept-holds.ts'
+import { mustRecordFirst, recordedFailureText } from './actions/recorded-failure.ts'
 import { isForeign, summarizeBatchRelease } from './release/batch-release-summary.ts'
 import { strategyRestored } from './states/rollout-conditions.ts'
 import { statusOfEnded } from './states/status-of-ended.ts'
@@ -266,10 +282,19 @@ export function isBehindRelease({ release, rollout, isNewest }: Pick<RolloutView
 
 function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
   const { status, warning } = next
-  if (mustKeepFirst(view.rollout, status))
-    return { kind: 'setAnnotations', annotations: { [HELD_REVISIONS_ANNOTATION]: holdsText(status) } }
+  const first = planRecords(view.rollout, status)
+  if (first !== null) return first
   if (mayWriteStatus(view, status)) return { kind: 'writeStatus', status, warning }
   return planAnnotations(view.rollout) ?? wait(status.message ?? '', next.recheckAfterMs)
+}
+
+/** Records of what must not be lost with a status, written before it. */
+function planRecords(rollout: Rollout, next: RolloutStatus): RolloutPlan | null {
+  const annotations = {
+    ...(mustKeepFirst(rollout, next) && { [HELD_REVISIONS_ANNOTATION]: holdsText(next) }),
+    ...(mustRecordFirst(rollout, next) && { [FAILURE_ANNOTATION]: recordedFailureText(next) }),
+  }
+  return Object.keys(annotations).length === 0 ? null : { kind: 'setAnnotations', annotations }
 }
 
 /** Annotations for readers, and data no longer needed; everything else comes first. */
@@ -279,6 +304,7 @@ function planAnnotations(rollout: Rollout): RolloutPlan | null {
   const wanted = {
     ...(hash !== null && { [ROLLOUT_HASH_ANNOTATION]: hash }),
     [HELD_REVISIONS_ANNOTATION]: holdsText(rollout.status ?? {}),
+    [FAILURE_ANNOTATION]: recordedFailureText(rollout.status ?? {}),
   }
   const changed = Object.entries(wanted).filter(([key, value]) => (valueIn(annotations, key) ?? null) !== value)
   return changed.length === 0 ? null : { kind: 'setAnnotations', annotations: Object.fromEntries(changed) }

@@ -28,7 +28,7 @@ describe('a release whose new version is bad', () => {
     fake.latch()
     const release = fake.release!
     fake.release = { ...release, status: { ...release.status, flight: { ...release.status!.flight!, state: 'voiding' } } }
-    fake.passRollout()
+    passRollout(fake)
     expect([stalled(fake), fake.rollout?.status?.message]).toEqual([
       undefined,
       `revision hash-v2 failed: ${SEEN}; waiting until no deletion can be accepted any more`,
@@ -146,7 +146,7 @@ describe('a release whose new version is bad', () => {
     fake.latch()
     const release = fake.release!
     fake.release = { ...release, status: { ...release.status, flight: { ...release.status!.flight!, state: 'voiding' } } }
-    fake.passRollout()
+    passRollout(fake)
     fake.pause(true)
     fake.passRollout()
     fake.release = release
