@@ -104,8 +104,8 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G6',
     fault: 'nothing wakes a release that a changed strategy stops when its last pod becomes available',
     file: 'packages/core/planner/src/release/next-recheck.ts',
-    find: "(release.status?.flight?.revision ?? '')",
-    replace: "'none'",
+    find: 'const minReadyMs = (daemonSet',
+    replace: "if (wanted.kind !== 'allow') return null\n  const minReadyMs = (daemonSet",
     tests: ['packages/core/planner/test/release/plan-batch-release.test.ts'],
   },
   {

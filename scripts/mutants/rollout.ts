@@ -516,7 +516,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G9',
     fault: 'a verdict is forgotten with two statuses that other definitions have pruned',
     file: keptHolds,
-    find: '...(failure !== undefined && { failure })',
+    find: '...(failure !== undefined && { failure }),',
     replace: '',
     tests: [outdatedDefinitionsTests],
   },

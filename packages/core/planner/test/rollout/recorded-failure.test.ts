@@ -56,8 +56,8 @@ describe('the annotation that keeps a failure', () => {
   })
 
   it.each<[string, (record: Record<string, unknown>) => string]>([
-    ['another revision', (record) => JSON.stringify({ ...record, release: String(record['release']).replace('hash-v2', 'hash-v1') })],
-    ['another Rollout', (record) => JSON.stringify({ ...record, release: `other-uid/hash-v2/2` })],
+    ['another revision', (record) => JSON.stringify({ ...record, release: `${String(record['release']).split('/')[0]}/hash-v1/99` })],
+    ['another Rollout', (record) => JSON.stringify({ ...record, release: 'other-uid/hash-v2/99' })],
     ['a retry of unlimited length', (record) => JSON.stringify({ ...record, retry: 'r'.repeat(257) })],
     ['no release', () => JSON.stringify({ reason: 'NodesFailed' })],
     ['no JSON', () => '{'],
@@ -66,7 +66,8 @@ describe('the annotation that keeps a failure', () => {
     const fake = failed()
     const text = textOf(JSON.parse(recordIn(fake)!) as Record<string, unknown>)
     prune(fake, text)
-    expect(fake.rollout?.status?.failure).toBeUndefined()
+    const { failure, releaseGeneration } = fake.rollout!.status!
+    expect([failure, releaseGeneration]).toEqual([undefined, 3])
     fake.nowMs += 600_000
     settle(fake)
     expect(fake.rollout?.status?.currentStepIndex).toBe(2)
