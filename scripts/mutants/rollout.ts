@@ -4,7 +4,7 @@ const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
 const readStatusActions = 'packages/core/planner/src/rollout/actions/read-status-actions.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const keptHolds = 'packages/core/planner/src/rollout/actions/kept-holds.ts'
-const recordedFailure = 'packages/core/planner/src/rollout/actions/recorded-failure.ts'
+const failureAnnotation = 'packages/core/planner/src/rollout/actions/failure-annotation.ts'
 const statusOfEnded = 'packages/core/planner/src/rollout/states/status-of-ended.ts'
 const heldRevisions = 'packages/core/planner/src/rollout/held/held-revisions.ts'
 const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
@@ -21,7 +21,7 @@ const heldRevisionsTests = 'packages/core/planner/test/rollout/held-revisions.te
 const heldRevisionsProperties = 'packages/core/planner/test/rollout/held-revisions.property.test.ts'
 const leftBehindTests = 'packages/core/planner/test/rollout/left-behind.test.ts'
 const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.slow.test.ts'
-const recordedFailureTests = 'packages/core/planner/test/rollout/recorded-failure.test.ts'
+const failureAnnotationTests = 'packages/core/planner/test/rollout/failure-annotation.test.ts'
 const failedStateTests = 'packages/core/planner/test/rollout/failed-state.test.ts'
 const reapplyTests = 'packages/core/planner/test/rollout/reapply.test.ts'
 const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.test.ts'
@@ -518,31 +518,55 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: keptHolds,
     find: '...(failure !== undefined && { failure }),',
     replace: '',
-    tests: [outdatedDefinitionsTests],
+    tests: [failureAnnotationTests],
   },
   {
     rule: 'G9',
     fault: 'a verdict is written into the status before the annotation that keeps it',
-    file: recordedFailure,
+    file: failureAnnotation,
     find: 'return text !== null && rollout.metadata.annotations?.[FAILURE_ANNOTATION] !== text',
     replace: 'return text === rollout.metadata.uid',
-    tests: [recordedFailureTests],
+    tests: [failureAnnotationTests],
   },
   {
     rule: 'G9',
     fault: 'the annotation of a verdict on another revision stops a version',
-    file: recordedFailure,
+    file: failureAnnotation,
     find: ' || revision !== status?.canaryStatus?.canaryRevision) return undefined',
     replace: ') return undefined',
-    tests: [recordedFailureTests],
+    tests: [failureAnnotationTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'a verdict after a retry counts as lifted once other definitions have pruned the status',
+    file: keptHolds,
+    find: 'generation === undefined ? failure?.retry : release?.spec.tranche?.retry',
+    replace: 'generation === undefined ? undefined : release?.spec.tranche?.retry',
+    tests: [failureAnnotationTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'a verdict on nodes left is forgotten with two statuses that other definitions have pruned',
+    file: releaseSpec,
+    find: '...(canaryStatus && holdForFailure(view, canaryStatus)),',
+    replace: '',
+    tests: [failureAnnotationTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'the annotation of a verdict counts beside a status that names its release',
+    file: failureAnnotation,
+    find: 'status?.releaseGeneration !== undefined || status?.failure !== undefined',
+    replace: 'status?.failure !== undefined',
+    tests: [failureAnnotationTests],
   },
   {
     rule: 'G9',
     fault: 'a verdict of a release is not recognized after another generation of its DaemonSet',
     file: keptHolds,
-    find: ' ?? generationIn(failure?.release)',
+    find: ' ?? generationOfReleaseId(failure?.release)',
     replace: '',
-    tests: [recordedFailureTests],
+    tests: [failureAnnotationTests],
   },
   {
     rule: 'G12',

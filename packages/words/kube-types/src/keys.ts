@@ -109,7 +109,7 @@ export const FORMER_OBSERVED_CHANGES_ANNOTATION = 'tranche.dev/seen-actions'
 /** Annotation on a Rollout: copy of `status.heldRevisions`, in case the status is lost (JSON). */
 export const HELD_REVISIONS_ANNOTATION = 'tranche.dev/held-revisions'
 
-/** Annotation on a Rollout: what `status.failure` says of a failure that stops the release, in case the status is lost (JSON). */
+/** Annotation on a Rollout: what decides whether `status.failure` still stops the release, in case the status loses it (JSON). */
 export const FAILURE_ANNOTATION = 'tranche.dev/failure'
 
 /** Annotation on a Rollout: hash of the steps. Readers compare it with `canaryStatus.rolloutHash`. */

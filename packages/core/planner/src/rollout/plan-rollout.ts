@@ -24,7 +24,7 @@ import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
 import type { NextStatus, Obstacle } from './view/rollout-state.ts'
 import { holdsText, mustKeepFirst, withMemory } from './actions/kept-holds.ts'
-import { mustRecordFirst, recordedFailureText } from './actions/recorded-failure.ts'
+import { failureCopyText, mustKeepFailureFirst } from './actions/failure-annotation.ts'
 import { isForeign, summarizeBatchRelease } from './release/batch-release-summary.ts'
 import { strategyRestored } from './states/rollout-conditions.ts'
 import { statusOfEnded } from './states/status-of-ended.ts'
@@ -282,17 +282,17 @@ export function isBehindRelease({ release, rollout, isNewest }: Pick<RolloutView
 
 function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
   const { status, warning } = next
-  const first = planRecords(view.rollout, status)
+  const first = planCopies(view.rollout, status)
   if (first !== null) return first
   if (mayWriteStatus(view, status)) return { kind: 'writeStatus', status, warning }
   return planAnnotations(view.rollout) ?? wait(status.message ?? '', next.recheckAfterMs)
 }
 
-/** Records of what must not be lost with a status, written before it. */
-function planRecords(rollout: Rollout, next: RolloutStatus): RolloutPlan | null {
+/** Copies of what must not be lost with a status, written before it. */
+function planCopies(rollout: Rollout, next: RolloutStatus): RolloutPlan | null {
   const annotations = {
     ...(mustKeepFirst(rollout, next) && { [HELD_REVISIONS_ANNOTATION]: holdsText(next) }),
-    ...(mustRecordFirst(rollout, next) && { [FAILURE_ANNOTATION]: recordedFailureText(next) }),
+    ...(mustKeepFailureFirst(rollout, next) && { [FAILURE_ANNOTATION]: failureCopyText(next) }),
   }
   return Object.keys(annotations).length === 0 ? null : { kind: 'setAnnotations', annotations }
 }
@@ -304,7 +304,7 @@ function planAnnotations(rollout: Rollout): RolloutPlan | null {
   const wanted = {
     ...(hash !== null && { [ROLLOUT_HASH_ANNOTATION]: hash }),
     [HELD_REVISIONS_ANNOTATION]: holdsText(rollout.status ?? {}),
-    [FAILURE_ANNOTATION]: recordedFailureText(rollout.status ?? {}),
+    [FAILURE_ANNOTATION]: failureCopyText(rollout.status ?? {}),
   }
   const changed = Object.entries(wanted).filter(([key, value]) => (valueIn(annotations, key) ?? null) !== value)
   return changed.length === 0 ? null : { kind: 'setAnnotations', annotations: Object.fromEntries(changed) }

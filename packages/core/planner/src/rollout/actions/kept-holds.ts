@@ -1,16 +1,16 @@
 import { HELD_REVISIONS_MAX, type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
-import { HELD_REVISIONS_ANNOTATION } from '@tranche/kube-types'
+import { HELD_REVISIONS_ANNOTATION, parseTime, timeText } from '@tranche/kube-types'
 import { hasLostAnswers } from './answer-action.ts'
-import { partsOfReleaseId } from '../release/release-id.ts'
+import { generationOfReleaseId, partsOfReleaseId } from '../release/release-id.ts'
 import { jsonOrUndefined } from './json-or-undefined.ts'
-import { recordedFailure } from './recorded-failure.ts'
+import { failureInAnnotation } from './failure-annotation.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * The view with data kept elsewhere, where the status has lost it. A write of the Rollout under other
  * CustomResourceDefinitions drops our fields, and a backup may be restored without a status. Annotations keep blocked
- * revisions (G12), and the failure that stops a version (G9). The BatchRelease says which release runs, and so whose failure counts; where
- * it has lost that, too, the failure says it. A status that has its fields is used alone.
+ * revisions (G12), and the failure that stops a version (G9). The BatchRelease says which release runs, and so whose failure counts, and which
+ * retry was accepted; where it has lost that, too, the failure says it. A status that has its fields is used alone.
  *
  * @param endedIn returns the status of a release that has ended, and that keeps its BatchRelease for nodes left
  */
@@ -18,18 +18,29 @@ export function withMemory(view: RolloutView, endedIn: (view: RolloutView) => Ro
   const { rollout } = view
   const { status } = rollout
   if (status !== undefined && !hasLostAnswers(rollout)) return view
-  const heldRevisions = keptHolds(rollout)
-  const failure = recordedFailure(rollout)
-  const releaseGeneration = generationOfRelease(view) ?? generationIn(failure?.release)
+  const kept = keptStatus(view)
   const ended = endedIn(view)
-  if (heldRevisions.length === 0 && releaseGeneration === undefined && ended === undefined) return view
+  if (Object.keys(kept).length === 0 && ended === undefined) return view
   const begun = ended ?? { phase: 'Initial', currentStepIndex: 0, currentStepState: '' }
-  const kept = {
+  return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
+}
+
+type KeptStatus = Pick<RolloutStatus, 'heldRevisions' | 'releaseGeneration' | 'failure' | 'acceptedActions'>
+
+function keptStatus(view: RolloutView): KeptStatus {
+  const { rollout, release } = view
+  const heldRevisions = keptHolds(rollout)
+  const failure = failureInAnnotation(view)
+  const generation = generationOfRelease(view)
+  const releaseGeneration = generation ?? generationOfReleaseId(failure?.release)
+  // Without it, the failure would count as one that a retry has lifted since.
+  const retry = generation === undefined ? failure?.retry : release?.spec.tranche?.retry
+  return {
     ...(heldRevisions.length > 0 && { heldRevisions }),
     ...(releaseGeneration !== undefined && { releaseGeneration }),
     ...(failure !== undefined && { failure }),
+    ...(retry !== undefined && rollout.status?.acceptedActions === undefined && { acceptedActions: { retry } }),
   }
-  return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
 }
 
 /** Generation of the release that the BatchRelease was made for; undefined where the status describes another one. */
@@ -37,12 +48,7 @@ export function generationOfRelease({ rollout, release }: Pick<RolloutView, 'rol
   const id = release?.spec.tranche?.release
   const { uid, revision } = partsOfReleaseId(id)
   const isSame = rollout.status === undefined || revision === rollout.status.canaryStatus?.canaryRevision
-  return uid === rollout.metadata.uid && isSame ? generationIn(id) : undefined
-}
-
-function generationIn(id: string | undefined): number | undefined {
-  const { generation } = partsOfReleaseId(id)
-  return /^\d{1,15}$/.test(generation) ? Number(generation) : undefined
+  return uid === rollout.metadata.uid && isSame ? generationOfReleaseId(id) : undefined
 }
 
 type Holds = Pick<RolloutStatus, 'heldRevisions'>
@@ -60,8 +66,16 @@ export function holdsText({ heldRevisions = [] }: Holds): string | null {
   return JSON.stringify(heldRevisions.map(({ digest, revision, reason, at }) => ({ digest, revision, reason, at })))
 }
 
+const copiesSchema = heldRevisionSchema.pick({ digest: true, revision: true, reason: true, at: true }).array()
+
 /** A user who may annotate the Rollout may write anything here: a list of other things is ignored, and so are excess entries. */
 function keptHolds({ metadata }: Rollout): readonly HeldRevision[] {
-  const list = heldRevisionSchema.array().safeParse(jsonOrUndefined(metadata.annotations?.[HELD_REVISIONS_ANNOTATION]))
-  return list.success ? list.data.slice(-HELD_REVISIONS_MAX) : []
+  const list = copiesSchema.safeParse(jsonOrUndefined(metadata.annotations?.[HELD_REVISIONS_ANNOTATION]))
+  return list.success ? list.data.slice(-HELD_REVISIONS_MAX).map(withValidTime) : []
+}
+
+/** API servers reject a status with some texts that JavaScript reads as a time, such as the 30th of February. */
+function withValidTime({ at, ...hold }: HeldRevision): HeldRevision {
+  const atMs = parseTime(at)
+  return atMs === null ? hold : { ...hold, at: timeText(atMs) }
 }

@@ -11,3 +11,14 @@ export function partsOfReleaseId(id = ''): Readonly<Record<'uid' | 'revision' | 
   const [uid = '', revision = '', generation = ''] = id.split('/')
   return { uid, revision, generation }
 }
+
+/** @returns generation of the DaemonSet in a {@link releaseId} that anyone may have written; undefined without one */
+export function generationOfReleaseId(id: string | undefined): number | undefined {
+  const { generation } = partsOfReleaseId(id)
+  return /^\d{1,15}$/.test(generation) ? Number(generation) : undefined
+}
+
+/** Whether a text that anyone may have written is a {@link releaseId}, with or without the end `/left` of a failure. */
+export function isReleaseId(text: string | undefined): boolean {
+  return text !== undefined && /^[^/]{1,63}\/[^/]{1,63}\/\d{1,15}(\/left)?$/.test(text)
+}

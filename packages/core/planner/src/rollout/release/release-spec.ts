@@ -65,7 +65,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
  * Spec of the BatchRelease while a finished release keeps it for nodes left behind. It is paused with the Rollout and follows
  * the present policy, but keeps the steps it started with, whose sizes it has. A hold from an obstacle no longer applies. It
  * finishes, whatever batch it names: a controller that was frozen while the release ended may have recreated it in its
- * initial form (G8).
+ * initial form (G8). Where other definitions have pruned it, it gets back what names the release, and a hold for its failure (G9).
  */
 export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): BatchReleaseSpec {
   const { rollout } = view
@@ -75,7 +75,10 @@ export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): Batc
   const nodes = withStepsOf(spec.tranche?.nodes, terms.nodes)
   const paused = rollout.spec.strategy.paused === true
   const { batchPartition: _reached, ...plan } = spec.releasePlan
+  const { canaryStatus } = rollout.status ?? {}
   const now = {
+    ...(said.release === undefined && canaryStatus && { release: releaseId(rollout), canaryRevision: canaryStatus.canaryRevision }),
+    ...(canaryStatus && holdForFailure(view, canaryStatus)),
     nodes,
     paused,
     rolloutGeneration: rollout.metadata.generation ?? 0,
