@@ -1,5 +1,5 @@
 import type { BatchRelease, RolloutStatus } from '@tranche/api-schema'
-import { FAILURE_ANNOTATION } from '@tranche/kube-types'
+import { FAILURE_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
@@ -68,9 +68,18 @@ describe('the annotation that keeps a failure', () => {
     expect(fake.rollout?.status).toMatchObject({ failure: { retry: 'r' }, acceptedActions: { retry: 'r' } })
   })
 
+  it('keeps a version stopped that failed in a pause, when the pause ends after the loss (G9)', () => {
+    const fake = failed(undefined, {}, (its) => its.pause(true))
+    pruneRollout(fake)
+    fake.pause(false)
+    settle(fake)
+    expectStopped(fake)
+  })
+
   it('keeps the nodes that a release left on their pods where both statuses have lost a failure there (G9)', () => {
     const fake = failedOnNodeLeft()
     prune(fake)
+    expect(fake.release?.spec.tranche?.left).toEqual({ nodes: ['node-4'] })
     fake.nodes.set('node-3', { ready: true, bad: false })
     fake.nodes.set('node-4', { ready: true, bad: false })
     settle(fake)
@@ -88,6 +97,31 @@ describe('the annotation that keeps a failure', () => {
     settle(fake)
     expect(fake.rollout?.status?.failure).toMatchObject({ nodes: ['node-0'] })
     expectStopped(fake)
+  })
+
+  it('is not needed by a rollback: one that walks its steps pauses where it did, after the loss (G3)', () => {
+    const fake = new FakeCluster({
+      steps: [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '80%', pause: {} }, { replicas: '100%' }],
+    })
+    fake.rollout = {
+      ...fake.rollout!,
+      metadata: { ...fake.rollout!.metadata, annotations: { [rolloutAnnotations.rollbackInBatch]: 'true' } },
+    }
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    fake.setCanaryStatus({ currentStepState: 'StepReady' })
+    settle(fake)
+    fake.act({ id: 'back', type: 'abort' })
+    settle(fake)
+    const before = fake.rollout!.status!
+    expect(before).toMatchObject({ rollbackFrom: 'hash-v2', currentStepState: 'StepPaused' })
+    prune(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      rollbackFrom: 'hash-v2',
+      currentStepIndex: before.currentStepIndex,
+      currentStepState: 'StepPaused',
+    })
   })
 
   it('ends in no endless writes where the failure stops nothing any more by the present policy (G6)', () => {
@@ -159,10 +193,16 @@ function expectStopped(fake: FakeCluster): void {
 }
 
 /** Version v2 failed on its first node. */
-function failed(look: (fake: FakeCluster) => void = () => {}, change: Parameters<FakeCluster['latch']>[0] = {}): FakeCluster {
+function failed(
+  look: (fake: FakeCluster) => void = () => {},
+  change: Parameters<FakeCluster['latch']>[0] = {},
+  before: (fake: FakeCluster) => void = () => {},
+): FakeCluster {
   const fake = new FakeCluster({ steps })
   settle(fake)
   fake.setImage('v2')
+  settle(fake)
+  before(fake)
   settle(fake)
   fake.latch(change)
   settle(fake, () => look(fake))
@@ -188,6 +228,8 @@ function pruneRollout(fake: FakeCluster, text = keptIn(fake)): void {
 /** Version v2 failed on node-3 after its release had ended; node-4 is left. */
 function failedOnNodeLeft(): FakeCluster {
   const fake = new FakeCluster({ steps: [{ replicas: '100%' }] })
+  // Pods of v2 are younger than the Rollout: without more, only the revision of the nodes left counts as stable.
+  fake.rollout = { ...fake.rollout!, metadata: { ...fake.rollout!.metadata, creationTimestamp: new Date(fake.nowMs).toISOString() } }
   settle(fake)
   for (const node of ['node-3', 'node-4']) fake.nodes.set(node, { ready: false, bad: false })
   fake.setImage('v2')

@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 /**
  * Revisions that are from before a release, because they were stable once. A template becomes stable when a Rollout reports that its release
  * is complete, and every wanted node runs it, is out of reach, or is excluded by the policy. Those that run when a Rollout is created count
- * too, except the one of a frozen release. A template that is released again and does not become stable counts no longer. One that is replaced
+ * too, except the one of a frozen release. So does the first template of a DaemonSet that was created again: no release brought it. A template that is released again and does not become stable counts no longer. One that is replaced
  * before the status of a new Rollout names it was not released.
  */
 export interface FormerRevisions {
@@ -29,6 +29,10 @@ export function followFormerRevisions(world: World, observations: Observations, 
 interface Known {
   /** Last template that became stable; undefined before the first. */
   stable: string | undefined
+  /** Uid of the DaemonSet. */
+  uid: string | undefined
+  /** Whether the DaemonSet was created again, and still has the template with which it was. */
+  isFirst: boolean
   /** False from the creation of a Rollout until its status first names a revision. */
   hasStatus: boolean
   /** Templates that were stable, newest last. */
@@ -74,17 +78,23 @@ class StableTemplates implements FormerRevisions {
   }
 
   #followTemplate(write: RecordedWrite): void {
-    const { name, template } = write.o as unknown as RecordedDaemonSet
+    const { name, template, uid } = write.o as unknown as RecordedDaemonSet
     const story = this.#world.story(write.namespace, name)
-    const before = story?.latest?.template
-    if (story === undefined || write.type === 'DELETED' || template === undefined || before === undefined || before === template) return
+    if (story === undefined || write.type === 'DELETED') return
     const known = this.#of(story)
-    if (before !== known.stable && known.hasStatus)
+    if (known.uid !== undefined && uid !== known.uid) known.isFirst = true
+    known.uid = uid
+    const before = story.latest?.template
+    if (template === undefined || before === undefined || before === template) return
+    const templates = [...this.#latest(known)]
+    if (known.isFirst) this.#note(story, write, [...templates, before])
+    else if (before !== known.stable && known.hasStatus)
       this.#note(
         story,
         write,
-        [...this.#latest(known)].filter((one) => one !== before),
+        templates.filter((one) => one !== before),
       )
+    known.isFirst = false
   }
 
   #followRollout(write: RecordedWrite): void {
@@ -138,7 +148,7 @@ class StableTemplates implements FormerRevisions {
   }
 
   #of(story: DaemonSetStory): Known {
-    const known = this.#known.get(story) ?? { stable: undefined, hasStatus: true, former: [] }
+    const known = this.#known.get(story) ?? { stable: undefined, uid: undefined, isFirst: false, hasStatus: true, former: [] }
     this.#known.set(story, known)
     return known
   }

@@ -120,6 +120,24 @@ describe('nodes that died before their update', () => {
   const then = (s: Script, template: string): Script => s.daemonSet({ template }).seen().wait(2_000)
   const report = (s: Script, canaryRevision: string): Script =>
     s.rollout({ status: { phase: 'Healthy', canaryStatus: { canaryRevision } } }, 'controller-1')
+  const renewed = (s: Script, template: string): Script => s.daemonSet({ template, uid: 'ds-2' }).seen().wait(2_000)
+  /** The DaemonSet is created again with that template, and node d dies with a pod of v0. */
+  const createdAgain = (s: Script, template: string): Script => {
+    const { o } = report(s, 'v1')
+      .recording()
+      .writes.findLast(({ kind }) => kind === 'DaemonSet')!
+    s.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' })
+    s.daemonSet({ ...o, uid: 'ds-2', template, generation: 1, observed: 1 })
+    for (const node of 'abc') s.pod(`${node}2`, { hash: 'v0', ownerUid: 'ds-2' })
+    s.pod('d0', { hash: 'v0', ready: false, ownerUid: 'ds-2' }).node('d', { ready: 'Unknown' })
+    return s.record({ workloadUid: 'ds-2' })
+  }
+  /** The release of v1 completes without node d, and the next one begins. */
+  const released = (s: Script): Script => {
+    renewed(s, 'template-1')
+    for (const node of 'abc') s.pod(`${node}2`, { hash: 'v1' })
+    return renewed(report(s, 'v1'), 'template-2')
+  }
   const naming = (s: Script, canaryRevision: string): Script =>
     s.rollout({ status: { phase: 'Progressing', canaryStatus: { canaryRevision } } }, 'controller-1')
   const release = (s: Script, version: number, nodes = 'abcd'): Script => {
@@ -162,6 +180,19 @@ describe('nodes that died before their update', () => {
       [
         'must not run the revision of one that is replaced after that',
         (s) => delBoth(then(naming(then(deadOnV0(s), 'template-0').rollout({}), 'v0'), 'template-2')),
+        ['G1 b'],
+      ],
+      [
+        'may run the revision of the first template of a DaemonSet that was created again',
+        (s) => released(createdAgain(s, 'template-0')).del('a2').del('b2'),
+        [],
+      ],
+      [
+        'must not run the revision of its second one',
+        (s) =>
+          released(renewed(createdAgain(s, 'template-3'), 'template-0'))
+            .del('a2')
+            .del('b2'),
         ['G1 b'],
       ],
       ['may run a revision that ran when its Rollout was created', (s) => delBoth(then(deadOnV0(s).rollout({}), 'template-2')), []],

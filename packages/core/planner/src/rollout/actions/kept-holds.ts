@@ -1,5 +1,14 @@
-import { HELD_REVISIONS_MAX, type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
-import { HELD_REVISIONS_ANNOTATION, parseTime, timeText } from '@tranche/kube-types'
+import {
+  type AcceptedActions,
+  type Failure,
+  HELD_REVISIONS_MAX,
+  type HeldRevision,
+  heldRevisionSchema,
+  type Rollout,
+  type RolloutStatus,
+} from '@tranche/api-schema'
+import { daemonSetAnnotations, HELD_REVISIONS_ANNOTATION, parseTime, timeText } from '@tranche/kube-types'
+import { hashOf } from '../../release/view/discover-revisions.ts'
 import { hasLostAnswers } from './answer-action.ts'
 import { generationOfReleaseId, partsOfReleaseId } from '../release/release-id.ts'
 import { jsonOrUndefined } from './json-or-undefined.ts'
@@ -25,22 +34,49 @@ export function withMemory(view: RolloutView, endedIn: (view: RolloutView) => Ro
   return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
 }
 
-type KeptStatus = Pick<RolloutStatus, 'heldRevisions' | 'releaseGeneration' | 'failure' | 'acceptedActions'>
+type KeptStatus = Partial<
+  Pick<RolloutStatus, 'heldRevisions' | 'releaseGeneration' | 'failure' | 'acceptedActions' | 'stableRevision' | 'rollbackFrom'>
+>
 
 function keptStatus(view: RolloutView): KeptStatus {
-  const { rollout, release } = view
-  const heldRevisions = keptHolds(rollout)
+  const heldRevisions = keptHolds(view.rollout)
   const failure = failureInAnnotation(view)
-  const generation = generationOfRelease(view)
-  const releaseGeneration = generation ?? generationOfReleaseId(failure?.release)
-  // Without it, the failure would count as one that a retry has lifted since.
-  const retry = generation === undefined ? failure?.retry : release?.spec.tranche?.retry
+  const releaseGeneration = generationOfRelease(view) ?? generationOfReleaseId(failure?.release)
+  const acceptedActions = keptActions(view, failure)
+  const stableRevision = revisionAtRest(view)
+  const rollbackFrom = revisionRolledBack(view, heldRevisions)
   return {
     ...(heldRevisions.length > 0 && { heldRevisions }),
     ...(releaseGeneration !== undefined && { releaseGeneration }),
     ...(failure !== undefined && { failure }),
-    ...(retry !== undefined && rollout.status?.acceptedActions === undefined && { acceptedActions: { retry } }),
+    ...(Object.keys(acceptedActions).length > 0 && { acceptedActions }),
+    ...(stableRevision !== undefined && { stableRevision }),
+    ...(rollbackFrom !== undefined && { rollbackFrom }),
   }
+}
+
+/** Without the retry, a failure that came after it would count as lifted. Without the pause, its end would lift a failure that came during it. */
+function keptActions(view: RolloutView, failure: Failure | undefined): AcceptedActions {
+  const { rollout, release } = view
+  if (rollout.status?.acceptedActions !== undefined) return rollout.status.acceptedActions
+  const retry = generationOfRelease(view) === undefined ? failure?.retry : release?.spec.tranche?.retry
+  const isPaused = failure?.at !== undefined && rollout.spec.strategy.paused === true
+  return { ...(retry !== undefined && { retry }), ...(isPaused && { pause: { failure: failure.at, lifts: false } }) }
+}
+
+/** A release that has ended made its revision the stable one. Otherwise the nodes that it left would name another. */
+function revisionAtRest({ rollout: { metadata, status }, daemonSet, revisions }: RolloutView): string | undefined {
+  if (status?.phase !== 'Healthy' || daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] !== metadata.name) return undefined
+  const revision = status.canaryStatus?.canaryRevision
+  return revisions.some((one) => hashOf(one) === revision) ? revision : undefined
+}
+
+/** A release that returns to the stable revision from a blocked one, which nodes still run, rolls that one back. */
+function revisionRolledBack({ rollout: { status }, fleet }: RolloutView, holds: readonly HeldRevision[]): string | undefined {
+  const { canaryRevision, stableRevision } = status?.canaryStatus ?? {}
+  if (status?.phase === 'Healthy' || canaryRevision === undefined || canaryRevision !== stableRevision) return undefined
+  const isRun = (revision: string | undefined): boolean => fleet.nodes.some(({ pods }) => pods.some(({ hash }) => hash === revision))
+  return holds.findLast(({ revision }) => revision !== undefined && revision !== canaryRevision && isRun(revision))?.revision
 }
 
 /** Generation of the release that the BatchRelease was made for; undefined where the status describes another one. */

@@ -60,7 +60,8 @@ export function summarizeBatchRelease(view: RolloutView): BatchReleaseSummary {
     release?.spec.tranche?.release === releaseId(rollout) &&
     status?.observedRelease === release.spec.tranche.release
   const failure = sameRelease ? knownFailure(release) : undefined
-  const stopped = record === undefined || (record.state === 'stopped' && record.holds.length > 0)
+  // Without a record, only an acknowledged spec says that none is to be restored (F11).
+  const stopped = record === undefined ? release === undefined || current : record.state === 'stopped' && record.holds.length > 0
   const isReady = current && sameRelease && status.canaryStatus?.batchState === 'Ready'
   const stalled = stalledBy(status?.waiting)
   // The first patch of a release may be rejected before its status has anything else.

@@ -76,13 +76,15 @@ export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): Batc
   const paused = rollout.spec.strategy.paused === true
   const { batchPartition: _reached, ...plan } = spec.releasePlan
   const { canaryStatus } = rollout.status ?? {}
+  const isPruned = said.release === undefined && canaryStatus !== undefined
+  const named = isPruned ? { release: releaseId(rollout), canaryRevision: canaryStatus.canaryRevision } : {}
   const now = {
-    ...(said.release === undefined && canaryStatus && { release: releaseId(rollout), canaryRevision: canaryStatus.canaryRevision }),
+    ...named,
     ...(canaryStatus && holdForFailure(view, canaryStatus)),
     nodes,
     paused,
     rolloutGeneration: rollout.metadata.generation ?? 0,
-    ...(!isRollback(rollout) && { left: leftAtEnd(view, spec) }),
+    ...(!isRollback(rollout) && { left: leftAtEnd(view, { tranche: { ...spec.tranche, ...named } }) }),
     ...(retry !== undefined && { retry }),
   }
   const tranche = { ...said, ...terms, ...now }
