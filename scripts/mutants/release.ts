@@ -92,6 +92,14 @@ export const mutantsOfRelease: readonly Mutant[] = [
     tests: [undeletedTests],
   },
   {
+    rule: 'G2',
+    fault: 'a BatchRelease that other definitions have pruned releases without the rules of its policy',
+    file: 'packages/core/planner/src/release/progress/wanted-allowance.ts',
+    find: 'rolloutOf(release) !== undefined && release.spec.tranche?.release === undefined',
+    replace: 'release.metadata.name === ""',
+    tests: ['packages/core/planner/test/release/wanted-allowance.test.ts'],
+  },
+  {
     rule: 'G6',
     fault: 'nothing wakes a release in its final settling time when another pod becomes available',
     file: 'packages/core/planner/src/release/next-recheck.ts',

@@ -585,6 +585,22 @@ export const mutantsOfRollout: readonly Mutant[] = [
     tests: [failureAnnotationTests],
   },
   {
+    rule: 'G3',
+    fault: 'a step for a few nodes is one for all once other definitions have pruned its selector',
+    file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
+    find: '  lostStepNodes,\n  brokenRules',
+    replace: '  brokenRules',
+    tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'the annotation of the nodes of steps forgets them with the spec',
+    file: 'packages/core/planner/src/rollout/view/step-nodes.ts',
+    find: 'if (hasLostStepNodes(rollout)) return annotationOf(rollout) ?? null',
+    replace: '',
+    tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
+  },
+  {
     rule: 'G9',
     fault: 'a verdict of a release is not recognized after another generation of its DaemonSet',
     file: keptHolds,

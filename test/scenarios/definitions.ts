@@ -63,7 +63,17 @@ function reduced({ spec }: (typeof customResourceDefinitions)[number]): unknown 
     const schema = properties[part]!
     schema.properties = Object.fromEntries(Object.entries(schema.properties).filter(([name]) => kept[part].includes(name)))
   }
-  return copy
+  return spec.names.kind === 'Rollout' ? withoutStepNodes(copy) : copy
+}
+
+/** Steps of OpenKruise name no nodes. */
+function withoutStepNodes(spec: object): unknown {
+  return JSON.parse(JSON.stringify(spec), (name, value: unknown) => {
+    if (name !== 'steps') return value
+    const { items, ...list } = value as { readonly items: { readonly properties: Readonly<Record<string, unknown>> } }
+    const { nodes: _ours, ...properties } = items.properties
+    return { ...list, items: { ...items, properties } }
+  })
 }
 
 function unlimited({ spec }: (typeof customResourceDefinitions)[number]): unknown {

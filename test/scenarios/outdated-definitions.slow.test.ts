@@ -15,7 +15,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 const lacks =
-  /CustomResourceDefinitions are outdated.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*; apply those of this version/
+  /CustomResourceDefinitions are outdated.*Rollout lacks spec\.strategy\.canary\.steps\[\]\.nodes.*BatchRelease lacks spec\.tranche.*; apply those of this version/
 
 describe('a permit record that other definitions have pruned in mid-release (F11)', () => {
   it('is restored with the nodes in flight each time, and the release ends within its limit (G2, G6)', async () => {
@@ -248,6 +248,33 @@ it('a failed version stays stopped after other clients have pruned the statuses 
   expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'ReleaseFailed' })
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"retry-1","type":"retry"}' } } })
   await stage.until('it continues', () => deletions(stage) > before)
+  expectKept(stage)
+})
+
+it('a step for one node stays one when another client has pruned its selector, until the manifest is applied again (G3)', async () => {
+  const nodes = { matchLabels: { 'kubernetes.io/hostname': 'node-001' } }
+  const steps = [{ nodes, replicas: '100%', pause: {} }, { replicas: '100%' }]
+  stage = await setStage({ nodes: 6, steps })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await define(stage, 'theirs')
+  await stage.pass(3_000)
+  const body = { status: { message: 'written under the definitions of OpenKruise' } }
+  const options = { subresource: 'status' }
+  const pruned = await stage.client.patch<Rollout>(resourcePaths.rollouts, stageKey, { type: 'merge', body }, options)
+  await stage.client.patch<BatchRelease>(resourcePaths.batchReleases, stageKey, { type: 'merge', body }, options)
+  expect(pruned.spec.strategy.canary?.steps?.[0]).not.toHaveProperty('nodes')
+  await stage.pass(3_000)
+  await define(stage, 'ours')
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v2')).toEqual(['node-001'])
+  expect((await condition(stage, 'Stalled'))?.message).toContain('apply the manifest of the Rollout again')
+  await stage.patchRollout({ spec: { strategy: { canary: { steps } } } })
+  await stage.until('it is not stalled', async () => (await condition(stage, 'Stalled'))?.status === 'False')
+  await stage.pass(60_000)
+  expect(await nodesOn(stage, 'v2')).toEqual(['node-001'])
+  await stage.approve()
+  await untilReleased(stage, 'v2')
   expectKept(stage)
 })
 

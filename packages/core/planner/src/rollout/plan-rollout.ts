@@ -14,6 +14,7 @@ import {
   ROLLOUT_HASH_ANNOTATION,
   clipText,
   valueIn,
+  STEP_NODES_ANNOTATION,
 } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release/release-spec.ts'
@@ -22,6 +23,7 @@ import { stepOfReplacedPlan } from './release/advance-step.ts'
 import { planMissingRevision } from './missing-revision.ts'
 import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
+import { mustKeepStepNodesFirst, stepNodesText } from './view/step-nodes.ts'
 import type { NextStatus, Obstacle } from './view/rollout-state.ts'
 import { holdsText, mustKeepFirst, withMemory } from './actions/kept-holds.ts'
 import { failureCopyText, mustKeepFailureFirst } from './actions/failure-annotation.ts'
@@ -293,6 +295,7 @@ function planCopies(rollout: Rollout, next: RolloutStatus): RolloutPlan | null {
   const annotations = {
     ...(mustKeepFirst(rollout, next) && { [HELD_REVISIONS_ANNOTATION]: holdsText(next) }),
     ...(mustKeepFailureFirst(rollout, next) && { [FAILURE_ANNOTATION]: failureCopyText(next) }),
+    ...(mustKeepStepNodesFirst(rollout) && { [STEP_NODES_ANNOTATION]: stepNodesText(rollout) }),
   }
   return Object.keys(annotations).length === 0 ? null : { kind: 'setAnnotations', annotations }
 }
@@ -305,6 +308,7 @@ function planAnnotations(rollout: Rollout): RolloutPlan | null {
     ...(hash !== null && { [ROLLOUT_HASH_ANNOTATION]: hash }),
     [HELD_REVISIONS_ANNOTATION]: holdsText(rollout.status ?? {}),
     [FAILURE_ANNOTATION]: failureCopyText(rollout.status ?? {}),
+    [STEP_NODES_ANNOTATION]: stepNodesText(rollout),
   }
   const changed = Object.entries(wanted).filter(([key, value]) => (valueIn(annotations, key) ?? null) !== value)
   return changed.length === 0 ? null : { kind: 'setAnnotations', annotations: Object.fromEntries(changed) }

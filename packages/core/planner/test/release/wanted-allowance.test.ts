@@ -27,6 +27,10 @@ describe('wantedAllowance', () => {
         allowance: { workloadUid: 'daemonset', generation: 2, revision: 'new', partition: 3, limit: 2 },
       },
     },
+    'waits for the Rollout where other definitions have pruned what it names, and with it the rules of its policy (G1, G2)': {
+      view: { tranche: { release: undefined, canaryRevision: undefined, stableRevision: undefined } },
+      want: { kind: 'pending', message: 'waiting for the Rollout to name its release' },
+    },
     'stops when the DaemonSet does not exist, before all else': {
       view: { daemonSet: null, metadata: deleting, tranche: { paused: true } },
       want: stop('WorkloadNotFound'),

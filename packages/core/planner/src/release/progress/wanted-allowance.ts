@@ -163,6 +163,9 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   const { release } = view
   // Without the binding nothing would restore the strategy; a recreated DaemonSet has lost it.
   if (!isBound(view, daemonSet)) return { kind: 'pending', message: 'waiting for the Rollout to bind the DaemonSet' }
+  // Other definitions have pruned it, with the limits and the nodes that its policy sets.
+  if (rolloutOf(release) !== undefined && release.spec.tranche?.release === undefined)
+    return { kind: 'pending', message: 'waiting for the Rollout to name its release' }
   if (strategyOf(daemonSet) !== 'OnDelete' && isMidSurge(view.fleet))
     return { kind: 'pending', message: 'waiting until no node has two pods: the rolling update under way uses maxSurge' }
   const discovery = revisionsOfRelease(view, daemonSet)

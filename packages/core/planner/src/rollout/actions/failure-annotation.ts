@@ -3,7 +3,7 @@ import { clipText, FAILURE_ANNOTATION, parseTime, timeText } from '@tranche/kube
 import { isReleaseId, partsOfReleaseId } from '../release/release-id.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
-import { jsonOrUndefined } from './json-or-undefined.ts'
+import { jsonOrUndefined } from '../view/json-or-undefined.ts'
 
 /** What the annotation has of a failure: what decides whether it still stops the version. */
 const copySchema = failureSchema.pick({ reason: true, at: true, release: true, retry: true })

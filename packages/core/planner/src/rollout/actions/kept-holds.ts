@@ -11,7 +11,7 @@ import { daemonSetAnnotations, HELD_REVISIONS_ANNOTATION, parseTime, timeText } 
 import { hashOf } from '../../release/view/discover-revisions.ts'
 import { hasLostAnswers } from './answer-action.ts'
 import { generationOfReleaseId, partsOfReleaseId } from '../release/release-id.ts'
-import { jsonOrUndefined } from './json-or-undefined.ts'
+import { jsonOrUndefined } from '../view/json-or-undefined.ts'
 import { failureInAnnotation } from './failure-annotation.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 

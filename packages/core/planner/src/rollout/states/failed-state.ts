@@ -75,7 +75,8 @@ function wayOut(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>, { r
 
 function resumeText(view: RolloutView, limit: number, autoResume: string): string {
   // No other BatchRelease has followed the nodes since the verdict.
-  if (summarizeBatchRelease(view).failure === null) return 'failure.autoResume does not apply, because its BatchRelease was lost'
+  if (summarizeBatchRelease(view).failure === null)
+    return 'failure.autoResume does not apply, because its BatchRelease has lost the failure'
   return `it continues by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
 }
 

@@ -8,12 +8,14 @@ import { policyObstacle } from '../view/release-policy.ts'
 import { isOnTheWayBack, isRolledBack } from '../held/way-back.ts'
 import { isForeign } from '../release/batch-release-summary.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
+import { hasLostStepNodes } from '../view/step-nodes.ts'
 
 /** In order of precedence: the first one found is reported. */
 const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
   foreignRelease,
   activeKruise,
   outdatedDefinitions,
+  lostStepNodes,
   brokenRules,
   missingWorkload,
   unusablePolicy,
@@ -82,6 +84,14 @@ export function activeKruise({ kruise }: Pick<RolloutView, 'kruise'>): Obstacle 
 
 function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {
   return schemaGap === undefined ? null : { reason: 'CRDOutdated', message: schemaGap }
+}
+
+/** Nothing is deleted by steps that name more nodes than the user's, so an abort is possible (G9). */
+function lostStepNodes({ rollout }: RolloutView): Obstacle | null {
+  if (!hasLostStepNodes(rollout)) return null
+  const message =
+    'other programs have removed nodes from spec.strategy.canary.steps, under other CustomResourceDefinitions: apply the manifest of the Rollout again'
+  return { reason: 'CRDOutdated', message, binds: true, takesAborts: true }
 }
 
 /** Sizes are not compared with the nodes of a DaemonSet that another Rollout holds: a change of nodes wakes only the holder. */

@@ -1,0 +1,103 @@
+import type { BatchRelease, RolloutStatus } from '@tranche/api-schema'
+import { STEP_NODES_ANNOTATION } from '@tranche/kube-types'
+import { describe, expect, it } from 'vitest'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
+
+const canary = { matchLabels: { pool: 'canary' } }
+const steps = [{ nodes: canary, replicas: '100%', pause: {} }, { replicas: '100%' }]
+
+describe('nodes that a step names', () => {
+  it.each([
+    ['the Rollout', pruneRollout],
+    ['the Rollout and its BatchRelease', pruneBoth],
+  ])('are not widened to all, where other definitions have pruned %s, until the manifest is applied again (G3)', (_what, prune) => {
+    const fake = pausedAtFirst()
+    prune(fake)
+    settle(fake)
+    expect(fake.oldPods()).toHaveLength(5)
+    expect(fake.rollout?.status?.conditions).toContainEqual(
+      expect.objectContaining({
+        type: 'Stalled',
+        status: 'True',
+        reason: 'CRDOutdated',
+        message: expect.stringContaining('apply the manifest'),
+      }),
+    )
+    setSteps(fake, steps)
+    settle(fake)
+    expect(fake.oldPods()).toHaveLength(5)
+    expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', status: 'False' }))
+    fake.setCanaryStatus({ currentStepState: 'StepReady' })
+    settle(fake)
+    expect(fake.oldPods()).toHaveLength(0)
+  })
+
+  it('may be aborted then', () => {
+    const fake = pausedAtFirst()
+    pruneBoth(fake)
+    settle(fake)
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    expect(fake.image()).toBe('v1')
+  })
+
+  it('are changed by a user as before, because the generation changes too', () => {
+    const fake = pausedAtFirst()
+    setSteps(fake, [{ replicas: 2, pause: {} }, { replicas: '100%' }])
+    settle(fake)
+    expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', status: 'False' }))
+    expect(annotationOf(fake)).toBeUndefined()
+  })
+
+  it.each([
+    ['invalid JSON', '{'],
+    ['null', 'null'],
+    ['another generation', '{"generation":77,"digest":"x"}'],
+  ])('are none of what a user wrote into the annotation: %s', (_which, text) => {
+    const fake = pausedAtFirst()
+    const { metadata } = fake.rollout!
+    fake.rollout = { ...fake.rollout!, metadata: { ...metadata, annotations: { ...metadata.annotations, [STEP_NODES_ANNOTATION]: text } } }
+    settle(fake)
+    expect(JSON.parse(annotationOf(fake)!)).toMatchObject({ generation: 1, digest: expect.stringMatching(/^[0-9a-f]{16}$/) })
+  })
+
+  it('leave no annotation where no step names any', () => {
+    const fake = new FakeCluster({ steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
+    settle(fake)
+    expect(annotationOf(fake)).toBeUndefined()
+  })
+})
+
+/** Its first step is for a pool without a node. */
+function pausedAtFirst(): FakeCluster {
+  const fake = new FakeCluster({ steps })
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+  expect(fake.oldPods()).toHaveLength(5)
+  return fake
+}
+
+function pruneRollout(fake: FakeCluster): void {
+  const { spec, status } = fake.rollout!
+  const { phase, message, canaryStatus, currentStepIndex, currentStepState, observedGeneration, conditions } = status!
+  const left = { phase, message, canaryStatus, currentStepIndex, currentStepState, observedGeneration, conditions } as RolloutStatus
+  const withoutNodes = steps.map(({ replicas, ...step }) => ({ replicas, ...('pause' in step && { pause: step.pause }) }))
+  fake.rollout = { ...fake.rollout!, spec: { ...spec, strategy: { canary: { steps: withoutNodes } } }, status: left }
+}
+
+function pruneBoth(fake: FakeCluster): void {
+  pruneRollout(fake)
+  const { tranche: _, ...spec } = fake.release!.spec
+  const { phase, canaryStatus, observedGeneration } = fake.release!.status!
+  fake.release = { ...fake.release!, spec, status: { phase, canaryStatus, observedGeneration } } as BatchRelease
+}
+
+function setSteps(fake: FakeCluster, to: object[]): void {
+  fake.editRollout((spec) => ({ ...spec, strategy: { canary: { steps: to } } }))
+}
+
+function annotationOf({ rollout }: FakeCluster): string | undefined {
+  return rollout?.metadata.annotations?.[STEP_NODES_ANNOTATION]
+}
