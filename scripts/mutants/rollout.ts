@@ -578,18 +578,18 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G3',
-    fault: 'a rollback skips its pauses once other definitions have pruned the status',
-    file: keptHolds,
-    find: '...(rollbackFrom !== undefined && { rollbackFrom }),',
-    replace: '',
-    tests: [failureAnnotationTests],
-  },
-  {
-    rule: 'G3',
     fault: 'a step for a few nodes is one for all once other definitions have pruned its selector',
     file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
     find: '  lostStepNodes,\n  brokenRules',
     replace: '  brokenRules',
+    tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
+  },
+  {
+    rule: 'G9',
+    fault: 'a revision is said to be stopped while other definitions have pruned its BatchRelease',
+    file: 'packages/core/planner/src/rollout/states/hold-first.ts',
+    find: 'spec.tranche?.canaryRevision !== undefined && spec.tranche.canaryRevision !== id',
+    replace: 'spec.tranche?.canaryRevision !== id',
     tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
   },
   {

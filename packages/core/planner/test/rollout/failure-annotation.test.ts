@@ -1,5 +1,5 @@
 import type { BatchRelease, RolloutStatus } from '@tranche/api-schema'
-import { FAILURE_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
+import { FAILURE_ANNOTATION } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
@@ -97,31 +97,6 @@ describe('the annotation that keeps a failure', () => {
     settle(fake)
     expect(fake.rollout?.status?.failure).toMatchObject({ nodes: ['node-0'] })
     expectStopped(fake)
-  })
-
-  it('is not needed by a rollback: one that walks its steps pauses where it did, after the loss (G3)', () => {
-    const fake = new FakeCluster({
-      steps: [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '80%', pause: {} }, { replicas: '100%' }],
-    })
-    fake.rollout = {
-      ...fake.rollout!,
-      metadata: { ...fake.rollout!.metadata, annotations: { [rolloutAnnotations.rollbackInBatch]: 'true' } },
-    }
-    settle(fake)
-    fake.setImage('v2')
-    settle(fake)
-    fake.setCanaryStatus({ currentStepState: 'StepReady' })
-    settle(fake)
-    fake.act({ id: 'back', type: 'abort' })
-    settle(fake)
-    const before = fake.rollout!.status!
-    expect(before).toMatchObject({ rollbackFrom: 'hash-v2', currentStepState: 'StepPaused' })
-    prune(fake)
-    expect(fake.rollout?.status).toMatchObject({
-      rollbackFrom: 'hash-v2',
-      currentStepIndex: before.currentStepIndex,
-      currentStepState: 'StepPaused',
-    })
   })
 
   it('ends in no endless writes where the failure stops nothing any more by the present policy (G6)', () => {

@@ -33,16 +33,50 @@ describe('nodes that a step names', () => {
     expect(fake.oldPods()).toHaveLength(0)
   })
 
-  it('may be aborted then', () => {
+  it.each<[string, (fake: FakeCluster) => void]>([
+    ['paused and resumed', (fake) => (fake.pause(true), settle(fake), fake.pause(false))],
+    [
+      'disabled and enabled',
+      (fake) => [true, false].forEach((disabled) => (fake.editRollout((spec) => ({ ...spec, disabled })), settle(fake))),
+    ],
+  ])('are not widened where the Rollout is %s after the loss', (_how, then) => {
+    const fake = pausedAtFirst()
+    pruneRollout(fake)
+    settle(fake)
+    then(fake)
+    settle(fake)
+    expect(fake.oldPods()).toHaveLength(5)
+  })
+
+  it('are for all nodes once a user removes the annotation', () => {
+    const fake = pausedAtFirst()
+    pruneRollout(fake)
+    settle(fake)
+    const { [STEP_NODES_ANNOTATION]: _gone, ...annotations } = fake.rollout!.metadata.annotations!
+    fake.rollout = { ...fake.rollout!, metadata: { ...fake.rollout!.metadata, annotations } }
+    settle(fake)
+    expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', status: 'False' }))
+    expect(annotationOf(fake)).toBeUndefined()
+  })
+
+  it('may be aborted then, which is said once the stop is acknowledged (G9)', () => {
     const fake = pausedAtFirst()
     pruneBoth(fake)
     settle(fake)
     fake.act({ id: 'a', type: 'abort' })
+    let acknowledged: boolean | undefined
+    for (let pass = 0; pass < 60 && acknowledged === undefined; pass++) {
+      fake.passRollout()
+      const { metadata, status } = fake.release!
+      if ((fake.rollout?.status?.heldRevisions ?? []).length > 0) acknowledged = status?.observedGeneration === metadata.generation
+      if (pass % 3 === 2) fake.passRelease()
+    }
+    expect(acknowledged).toBe(true)
     settle(fake)
     expect(fake.image()).toBe('v1')
   })
 
-  it('are changed by a user as before, because the generation changes too', () => {
+  it('are changed by a user as before, with anything else of the steps', () => {
     const fake = pausedAtFirst()
     setSteps(fake, [{ replicas: 2, pause: {} }, { replicas: '100%' }])
     settle(fake)
@@ -53,13 +87,13 @@ describe('nodes that a step names', () => {
   it.each([
     ['invalid JSON', '{'],
     ['null', 'null'],
-    ['another generation', '{"generation":77,"digest":"x"}'],
+    ['the steps of another Rollout', '{"uid":"other","nodes":"x","others":"y"}'],
   ])('are none of what a user wrote into the annotation: %s', (_which, text) => {
     const fake = pausedAtFirst()
     const { metadata } = fake.rollout!
     fake.rollout = { ...fake.rollout!, metadata: { ...metadata, annotations: { ...metadata.annotations, [STEP_NODES_ANNOTATION]: text } } }
     settle(fake)
-    expect(JSON.parse(annotationOf(fake)!)).toMatchObject({ generation: 1, digest: expect.stringMatching(/^[0-9a-f]{16}$/) })
+    expect(JSON.parse(annotationOf(fake)!)).toMatchObject({ uid: 'rollout', nodes: expect.stringMatching(/^[0-9a-f]{16}$/) })
   })
 
   it('leave no annotation where no step names any', () => {

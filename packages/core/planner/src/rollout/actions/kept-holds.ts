@@ -34,9 +34,7 @@ export function withMemory(view: RolloutView, endedIn: (view: RolloutView) => Ro
   return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
 }
 
-type KeptStatus = Partial<
-  Pick<RolloutStatus, 'heldRevisions' | 'releaseGeneration' | 'failure' | 'acceptedActions' | 'stableRevision' | 'rollbackFrom'>
->
+type KeptStatus = Partial<Pick<RolloutStatus, 'heldRevisions' | 'releaseGeneration' | 'failure' | 'acceptedActions' | 'stableRevision'>>
 
 function keptStatus(view: RolloutView): KeptStatus {
   const heldRevisions = keptHolds(view.rollout)
@@ -44,14 +42,12 @@ function keptStatus(view: RolloutView): KeptStatus {
   const releaseGeneration = generationOfRelease(view) ?? generationOfReleaseId(failure?.release)
   const acceptedActions = keptActions(view, failure)
   const stableRevision = revisionAtRest(view)
-  const rollbackFrom = revisionRolledBack(view, heldRevisions)
   return {
     ...(heldRevisions.length > 0 && { heldRevisions }),
     ...(releaseGeneration !== undefined && { releaseGeneration }),
     ...(failure !== undefined && { failure }),
     ...(Object.keys(acceptedActions).length > 0 && { acceptedActions }),
     ...(stableRevision !== undefined && { stableRevision }),
-    ...(rollbackFrom !== undefined && { rollbackFrom }),
   }
 }
 
@@ -64,19 +60,14 @@ function keptActions(view: RolloutView, failure: Failure | undefined): AcceptedA
   return { ...(retry !== undefined && { retry }), ...(isPaused && { pause: { failure: failure.at, lifts: false } }) }
 }
 
-/** A release that has ended made its revision the stable one. Otherwise the nodes that it left would name another. */
+/** A release of ours that has ended made its revision the stable one. Otherwise the nodes that it left would name another. */
 function revisionAtRest({ rollout: { metadata, status }, daemonSet, revisions }: RolloutView): string | undefined {
-  if (status?.phase !== 'Healthy' || daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] !== metadata.name) return undefined
+  const { rollout: bound, inProgressing, frozen } = daemonSetAnnotations
+  const annotations = daemonSet?.metadata.annotations ?? {}
+  if (status?.phase !== 'Healthy' || annotations[bound] !== metadata.name || inProgressing in annotations || frozen in annotations)
+    return undefined
   const revision = status.canaryStatus?.canaryRevision
   return revisions.some((one) => hashOf(one) === revision) ? revision : undefined
-}
-
-/** A release that returns to the stable revision from a blocked one, which nodes still run, rolls that one back. */
-function revisionRolledBack({ rollout: { status }, fleet }: RolloutView, holds: readonly HeldRevision[]): string | undefined {
-  const { canaryRevision, stableRevision } = status?.canaryStatus ?? {}
-  if (status?.phase === 'Healthy' || canaryRevision === undefined || canaryRevision !== stableRevision) return undefined
-  const isRun = (revision: string | undefined): boolean => fleet.nodes.some(({ pods }) => pods.some(({ hash }) => hash === revision))
-  return holds.findLast(({ revision }) => revision !== undefined && revision !== canaryRevision && isRun(revision))?.revision
 }
 
 /** Generation of the release that the BatchRelease was made for; undefined where the status describes another one. */

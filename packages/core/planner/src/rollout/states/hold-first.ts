@@ -34,8 +34,10 @@ export function isStoppedWith({ id }: HeldBy, view: RolloutView): boolean {
   const { metadata, spec, status } = release
   const record = status?.flight
   if (metadata.deletionTimestamp !== undefined) return record === undefined || record.state === 'stopped'
-  if (spec.tranche?.canaryRevision !== id) return true
-  const isHeld = spec.tranche.hold?.id === id || isHoldForFailure(view, spec.tranche.hold)
+  // One that other definitions have pruned does not say which revision it releases.
+  if (spec.tranche?.canaryRevision !== undefined && spec.tranche.canaryRevision !== id) return true
+  const hold = spec.tranche?.hold
+  const isHeld = hold?.id === id || isHoldForFailure(view, hold)
   if (!isHeld || status?.observedGeneration !== metadata.generation) return false
   return record === undefined || (record.state === 'stopped' && record.holds.length > 0)
 }

@@ -1,12 +1,13 @@
 import { heldTemplate } from '../held/held-revisions.ts'
 import { presentTemplateText } from '../held/revision-text.ts'
-import { daemonSetAnnotations } from '@tranche/kube-types'
+import { daemonSetAnnotations, STEP_NODES_ANNOTATION } from '@tranche/kube-types'
 import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
 import { kruiseActiveText } from '../../release/view/kruise-activity.ts'
 import type { RolloutState, Obstacle } from '../view/rollout-state.ts'
 import { policyObstacle } from '../view/release-policy.ts'
 import { isOnTheWayBack, isRolledBack } from '../held/way-back.ts'
 import { isForeign } from '../release/batch-release-summary.ts'
+import { isFinalising, isInBatches } from '../release/release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { hasLostStepNodes } from '../view/step-nodes.ts'
 
@@ -86,11 +87,13 @@ function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {
   return schemaGap === undefined ? null : { reason: 'CRDOutdated', message: schemaGap }
 }
 
-/** Nothing is deleted by steps that name more nodes than the user's, so an abort is possible (G9). */
-function lostStepNodes({ rollout }: RolloutView): Obstacle | null {
-  if (!hasLostStepNodes(rollout)) return null
-  const message =
-    'other programs have removed nodes from spec.strategy.canary.steps, under other CustomResourceDefinitions: apply the manifest of the Rollout again'
+/** Nothing is deleted by steps that name more nodes than the user's, so an abort is possible (G9). What needs no step continues. */
+function lostStepNodes(view: RolloutView): Obstacle | null {
+  const { rollout } = view
+  const { canaryStatus } = rollout.status ?? {}
+  if (!hasLostStepNodes(rollout) || (canaryStatus !== undefined && isFinalising(canaryStatus))) return null
+  if (isOnTheWayBack(view) && !isInBatches(rollout)) return null
+  const message = `other programs have removed nodes from spec.strategy.canary.steps, under other CustomResourceDefinitions: apply the manifest of the Rollout again, or remove the annotation ${STEP_NODES_ANNOTATION} if the steps are for all nodes`
   return { reason: 'CRDOutdated', message, binds: true, takesAborts: true }
 }
 

@@ -3,15 +3,16 @@ import { canonicalJson, sha256Hex, STEP_NODES_ANNOTATION } from '@tranche/kube-t
 import { jsonOrUndefined } from './json-or-undefined.ts'
 
 /**
- * Text of the annotation `tranche.dev/step-nodes`: which nodes the steps name, and of which generation of the Rollout. It stays as it is while they
- * are lost.
+ * Text of the annotation `tranche.dev/step-nodes`: digests of the nodes that the steps name, and of the steps without them. It stays as it is
+ * while the nodes are lost.
  *
  * @returns null: no annotation, because no step names nodes
  */
 export function stepNodesText(rollout: Rollout): string | null {
   if (hasLostStepNodes(rollout)) return annotationOf(rollout) ?? null
-  const digest = digestOf(rollout)
-  return digest === null ? null : JSON.stringify({ generation: rollout.metadata.generation ?? 0, digest })
+  if (!namesNodes(rollout)) return null
+  const { nodes, others } = digestsOf(rollout)
+  return JSON.stringify({ uid: rollout.metadata.uid, nodes, others })
 }
 
 /** Whether the annotation must be written before a status: nothing is opened by steps that it does not know. */
@@ -21,21 +22,29 @@ export function mustKeepStepNodesFirst(rollout: Rollout): boolean {
 }
 
 /**
- * G3: whether `nodes` of the steps have changed although the generation of the Rollout has not. No user did that: the API server dropped them in
- * a write under other CustomResourceDefinitions. A step for a few nodes would be one for all.
+ * G3: whether the steps have lost their `nodes`, and are the same otherwise. The API server drops them in a write under other
+ * CustomResourceDefinitions, perhaps together with a pause. A step for a few nodes would be one for all. A user who removes nothing else
+ * has to confirm it, by removing the annotation.
  */
 export function hasLostStepNodes(rollout: Rollout): boolean {
   const known = jsonOrUndefined(annotationOf(rollout))
-  if (typeof known !== 'object' || known === null || !('generation' in known) || !('digest' in known)) return false
-  return known.generation === rollout.metadata.generation && known.digest !== digestOf(rollout)
+  if (typeof known !== 'object' || known === null || !('uid' in known) || !('others' in known)) return false
+  return known.uid === rollout.metadata.uid && !namesNodes(rollout) && known.others === digestsOf(rollout).others
 }
 
 function annotationOf({ metadata }: Rollout): string | undefined {
   return metadata.annotations?.[STEP_NODES_ANNOTATION]
 }
 
-function digestOf({ spec }: Rollout): string | null {
+function namesNodes({ spec }: Rollout): boolean {
+  return spec.strategy.canary?.steps?.some(({ nodes }) => nodes !== undefined) ?? false
+}
+
+function digestsOf({ spec }: Rollout): { readonly nodes: string; readonly others: string } {
   const steps = spec.strategy.canary?.steps ?? []
-  if (steps.every(({ nodes }) => nodes === undefined)) return null
-  return sha256Hex(canonicalJson(steps.map(({ nodes }) => nodes ?? null))).slice(0, 16)
+  return { nodes: digest(steps.map(({ nodes }) => nodes ?? null)), others: digest(steps.map(({ nodes: _nodes, ...step }) => step)) }
+}
+
+function digest(value: unknown): string {
+  return sha256Hex(canonicalJson(value)).slice(0, 16)
 }
