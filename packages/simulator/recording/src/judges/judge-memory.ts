@@ -168,7 +168,8 @@ class MemoryJudge implements Judge {
     const { canaryRevision, stableRevision } = before?.canaryStatus ?? {}
     const blocks = (status: RecordedRollout['status']): boolean =>
       status?.heldRevisions?.some((one) => one.revision === canaryRevision) ?? false
-    return this.#isSame(revision, stableRevision) && !this.#isSame(canaryRevision, stableRevision) && blocks(next) && !blocks(before)
+    const isNew = !blocks(before) || hasAborted(before, next)
+    return this.#isSame(revision, stableRevision) && !this.#isSame(canaryRevision, stableRevision) && blocks(next) && isNew
   }
 
   #isSame(revision: string | undefined, other: string | undefined): boolean {
@@ -176,6 +177,12 @@ class MemoryJudge implements Judge {
     const template = world.templateOf(revision ?? '')
     return revision === other || (template !== undefined && template === world.templateOf(other ?? ''))
   }
+}
+
+/** Whether the write accepts an abort. That of a blocked template which was applied again returns to the stable one, as the first did. */
+function hasAborted(before: RecordedRollout['status'], next: RecordedRollout['status']): boolean {
+  const { lastAction } = next ?? {}
+  return lastAction?.type === 'abort' && lastAction.result === 'Accepted' && lastAction.id !== before?.lastAction?.id
 }
 
 function keyOf({ namespace, o }: RecordedWrite): string {

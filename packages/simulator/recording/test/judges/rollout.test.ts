@@ -571,6 +571,28 @@ describe('a blocked revision', () => {
         ['G12'],
       ],
       [
+        'is forgotten by the abort of another version that was blocked, too, and applied again',
+        (s) =>
+          s
+            .rollout(
+              { status: { heldRevisions: [...held.status.heldRevisions, { revision: 'v3', digest: 'd3' }], canaryStatus } },
+              'controller-1',
+            )
+            .rollout({ status: { ...nextHeld.status, lastAction: { id: 'w1', type: 'abort', result: 'Accepted' } } }, 'controller-1'),
+        [],
+      ],
+      [
+        'is not forgotten by an abort that is refused',
+        (s) =>
+          s
+            .rollout(
+              { status: { heldRevisions: [...held.status.heldRevisions, { revision: 'v3', digest: 'd3' }], canaryStatus } },
+              'controller-1',
+            )
+            .rollout({ status: { ...nextHeld.status, lastAction: { id: 'w1', type: 'abort', result: 'Refused' } } }, 'controller-1'),
+        ['G12'],
+      ],
+      [
         'is forgotten when another version is rolled back to it, though its ControllerRevision is not known',
         (s) =>
           s

@@ -60,12 +60,11 @@ function keptActions(view: RolloutView, failure: Failure | undefined): AcceptedA
   return { ...(retry !== undefined && { retry }), ...(isPaused && { pause: { failure: failure.at, lifts: false } }) }
 }
 
-/** A release of ours that has ended made its revision the stable one. Otherwise the nodes that it left would name another. */
+/** A release that has ended, and that Tranche made, made its revision the stable one. Otherwise the nodes that it left would name another. */
 function revisionAtRest({ rollout: { metadata, status }, daemonSet, revisions }: RolloutView): string | undefined {
-  const { rollout: bound, inProgressing, frozen } = daemonSetAnnotations
   const annotations = daemonSet?.metadata.annotations ?? {}
-  if (status?.phase !== 'Healthy' || annotations[bound] !== metadata.name || inProgressing in annotations || frozen in annotations)
-    return undefined
+  if (status?.phase !== 'Healthy' || annotations[daemonSetAnnotations.rollout] !== metadata.name) return undefined
+  if (daemonSetAnnotations.inProgressing in annotations || daemonSetAnnotations.frozen in annotations) return undefined
   const revision = status.canaryStatus?.canaryRevision
   return revisions.some((one) => hashOf(one) === revision) ? revision : undefined
 }

@@ -87,7 +87,7 @@ function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {
   return schemaGap === undefined ? null : { reason: 'CRDOutdated', message: schemaGap }
 }
 
-/** Nothing is deleted by steps that name more nodes than the user's, so an abort is possible (G9). What needs no step continues. */
+/** Nothing is deleted by steps that name more nodes than the user's, so an abort is possible (G9). Nor does it hold a rollback without steps. */
 function lostStepNodes(view: RolloutView): Obstacle | null {
   const { rollout } = view
   const { canaryStatus } = rollout.status ?? {}
