@@ -109,8 +109,13 @@ function follow(absence: Absence, node: NodeStory | undefined, t: number): void 
   const back = pods.flatMap((pod) => availableFromMs(stamped(pod), absence, pod.neededMs) ?? []).filter((fromMs) => fromMs <= t)
   if (back.length > 0) absence.backMs ??= Math.min(...back)
   const isUp = pods.some((pod) => (availableFromMs(pod, absence, absence.mostNeededMs) ?? Number.POSITIVE_INFINITY) <= t)
-  absence.upSinceMs = isUp ? (absence.upSinceMs ?? t) : null
+  absence.upSinceMs = isUp && !isInRecord(absence) ? (absence.upSinceMs ?? t) : null
   if (absence.upSinceMs !== null && t - absence.upSinceMs >= STEADY_MS) absence.steadyMs = absence.upSinceMs
+}
+
+/** No executor has looked at the node while its permit is in the record: it may be kept from that, as by other definitions. */
+function isInRecord({ story, podUid }: Absence): boolean {
+  return story.orders.flight?.permits?.some((permit) => permit.podUid === podUid) ?? false
 }
 
 /** A kubelet that writes late stamps when the pod became Ready: from then on the agent is back. */
