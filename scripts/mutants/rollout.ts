@@ -596,7 +596,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G3',
     fault: 'the annotation of the nodes of steps forgets them with the spec',
     file: 'packages/core/planner/src/rollout/view/step-nodes.ts',
-    find: 'if (hasLostStepNodes(rollout)) return annotationOf(rollout) ?? null',
+    find: "'lost' in known ? known.lost === true : ",
     replace: '',
     tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
   },

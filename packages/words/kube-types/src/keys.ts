@@ -112,7 +112,7 @@ export const HELD_REVISIONS_ANNOTATION = 'tranche.dev/held-revisions'
 /** Annotation on a Rollout: what decides whether `status.failure` still stops the release, in case the status loses it (JSON). */
 export const FAILURE_ANNOTATION = 'tranche.dev/failure'
 
-/** Annotation on a Rollout: digests of the `nodes` of its steps, and of the steps without them (JSON). */
+/** Annotation on a Rollout: digests of the `nodes` of its steps, and of the steps without them, with their generation (JSON). */
 export const STEP_NODES_ANNOTATION = 'tranche.dev/step-nodes'
 
 /** Annotation on a Rollout: hash of the steps. Readers compare it with `canaryStatus.rolloutHash`. */

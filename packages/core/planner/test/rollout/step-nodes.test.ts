@@ -76,9 +76,12 @@ describe('nodes that a step names', () => {
     expect(fake.image()).toBe('v1')
   })
 
-  it('are changed by a user as before, with anything else of the steps', () => {
+  it.each([
+    ['changes them with anything else of the steps', [{ replicas: 2, pause: {} }, { replicas: '100%' }]],
+    ['only removes them', [{ replicas: '100%', pause: {} }, { replicas: '100%' }]],
+  ])('are changed as before by a user who %s', (_how, to) => {
     const fake = pausedAtFirst()
-    setSteps(fake, [{ replicas: 2, pause: {} }, { replicas: '100%' }])
+    setSteps(fake, to)
     settle(fake)
     expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', status: 'False' }))
     expect(annotationOf(fake)).toBeUndefined()

@@ -3,16 +3,16 @@ import { canonicalJson, sha256Hex, STEP_NODES_ANNOTATION } from '@tranche/kube-t
 import { jsonOrUndefined } from './json-or-undefined.ts'
 
 /**
- * Text of the annotation `tranche.dev/step-nodes`: digests of the nodes that the steps name, and of the steps without them. It stays as it is
- * while the nodes are lost.
+ * Text of the annotation `tranche.dev/step-nodes`: digests of the nodes that the steps name, and of the steps without them, and the generation
+ * that has them. Once they are lost, it says so.
  *
  * @returns null: no annotation, because no step names nodes
  */
 export function stepNodesText(rollout: Rollout): string | null {
-  if (hasLostStepNodes(rollout)) return annotationOf(rollout) ?? null
+  const { uid, generation = 0 } = rollout.metadata
+  if (hasLostStepNodes(rollout)) return JSON.stringify({ uid, others: digestsOf(rollout).others, lost: true })
   if (!namesNodes(rollout)) return null
-  const { nodes, others } = digestsOf(rollout)
-  return JSON.stringify({ uid: rollout.metadata.uid, nodes, others })
+  return JSON.stringify({ uid, ...digestsOf(rollout), generation })
 }
 
 /** Whether the annotation must be written before a status: nothing is opened by steps that it does not know. */
@@ -22,14 +22,16 @@ export function mustKeepStepNodesFirst(rollout: Rollout): boolean {
 }
 
 /**
- * G3: whether the steps have lost their `nodes`, and are the same otherwise. The API server drops them in a write under other
- * CustomResourceDefinitions, perhaps together with a pause. A step for a few nodes would be one for all. A user who removes nothing else
- * has to confirm it, by removing the annotation.
+ * G3: whether the steps have lost their `nodes` although the generation is the same. No user did that: the API server dropped them in a write
+ * under other CustomResourceDefinitions. A step for a few nodes would be one for all. It stays so, whatever else of the Rollout changes, until
+ * the steps change or a user removes the annotation.
  */
 export function hasLostStepNodes(rollout: Rollout): boolean {
   const known = jsonOrUndefined(annotationOf(rollout))
   if (typeof known !== 'object' || known === null || !('uid' in known) || !('others' in known)) return false
-  return known.uid === rollout.metadata.uid && !namesNodes(rollout) && known.others === digestsOf(rollout).others
+  const { uid, generation = 0 } = rollout.metadata
+  const isLost = 'lost' in known ? known.lost === true : 'generation' in known && known.generation === generation
+  return isLost && known.uid === uid && !namesNodes(rollout) && known.others === digestsOf(rollout).others
 }
 
 function annotationOf({ metadata }: Rollout): string | undefined {
