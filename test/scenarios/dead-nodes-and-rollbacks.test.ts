@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { condition, nodesOn, untilNodesOn } from './looks.ts'
 import { expectKept } from './expect-kept.ts'
 import { deletePodsOn, killNodes } from './kill-nodes.ts'
+import { loseRecord, removeRelease } from './lose-release.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
@@ -127,22 +128,32 @@ it('a batch waits for a dead node whose pod another client deleted, where the po
   expect((await stage.rollout()).status?.phase).toBe('Progressing')
 })
 
-it('a node that a rollback in batches has updated and that then dies makes no room for another one before an approval (G3)', async () => {
-  stage = await setStage({ nodes: 7, maxUnavailable: 7, steps: [{ replicas: '74%', pause: {} }, { replicas: '100%' }] })
-  await stage.patchRollout({ metadata: { annotations: { 'rollouts.kruise.io/rollback-in-batch': 'true' } } })
-  await stage.setImage('v2')
-  await untilNodesOn(stage, 'v2', 6)
-  await stage.until('step 1 waits', async () => (await stage.rollout()).status?.currentStepState === 'StepPaused')
-  await stage.approve()
-  await untilNodesOn(stage, 'v2', 7)
-  await stage.setImage('v1')
-  await untilNodesOn(stage, 'v1', 6)
-  await stage.until('step 1 of the rollback waits', async () => (await stage.rollout()).status?.currentStepState === 'StepPaused')
-  const [dies] = await nodesOn(stage, 'v1')
-  await drive(stage.clock, stage.simulator.nodes.kill(dies!))
-  await stage.pass(10 * 60_000)
-  expect((await nodesOn(stage, 'v2')).length).toBe(1)
-})
+it.each([
+  ['', async () => {}],
+  [' of a BatchRelease that was deleted in the step', ({ client }: Stage) => client.delete(resourcePaths.batchReleases, stageKey)],
+  [' of a BatchRelease that was removed with its finalizer', removeRelease],
+  [' whose record was lost', loseRecord],
+] as const)(
+  'a node that a rollback in batches%s has updated and that then dies makes no room for another one (G3)',
+  async (_title, disturb) => {
+    stage = await setStage({ nodes: 7, maxUnavailable: 7, steps: [{ replicas: '74%', pause: {} }, { replicas: '100%' }] })
+    await stage.patchRollout({ metadata: { annotations: { 'rollouts.kruise.io/rollback-in-batch': 'true' } } })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 6)
+    await stage.until('step 1 waits', async () => (await stage.rollout()).status?.currentStepState === 'StepPaused')
+    await stage.approve()
+    await untilNodesOn(stage, 'v2', 7)
+    await stage.setImage('v1')
+    await untilNodesOn(stage, 'v1', 6)
+    await stage.until('step 1 of the rollback waits', async () => (await stage.rollout()).status?.currentStepState === 'StepPaused')
+    await disturb(stage)
+    await stage.pass(60_000)
+    const [dies] = await nodesOn(stage, 'v1')
+    await drive(stage.clock, stage.simulator.nodes.kill(dies!))
+    await stage.pass(10 * 60_000)
+    expect((await nodesOn(stage, 'v2')).length).toBe(1)
+  },
+)
 
 it('a version released again by a retry names the dead node that keeps its step waiting, and a jump leads past it', async () => {
   stage = await setStage({ nodes: 8, maxUnavailable: 3, steps: [{ replicas: 1, pause: { duration: 10 } }, { replicas: '100%' }] })

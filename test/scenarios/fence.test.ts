@@ -1,12 +1,11 @@
 import { afterEach, expect, it } from 'vitest'
-import { isNotFound, resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations as keys } from '@tranche/kube-types'
 import type { WireRequest } from '@tranche/wire'
 import { deletions, expectKept } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { loseRecord, removeRelease } from './lose-release.ts'
 import { drive, setStage, type Stage } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -56,7 +55,7 @@ it('every guarantee holds when the record is lost while an executor is frozen be
   await stage.setImage('v2')
   await stage.until('the first executor is frozen', () => process.isFrozen())
   const uid = (await stage.release())?.metadata.uid
-  await removeRelease()
+  await removeRelease(stage)
   await stage.until('another BatchRelease is in charge', async () => {
     const release = await stage.release()
     return release !== undefined && release.metadata.uid !== uid && release.status?.flight?.state === 'open'
@@ -75,7 +74,7 @@ it('a pause is acknowledged when nothing more can be deleted, though the BatchRe
   await stage.setImage('v2')
   await stage.until('the executor is frozen', () => process.isFrozen())
   stage.program('controller-1').process.cutOff()
-  await removeRelease()
+  await removeRelease(stage)
   await stage.patchRollout({ spec: { strategy: { paused: true } } })
   stage.program('controller-1').process.reconnect()
   await stage.until('the pause is acknowledged', async () => (await condition(stage, 'Progressing'))?.reason === 'Paused')
@@ -101,7 +100,7 @@ it.each([
   for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(0, 2)) await breakPod(stage, pod)
   await stage.setImage('v3')
   await stage.pass(10_000)
-  await lose()
+  await lose(stage)
   await stage.pass(60_000)
   await drive(stage.clock, stage.simulator.nodes.revive(node))
   await untilReleased(stage, 'v3')
@@ -120,21 +119,3 @@ it('the controller sets RollingUpdate back to OnDelete in mid-release, and count
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
-
-async function loseRecord(): Promise<void> {
-  const body = { status: { flight: null } }
-  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }, { subresource: 'status' })
-}
-
-/** A client removes the BatchRelease at once: its controller detaches nothing. */
-async function removeRelease(): Promise<void> {
-  const body = { metadata: { finalizers: [] } }
-  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body })
-  await stage.client.delete(resourcePaths.batchReleases, stageKey).catch(ignoreGone)
-  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }).catch(ignoreGone)
-}
-
-/** The object is gone already. */
-function ignoreGone(error: unknown): void {
-  if (!isNotFound(error)) throw error
-}

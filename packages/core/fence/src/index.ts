@@ -7,6 +7,7 @@ export {
   type RecordedAllowance,
   type ScopeReading,
 } from './record/allowance.ts'
+export { begunAt, continueSince } from './record/begun-at.ts'
 export { type Carried, carriedText, carryOver, inheritPermits, MAX_CARRIED_LENGTH, parseCarried } from './record/carried.ts'
 export { hasLeft, isConfirmedBy, type LivePod } from './record/confirm.ts'
 export {

@@ -134,7 +134,7 @@ export function availableFromMs(pod: FleetPod, minReadyMs: number): number | nul
 /**
  * Whether a pod is no older than a release, by the clock of the API server. Where the times cannot be compared, it is.
  *
- * @param begunAt creation time of the BatchRelease, in RFC 3339; undefined where none exists
+ * @param begunAt when the release began, in RFC 3339; undefined where it is unknown
  */
 export function isCreatedSince({ createdAt }: Pick<FleetPod, 'createdAt'>, begunAt: string | undefined): boolean {
   const [begunMs, createdMs] = [parseTime(begunAt), parseTime(createdAt)]

@@ -1,4 +1,5 @@
 import type { BatchRelease, Failure, Permit, ReleaseNodeRules, ReleasePlan, Rollout } from '@tranche/api-schema'
+import { begunAt } from '@tranche/fence'
 import type { FleetView } from '@tranche/fleet'
 import type { PodTemplate } from '@tranche/kube-types'
 import {
@@ -101,7 +102,7 @@ export function progressOf(outline: Outline): BatchProgress {
     revision: canary,
     stable,
     former,
-    begunAt: outline.release?.metadata.creationTimestamp,
+    begunAt: outline.release && begunAt(outline.release),
     permits: permitsOf(outline),
     minReadyMs,
     monotonicMs: facts.monotonicMs,

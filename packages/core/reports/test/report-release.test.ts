@@ -381,13 +381,15 @@ describe('a pause', () => {
   })
 
   it.each([
-    ['approve', '2023-11-14T21:59:00Z', ' (in an earlier release)'],
-    ['approve', '2023-11-14T22:01:00Z', ''],
-    ['undo', '2023-11-14T21:59:30Z', ''],
-    ['undo', '2023-11-14T21:00:00Z', ' (in an earlier release)'],
-  ] as const)('marks the action %s of %s as one of an earlier release where it is one', (type, at, mark) => {
+    ['approve', '2023-11-14T21:59:00Z', '', ' (in an earlier release)'],
+    ['approve', '2023-11-14T22:01:00Z', '', ''],
+    ['undo', '2023-11-14T21:59:30Z', '', ''],
+    ['undo', '2023-11-14T21:00:00Z', '', ' (in an earlier release)'],
+    ['approve', '2023-11-14T21:59:00Z', ' whose first BatchRelease was deleted', ''],
+  ] as const)('marks the action %s of %s in a release%s as one of an earlier release where it is one', (type, at, began, mark) => {
     const lastAction = { id: '1', type: type as 'approve', by: 'bob', at, result: 'Accepted' as const }
-    const facts = aReading({ rolloutStatus: { lastAction }, metadata: { creationTimestamp: '2023-11-14T22:00:00Z' } })
+    const record = began === '' ? {} : { begunAt: '2023-11-14T21:30:00Z' }
+    const facts = aReading({ rolloutStatus: { lastAction }, metadata: { creationTimestamp: '2023-11-14T22:00:00Z' }, record })
     const said = explainRollout(facts).facts.find(({ name }) => name === 'last action')?.value
     expect(said).toBe(`${type} by bob at ${at}: Accepted${mark}`)
   })

@@ -4,7 +4,7 @@ import { type FleetView, isCreatedSince, keptPerBlock, type NodeView } from '@tr
  * Whether a node runs the revision and is not desired at present, only because it does not work. It was lost after its update, and counts
  * like a desired node. A pod from before the release, as after an undo to a former version, is no update.
  *
- * @param begunAt creation time of the BatchRelease; undefined where none exists, or the times are not compared
+ * @param begunAt when the release began; undefined where it is unknown, or the times are not compared
  */
 export function isLostAfterUpdate({ desired, desiredOnReturn, pods }: NodeView, revision: string, begunAt?: string): boolean {
   if (desired || desiredOnReturn !== true) return false
@@ -14,7 +14,7 @@ export function isLostAfterUpdate({ desired, desiredOnReturn, pods }: NodeView, 
 /** Which release the nodes are counted for. */
 export interface CountedRelease {
   readonly revision: string
-  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server; undefined where it is unknown. */
+  /** When the release began, in RFC 3339 by the clock of the API server; undefined where it is unknown. */
   readonly begunAt?: string | undefined
 }
 

@@ -2,7 +2,7 @@ import { ACCEPTED_NODES_MAX, type BatchRelease, type Failure, type StoppedTime, 
 import { analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
 import type { FleetView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
-import { hasOldPod } from '@tranche/fence'
+import { begunAt, hasOldPod } from '@tranche/fence'
 import { countedNodes } from './counted-nodes.ts'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
 import { judgeRevision, type Verdict } from './judge-revision.ts'
@@ -54,14 +54,14 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
   const { spec, status } = release
   const revision = releasedRevision(release)
   if (revision === undefined) return null
-  const begunAt = release.metadata?.creationTimestamp
-  const terms = failureTerms(spec.tranche?.failure, spec.releasePlan, countedNodes(fleet, { revision, begunAt }))
+  const since = begunAt(release)
+  const terms = failureTerms(spec.tranche?.failure, spec.releasePlan, countedNodes(fleet, { revision, begunAt: since }))
   const before = knownFailure(release)
   const judge = (accepted: readonly string[]): Verdict =>
     judgeRevision({
       ...given,
       revision,
-      begunAt,
+      begunAt: since,
       judged: judgedNodes(release),
       // A node that the release left was NotReady then; that is known, and no new failure.
       notReadyDue: isAfterEnd(release) ? undefined : given.notReadyDue,

@@ -14,7 +14,7 @@ export interface VerdictQuestion extends Times {
   readonly fleet: FleetView
   /** `controller-revision-hash` to judge. */
   readonly revision: string
-  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server; undefined where it is unknown. */
+  /** When the release began, in RFC 3339 by the clock of the API server; undefined where it is unknown. */
   readonly begunAt?: string | undefined
   /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number

@@ -1,6 +1,7 @@
 import type { Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import {
+  begunAt,
   changePermits,
   hasLeft,
   isConfirmedBy,
@@ -242,7 +243,7 @@ function toView(reading: ExecutorReading, { sent, confirmations, readings }: Mem
     record: release.status?.flight,
     nodes: release.spec.tranche?.nodes,
     formerRevisions: release.spec.tranche?.formerRevisions,
-    begunAt: release.metadata.creationTimestamp,
+    begunAt: begunAt(release),
     fleet,
     podsSeen,
     sent: sent.pending(fleet, monotonicMs),

@@ -157,6 +157,9 @@ const flightRecordSchema = z.object({
   partition: int32().min(0).meta({ format: 'int32', description: 'Number of nodes to keep on the old revision.' }),
   limit: int32().min(0).meta({ format: 'int32', description: 'Maximum number of nodes in flight at a time.' }),
   scope: z.string().optional().meta({ description: 'Digest of the rules that select nodes. Absent if every node may be updated.' }),
+  begunAt: time().optional().meta({
+    description: 'Time when an earlier BatchRelease began this release. Absent if this one began it, at its creation.',
+  }),
   watermark: z.string().meta({ description: 'Highest pod resourceVersion that any write of the record was based on.' }),
   permits: atomicList(permitSchema).meta({ description: 'Permits not yet settled, oldest first.' }),
   blocked: atomicList(blockedNodeSchema).optional().meta({
@@ -262,6 +265,7 @@ export type StoppedTime = Frozen<z.infer<typeof stoppedTimeSchema>>
 export const frozenWatchSchema = z.object({
   workload: z.string().meta({ description: 'uid of the DaemonSet.' }),
   revision: z.string().meta({ description: 'controller-revision-hash that was being released.' }),
+  begunAt: time().optional().meta({ description: 'When the release began, by the clock of the API server.' }),
   stopped: stoppedTimeSchema.meta({ description: 'When the release was first observed, and how long it was stopped.' }),
   nodes: z.array(watchedNodeSchema).max(WATCHED_NODES_MAX).meta({ description: 'Updated nodes that were unhealthy.' }),
 })

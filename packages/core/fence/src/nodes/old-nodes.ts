@@ -17,7 +17,7 @@ export interface Revisions {
   readonly stable: string | undefined
   /** Revisions that were stable once, or ran before the first release. */
   readonly former: readonly string[]
-  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server; undefined where none exists. */
+  /** When the release began; undefined where it is unknown. See `begunAt`. */
   readonly begunAt?: string | undefined
 }
 

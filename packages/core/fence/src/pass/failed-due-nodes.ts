@@ -3,6 +3,7 @@ import type { FleetView } from '@tranche/fleet'
 import { dueNotReadyNodes } from './candidate-order.ts'
 import { tallyNodes } from './node-tally.ts'
 import { batchSizeOf } from './fence-state.ts'
+import { begunAt } from '../record/begun-at.ts'
 import { scopeInRecord } from '../nodes/batch-scope.ts'
 import { exemptNodes, idleNodes, nodesInFlight, takesPlace } from '../nodes/exempt-nodes.ts'
 
@@ -30,7 +31,7 @@ export function failedDueNodes({ release, fleet, minReadyMs, monotonicMs }: DueN
   if (scope === null) return []
   const { desired, onRevision, old, unavailable } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
   const { stableRevision: stable, formerRevisions: former = [] } = tranche
-  const revisions = { canary: record.revision, stable, former, begunAt: release.metadata.creationTimestamp }
+  const revisions = { canary: record.revision, stable, former, begunAt: begunAt(release) }
   const inFlight = nodesInFlight(record.permits, fleet)
   const exemption = exemptNodes({ unavailable, revisions, inFlight, rules: scope.rules, desired, monotonicMs })
   const idle = idleNodes(unavailable, exemption, revisions).filter((node) => !takesPlace(node, scope, revisions))

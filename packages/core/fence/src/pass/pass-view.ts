@@ -44,7 +44,7 @@ export interface PassView {
   readonly nodes?: ReleaseNodeRules | undefined
   /** Revisions that were stable once, or ran before the first release. @default none */
   readonly formerRevisions?: readonly string[] | undefined
-  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server. */
+  /** When the release began; undefined where it is unknown. See `begunAt`. */
   readonly begunAt?: string | undefined
   readonly fleet: FleetView
   /** resourceVersion that this process's pod watch has reached (rule F2). */

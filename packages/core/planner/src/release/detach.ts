@@ -1,8 +1,17 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
-import { carriedText, carryOver, hasOldPod, inheritPermits, parseCarried, type PatchOperation } from '@tranche/fence'
+import {
+  begunAt,
+  carriedText,
+  carryOver,
+  continueSince,
+  hasOldPod,
+  inheritPermits,
+  parseCarried,
+  type PatchOperation,
+} from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime } from '@tranche/kube-types'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
-import { watchToFreeze } from './progress/frozen-watch.ts'
+import { frozenSince, watchToFreeze } from './progress/frozen-watch.ts'
 import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { revisionsOfRelease } from './view/revisions-of-release.ts'
@@ -38,8 +47,19 @@ export function detachPatch(view: ReleaseView, daemonSet: DaemonSet): readonly P
   return daemonSetPatch(daemonSet, { ...change, annotations: { ...change.annotations, [daemonSetAnnotations.unsettled]: unsettled } })
 }
 
-/** F11: the record with the last release's nodes in flight on this DaemonSet; null where it has them already. */
-export function inheritedRecord({ metadata }: DaemonSet, record: FlightRecord): FlightRecord | null {
+/**
+ * F11: the record with the last release's nodes in flight on this DaemonSet, and with its start where this one continues it. Null where it has
+ * them already.
+ *
+ * @param revision the one to release
+ */
+export function inheritedRecord(daemonSet: DaemonSet, record: FlightRecord, revision: string): FlightRecord | null {
+  const inherited = withCarried(daemonSet, record)
+  const since = record.begunAt === undefined ? frozenSince(daemonSet, revision) : undefined
+  return since === undefined ? inherited : continueSince(inherited ?? record, since)
+}
+
+function withCarried({ metadata }: DaemonSet, record: FlightRecord): FlightRecord | null {
   const text = metadata.annotations?.[daemonSetAnnotations.unsettled]
   const carried = text === undefined ? null : parseCarried(text)
   return carried === null || carried.workloadUid !== metadata.uid ? null : inheritPermits(record, carried)
@@ -101,6 +121,6 @@ function openedBy({ spec, status }: BatchRelease): { readonly step: number; read
 function watchOf(view: ReleaseView, daemonSet: DaemonSet): { readonly watch?: FrozenWatch } {
   const released = view.release.status?.flight?.revision
   if (released === undefined) return {}
-  const known = { stopped: stoppedSoFar(view), watched: view.watched, nowMs: steadyMs(view) }
+  const known = { begunAt: begunAt(view.release), stopped: stoppedSoFar(view), watched: view.watched, nowMs: steadyMs(view) }
   return { watch: watchToFreeze(daemonSet, released, known) }
 }

@@ -185,7 +185,7 @@ function unpublishedStop(view: ReleaseView, record: FlightRecord): readonly Patc
  * annotation is removed last.
  */
 function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightRecord, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan {
-  const inherited = inheritedRecord(daemonSet, record)
+  const inherited = inheritedRecord(daemonSet, record, wanted.allowance.revision)
   if (inherited !== null) return { kind: 'writeRecord', why: 'inherit', record: inherited, confirm: false }
   const watch = inheritedWatch(view, daemonSet, record)
   if (watch !== null) return { kind: 'writeStatus', status: watch }

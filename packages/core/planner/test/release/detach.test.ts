@@ -8,6 +8,7 @@ const { controlInfo, frozen, inProgressing, originalUpdateStrategy, unsettled } 
 const unannounced = { [controlInfo]: null, [inProgressing]: null }
 const inFlight = { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }], permits: [permitFor('a'), permitFor('b')] } as const
 const deletedAgo = (ms: number): NonNullable<ViewFields['metadata']> => ({ deletionTimestamp: new Date(NOW_MS - ms).toISOString() })
+const [CREATED, BEGUN] = ['2023-11-14T18:00:00Z', '2023-11-14T21:00:00Z'] as const
 const carried = carriedText(carryOver({ ...baseRecord, ...inFlight }) ?? none()) ?? ''
 
 describe('a release that is deleted with nodes in flight (F11)', () => {
@@ -104,11 +105,32 @@ describe('a release that is frozen', () => {
   const text = JSON.stringify({ revision: 'new', stable: 'old', nodesLeft: 3, at: '2023-11-14T22:00:00.000Z', watch })
   const ended: ViewFields = { metadata: deletedAgo(0), record: { ...inFlight, permits: [] }, nodes: 'a:new b:new c:old d:old e:old' }
   const next = { release: 'r2' }
-  const comes: ViewFields = { record: { state: 'stopped' }, annotations: { ...unannounced, [frozen]: text }, tranche: next }
+  const comes: ViewFields = { record: { state: 'stopped', begunAt: BEGUN }, annotations: { ...unannounced, [frozen]: text }, tranche: next }
 
   it('leaves its watch data to the next one', () => {
     const plan = planBatchRelease(aView({ ...ended, status: { stoppedTime, watchedNodes } }))
     expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', watch })
+  })
+
+  it.each([
+    ['its own creation', {}, BEGUN],
+    ['the creation of the BatchRelease that began it', { begunAt: '2023-11-14T20:00:00.000Z' }, '2023-11-14T20:00:00.000Z'],
+  ])('leaves when it began: %s (G3)', (_title, record, begunAt) => {
+    const metadata = { ...ended.metadata, creationTimestamp: BEGUN }
+    const plan = planBatchRelease(aView({ ...ended, metadata, record: { ...ended.record, ...record } }))
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ watch: { begunAt } })
+  })
+
+  it.each([
+    ['since it began', { ...watch, begunAt: BEGUN }, {}, { begunAt: BEGUN }],
+    ['since the DaemonSet was created, where nothing says when it began', watch, {}, { begunAt: CREATED }],
+    ['since the DaemonSet was created, where that is unreadable', { ...watch, begunAt: 'lately' }, {}, { begunAt: CREATED }],
+    ['with its nodes in flight', { ...watch, begunAt: BEGUN }, { [unsettled]: carried }, { begunAt: BEGUN, permits: inFlight.permits }],
+  ])('is continued %s, before anything is published (G3, F11)', (_title, left, annotations, record) => {
+    const text = { [frozen]: JSON.stringify({ revision: 'new', watch: left }) }
+    const view = aView({ ...comes, record: { state: 'stopped' }, annotations: { ...unannounced, ...text, ...annotations } })
+    const daemonSet = { ...view.daemonSet!, metadata: { ...view.daemonSet!.metadata, creationTimestamp: CREATED } }
+    expect(planBatchRelease({ ...view, daemonSet })).toMatchObject({ kind: 'writeRecord', why: 'inherit', record })
   })
 
   it.each([

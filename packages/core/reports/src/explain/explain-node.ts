@@ -6,7 +6,7 @@ import { badRevisionOn, keptRevision } from '../excluded-nodes.ts'
 import { isOverButForNodes, leftCauseOf } from '../left-nodes.ts'
 import { budgetNext, countedText, downOf } from './explain-budget.ts'
 import { type NodeAnswer, permittedLater, permittedNow } from './explain-permitted.ts'
-import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
+import { begunAt, hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { isReported, outOfReachText, stateQuestion } from '../node-state.ts'
 import { personWaitOf } from '../policy/person-wait.ts'
 import { isLasting } from '../lasting-stall.ts'
@@ -191,7 +191,7 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
       record,
       nodes,
       formerRevisions: release.spec.tranche?.formerRevisions,
-      begunAt: release.metadata.creationTimestamp,
+      begunAt: begunAt(release),
       fleet,
       podsSeen: record.watermark,
       sent: new Set(),

@@ -1,7 +1,7 @@
 import { type Explanation, isGroupWait, type LeftCause, waitText } from '@tranche/api-schema'
 import { nodeInView } from '@tranche/fleet'
 import { budgetUsersText, firstNodes, hashOf, outageStart } from '@tranche/planner'
-import type { Exemption } from '@tranche/fence'
+import { begunAt, type Exemption } from '@tranche/fence'
 import { recordedActionsOf } from '@tranche/actions'
 import { parseTime, valueIn } from '@tranche/kube-types'
 import { isOverButForNodes, leftNodesIn } from '../left-nodes.ts'
@@ -204,7 +204,7 @@ const BEGINS_MS = 60_000
 /** Marks an action that belongs to an earlier release than the one shown. */
 function earlierText({ facts, release, canary }: Outline, { type, at }: { readonly type: string; readonly at: string }): string {
   const revision = facts.revisions.find((one) => hashOf(one) === canary)
-  const created = [release, revision].map((object) => parseTime(object?.metadata.creationTimestamp) ?? 0)
-  const sinceMs = Math.max(...created) - (type === 'undo' || type === 'restart' ? BEGINS_MS : 0)
+  const begun = [release && begunAt(release), revision?.metadata.creationTimestamp].map((at) => parseTime(at) ?? 0)
+  const sinceMs = Math.max(...begun) - (type === 'undo' || type === 'restart' ? BEGINS_MS : 0)
   return (parseTime(at) ?? sinceMs) < sinceMs ? ' (in an earlier release)' : ''
 }

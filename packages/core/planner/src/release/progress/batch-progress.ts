@@ -76,7 +76,7 @@ export interface BatchQuestion extends CountQuestion {
   readonly stable?: string | undefined
   /** Revisions that were stable once, or ran before the first release. @default none */
   readonly former?: readonly string[] | undefined
-  /** Creation time of the BatchRelease, in RFC 3339 by the clock of the API server; undefined where none exists. */
+  /** When the release began; undefined where it is unknown. See `begunAt`. */
   readonly begunAt?: string | undefined
   /** Permits of the record. @default none */
   readonly permits?: readonly Permit[] | undefined

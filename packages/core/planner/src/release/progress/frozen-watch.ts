@@ -4,6 +4,14 @@ import { type DaemonSet, daemonSetAnnotations, parseTime, readJson } from '@tran
 /** Maximum length of the watch data per frozen release, in characters: 100 nodes with names of up to 63. Other annotations need room. */
 const MAX_NODES_LENGTH = 32_768
 
+/** Watch data of a release that ends. */
+interface EndingWatch extends Pick<FrozenWatch, 'begunAt'> {
+  readonly stopped: StoppedTime
+  readonly watched: readonly WatchedNode[]
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+}
+
 /**
  * Watch data that a frozen release leaves for the next release of the same revision, so that its pods remain pods of a
  * release. Judged by the new release alone they would be too old to belong to it, and a version that fails late would never
@@ -14,14 +22,10 @@ const MAX_NODES_LENGTH = 32_768
  * @param revision the one that was released, whatever template the DaemonSet has now
  * @param known watch data of the release that ends, which is stopped for that
  */
-export function watchToFreeze(
-  { metadata }: DaemonSet,
-  revision: string,
-  known: { readonly stopped: StoppedTime; readonly watched: readonly WatchedNode[]; readonly nowMs: number },
-): FrozenWatch {
+export function watchToFreeze({ metadata }: DaemonSet, revision: string, known: EndingWatch): FrozenWatch {
   const stopped = { ...known.stopped, since: known.stopped.since ?? new Date(known.nowMs).toISOString() }
   const nodes = JSON.stringify(known.watched).length <= MAX_NODES_LENGTH ? known.watched : []
-  return { workload: metadata.uid, revision, stopped, nodes }
+  return { workload: metadata.uid, revision, begunAt: known.begunAt, stopped, nodes }
 }
 
 /** @returns the watch data with which a release of this revision was frozen; null where the annotation holds none that is readable */
@@ -31,6 +35,18 @@ export function frozenWatch({ metadata }: DaemonSet, revision: string | undefine
   if (!success || data.workload !== metadata.uid || data.revision !== revision) return null
   if (!isTime(data.stopped.startedAt) || !isTime(data.stopped.since)) return null
   return { ...data, nodes: data.nodes.filter(({ since, downSince = since }) => isTime(since) && isTime(downSince)) }
+}
+
+/**
+ * G3: when a frozen release of this revision began; the nodes that it updated keep their places in the batches of the next one.
+ *
+ * @returns creation time of the DaemonSet where the annotation does not say it: every pod of the revision then belongs to the release.
+ *   Undefined where no release of this revision was frozen
+ */
+export function frozenSince(daemonSet: DaemonSet, revision: string): string | undefined {
+  const watch = frozenWatch(daemonSet, revision)
+  if (watch === null) return undefined
+  return isTime(watch.begunAt) ? watch.begunAt : daemonSet.metadata.creationTimestamp
 }
 
 function watchIn(text: string): unknown {

@@ -1,5 +1,5 @@
 import { type BatchRelease, type GroupWaitReason, type Hold, sizeLimits } from '@tranche/api-schema'
-import { type Allowance, MAX_LIMIT, batchScope, scopeTextOf } from '@tranche/fence'
+import { type Allowance, MAX_LIMIT, batchScope, begunAt, scopeTextOf } from '@tranche/fence'
 import { daemonSetAnnotations, type DaemonSet, type IntOrString, rolloutOf, scaleIntOrPercent, clipText } from '@tranche/kube-types'
 import { problemsText, problemText, validateBatchRelease, validateDaemonSetBudget } from '@tranche/validation'
 import { judgedRelease } from '@tranche/verdict'
@@ -183,7 +183,7 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
     revision: canary,
     stable,
     former: release.spec.tranche?.formerRevisions,
-    begunAt: release.metadata.creationTimestamp,
+    begunAt: begunAt(release),
     permits: record?.permits,
     plan: release.spec.releasePlan,
     batch,

@@ -1,0 +1,15 @@
+import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
+
+/**
+ * When a release began: pods of its revision that are no older belong to it. It survives the BatchRelease that began it (F11).
+ *
+ * @returns RFC 3339 by the clock of the API server; undefined where it is unknown
+ */
+export function begunAt({ metadata, status }: Partial<Pick<BatchRelease, 'metadata' | 'status'>>): string | undefined {
+  return status?.flight?.begunAt ?? metadata?.creationTimestamp
+}
+
+/** F11: the record of a BatchRelease that continues a release which an earlier one began at `at`. */
+export function continueSince(record: FlightRecord, at: string): FlightRecord {
+  return { ...record, seq: record.seq + 1, begunAt: at }
+}
