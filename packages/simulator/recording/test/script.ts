@@ -185,6 +185,17 @@ export class Script {
     return this.#write('BatchRelease', name, mergeDeep(before, fields), { actor: 'controller-1', verb: 'patch', uid: name, ...options })
   }
 
+  /** A user applies a definition of BatchReleases whose status has these members. */
+  definition(...members: readonly string[]): this {
+    const status = Object.fromEntries(members.map((member) => [member, {}]))
+    return this.#write(
+      'CustomResourceDefinition',
+      'batchreleases',
+      { spec: { names: { kind: 'BatchRelease' }, status } },
+      { actor: 'user' },
+    )
+  }
+
   /** A user writes a ReleasePolicy, unless the options name another actor. */
   policy(name: string, maxUnavailable: number, options: Fields = {}, rules: Fields = {}): this {
     return this.#write(

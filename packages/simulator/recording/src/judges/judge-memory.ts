@@ -26,6 +26,8 @@ class MemoryJudge implements Judge {
   readonly #parts: JudgeParts
   /** Rollout → id of the retry without an answer so far. Blocked revisions may be forgotten with its answer, and no later. */
   readonly #retries = new Map<string, string>()
+  /** Rollout and id of each abort that a user asked for. */
+  readonly #aborts = new Set<string>()
   /** Digest → when a status first reported it as blocked. */
   readonly #heldSince = new Map<string, number>()
   /** DaemonSet → digest and time of each template that was rolled back, oldest first. */
@@ -119,6 +121,7 @@ class MemoryJudge implements Judge {
     for (const { digest } of next.status?.heldRevisions ?? []) if (!this.#heldSince.has(digest)) this.#heldSince.set(digest, write.t)
     if (this.#parts.query.isOurs(write.actor ?? '')) return this.#judgeForgetting(write, before, next)
     const action = actionOf(next)
+    if (action?.type === 'abort') this.#aborts.add(`${keyOf(write)} ${action.id}`)
     if (action?.type === 'retry' && action.id !== actionOf(before)?.id) this.#retries.set(keyOf(write), action.id)
   }
 
@@ -156,7 +159,7 @@ class MemoryJudge implements Judge {
     const isAsked = retry !== undefined && (answer?.id !== retry || answer.result === undefined || answer.result === 'Accepted')
     const was = before.status?.heldRevisions ?? []
     const is = new Set((next.status?.heldRevisions ?? []).map(({ digest }) => digest))
-    const forgotten = was.filter((one) => !is.has(one.digest) && !this.#isReturnedTo(one, before, next))
+    const forgotten = was.filter((one) => !is.has(one.digest) && !this.#isReturnedTo(keyOf(write), one, before, next))
     if (forgotten.length === 0 || is.size >= MOST_HELD || isAsked) return
     const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
     const text = `${write.actor} removed blocked revision ${names} from the status without a retry`
@@ -164,12 +167,20 @@ class MemoryJudge implements Judge {
   }
 
   /** Whether the same write blocks the revision being released: that puts the template of the stable one back, whatever hash it has by now. */
-  #isReturnedTo({ revision }: Held, { status: before }: RecordedRollout, { status: next }: RecordedRollout): boolean {
-    const { canaryRevision, stableRevision } = before?.canaryStatus ?? {}
-    const blocks = (status: RecordedRollout['status']): boolean =>
-      status?.heldRevisions?.some((one) => one.revision === canaryRevision) ?? false
-    const isNew = !blocks(before) || hasAborted(before, next)
-    return this.#isSame(revision, stableRevision) && !this.#isSame(canaryRevision, stableRevision) && blocks(next) && isNew
+  #isReturnedTo(key: string, { revision }: Held, was: RecordedRollout, is: RecordedRollout): boolean {
+    const { canaryRevision, stableRevision } = was.status?.canaryStatus ?? {}
+    const blocks = ({ status }: RecordedRollout): boolean => status?.heldRevisions?.some((one) => one.revision === canaryRevision) ?? false
+    const isNew = !blocks(was) || this.#hasAborted(key, was, is)
+    return this.#isSame(revision, stableRevision) && !this.#isSame(canaryRevision, stableRevision) && blocks(is) && isNew
+  }
+
+  /**
+   * Whether the write accepts an abort that a user asked for. That of a blocked template which was applied again returns to the stable one, as
+   * the first did.
+   */
+  #hasAborted(key: string, { status: before }: RecordedRollout, { status: next }: RecordedRollout): boolean {
+    const { id, result } = next?.lastAction ?? {}
+    return id !== before?.lastAction?.id && result === 'Accepted' && this.#aborts.has(`${key} ${id}`)
   }
 
   #isSame(revision: string | undefined, other: string | undefined): boolean {
@@ -177,12 +188,6 @@ class MemoryJudge implements Judge {
     const template = world.templateOf(revision ?? '')
     return revision === other || (template !== undefined && template === world.templateOf(other ?? ''))
   }
-}
-
-/** Whether the write accepts an abort. That of a blocked template which was applied again returns to the stable one, as the first did. */
-function hasAborted(before: RecordedRollout['status'], next: RecordedRollout['status']): boolean {
-  const { lastAction } = next ?? {}
-  return lastAction?.type === 'abort' && lastAction.result === 'Accepted' && lastAction.id !== before?.lastAction?.id
 }
 
 function keyOf({ namespace, o }: RecordedWrite): string {

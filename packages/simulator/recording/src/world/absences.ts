@@ -51,6 +51,7 @@ const ASKED_AGAIN_MS = 6 * 60_000
 export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
   const absences: Absence[] = []
   const open = new Set<Absence>()
+  let isPruned = false
   /** By how much the clock of the API server may have changed what is counted. */
   const doubtMs = (atMs: number): number =>
     clockSteps.filter((step) => step.atMs <= atMs && step.atMs > atMs - 2 * DAY_MS).reduce((sum, { ms }) => sum + Math.abs(ms), 0)
@@ -66,10 +67,11 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
       open.add(absence)
     },
     onWrite({ kind, type, namespace, o, node, t }) {
+      if (kind === 'CustomResourceDefinition') isPruned = prunesRecord(o) ?? isPruned
       const name = String(o['name'] ?? node)
       const isGone = ({ story, node: own }: Absence): boolean =>
         kind === 'Node' ? own === name : kind === 'DaemonSet' && story.namespace === namespace && story.name === name
-      for (const absence of open) follow(absence, absence.story.node(absence.node), t)
+      for (const absence of open) follow(absence, { node: absence.story.node(absence.node), isPruned }, t)
       if (type === 'DELETED') for (const one of absences) if (isGone(one)) end(one, t)
       for (const absence of open) if (absence.steadyMs !== null) open.delete(absence)
     },
@@ -96,8 +98,13 @@ function end(absence: Absence, t: number): void {
   absence.steadyMs ??= t
 }
 
-/** @param node before the write */
-function follow(absence: Absence, node: NodeStory | undefined, t: number): void {
+/** A node before a write, and whether the definitions then prune the permit record. */
+interface NodeBefore {
+  readonly node: NodeStory | undefined
+  readonly isPruned: boolean
+}
+
+function follow(absence: Absence, { node, isPruned }: NodeBefore, t: number): void {
   if (node?.wanted !== true) {
     // Processes may see that the node is not desired only once the agent is back: the permit of a node that is silent stays in flight.
     absence.backMs ??= t
@@ -109,13 +116,18 @@ function follow(absence: Absence, node: NodeStory | undefined, t: number): void 
   const back = pods.flatMap((pod) => availableFromMs(stamped(pod), absence, pod.neededMs) ?? []).filter((fromMs) => fromMs <= t)
   if (back.length > 0) absence.backMs ??= Math.min(...back)
   const isUp = pods.some((pod) => (availableFromMs(pod, absence, absence.mostNeededMs) ?? Number.POSITIVE_INFINITY) <= t)
-  absence.upSinceMs = isUp && !isInRecord(absence) ? (absence.upSinceMs ?? t) : null
+  absence.upSinceMs = isUp && !isPruned ? (absence.upSinceMs ?? t) : null
   if (absence.upSinceMs !== null && t - absence.upSinceMs >= STEADY_MS) absence.steadyMs = absence.upSinceMs
 }
 
-/** No executor has looked at the node while its permit is in the record: it may be kept from that, as by other definitions. */
-function isInRecord({ story, podUid }: Absence): boolean {
-  return story.orders.flight?.permits?.some((permit) => permit.podUid === podUid) ?? false
+/**
+ * Whether a definition lacks the permit record: no executor then sees the end of an absence.
+ *
+ * @returns undefined for a definition of another kind
+ */
+function prunesRecord(definition: RecordedWrite['o']): boolean | undefined {
+  const { names } = definition['spec'] as { readonly names: { readonly kind: string } }
+  return names.kind === 'BatchRelease' ? !JSON.stringify(definition).includes('"flight"') : undefined
 }
 
 /** A kubelet that writes late stamps when the pod became Ready: from then on the agent is back. */

@@ -78,14 +78,14 @@ function afterUpdate(perDay: string, minReadySeconds: number): (script: Script) 
   }
 }
 
-/** Node a was updated with a limit of downtime of two minutes, and is soon available. Its permit stays in the record for four, or for no time. */
-function afterPermit(isKept: boolean): (script: Script) => Script {
+/** Node a was updated with a limit of downtime of two minutes, and is soon available, for four minutes under these definitions. */
+function afterDefinitions(...members: readonly string[]): (script: Script) => Script {
   return (script) => {
     const limited = script.order({ spec: { tranche: { downtime: { perDay: '2m' } } } }).record({}, 'a1')
     const back = limited.seen().wait(1).del('a1').wait(1_000).replace('a1', { hash: 'v1', created: '2026-01-01T00:00:00Z' })
-    if (!isKept) back.record({}, '')
+    back.definition(...members)
     for (const ms of [31_000, 30_000, 3 * MINUTE]) back.wait(ms).other({})
-    return choose(back.record({}, '').seen().wait(1), 'b1')
+    return choose(back.definition('phase', 'flight').record({}, '').seen().wait(1), 'b1')
   }
 }
 
@@ -330,8 +330,8 @@ describe('the order', () => {
       ['passes over a node that was away for long enough by a minReadySeconds that came meanwhile', afterUpdate('1m', 60), []],
       ['passes over a node that was not desired for a while before its agent was back', afterTaint, []],
       ['passes over no node that was away for less than the limit', afterUpdate('1m', 30), ['G5 b']],
-      ['passes over a node whose permit no executor has looked at for as long', afterPermit(true), []],
-      ['passes over none whose permit was settled before', afterPermit(false), ['G5 b']],
+      ['passes over a node that was back while no executor could read the permit record', afterDefinitions('phase'), []],
+      ['passes over no node that was back while executors could read it', afterDefinitions('phase', 'flight'), ['G5 b']],
       ['passes over a node on which another pod runs, where the policy asks for room', beside('Check'), []],
       ['passes over no node where the policy ignores the room', beside('Ignore'), ['G5 b']],
       ['passes over no node because of a pod on another one', beside('Check', { node: 'c' }), ['G5 b']],

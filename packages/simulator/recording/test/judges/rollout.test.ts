@@ -221,6 +221,9 @@ describe('a blocked revision', () => {
   const stableRenamed = { status: { ...held.status, canaryStatus: renamed } }
   const nextRenamed = { status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }], canaryStatus: renamed } }
   const nextHeld = { status: { heldRevisions: [{ revision: 'v3', digest: 'd3' }], canaryStatus } }
+  const bothHeld = { status: { heldRevisions: [...held.status.heldRevisions, { revision: 'v3', digest: 'd3' }], canaryStatus } }
+  const answeredAbort = (s: Script, result = 'Accepted'): Script =>
+    s.rollout({ status: { ...nextHeld.status, lastAction: { id: 'w1', type: 'abort', result } } }, 'controller-1')
   const release = (s: Script, hash: string): Script => s.record({ revision: hash })
   /** The status calls v2 failed. */
   const failed = (s: Script, reason = 'ReleaseFailed', canaryRevision = 'v2'): Script =>
@@ -561,37 +564,20 @@ describe('a blocked revision', () => {
       ],
       [
         'is not forgotten once another version has been rolled back to it',
-        (s) =>
-          s
-            .rollout(
-              { status: { heldRevisions: [...held.status.heldRevisions, { revision: 'v3', digest: 'd3' }], canaryStatus } },
-              'controller-1',
-            )
-            .rollout(nextHeld, 'controller-1'),
+        (s) => s.rollout(bothHeld, 'controller-1').rollout(nextHeld, 'controller-1'),
         ['G12'],
       ],
       [
         'is forgotten by the abort of another version that was blocked, too, and applied again',
-        (s) =>
-          s
-            .rollout(
-              { status: { heldRevisions: [...held.status.heldRevisions, { revision: 'v3', digest: 'd3' }], canaryStatus } },
-              'controller-1',
-            )
-            .rollout({ status: { ...nextHeld.status, lastAction: { id: 'w1', type: 'abort', result: 'Accepted' } } }, 'controller-1'),
+        (s) => answeredAbort(s.rollout(bothHeld, 'controller-1').rollout(action('w1', 'abort'))),
         [],
       ],
       [
         'is not forgotten by an abort that is refused',
-        (s) =>
-          s
-            .rollout(
-              { status: { heldRevisions: [...held.status.heldRevisions, { revision: 'v3', digest: 'd3' }], canaryStatus } },
-              'controller-1',
-            )
-            .rollout({ status: { ...nextHeld.status, lastAction: { id: 'w1', type: 'abort', result: 'Refused' } } }, 'controller-1'),
+        (s) => answeredAbort(s.rollout(bothHeld, 'controller-1').rollout(action('w1', 'abort')), 'Refused'),
         ['G12'],
       ],
+      ['is not forgotten by an abort that no user asked for', (s) => answeredAbort(s.rollout(bothHeld, 'controller-1')), ['G12']],
       [
         'is forgotten when another version is rolled back to it, though its ControllerRevision is not known',
         (s) =>
