@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
 const readStatusActions = 'packages/core/planner/src/rollout/actions/read-status-actions.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
-const keptHolds = 'packages/core/planner/src/rollout/actions/kept-holds.ts'
+const keptStatus = 'packages/core/planner/src/rollout/actions/kept-status.ts'
 const failureAnnotation = 'packages/core/planner/src/rollout/actions/failure-annotation.ts'
 const statusOfEnded = 'packages/core/planner/src/rollout/states/status-of-ended.ts'
 const heldRevisions = 'packages/core/planner/src/rollout/held/held-revisions.ts'
@@ -515,7 +515,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G9',
     fault: 'a verdict is forgotten with two statuses that other definitions have pruned',
-    file: keptHolds,
+    file: keptStatus,
     find: '...(failure !== undefined && { failure }),',
     replace: '',
     tests: [failureAnnotationTests],
@@ -539,7 +539,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G9',
     fault: 'a verdict after a retry counts as lifted once other definitions have pruned the status',
-    file: keptHolds,
+    file: keptStatus,
     find: 'generationOfRelease(view) === undefined ? failure?.retry : release?.spec.tranche?.retry',
     replace: 'generationOfRelease(view) === undefined ? undefined : release?.spec.tranche?.retry',
     tests: [failureAnnotationTests],
@@ -563,7 +563,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G9',
     fault: 'the end of a pause lifts a verdict of that pause once other definitions have pruned the status',
-    file: keptHolds,
+    file: keptStatus,
     find: '...(isPaused && { pause: { failure: failure.at, lifts: false } })',
     replace: '',
     tests: [failureAnnotationTests],
@@ -571,7 +571,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G9',
     fault: 'nodes left start another release of their version once other definitions have pruned the status',
-    file: keptHolds,
+    file: keptStatus,
     find: 'return revisions.some((one) => hashOf(one) === revision) ? revision : undefined',
     replace: 'return revisions.length < 0 ? revision : undefined',
     tests: [failureAnnotationTests],
@@ -603,7 +603,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G9',
     fault: 'a verdict of a release is not recognized after another generation of its DaemonSet',
-    file: keptHolds,
+    file: keptStatus,
     find: ' ?? generationOfReleaseId(failure?.release)',
     replace: '',
     tests: [failureAnnotationTests],
@@ -611,10 +611,10 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a blocked template is forgotten with a status that other definitions have pruned',
-    file: keptHolds,
+    file: keptStatus,
     find: '!hasLostAnswers(rollout)',
     replace: 'true',
-    tests: ['packages/core/planner/test/rollout/kept-holds.test.ts'],
+    tests: ['packages/core/planner/test/rollout/kept-status.test.ts'],
   },
   {
     rule: 'G12',

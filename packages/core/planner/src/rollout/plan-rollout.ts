@@ -25,7 +25,7 @@ import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
 import { mustKeepStepNodesFirst, stepNodesText } from './view/step-nodes.ts'
 import type { NextStatus, Obstacle } from './view/rollout-state.ts'
-import { holdsText, mustKeepFirst, withMemory } from './actions/kept-holds.ts'
+import { holdsText, mustKeepHoldsFirst, withMemory } from './actions/kept-status.ts'
 import { failureCopyText, mustKeepFailureFirst } from './actions/failure-annotation.ts'
 import { isForeign, summarizeBatchRelease } from './release/batch-release-summary.ts'
 import { strategyRestored } from './states/rollout-conditions.ts'
@@ -293,7 +293,7 @@ function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
 /** Copies of what must not be lost with a status, written before it. */
 function planCopies(rollout: Rollout, next: RolloutStatus): RolloutPlan | null {
   const annotations = {
-    ...(mustKeepFirst(rollout, next) && { [HELD_REVISIONS_ANNOTATION]: holdsText(next) }),
+    ...(mustKeepHoldsFirst(rollout, next) && { [HELD_REVISIONS_ANNOTATION]: holdsText(next) }),
     ...(mustKeepFailureFirst(rollout, next) && { [FAILURE_ANNOTATION]: failureCopyText(next) }),
     ...(mustKeepStepNodesFirst(rollout) && { [STEP_NODES_ANNOTATION]: stepNodesText(rollout) }),
   }

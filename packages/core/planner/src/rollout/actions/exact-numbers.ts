@@ -1,5 +1,5 @@
 import type { CanaryStatus, RolloutStatus } from '@tranche/api-schema'
-import { generationOfRelease } from './kept-holds.ts'
+import { generationOfRelease } from './kept-status.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**

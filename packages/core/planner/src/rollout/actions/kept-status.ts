@@ -80,7 +80,7 @@ export function generationOfRelease({ rollout, release }: Pick<RolloutView, 'rol
 type Holds = Pick<RolloutStatus, 'heldRevisions'>
 
 /** Whether the annotation must be written before the status: it always holds at least what the status does. */
-export function mustKeepFirst(rollout: Rollout, { heldRevisions = [] }: Holds): boolean {
+export function mustKeepHoldsFirst(rollout: Rollout, { heldRevisions = [] }: Holds): boolean {
   const kept = new Set(keptHolds(rollout).map(({ digest }) => digest))
   return heldRevisions.some(({ digest }) => !kept.has(digest))
 }
