@@ -31,12 +31,54 @@ const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 const rejectedStallTests = 'packages/core/planner/test/rollout/rejected-stall.test.ts'
 const lostVerdictTests = 'test/scenarios/lost-verdict.slow.test.ts'
 const boundedIdentitiesTests = 'packages/core/planner/test/rollout/bounded-identities.test.ts'
+const replacedPlanTests = 'packages/core/planner/test/rollout/replaced-plan.test.ts'
 const keptReleaseTests = 'packages/core/planner/test/rollout/kept-release.test.ts'
 const rejectedStall = 'packages/core/planner/src/rollout/rejected-stall.ts'
+const replacedPlan = 'packages/core/planner/src/rollout/release/replaced-plan.ts'
 const keptRelease = 'packages/core/planner/src/rollout/states/kept-release.ts'
 
 /** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
+  {
+    rule: 'G3',
+    fault: 'steps that change while a BatchRelease is being deleted open what the present step says now',
+    file: 'packages/core/planner/src/rollout/states/progressing-state.ts',
+    find: 'return { ...(fitting ?? counted), message: lastReleaseText',
+    replace: 'return { ...counted, message: lastReleaseText',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a BatchRelease is created for steps that changed before the status says at which of them the release continues',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: 'hold === null && !isOfReplacedPlan(view) ?',
+    replace: 'hold === null ?',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'nodes that a vanished BatchRelease had opened are not known when the steps change',
+    file: replacedPlan,
+    find: 'canaryRevision !== revision || partition === undefined ?',
+    replace: 'revision !== "" ?',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'nodes that a frozen release had opened are not known when the steps change',
+    file: replacedPlan,
+    find: 'if (frozen !== null) return frozen.size',
+    replace: '',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a vanished BatchRelease counts as having opened every node where steps select nodes',
+    file: replacedPlan,
+    find: '(!selects || ',
+    replace: '(selects || ',
+    tests: ['test/scenarios/replaced-plans.test.ts'],
+  },
   {
     rule: 'G9',
     fault: 'a revision in the status that no BatchRelease can hold keeps stops from the executors',

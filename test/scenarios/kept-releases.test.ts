@@ -2,30 +2,12 @@ import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, expect, it } from 'vitest'
 import { events } from './hands.ts'
 import { condition, untilNodesOn, untilPausedAt } from './looks.ts'
+import { keepRelease } from './lose-release.ts'
 import { stageKey } from './stage-objects.ts'
 import { setStage, type Stage } from './stage.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
-
-const KEEPER = 'example.com/keep'
-
-/** Another program adds a finalizer to the BatchRelease, and never removes it. */
-async function keep(): Promise<void> {
-  const { metadata } = (await stage.release())!
-  await patchFinalizers([...(metadata.finalizers ?? []), KEEPER])
-}
-
-async function removeKeeper(): Promise<void> {
-  const { metadata } = (await stage.release())!
-  await patchFinalizers((metadata.finalizers ?? []).filter((one) => one !== KEEPER))
-}
-
-async function patchFinalizers(finalizers: readonly string[]): Promise<void> {
-  const { metadata } = (await stage.release())!
-  const key = { namespace: 'demo', name: metadata.name }
-  await stage.client.patch(resourcePaths.batchReleases, key, { type: 'merge', body: { metadata: { finalizers } } })
-}
 
 it.each([
   [
@@ -54,14 +36,14 @@ it.each([
     stage = await setStage({ nodes: 8, maxUnavailable: 4, steps: [{ replicas: '25%', pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
-    await keep()
+    const letGo = await keepRelease(stage)
     await end()
     await stage.pass(600_000)
     expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'ForeignControl' })
     const message = 'finalizers of other programs keep it (example.com/keep); remove them once their work is done'
     expect((await stage.rollout()).status?.message).toContain(message)
     expect((await events(stage)).filter(({ reason }) => reason === 'ForeignControl')).toHaveLength(1)
-    await removeKeeper()
+    await letGo()
     await stage.pass(1_000)
     await stage.until('its BatchRelease is gone', async () => (await stage.release())?.metadata.deletionTimestamp === undefined)
   },

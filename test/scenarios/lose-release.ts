@@ -16,6 +16,19 @@ export async function removeRelease({ client }: Stage): Promise<void> {
   await client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }).catch(ignoreGone)
 }
 
+const KEEPER = 'example.com/keep'
+
+/** Another program adds a finalizer to the BatchRelease. @returns a function that removes it */
+export async function keepRelease(stage: Stage): Promise<() => Promise<void>> {
+  await patchFinalizers(stage, (finalizers) => [...finalizers, KEEPER])
+  return () => patchFinalizers(stage, (finalizers) => finalizers.filter((one) => one !== KEEPER))
+}
+
+async function patchFinalizers(stage: Stage, change: (finalizers: readonly string[]) => readonly string[]): Promise<void> {
+  const finalizers = change((await stage.release())?.metadata.finalizers ?? [])
+  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: { metadata: { finalizers } } })
+}
+
 /** The object is gone already. */
 function ignoreGone(error: unknown): void {
   if (!isNotFound(error)) throw error

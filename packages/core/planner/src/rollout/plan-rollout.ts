@@ -19,7 +19,7 @@ import {
 import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release/release-spec.ts'
 import { isHoldForFailure } from './release/lost-failure.ts'
-import { stepOfReplacedPlan } from './release/advance-step.ts'
+import { stepOfReplacedPlan } from './release/replaced-plan.ts'
 import { planMissingRevision } from './missing-revision.ts'
 import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
@@ -207,7 +207,7 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   const spec = withPlanThatRuns(view, withHold(view, releaseSpecFor(view), hold), hold)
   // A step that is gone from the plan is corrected first, because no size follows from it; a hold comes before that.
   if (spec === null || (hold === null && isBeyondSteps(rollout, spec))) return null
-  if (release === undefined) return hold === null ? { kind: 'createRelease', spec } : null
+  if (release === undefined) return hold === null && !isOfReplacedPlan(view) ? { kind: 'createRelease', spec } : null
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
@@ -215,8 +215,14 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
 function withPlanThatRuns(view: RolloutView, spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {
   const { rollout, release } = view
   if (spec === null || release === undefined) return spec
-  const isReplaced = stepOfReplacedPlan(view, { canary: canaryOf(rollout) }) !== null
-  return isReplaced || (hold !== null && isBeyondSteps(rollout, spec)) ? { ...spec, releasePlan: release.spec.releasePlan } : spec
+  return isOfReplacedPlan(view) || (hold !== null && isBeyondSteps(rollout, spec))
+    ? { ...spec, releasePlan: release.spec.releasePlan }
+    : spec
+}
+
+/** The status comes first. */
+function isOfReplacedPlan(view: RolloutView): boolean {
+  return stepOfReplacedPlan(view, { canary: canaryOf(view.rollout) }) !== null
 }
 
 function isBeyondSteps(rollout: Rollout, { releasePlan }: BatchReleaseSpec): boolean {

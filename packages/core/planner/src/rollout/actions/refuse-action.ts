@@ -1,6 +1,7 @@
 import type { RolloutAction, StalledReason } from '@tranche/api-schema'
 import { discoverRevisions } from '../../release/view/discover-revisions.ts'
-import { jumpTarget, stepOfReplacedPlan } from '../release/advance-step.ts'
+import { jumpTarget } from '../release/advance-step.ts'
+import { stepOfReplacedPlan } from '../release/replaced-plan.ts'
 import { isAppliedAgain } from './applied-again.ts'
 import { commandText, retryHeldText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'

@@ -1,11 +1,10 @@
 import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
-import { type BatchReach, batchReach, isWithinReach } from '../../release/progress/batch-reach.ts'
 import { hasOldPod } from '@tranche/fence'
 import type { RolloutState } from '../view/rollout-state.ts'
-import { isSameJson, parseTime } from '@tranche/kube-types'
-import { batchesOf, isFinalising, isWithinSteps, nextIndex, stepReach, stepsOf } from './release-spec.ts'
-import { releaseId } from './release-id.ts'
-import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
+import { parseTime } from '@tranche/kube-types'
+import { nextIndex, stepReach, stepsOf } from './release-spec.ts'
+import { fittingStep, stepOfReplacedPlan } from './replaced-plan.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import { stepTitle } from './release-title.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { analysesLeft, type Soak, soakOf } from './soak.ts'
@@ -37,55 +36,6 @@ export function jumpTo(view: RolloutView, state: RolloutState, step: number): Ro
  */
 export function toFittingStep(view: RolloutView, state: RolloutState): RolloutState {
   return toStep(view, state, stepOfReplacedPlan(view, state) ?? fittingStep(view), 'the steps changed')
-}
-
-/**
- * The step of a replacing plan at which the release continues (G3).
- * - The present step opens less than was opened before: the last step that opens nothing more. Of several that open the same,
- *   the first, so that no pause is skipped.
- * - It opens more: the first step that opens at least as much, from its start. That may be the present one, though it has
- *   waited: its soak and pause were for fewer nodes.
- * - Null where the present step continues unchanged, the plan is the same, or the steps are over.
- */
-export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number | null {
-  const { rollout, release } = view
-  if (release === undefined || isForeign(view) || release.spec.tranche?.release !== releaseId(rollout)) return null
-  if (isFinalising(canary)) return null
-  if (release.spec.releasePlan.batchPartition === undefined || isSameJson(release.spec.releasePlan.batches ?? [], batchesOf(rollout)))
-    return null
-  const { currentStepIndex: present } = canary
-  if (!isWithinSteps(rollout, canary)) return null
-  const [reach, released] = [stepReach(view, present), releasedReach(view)]
-  if (isSameReach(reach, released)) return null
-  if (!isWithinReach(released, reach)) {
-    const step = fittingStep(view)
-    return step > present ? step : null
-  }
-  const first = stepsOf(rollout).findIndex((_, at) => isWithinReach(released, stepReach(view, at + 1))) + 1
-  return first < present || isPastUpgrade(canary) ? first : null
-}
-
-/** Whether all nodes of the step are updated: it soaks, pauses, or was approved. */
-function isPastUpgrade({ currentStepState }: CanaryStatus): boolean {
-  return currentStepState === 'StepMetricsAnalysis' || currentStepState === 'StepPaused' || currentStepState === 'StepReady'
-}
-
-/** From 1. */
-function fittingStep(view: RolloutView): number {
-  const released = releasedReach(view)
-  const reaches = stepsOf(view.rollout).map((_, at) => stepReach(view, at + 1))
-  const last = reaches.findLast((reach) => isWithinReach(reach, released))
-  return last === undefined ? 1 : reaches.findIndex((reach) => isWithinReach(last, reach)) + 1
-}
-
-function isSameReach(reach: BatchReach, other: BatchReach): boolean {
-  return isWithinReach(reach, other) && isWithinReach(other, reach)
-}
-
-/** Reach of the plan that runs. */
-function releasedReach({ release, fleet }: RolloutView): BatchReach {
-  const { releasePlan, tranche } = release?.spec ?? {}
-  return batchReach(fleet, { plan: releasePlan ?? {}, nodes: tranche?.nodes, batch: releasePlan?.batchPartition ?? -1 })
 }
 
 function walkStep(view: RolloutView, state: RolloutState, step: RolloutStep): RolloutState {

@@ -1,11 +1,12 @@
-import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations, readJson } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
 import { hasOldPod, isOld } from '@tranche/fence'
 import type { NodeView } from '@tranche/fleet'
-import { discoverRevisions, hashOf } from '../../release/view/discover-revisions.ts'
+import { discoverRevisions } from '../../release/view/discover-revisions.ts'
 import type { DaemonSetChange } from '../../release/view/daemon-set-patch.ts'
 import { commandText } from '../view/command-text.ts'
 import { onDeletePolicy } from '../held/on-delete.ts'
 import { partsOfReleaseId } from '../release/release-id.ts'
+import { revisionInText } from '../release/frozen-release.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
@@ -15,7 +16,7 @@ import type { RolloutView } from '../view/rollout-view.ts'
  */
 export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: DaemonSetChange): string | null {
   const frozen = change.annotations?.[daemonSetAnnotations.frozen] ?? metadata.annotations?.[daemonSetAnnotations.frozen]
-  const published = frozen === undefined || frozen === null ? null : revisionOf(frozen)
+  const published = frozen === undefined || frozen === null ? null : revisionInText(frozen)
   if (published === null) return null
   const revision = revisionNow(view) ?? published
   const left = leftByRevision(view, revision)
@@ -78,46 +79,4 @@ function policyText({ rollout }: RolloutView): string {
   if (policy === 'Freeze') return ''
   const why = 'the remaining nodes cannot be updated, the revision is blocked, or Tranche lost control'
   return `; ${rolloutAnnotations.onDelete}: ${policy} was not completed: ${why}; or it was set after the end, and needs the Rollout enabled`
-}
-
-/** Revision whose release was frozen on the DaemonSet; undefined without one. */
-export function frozenRevision(daemonSet: DaemonSet | undefined): string | undefined {
-  const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]
-  return frozen === undefined ? undefined : (revisionOf(frozen) ?? undefined)
-}
-
-/** Stable revision of the release that was frozen on the DaemonSet; undefined without one, or where the history lost it. */
-export function frozenStable({ daemonSet, revisions }: RolloutView): string | undefined {
-  const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]
-  const { stable } = frozen === undefined ? {} : membersOf(frozen)
-  return revisions.map(hashOf).find((hash) => hash === stable)
-}
-
-/** Steps and nodes that a release had opened when it was frozen. */
-export interface OpenedWhenFrozen {
-  /** Step number, from 1. */
-  readonly step: number
-  /** Number of nodes of the step. */
-  readonly size: number
-}
-
-/** @returns null where no release of this revision was frozen on the DaemonSet, or by a version that did not record it */
-export function openedWhenFrozen({ metadata }: DaemonSet, revision: string): OpenedWhenFrozen | null {
-  const frozen = metadata.annotations?.[daemonSetAnnotations.frozen]
-  const { revision: its, step, size } = frozen === undefined ? {} : membersOf(frozen)
-  return its === revision && typeof step === 'number' && typeof size === 'number' ? { step, size } : null
-}
-
-function revisionOf(frozen: string): string | null {
-  const { revision } = membersOf(frozen)
-  return typeof revision === 'string' ? revision : null
-}
-
-function membersOf(frozen: string): Readonly<Partial<Record<'revision' | 'stable' | 'step' | 'size', unknown>>> {
-  try {
-    const value: unknown = readJson(frozen)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
 }

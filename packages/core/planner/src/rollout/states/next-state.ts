@@ -4,7 +4,7 @@ import { type Discovery, discoverRevisions } from '../../release/view/discover-r
 import { acceptedActionsOf } from '../view/accepted-actions.ts'
 import type { Obstacle, RolloutState } from '../view/rollout-state.ts'
 import { failedState } from './failed-state.ts'
-import { frozenStable } from './frozen-text.ts'
+import { frozenStable } from '../release/frozen-release.ts'
 import { teardownState } from './teardown-state.ts'
 import { readStatusActions } from '../actions/read-status-actions.ts'
 import { obstacleOf, stalledState } from './obstacle-of.ts'

@@ -1,7 +1,8 @@
 import { type BatchRelease, type ProgressingReason, waitText } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { FoundRevisions } from '../../release/view/discover-revisions.ts'
-import { advanceStep, stepOfReplacedPlan, toFittingStep } from '../release/advance-step.ts'
+import { advanceStep, toFittingStep } from '../release/advance-step.ts'
+import { stepOfReplacedPlan } from '../release/replaced-plan.ts'
 import { isAppliedAgain, numberOf } from '../actions/applied-again.ts'
 import { commandText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
@@ -28,9 +29,10 @@ export function progressingState(view: RolloutView, daemonSet: DaemonSet, before
     failure: failureToSay(view, before),
     acceptedActions: actionsAfterPause(view, daemonSet, before),
   }
-  if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
-  const isPaused = view.rollout.spec.strategy.paused === true
   const fitting = isAtWrongStep(view, counted) ? toFittingStep(view, counted) : null
+  // Its plan says what was opened, and goes with it.
+  if (view.release?.metadata.deletionTimestamp !== undefined) return { ...(fitting ?? counted), message: lastReleaseText(view.release) }
+  const isPaused = view.rollout.spec.strategy.paused === true
   const standing = stoppedState(view, daemonSet, fitting ?? counted)
   if (standing !== null && !isPaused) return standing
   if (standing !== null)

@@ -1,0 +1,62 @@
+import type { RolloutStep } from '@tranche/api-schema'
+import { expect, it } from 'vitest'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { setSteps } from './stories.ts'
+
+it.each([
+  ['it has detached', detach],
+  ['it vanished', vanish],
+])('steps that change after %s continue at the first one with as many nodes as were opened (G3)', (_title, lose) => {
+  const fake = atStep2()
+  lose(fake)
+  setSteps(fake, steps(2, 4))
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 1])
+})
+
+it.each([
+  ['does not change', 1, 2],
+  ['grows', 1, 3],
+])('a step that %s after its BatchRelease was lost stays the present one', (_title, first, second) => {
+  const fake = atStep2()
+  detach(fake)
+  setSteps(fake, steps(first, second))
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([5 - second, 2])
+})
+
+it('the step is that of the changed steps while the BatchRelease is being deleted, and an approval is for it', () => {
+  const fake = atStep2()
+  fake.release = { ...fake.release!, metadata: { ...fake.release!.metadata, deletionTimestamp: new Date(fake.nowMs).toISOString() } }
+  setSteps(fake, steps(2, 4))
+  fake.passRollout()
+  expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, message: 'waiting for the previous BatchRelease to be deleted' })
+})
+
+/** Two nodes of five are updated, and step 2 waits for an approval. */
+function atStep2(): FakeCluster {
+  const fake = new FakeCluster({ steps: steps(1, 2) })
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+  fake.setCanaryStatus({ currentStepState: 'StepReady' })
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 2])
+  return fake
+}
+
+function steps(...sizes: readonly number[]): RolloutStep[] {
+  return [...sizes.map((replicas) => ({ replicas, pause: {} })), { replicas: '100%' }]
+}
+
+/** A client deletes the BatchRelease, which detaches from the DaemonSet. */
+function detach(fake: FakeCluster): void {
+  fake.release = { ...fake.release!, metadata: { ...fake.release!.metadata, deletionTimestamp: new Date(fake.nowMs).toISOString() } }
+  while (fake.release !== undefined) if (!fake.passRelease()) fake.nowMs += 1_000
+}
+
+/** A client removes the BatchRelease with its finalizer. */
+function vanish(fake: FakeCluster): void {
+  fake.release = undefined
+}

@@ -1,0 +1,60 @@
+import { resourcePaths } from '@tranche/kube-client'
+import { afterEach, expect, it } from 'vitest'
+import { expectKept } from './expect-kept.ts'
+import { keepRelease, removeRelease } from './lose-release.ts'
+import { nodesOn, untilPausedAt } from './looks.ts'
+import { setStage, type Stage } from './stage.ts'
+import { stageKey } from './stage-objects.ts'
+
+let stage: Stage
+afterEach(() => stage.end())
+
+const steps = (...sizes: readonly (number | string)[]) => [...sizes.map((replicas) => ({ replicas, pause: {} })), { replicas: '100%' }]
+
+it.each([
+  ['is being deleted', deleteKept],
+  ['was deleted', ({ client }: Stage) => client.delete(resourcePaths.batchReleases, stageKey)],
+  ['was removed with its finalizer', removeRelease],
+] as const)('steps that change while the BatchRelease %s open nothing without an approval (G3)', async (_when, lose) => {
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: steps(1, 2) })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilPausedAt(stage, 2)
+  const end = await lose(stage)
+  await stage.patchRollout({ spec: { strategy: { canary: { steps: steps(2, '80%') } } } })
+  await stage.pass(60_000)
+  if (typeof end === 'function') await end()
+  await stage.pass(5 * 60_000)
+  const { status } = await stage.rollout()
+  expect([(await nodesOn(stage, 'v2')).length, status?.currentStepIndex]).toEqual([2, 1])
+  expectKept(stage)
+})
+
+it('steps that change with the BatchRelease gone open no other nodes than before without an approval (G3)', async () => {
+  const ofPool = (pool: string, replicas: number | string) => ({ nodes: { matchLabels: { pool } }, replicas, pause: {} })
+  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [ofPool('canary', 2), ofPool('canary', '100%'), { replicas: '100%' }] })
+  for (let at = 1; at <= 10; at++) {
+    const labels = { pool: at <= 3 ? 'canary' : 'other' }
+    const key = { namespace: '', name: `node-${String(at).padStart(3, '0')}` }
+    await stage.client.patch(resourcePaths.nodes, key, { type: 'merge', body: { metadata: { labels } } })
+  }
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+  await stage.approve()
+  await untilPausedAt(stage, 2)
+  const updated = await nodesOn(stage, 'v2')
+  await removeRelease(stage)
+  await stage.patchRollout({
+    spec: { strategy: { canary: { steps: [ofPool('canary', '100%'), ofPool('other', '50%'), { replicas: '100%' }] } } },
+  })
+  await stage.pass(5 * 60_000)
+  expect([updated.length, await nodesOn(stage, 'v2')]).toEqual([3, updated])
+})
+
+/** Another program keeps the BatchRelease. @returns a function that releases it */
+async function deleteKept(on: Stage): Promise<() => Promise<void>> {
+  const end = await keepRelease(on)
+  await on.client.delete(resourcePaths.batchReleases, stageKey)
+  return end
+}
