@@ -207,8 +207,8 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'F11',
     fault: 'a lost record is restored without the permits in flight',
     file: 'packages/shells/controllers/src/restore-record.ts',
-    find: '{ ...createRecord(allowance, watermark), permits, begunAt }',
-    replace: '{ ...createRecord(allowance, watermark), begunAt }',
+    find: '{ ...createRecord(allowance, watermark), permits }',
+    replace: 'createRecord(allowance, watermark)',
     tests: [releasePassTests],
   },
   {

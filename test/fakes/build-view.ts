@@ -122,7 +122,7 @@ function daemonSetFor(fields: ViewFields): DaemonSet | undefined {
     [daemonSetAnnotations.canaryRevision]: 'new',
     [daemonSetAnnotations.stableRevision]: 'old',
     [daemonSetAnnotations.partition]: '3',
-    [daemonSetAnnotations.controlInfo]: controlInfo('agent', 'release'),
+    [daemonSetAnnotations.controlInfo]: controlInfo({ name: 'agent', uid: 'release', begunAt: fields.metadata?.creationTimestamp }),
     [daemonSetAnnotations.inProgressing]: '{"rolloutName":"agent"}',
     [daemonSetAnnotations.originalUpdateStrategy]: 'RollingUpdate',
     [daemonSetAnnotations.rollout]: 'agent',

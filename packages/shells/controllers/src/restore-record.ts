@@ -36,9 +36,7 @@ export async function restoreRecord(
   const stable = daemonSet.metadata.annotations?.[daemonSetAnnotations.stableRevision]
   const former = release.spec.tranche?.formerRevisions ?? []
   const permits = lostPermits({ revision: allowance.revision, stable, former, nodes, fleet, pods, availability })
-  // When its release began was lost, too: every pod of the revision takes a place in the batch (G3).
-  const begunAt = daemonSet.metadata.creationTimestamp
-  return cluster.writeRecord(release, { ...createRecord(allowance, watermark), permits, begunAt }, signal)
+  return cluster.writeRecord(release, { ...createRecord(allowance, watermark), permits }, signal)
 }
 
 /**

@@ -117,7 +117,7 @@ export class GroupWorld {
           annotations: {
             ...annotations,
             'tranche.dev/rollout': name,
-            'batchrelease.rollouts.kruise.io/control-info': controlInfo(name, uid),
+            'batchrelease.rollouts.kruise.io/control-info': controlInfo({ name, uid }),
           },
         },
       },

@@ -174,7 +174,7 @@ function aDaemonSet(template: DaemonSet['spec']['template']): DaemonSet {
     [daemonSetAnnotations.canaryRevision]: 'new',
     [daemonSetAnnotations.stableRevision]: 'old',
     [daemonSetAnnotations.partition]: '0',
-    [daemonSetAnnotations.controlInfo]: controlInfo('agent', 'release'),
+    [daemonSetAnnotations.controlInfo]: controlInfo({ name: 'agent', uid: 'release' }),
     [daemonSetAnnotations.inProgressing]: '{"rolloutName":"agent"}',
     [daemonSetAnnotations.originalUpdateStrategy]: 'RollingUpdate',
     [daemonSetAnnotations.rollout]: 'agent',

@@ -224,15 +224,6 @@ describe('a pass over a BatchRelease', () => {
     expect(port.records).toMatchObject([{ state: 'stopped', watermark: '9', permits: [{ node: 'b', podUid: 'lost:b' }] }])
   })
 
-  it('counts every pod of the revision for its release where it restores a lost record (G3)', async () => {
-    const port = recordingPort()
-    const { release, daemonSet, ...reading } = aReading()
-    const metadata = { ...daemonSet!.metadata, creationTimestamp: '2023-11-14T18:00:00Z' }
-    port.reading = { ...reading, daemonSet: { ...daemonSet!, metadata }, release: { ...release, status: {} } }
-    await pass(port)
-    expect(port.records).toMatchObject([{ begunAt: '2023-11-14T18:00:00Z' }])
-  })
-
   it('lets the first record rest on the highest version of a live list (F2)', async () => {
     const port = recordingPort()
     const reading = aReading()

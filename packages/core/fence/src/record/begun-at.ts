@@ -3,7 +3,7 @@ import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 /**
  * When a release began: pods of its revision that are no older belong to it. It survives the BatchRelease that began it (F11).
  *
- * @returns RFC 3339 by the clock of the API server; undefined where it is unknown
+ * @returns RFC 3339 by the clock of the API server; undefined for an object that is not stored
  */
 export function begunAt({ metadata, status }: Partial<Pick<BatchRelease, 'metadata' | 'status'>>): string | undefined {
   return status?.flight?.begunAt ?? metadata?.creationTimestamp

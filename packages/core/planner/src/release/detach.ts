@@ -11,9 +11,9 @@ import {
 } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime } from '@tranche/kube-types'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
-import { frozenSince, watchToFreeze } from './progress/frozen-watch.ts'
+import { begunWhenFrozen, watchToFreeze } from './progress/frozen-watch.ts'
 import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
-import type { ReleaseView } from './view/release-view.ts'
+import { controlledBy, type ReleaseView } from './view/release-view.ts'
 import { revisionsOfRelease } from './view/revisions-of-release.ts'
 
 /**
@@ -53,10 +53,21 @@ export function detachPatch(view: ReleaseView, daemonSet: DaemonSet): readonly P
  *
  * @param revision the one to release
  */
-export function inheritedRecord(daemonSet: DaemonSet, record: FlightRecord, revision: string): FlightRecord | null {
+export function inheritedRecord(
+  { release }: Pick<ReleaseView, 'release'>,
+  daemonSet: DaemonSet,
+  record: FlightRecord,
+  revision: string,
+): FlightRecord | null {
   const inherited = withCarried(daemonSet, record)
-  const since = record.begunAt === undefined ? frozenSince(daemonSet, revision) : undefined
-  return since === undefined ? inherited : continueSince(inherited ?? record, since)
+  const before = begunWhenFrozen(daemonSet, revision) ?? begunWhenPublished(daemonSet, revision)
+  const isEarlier = (parseTime(before) ?? Number.POSITIVE_INFINITY) < (parseTime(begunAt(release)) ?? Number.NEGATIVE_INFINITY)
+  return before === undefined || !isEarlier ? inherited : continueSince(inherited ?? record, before)
+}
+
+/** G3: when the release began that a BatchRelease published which vanished, or lost its record; undefined where nothing says it. */
+function begunWhenPublished(daemonSet: DaemonSet, revision: string): string | undefined {
+  return daemonSet.metadata.annotations?.[daemonSetAnnotations.canaryRevision] === revision ? controlledBy(daemonSet)?.begunAt : undefined
 }
 
 function withCarried({ metadata }: DaemonSet, record: FlightRecord): FlightRecord | null {

@@ -1,6 +1,7 @@
 import type { FlightRecord, Hold } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import {
+  begunAt,
   type Allowance,
   allowanceOf,
   directionOf,
@@ -185,7 +186,7 @@ function unpublishedStop(view: ReleaseView, record: FlightRecord): readonly Patc
  * annotation is removed last.
  */
 function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightRecord, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan {
-  const inherited = inheritedRecord(daemonSet, record, wanted.allowance.revision)
+  const inherited = inheritedRecord(view, daemonSet, record, wanted.allowance.revision)
   if (inherited !== null) return { kind: 'writeRecord', why: 'inherit', record: inherited, confirm: false }
   const watch = inheritedWatch(view, daemonSet, record)
   if (watch !== null) return { kind: 'writeStatus', status: watch }
@@ -248,6 +249,7 @@ function planPublish(view: ReleaseView, daemonSet: DaemonSet, wanted: Wanted & {
 
 function targetChange(view: ReleaseView, { allowance, stable, progress }: Wanted & { kind: 'allow' }): DaemonSetChange {
   const { release } = view
+  const { metadata } = release
   const owner = rolloutOf(release)
   const ended = isOverButForNodesLeft(view, progress)
   return {
@@ -255,7 +257,7 @@ function targetChange(view: ReleaseView, { allowance, stable, progress }: Wanted
       [daemonSetAnnotations.canaryRevision]: allowance.revision,
       [daemonSetAnnotations.stableRevision]: stable,
       [daemonSetAnnotations.partition]: String(allowance.partition),
-      [daemonSetAnnotations.controlInfo]: controlInfo(release.metadata.name, release.metadata.uid),
+      [daemonSetAnnotations.controlInfo]: controlInfo({ ...metadata, begunAt: begunAt(release) }),
       [kruiseAnnotations.revision]: null,
       [kruiseAnnotations.advancedControl]: null,
       [daemonSetAnnotations.unsettled]: null,
@@ -266,9 +268,18 @@ function targetChange(view: ReleaseView, { allowance, stable, progress }: Wanted
   }
 }
 
-/** Owner reference of the BatchRelease in charge, as in the annotation. */
-export function controlInfo(name: string, uid: string): string {
-  return JSON.stringify({ apiVersion: ROLLOUTS_API_VERSION, kind: 'BatchRelease', name, uid, controller: true, blockOwnerDeletion: true })
+/** Owner reference of the BatchRelease in charge, as in the annotation, and when its release began. */
+export function controlInfo({
+  name,
+  uid,
+  begunAt,
+}: {
+  readonly name: string
+  readonly uid: string
+  readonly begunAt?: string | undefined
+}): string {
+  const owner = { apiVersion: ROLLOUTS_API_VERSION, kind: 'BatchRelease', name, uid, controller: true, blockOwnerDeletion: true }
+  return JSON.stringify({ ...owner, begunAt })
 }
 
 /** The end: without old pods left, the keys and the strategy are given back in one patch. */

@@ -8,7 +8,7 @@ const { controlInfo, frozen, inProgressing, originalUpdateStrategy, unsettled } 
 const unannounced = { [controlInfo]: null, [inProgressing]: null }
 const inFlight = { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }], permits: [permitFor('a'), permitFor('b')] } as const
 const deletedAgo = (ms: number): NonNullable<ViewFields['metadata']> => ({ deletionTimestamp: new Date(NOW_MS - ms).toISOString() })
-const [CREATED, BEGUN] = ['2023-11-14T18:00:00Z', '2023-11-14T21:00:00Z'] as const
+const BEGUN = '2023-11-14T21:00:00Z'
 const carried = carriedText(carryOver({ ...baseRecord, ...inFlight }) ?? none()) ?? ''
 
 describe('a release that is deleted with nodes in flight (F11)', () => {
@@ -105,7 +105,8 @@ describe('a release that is frozen', () => {
   const text = JSON.stringify({ revision: 'new', stable: 'old', nodesLeft: 3, at: '2023-11-14T22:00:00.000Z', watch })
   const ended: ViewFields = { metadata: deletedAgo(0), record: { ...inFlight, permits: [] }, nodes: 'a:new b:new c:old d:old e:old' }
   const next = { release: 'r2' }
-  const comes: ViewFields = { record: { state: 'stopped', begunAt: BEGUN }, annotations: { ...unannounced, [frozen]: text }, tranche: next }
+  const now = { creationTimestamp: '2023-11-14T22:00:00Z' }
+  const comes: ViewFields = { record: { state: 'stopped' }, annotations: { ...unannounced, [frozen]: text }, tranche: next }
 
   it('leaves its watch data to the next one', () => {
     const plan = planBatchRelease(aView({ ...ended, status: { stoppedTime, watchedNodes } }))
@@ -122,15 +123,22 @@ describe('a release that is frozen', () => {
   })
 
   it.each([
-    ['since it began', { ...watch, begunAt: BEGUN }, {}, { begunAt: BEGUN }],
-    ['since the DaemonSet was created, where nothing says when it began', watch, {}, { begunAt: CREATED }],
-    ['since the DaemonSet was created, where that is unreadable', { ...watch, begunAt: 'lately' }, {}, { begunAt: CREATED }],
-    ['with its nodes in flight', { ...watch, begunAt: BEGUN }, { [unsettled]: carried }, { begunAt: BEGUN, permits: inFlight.permits }],
-  ])('is continued %s, before anything is published (G3, F11)', (_title, left, annotations, record) => {
+    ['', {}, {}],
+    [' with its nodes in flight', { [unsettled]: carried }, { permits: inFlight.permits }],
+  ])('is continued since it began%s, before anything is published (G3, F11)', (_title, annotations, inherited) => {
+    const text = { [frozen]: JSON.stringify({ revision: 'new', watch: { ...watch, begunAt: BEGUN } }) }
+    const plan = planBatchRelease(aView({ ...comes, metadata: now, annotations: { ...unannounced, ...text, ...annotations } }))
+    expect(plan).toMatchObject({ kind: 'writeRecord', why: 'inherit', record: { begunAt: BEGUN, ...inherited } })
+  })
+
+  it.each([
+    ['when it began', watch],
+    ['a time when it began that is one', { ...watch, begunAt: 'lately' }],
+    ['a time before this one began', { ...watch, begunAt: '2023-11-14T23:00:00Z' }],
+  ])('is continued as one that begins now, where nothing says %s', (_what, left) => {
     const text = { [frozen]: JSON.stringify({ revision: 'new', watch: left }) }
-    const view = aView({ ...comes, record: { state: 'stopped' }, annotations: { ...unannounced, ...text, ...annotations } })
-    const daemonSet = { ...view.daemonSet!, metadata: { ...view.daemonSet!.metadata, creationTimestamp: CREATED } }
-    expect(planBatchRelease({ ...view, daemonSet })).toMatchObject({ kind: 'writeRecord', why: 'inherit', record })
+    const view = aView({ ...comes, metadata: now, annotations: { ...unannounced, ...text } })
+    expect(planBatchRelease(view)).toMatchObject({ kind: 'writeStatus' })
   })
 
   it.each([

@@ -216,7 +216,7 @@ function daemonSetOf({ record, maxUnavailable, minReadySeconds }: GeneratedClust
       [daemonSetAnnotations.partition]: String(said),
       [daemonSetAnnotations.inProgressing]: '{"rolloutName":"agent"}',
     }),
-    ...(controller !== null && { [daemonSetAnnotations.controlInfo]: controlInfo('agent', controller) }),
+    ...(controller !== null && { [daemonSetAnnotations.controlInfo]: controlInfo({ name: 'agent', uid: controller }) }),
     ...(drawn.remembered !== null && { [daemonSetAnnotations.originalUpdateStrategy]: drawn.remembered }),
     ...(drawn.paused && { [daemonSetAnnotations.paused]: 'true' }),
     // An open record was published, which removed it.

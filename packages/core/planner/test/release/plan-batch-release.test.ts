@@ -137,18 +137,30 @@ describe('planBatchRelease', () => {
       want: { kind: 'touchOldPods', next: { kind: 'writeRecord', why: 'open' } },
     },
     'touches every old pod before it takes over from a BatchRelease that has vanished (F11)': {
-      view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
+      view: {
+        record: { state: 'stopped' },
+        annotations: { [control]: controlInfo({ name: 'agent', uid: 'gone' }) },
+        view: { otherControl: 'vanished' },
+      },
+      want: { kind: 'touchOldPods', next: { kind: 'patchDaemonSet', why: 'publish' } },
+    },
+    'continues the release of a BatchRelease that has vanished since that began (F11, G3)': {
+      view: vanishedBefore('new'),
+      want: { kind: 'writeRecord', why: 'inherit', record: { begunAt: '2023-11-14T21:00:00Z' } },
+    },
+    'begins where the BatchRelease that has vanished released another revision': {
+      view: vanishedBefore('other'),
       want: { kind: 'touchOldPods', next: { kind: 'patchDaemonSet', why: 'publish' } },
     },
     'counts what a BatchRelease that has vanished had in flight, before it has a record of its own (F11)': {
-      view: { record: null, annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
+      view: { record: null, annotations: { [control]: controlInfo({ name: 'agent', uid: 'gone' }) }, view: { otherControl: 'vanished' } },
       want: { kind: 'restoreRecord', allowance: { revision: 'new' } },
     },
     'acknowledges no stop before it has touched what a BatchRelease that has vanished permitted (F11, G9)': {
       view: {
         record: null,
         tranche: { paused: true },
-        annotations: { [control]: controlInfo('agent', 'gone') },
+        annotations: { [control]: controlInfo({ name: 'agent', uid: 'gone' }) },
         view: { otherControl: 'vanished' },
       },
       want: { kind: 'restoreRecord' },
@@ -157,13 +169,17 @@ describe('planBatchRelease', () => {
       view: {
         record: null,
         metadata: { ownerReferences: [] },
-        annotations: { [control]: controlInfo('agent', 'gone'), [rollout]: null },
+        annotations: { [control]: controlInfo({ name: 'agent', uid: 'gone' }), [rollout]: null },
         view: { otherControl: 'vanished' },
       },
       want: { kind: 'wait' },
     },
     'publishes nothing while another BatchRelease is in charge': {
-      view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('b', 'b') }, view: { otherControl: 'exists' } },
+      view: {
+        record: { state: 'stopped' },
+        annotations: { [control]: controlInfo({ name: 'b', uid: 'b' }) },
+        view: { otherControl: 'exists' },
+      },
       want: { kind: 'writeRecord', why: 'holds', record: { holds: [{ reason: 'ForeignControl', id: 'b' }] } },
     },
     'keeps the record while the DaemonSet controller has not observed the generation': {
@@ -369,4 +385,12 @@ describe('planBatchRelease', () => {
 
 function stamp(fromNowMs: number): string {
   return new Date(NOW_MS + fromNowMs).toISOString()
+}
+
+/** A BatchRelease takes over from one that vanished, and that had published this revision. */
+function vanishedBefore(revision: string): ViewFields {
+  const begunAt = '2023-11-14T21:00:00Z'
+  const annotations = { [control]: controlInfo({ name: 'agent', uid: 'gone', begunAt }), [daemonSetAnnotations.canaryRevision]: revision }
+  const metadata = { creationTimestamp: '2023-11-14T22:00:00Z' }
+  return { record: { state: 'stopped' }, metadata, annotations, view: { otherControl: 'vanished' } }
 }

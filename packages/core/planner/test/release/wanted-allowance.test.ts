@@ -40,7 +40,11 @@ describe('wantedAllowance', () => {
       want: stop('Deleting'),
     },
     'stops when another BatchRelease is in charge, paused or not': {
-      view: { annotations: { [control]: controlInfo('b', 'b') }, view: { otherControl: 'exists' }, tranche: { paused: true } },
+      view: {
+        annotations: { [control]: controlInfo({ name: 'b', uid: 'b' }) },
+        view: { otherControl: 'exists' },
+        tranche: { paused: true },
+      },
       want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'b' }], message: expect.stringContaining('names BatchRelease b') },
     },
     'stops when paused, before it looks at the budget': {
@@ -90,7 +94,7 @@ describe('wantedAllowance', () => {
     'decides nothing while revisions are pending': { view: { revisions: [] }, want: { kind: 'pending' } },
     'decides nothing before the Rollout has bound the DaemonSet': { view: { annotations: { [rollout]: null } }, want: { kind: 'pending' } },
     'takes over from a BatchRelease that has vanished': {
-      view: { annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
+      view: { annotations: { [control]: controlInfo({ name: 'agent', uid: 'gone' }) }, view: { otherControl: 'vanished' } },
       want: { kind: 'allow' },
     },
     'executes a BatchRelease written by hand, with the revisions it discovers': {
@@ -106,7 +110,11 @@ describe('wantedAllowance', () => {
       want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }], message: expect.stringContaining('Rollout agent') },
     },
     'holds a BatchRelease written by hand where a stale control-info remains': {
-      view: { metadata: byHand, annotations: { [rollout]: null, [control]: controlInfo('b', 'gone') }, view: { otherControl: 'vanished' } },
+      view: {
+        metadata: byHand,
+        annotations: { [rollout]: null, [control]: controlInfo({ name: 'b', uid: 'gone' }) },
+        view: { otherControl: 'vanished' },
+      },
       want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'gone' }], message: expect.stringContaining('remove the annotation') },
     },
     'allows everything where the plan names no batch': {

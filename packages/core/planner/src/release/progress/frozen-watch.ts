@@ -38,15 +38,13 @@ export function frozenWatch({ metadata }: DaemonSet, revision: string | undefine
 }
 
 /**
- * G3: when a frozen release of this revision began; the nodes that it updated keep their places in the batches of the next one.
+ * G3: when the release began with which this revision was frozen: the nodes that it updated keep their places in the batches of the next one.
  *
- * @returns creation time of the DaemonSet where the annotation does not say it: every pod of the revision then belongs to the release.
- *   Undefined where no release of this revision was frozen
+ * @returns undefined where none was frozen with it, or nothing says when it began
  */
-export function frozenSince(daemonSet: DaemonSet, revision: string): string | undefined {
-  const watch = frozenWatch(daemonSet, revision)
-  if (watch === null) return undefined
-  return isTime(watch.begunAt) ? watch.begunAt : daemonSet.metadata.creationTimestamp
+export function begunWhenFrozen(daemonSet: DaemonSet, revision: string): string | undefined {
+  const begunAt = frozenWatch(daemonSet, revision)?.begunAt
+  return isTime(begunAt) ? begunAt : undefined
 }
 
 function watchIn(text: string): unknown {

@@ -79,14 +79,17 @@ export function controlledBy(daemonSet: DaemonSet): ControlInfo | undefined {
 interface ControlInfo {
   readonly name: string
   readonly uid: string
+  /** When the release that it published began, in RFC 3339; undefined where it does not say that. */
+  readonly begunAt?: string | undefined
 }
 
 const controlInfos = new WeakMap<DaemonSet, ControlInfo | null>()
 
 function readControlInfo(text: string): ControlInfo | null {
   try {
-    const { name, uid } = readJson(text) as { name?: unknown; uid?: unknown }
-    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : null
+    const { name, uid, begunAt } = readJson(text) as { name?: unknown; uid?: unknown; begunAt?: unknown }
+    if (typeof name !== 'string' || typeof uid !== 'string') return null
+    return { name, uid, begunAt: typeof begunAt === 'string' ? begunAt : undefined }
   } catch {
     return null
   }
