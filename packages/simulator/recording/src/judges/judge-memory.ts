@@ -112,6 +112,7 @@ class MemoryJudge implements Judge {
 
   /** The deleted Rollout took its memory with it. */
   #forget(write: RecordedWrite): void {
+    for (const one of this.#aborts) if (one.startsWith(`${keyOf(write)} `)) this.#aborts.delete(one)
     this.#retries.delete(keyOf(write))
     this.#rolledBack.delete(`${write.namespace}/${(write.o as unknown as RecordedRollout).spec.workloadRef?.name}`)
   }
@@ -121,7 +122,7 @@ class MemoryJudge implements Judge {
     for (const { digest } of next.status?.heldRevisions ?? []) if (!this.#heldSince.has(digest)) this.#heldSince.set(digest, write.t)
     if (this.#parts.query.isOurs(write.actor ?? '')) return this.#judgeForgetting(write, before, next)
     const action = actionOf(next)
-    if (action?.type === 'abort') this.#aborts.add(`${keyOf(write)} ${action.id}`)
+    if (isAbort(next)) this.#aborts.add(`${keyOf(write)} ${action?.id ?? GENERATED}`)
     if (action?.type === 'retry' && action.id !== actionOf(before)?.id) this.#retries.set(keyOf(write), action.id)
   }
 
@@ -180,7 +181,8 @@ class MemoryJudge implements Judge {
    */
   #hasAborted(key: string, { status: before }: RecordedRollout, { status: next }: RecordedRollout): boolean {
     const { id, result } = next?.lastAction ?? {}
-    return id !== before?.lastAction?.id && result === 'Accepted' && this.#aborts.has(`${key} ${id}`)
+    const asked = id?.startsWith(GENERATED) === true ? GENERATED : id
+    return id !== before?.lastAction?.id && result === 'Accepted' && this.#aborts.has(`${key} ${asked}`)
   }
 
   #isSame(revision: string | undefined, other: string | undefined): boolean {
@@ -188,6 +190,13 @@ class MemoryJudge implements Judge {
     const template = world.templateOf(revision ?? '')
     return revision === other || (template !== undefined && template === world.templateOf(other ?? ''))
   }
+}
+
+/** Start of the ids of actions that a user wrote without one. */
+const GENERATED = 'auto-'
+
+function isAbort({ metadata }: RecordedRollout): boolean {
+  return /"type":\s*"abort"/.test(metadata.annotations?.['tranche.dev/action'] ?? '')
 }
 
 function keyOf({ namespace, o }: RecordedWrite): string {

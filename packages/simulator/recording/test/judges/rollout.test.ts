@@ -577,6 +577,23 @@ describe('a blocked revision', () => {
         (s) => answeredAbort(s.rollout(bothHeld, 'controller-1').rollout(action('w1', 'abort')), 'Refused'),
         ['G12'],
       ],
+      [
+        'is forgotten by an abort without an id',
+        (s) =>
+          s
+            .rollout(bothHeld, 'controller-1')
+            .rollout({ metadata: { annotations: { 'tranche.dev/action': '{"type": "abort"}' } } })
+            .rollout({ status: { ...nextHeld.status, lastAction: { id: 'auto-1a', type: 'abort', result: 'Accepted' } } }, 'controller-1'),
+        [],
+      ],
+      [
+        'is not forgotten by an abort of an earlier Rollout',
+        (s) =>
+          answeredAbort(
+            s.rollout(action('w1', 'abort')).rollout({}, 'user', { type: 'DELETED' }).rollout({}).rollout(bothHeld, 'controller-1'),
+          ),
+        ['G12'],
+      ],
       ['is not forgotten by an abort that no user asked for', (s) => answeredAbort(s.rollout(bothHeld, 'controller-1')), ['G12']],
       [
         'is forgotten when another version is rolled back to it, though its ControllerRevision is not known',
