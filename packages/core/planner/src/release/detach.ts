@@ -9,7 +9,7 @@ import {
   parseCarried,
   type PatchOperation,
 } from '@tranche/fence'
-import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime, timeText } from '@tranche/kube-types'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
 import { begunWhenFrozen, watchToFreeze } from './progress/frozen-watch.ts'
 import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
@@ -61,8 +61,9 @@ export function inheritedRecord(
 ): FlightRecord | null {
   const inherited = withCarried(daemonSet, record)
   const before = begunWhenFrozen(daemonSet, revision) ?? begunWhenPublished(daemonSet, revision)
-  const isEarlier = (parseTime(before) ?? Number.POSITIVE_INFINITY) < (parseTime(begunAt(release)) ?? Number.NEGATIVE_INFINITY)
-  return before === undefined || !isEarlier ? inherited : continueSince(inherited ?? record, before)
+  const beforeMs = parseTime(before)
+  const isEarlier = beforeMs !== null && beforeMs < (parseTime(begunAt(release)) ?? Number.NEGATIVE_INFINITY)
+  return isEarlier ? continueSince(inherited ?? record, timeText(beforeMs)) : inherited
 }
 
 /** G3: when the release began that a BatchRelease published which vanished, or lost its record; undefined where nothing says it. */

@@ -38,7 +38,7 @@ import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
 import { touchInsteadOfWaiting } from './missing-revision.ts'
 import { planReleaseStatus } from './release-status.ts'
-import { isInCharge, type ReleaseView } from './view/release-view.ts'
+import { type ControlInfo, isInCharge, type ReleaseView } from './view/release-view.ts'
 import { reassertPatch, strategyDrift } from './progress/strategy-drift.ts'
 import { isOverButForNodesLeft, leftBehind, settleLeftMs } from './progress/the-end.ts'
 import { takesOver, type Wanted, wantedAllowance } from './progress/wanted-allowance.ts'
@@ -268,18 +268,10 @@ function targetChange(view: ReleaseView, { allowance, stable, progress }: Wanted
   }
 }
 
-/** Owner reference of the BatchRelease in charge, as in the annotation, and when its release began. */
-export function controlInfo({
-  name,
-  uid,
-  begunAt,
-}: {
-  readonly name: string
-  readonly uid: string
-  readonly begunAt?: string | undefined
-}): string {
+/** Owner reference of the BatchRelease in charge, and when its release began, as in the annotation. */
+export function controlInfo({ name, uid, begunAt: at }: ControlInfo): string {
   const owner = { apiVersion: ROLLOUTS_API_VERSION, kind: 'BatchRelease', name, uid, controller: true, blockOwnerDeletion: true }
-  return JSON.stringify({ ...owner, begunAt })
+  return JSON.stringify({ ...owner, begunAt: at })
 }
 
 /** The end: without old pods left, the keys and the strategy are given back in one patch. */

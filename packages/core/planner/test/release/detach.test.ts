@@ -8,7 +8,7 @@ const { controlInfo, frozen, inProgressing, originalUpdateStrategy, unsettled } 
 const unannounced = { [controlInfo]: null, [inProgressing]: null }
 const inFlight = { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }], permits: [permitFor('a'), permitFor('b')] } as const
 const deletedAgo = (ms: number): NonNullable<ViewFields['metadata']> => ({ deletionTimestamp: new Date(NOW_MS - ms).toISOString() })
-const BEGUN = '2023-11-14T21:00:00Z'
+const BEGUN = '2023-11-14T21:00:00.000Z'
 const carried = carriedText(carryOver({ ...baseRecord, ...inFlight }) ?? none()) ?? ''
 
 describe('a release that is deleted with nodes in flight (F11)', () => {

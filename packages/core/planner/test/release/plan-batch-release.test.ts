@@ -146,7 +146,7 @@ describe('planBatchRelease', () => {
     },
     'continues the release of a BatchRelease that has vanished since that began (F11, G3)': {
       view: vanishedBefore('new'),
-      want: { kind: 'writeRecord', why: 'inherit', record: { begunAt: '2023-11-14T21:00:00Z' } },
+      want: { kind: 'writeRecord', why: 'inherit', record: { begunAt: '2023-11-14T21:00:00.000Z' } },
     },
     'begins where the BatchRelease that has vanished released another revision': {
       view: vanishedBefore('other'),
@@ -389,7 +389,7 @@ function stamp(fromNowMs: number): string {
 
 /** A BatchRelease takes over from one that vanished, and that had published this revision. */
 function vanishedBefore(revision: string): ViewFields {
-  const begunAt = '2023-11-14T21:00:00Z'
+  const begunAt = '2023-11-14T21:00:00.000Z'
   const annotations = { [control]: controlInfo({ name: 'agent', uid: 'gone', begunAt }), [daemonSetAnnotations.canaryRevision]: revision }
   const metadata = { creationTimestamp: '2023-11-14T22:00:00Z' }
   return { record: { state: 'stopped' }, metadata, annotations, view: { otherControl: 'vanished' } }

@@ -76,7 +76,8 @@ export function controlledBy(daemonSet: DaemonSet): ControlInfo | undefined {
   return read ?? undefined
 }
 
-interface ControlInfo {
+/** The BatchRelease in charge of a DaemonSet. */
+export interface ControlInfo {
   readonly name: string
   readonly uid: string
   /** When the release that it published began, in RFC 3339; undefined where it does not say that. */
