@@ -1,5 +1,5 @@
 import { resourcePaths } from '@tranche/kube-client'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { keepRelease, removeRelease } from './lose-release.ts'
 import { nodesOn, untilPausedAt } from './looks.ts'
@@ -31,25 +31,48 @@ it.each([
   expectKept(stage)
 })
 
-it('steps that change with the BatchRelease gone open no other nodes than before without an approval (G3)', async () => {
+describe('steps that select nodes of a pool', () => {
   const ofPool = (pool: string, replicas: number | string) => ({ nodes: { matchLabels: { pool } }, replicas, pause: {} })
-  stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [ofPool('canary', 2), ofPool('canary', '100%'), { replicas: '100%' }] })
-  for (let at = 1; at <= 10; at++) {
-    const labels = { pool: at <= 3 ? 'canary' : 'other' }
-    const key = { namespace: '', name: `node-${String(at).padStart(3, '0')}` }
-    await stage.client.patch(resourcePaths.nodes, key, { type: 'merge', body: { metadata: { labels } } })
+  const all = { replicas: '100%' }
+
+  async function setPools(...steps: readonly object[]): Promise<void> {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [...steps, all] })
+    for (let at = 1; at <= 10; at++) {
+      const labels = { pool: at <= 3 ? 'canary' : 'other' }
+      const key = { namespace: '', name: `node-${String(at).padStart(3, '0')}` }
+      await stage.client.patch(resourcePaths.nodes, key, { type: 'merge', body: { metadata: { labels } } })
+    }
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
   }
-  await stage.setImage('v2')
-  await untilPausedAt(stage, 1)
-  await stage.approve()
-  await untilPausedAt(stage, 2)
-  const updated = await nodesOn(stage, 'v2')
-  await removeRelease(stage)
-  await stage.patchRollout({
-    spec: { strategy: { canary: { steps: [ofPool('canary', '100%'), ofPool('other', '50%'), { replicas: '100%' }] } } },
+
+  it('open no other nodes without an approval if they change with the BatchRelease gone (G3)', async () => {
+    await setPools(ofPool('canary', 2), ofPool('canary', '100%'))
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    const updated = await nodesOn(stage, 'v2')
+    await removeRelease(stage)
+    await stage.patchRollout({ spec: { strategy: { canary: { steps: [ofPool('canary', '100%'), ofPool('other', '50%'), all] } } } })
+    await stage.pass(5 * 60_000)
+    expect([updated.length, await nodesOn(stage, 'v2')]).toEqual([3, updated])
   })
-  await stage.pass(5 * 60_000)
-  expect([updated.length, await nodesOn(stage, 'v2')]).toEqual([3, updated])
+
+  it('begin the present step again if it selects another pool: its soak and its pause were for other nodes (G3)', async () => {
+    await setPools({ ...ofPool('canary', '100%'), pause: { duration: 600 } })
+    await stage.pass(500_000)
+    const { status: before } = await stage.rollout()
+    await stage.patchRollout({
+      spec: { strategy: { canary: { steps: [{ ...ofPool('other', '100%'), pause: { duration: 600 } }, all] } } },
+    })
+    await stage.until('the pool is updated', async () => (await nodesOn(stage, 'v2')).length === 10)
+    await stage.pass(400_000)
+    const { status } = await stage.rollout()
+    expect([before?.currentStepState, status?.currentStepState, (await nodesOn(stage, 'v2')).length]).toEqual([
+      'StepPaused',
+      'StepPaused',
+      10,
+    ])
+  })
 })
 
 /** Another program keeps the BatchRelease. @returns a function that releases it */

@@ -211,16 +211,16 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
-/** The status names a step of the replaced plan, or a hold comes while its step is gone from the plan: the sizes stay, and only stops go through. */
+/** The status names a step of the replaced plan, or a hold comes while its step is gone from the plan: sizes and nodes stay, and only stops go through. */
 function withPlanThatRuns(view: RolloutView, spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchReleaseSpec | null {
   const { rollout, release } = view
   if (spec === null || release === undefined) return spec
-  return isOfReplacedPlan(view) || (hold !== null && isBeyondSteps(rollout, spec))
-    ? { ...spec, releasePlan: release.spec.releasePlan }
-    : spec
+  const { releasePlan, tranche } = release.spec
+  const isKept = isOfReplacedPlan(view) || (hold !== null && isBeyondSteps(rollout, spec))
+  return isKept ? { ...spec, releasePlan, tranche: { ...spec.tranche, nodes: tranche?.nodes } } : spec
 }
 
-/** The status comes first. */
+/** Whether the status names a step that does not fit changed steps: it is written first. */
 function isOfReplacedPlan(view: RolloutView): boolean {
   return stepOfReplacedPlan(view, { canary: canaryOf(view.rollout) }) !== null
 }

@@ -3,6 +3,7 @@ import { clipText } from '@tranche/kube-types'
 import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './release/advance-step.ts'
+import { stepOfReplacedPlan } from './release/replaced-plan.ts'
 import { type ActionEffect, answerAction, hasLostAnswers, rememberAnswer } from './actions/answer-action.ts'
 import { currentState, nextState } from './states/next-state.ts'
 import type { RolloutState, NextStatus } from './view/rollout-state.ts'
@@ -107,7 +108,8 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   const before = view.rollout.status
   const { stalled: _none, ...words } = state
   const skipped = view.release?.status?.skippedNodes
-  const hash = rolloutHash(view.rollout)
+  // While the step does not fit changed steps, the status does not describe them.
+  const hash = stepOfReplacedPlan(view, state) === null ? rolloutHash(view.rollout) : before?.canaryStatus?.rolloutHash
   const former = formerRevisions(view, state)
   const leaked = leakedWhileHeld(view, state) ?? view.release?.status?.leaked
   const policy = policyInUse(view)
@@ -124,7 +126,7 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
     currentStepIndex: state.canary.currentStepIndex,
     currentStepState: state.canary.currentStepState,
     conditions: toConditions(view, { ...words, stalled: state.stalled }),
-    canaryStatus: { ...state.canary, ...(hash !== null && { rolloutHash: hash }), message },
+    canaryStatus: { ...state.canary, ...(hash !== null && hash !== undefined && { rolloutHash: hash }), message },
     ...(state.stableRevision !== undefined && { stableRevision: state.stableRevision }),
     ...stableRecord(view, state),
     ...(former.length > 0 && { formerRevisions: former }),

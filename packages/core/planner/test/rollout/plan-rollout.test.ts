@@ -112,6 +112,7 @@ describe('a Rollout without a release', () => {
 
   it('reports once in the status of a new Rollout that our fields are dropped, in fields that the API server keeps', () => {
     const fake = healthy()
+    fake.policy = { maxUnavailable: 1 }
     const { status: _stored, ...unseen } = fake.rolloutView()!.rollout
     const gap = 'the CustomResourceDefinitions are older ones'
     const outdated = { ...fake.rolloutView()!, rollout: unseen, schemaGap: gap, statusWrittenMs: null }

@@ -15,6 +15,37 @@ it.each([
   expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 1])
 })
 
+it('steps that change while a policy is missing and the BatchRelease is lost open nothing without an approval (G3)', () => {
+  const fake = atStep2()
+  withoutPolicy(fake, () => {
+    detach(fake)
+    setSteps(fake, steps(2, 4))
+  })
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 1])
+})
+
+it('steps that change while the Rollout is enabled again, and waits for its policy, open nothing without an approval (G3)', () => {
+  const fake = atStep2()
+  disable(fake, true)
+  settle(fake)
+  withoutPolicy(fake, () => {
+    disable(fake, false)
+    settle(fake)
+    setSteps(fake, steps(2, 4))
+  })
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 1])
+})
+
+it('no step is skipped because nodes came back after the BatchRelease vanished (G3)', () => {
+  const fake = atStep2()
+  vanish(fake)
+  for (const node of ['node-5', 'node-6']) fake.nodes.set(node, { ready: true, bad: false })
+  fake.actNatively()
+  setSteps(fake, steps(1, 2, 4))
+  settle(fake)
+  expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused' })
+})
+
 it.each([
   ['does not change', 1, 2],
   ['grows', 1, 3],
@@ -59,4 +90,18 @@ function detach(fake: FakeCluster): void {
 /** A client removes the BatchRelease with its finalizer. */
 function vanish(fake: FakeCluster): void {
   fake.release = undefined
+}
+
+/** The policy of the Rollout is missing meanwhile. */
+function withoutPolicy(fake: FakeCluster, change: () => void): void {
+  fake.readsAs = (view) => ({ ...view, policy: { kind: 'missing', name: 'careful' } })
+  settle(fake)
+  change()
+  settle(fake)
+  fake.readsAs = (view) => view
+  settle(fake)
+}
+
+function disable(fake: FakeCluster, disabled: boolean): void {
+  fake.editRollout((spec) => ({ ...spec, disabled }))
 }

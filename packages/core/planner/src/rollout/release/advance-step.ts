@@ -3,7 +3,7 @@ import { hasOldPod } from '@tranche/fence'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { parseTime } from '@tranche/kube-types'
 import { nextIndex, stepReach, stepsOf } from './release-spec.ts'
-import { fittingStep, stepOfReplacedPlan } from './replaced-plan.ts'
+import { stepInsteadOfRemoved, stepOfReplacedPlan } from './replaced-plan.ts'
 import { summarizeBatchRelease } from './batch-release-summary.ts'
 import { stepTitle } from './release-title.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -35,7 +35,7 @@ export function jumpTo(view: RolloutView, state: RolloutState, step: number): Ro
  * released, so that nothing is released without an approval.
  */
 export function toFittingStep(view: RolloutView, state: RolloutState): RolloutState {
-  return toStep(view, state, stepOfReplacedPlan(view, state) ?? fittingStep(view), 'the steps changed')
+  return toStep(view, state, stepOfReplacedPlan(view, state) ?? stepInsteadOfRemoved(view, state), 'the steps changed')
 }
 
 function walkStep(view: RolloutView, state: RolloutState, step: RolloutStep): RolloutState {

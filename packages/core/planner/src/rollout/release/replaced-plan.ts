@@ -1,37 +1,44 @@
-import type { CanaryStatus, Rollout } from '@tranche/api-schema'
-import { updatedPod } from '@tranche/fence'
+import type { BatchRelease, CanaryStatus } from '@tranche/api-schema'
+import { countUpdated, updatedPod } from '@tranche/fence'
 import type { NodeView } from '@tranche/fleet'
 import { type DaemonSet, isSameJson } from '@tranche/kube-types'
 import { type BatchReach, batchReach, isWithinReach } from '../../release/progress/batch-reach.ts'
 import { toPublishedTarget } from '../../release/view/to-published-target.ts'
-import { openedWhenFrozen } from './frozen-release.ts'
+import { policyTerms } from '../view/release-policy.ts'
+import { rolloutHash } from '../view/rollout-hash.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { isForeign } from './batch-release-summary.ts'
+import { openedWhenFrozen } from './frozen-release.ts'
 import { releaseId } from './release-id.ts'
 import { batchesOf, isFinalising, isWithinSteps, stepReach, stepsOf } from './release-spec.ts'
 
 /**
  * The step of a replacing plan at which the release continues (G3).
  * - The present step opens less than was opened before: the last step that opens nothing more. Of several that open the same,
- *   the first, so that no pause is skipped.
+ *   the first, so that no pause is skipped. Without its BatchRelease it is not known well enough what was opened: the present step.
  * - It opens more: the first step that opens at least as much, from its start. That may be the present one, though it has
  *   waited: its soak and pause were for fewer nodes.
+ * - It opens other nodes: the present one, from its start.
  * - Null where the present step continues unchanged, the plan is the same, or the steps are over.
  */
 export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number | null {
-  const { currentStepIndex: present } = canary
   if (isFinalising(canary) || !isWithinSteps(view.rollout, canary)) return null
-  const opened = openedByReplacedPlan(view, canary)
+  const { currentStepIndex: present } = canary
+  const opened = openedBefore(view, canary)
   if (opened === null) return null
   const reach = stepReach(view, present)
-  if (isSameReach(reach, opened)) return null
-  if (!isWithinReach(opened, reach)) {
-    const step = fittingStep(view, opened)
-    return step > present ? step : null
+  const isMore = isWithinReach(opened, reach)
+  const isLess = isWithinReach(reach, opened)
+  if (isMore && isLess) return null
+  const restarted = isPastUpgrade(canary) ? present : null
+  if (isMore) {
+    const first = stepsOf(view.rollout).findIndex((_, at) => isWithinReach(opened, stepReach(view, at + 1))) + 1
+    return first < present ? first : restarted
   }
-  const first = stepsOf(view.rollout).findIndex((_, at) => isWithinReach(opened, stepReach(view, at + 1))) + 1
-  return first < present || isPastUpgrade(canary) ? first : null
+  const fitting = view.release === undefined ? present : fittingStep(view, opened)
+  if (fitting > present) return fitting
+  return isLess ? null : restarted
 }
 
 /** Whether all nodes of the step are updated: it soaks, pauses, or was approved. */
@@ -39,51 +46,49 @@ function isPastUpgrade({ currentStepState }: CanaryStatus): boolean {
   return currentStepState === 'StepMetricsAnalysis' || currentStepState === 'StepPaused' || currentStepState === 'StepReady'
 }
 
-/**
- * The last step, from 1, that opens no more than was opened; of several that open the same, the first.
- *
- * @param opened @default what the plan that runs has opened
- */
-export function fittingStep(view: RolloutView, opened: BatchReach = openedByPlan(view)): number {
+/** The last step, from 1, that opens no more than was opened; of several that open the same, the first. */
+function fittingStep(view: RolloutView, opened: BatchReach): number {
   const reaches = stepsOf(view.rollout).map((_, at) => stepReach(view, at + 1))
   const last = reaches.findLast((reach) => isWithinReach(reach, opened))
   return last === undefined ? 1 : reaches.findIndex((reach) => isWithinReach(last, reach)) + 1
 }
 
-function isSameReach(reach: BatchReach, other: BatchReach): boolean {
-  return isWithinReach(reach, other) && isWithinReach(other, reach)
+/** The step at which a release continues whose step was removed from the spec: it opens no more than was opened. */
+export function stepInsteadOfRemoved(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number {
+  const { release } = view
+  const opened = release === undefined ? openedOnNodes(view, canary) : openedByPlan(view, release)
+  return opened === null ? 1 : fittingStep(view, opened)
 }
 
-/** Null where the plan is the one that runs. */
-function openedByReplacedPlan(view: RolloutView, canary: CanaryStatus): BatchReach | null {
+/** What the replaced plan had opened; null where the plan is the same, or that is unknown. */
+function openedBefore(view: RolloutView, canary: CanaryStatus): BatchReach | null {
   const { rollout, release } = view
-  if (release === undefined) return hasLostPlan(rollout) ? openedOnNodes(view, canary) : null
+  if (release === undefined) return hasOtherSteps(view) ? openedOnNodes(view, canary) : null
   if (isForeign(view) || release.spec.tranche?.release !== releaseId(rollout)) return null
   const { batches = [], batchPartition } = release.spec.releasePlan
-  return batchPartition === undefined || isSameJson(batches, batchesOf(rollout)) ? null : openedByPlan(view)
+  if (batchPartition === undefined) return null
+  const isSame = isSameJson(batches, batchesOf(rollout)) && isSameJson(release.spec.tranche.nodes ?? {}, policyTerms(view).nodes ?? {})
+  return isSame ? null : openedByPlan(view, release)
 }
 
-/** Whether the spec may have changed since its BatchRelease was lost. A release that begins has none yet, and its first step fits the spec. */
-function hasLostPlan({ metadata, status }: Rollout): boolean {
-  const begins = status?.conditions?.some(({ type, reason }) => type === 'Progressing' && reason === 'Initializing')
-  return begins !== true && metadata.generation !== status?.observedGeneration
+/** Whether the status describes other steps than the spec has. */
+function hasOtherSteps({ rollout }: RolloutView): boolean {
+  const described = rollout.status?.canaryStatus?.rolloutHash
+  return described !== undefined && described !== rolloutHash(rollout)
 }
 
-function openedByPlan(view: RolloutView): BatchReach {
-  const { release, fleet, rollout } = view
-  const { canaryStatus } = rollout.status ?? {}
-  const onNodes = release === undefined && canaryStatus !== undefined ? openedOnNodes(view, canaryStatus) : null
-  const { releasePlan, tranche } = release?.spec ?? {}
-  return onNodes ?? batchReach(fleet, { plan: releasePlan ?? {}, nodes: tranche?.nodes, batch: releasePlan?.batchPartition ?? -1 })
+function openedByPlan({ fleet }: RolloutView, { spec: { releasePlan: plan, tranche } }: BatchRelease): BatchReach {
+  return batchReach(fleet, { plan, nodes: tranche?.nodes, batch: plan.batchPartition ?? -1 })
 }
 
 /**
- * Without its BatchRelease the DaemonSet says how many nodes were opened. Which nodes, it does not: where steps select nodes, those of a step
- * count as opened once all of them are updated.
+ * Without its BatchRelease the DaemonSet and its pods say how many nodes were opened: at most those that are updated. Which nodes, they do
+ * not: where steps select nodes, those of a step count as opened once all of them are updated.
  */
 function openedOnNodes({ daemonSet, fleet, rollout }: RolloutView, { canaryRevision }: CanaryStatus): BatchReach | null {
-  const size = daemonSet === undefined ? null : openedSize(daemonSet, canaryRevision, fleet.desired)
-  if (size === null) return null
+  const published = daemonSet === undefined ? null : openedSize(daemonSet, canaryRevision, fleet.desired)
+  if (published === null) return null
+  const size = Math.min(published, countUpdated(fleet, canaryRevision).updated)
   const selects = stepsOf(rollout).some(({ nodes }) => nodes !== undefined)
   const isOpened = (node: NodeView): boolean => node.desired && (!selects || updatedPod(node, canaryRevision) !== undefined)
   return { size, nodes: fleet.nodes.filter(isOpened) }
