@@ -34,6 +34,7 @@ const boundedIdentitiesTests = 'packages/core/planner/test/rollout/bounded-ident
 const replacedPlanTests = 'packages/core/planner/test/rollout/replaced-plan.test.ts'
 const keptReleaseTests = 'packages/core/planner/test/rollout/kept-release.test.ts'
 const rejectedStall = 'packages/core/planner/src/rollout/rejected-stall.ts'
+const detach = 'packages/core/planner/src/release/detach.ts'
 const replacedPlan = 'packages/core/planner/src/rollout/release/replaced-plan.ts'
 const keptRelease = 'packages/core/planner/src/rollout/states/kept-release.ts'
 
@@ -83,7 +84,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a release whose BatchRelease vanished skips steps because nodes came back',
     file: replacedPlan,
-    find: 'view.release === undefined ? present : fittingStep(view, opened)',
+    find: 'planThatRuns(view) === null ? present : fittingStep(view, opened)',
     replace: 'fittingStep(view, opened)',
     tests: [replacedPlanTests],
   },
@@ -91,9 +92,33 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a step that selects another pool by now continues with the pause for the former one',
     file: replacedPlan,
-    find: ' && isSameJson(release.spec.tranche.nodes ?? {}, policyTerms(view).nodes ?? {})',
-    replace: ' && isSameJson(policyTerms(view).nodes ?? {}, policyTerms(view).nodes ?? {})',
+    find: 'selected === undefined || isSameJson(selected,',
+    replace: 'selected === undefined || isSameJson(nodeRulesFor(rollout, undefined)?.steps ?? [],',
     tests: ['test/scenarios/replaced-plans.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'the hash of the steps does not say which nodes they select',
+    file: 'packages/core/planner/src/rollout/view/rollout-hash.ts',
+    find: 'pause: {}, nodes }',
+    replace: 'pause: {}, nodes: nodes && undefined }',
+    tests: ['test/scenarios/replaced-plans.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a BatchRelease of another owner says that the steps are the same',
+    file: replacedPlan,
+    find: 'release === undefined || isForeign(view) || ',
+    replace: 'release === undefined || ',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a time before 1970 in control-info is adopted again and again',
+    file: detach,
+    find: '(parseTime(since) ?? 0) <',
+    replace: '(parseTime(before) ?? 0) <',
+    tests: ['packages/core/planner/test/release/detach.test.ts'],
   },
   {
     rule: 'G3',

@@ -61,9 +61,9 @@ export function inheritedRecord(
 ): FlightRecord | null {
   const inherited = withCarried(daemonSet, record)
   const before = begunWhenFrozen(daemonSet, revision) ?? begunWhenPublished(daemonSet, revision)
-  const beforeMs = parseTime(before)
-  const isEarlier = beforeMs !== null && beforeMs < (parseTime(begunAt(release)) ?? Number.NEGATIVE_INFINITY)
-  return isEarlier ? continueSince(inherited ?? record, timeText(beforeMs)) : inherited
+  const since = timeText(parseTime(before) ?? Number.POSITIVE_INFINITY)
+  const isEarlier = (parseTime(since) ?? 0) < (parseTime(begunAt(release)) ?? 0)
+  return isEarlier ? continueSince(inherited ?? record, since) : inherited
 }
 
 /** G3: when the release began that a BatchRelease published which vanished, or lost its record; undefined where nothing says it. */

@@ -122,6 +122,16 @@ describe('a release that is frozen', () => {
     expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ watch: { begunAt } })
   })
 
+  it('is continued since 1970 where the time is an earlier one, and once', () => {
+    const text = { [frozen]: JSON.stringify({ revision: 'new', watch: { ...watch, begunAt: '0001-01-01T00:00:00Z' } }) }
+    const annotations = { ...unannounced, ...text }
+    const begunAt = '1970-01-01T00:00:00.000Z'
+    const plan = planBatchRelease(aView({ ...comes, metadata: now, annotations }))
+    expect(plan).toMatchObject({ kind: 'writeRecord', why: 'inherit', record: { begunAt } })
+    const next = planBatchRelease(aView({ ...comes, metadata: now, annotations, record: { state: 'stopped', begunAt } }))
+    expect(next).toMatchObject({ kind: 'writeStatus' })
+  })
+
   it.each([
     ['', {}, {}],
     [' with its nodes in flight', { [unsettled]: carried }, { permits: inFlight.permits }],

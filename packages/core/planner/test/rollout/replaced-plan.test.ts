@@ -36,6 +36,21 @@ it('steps that change while the Rollout is enabled again, and waits for its poli
   expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 1])
 })
 
+it('steps that change while a BatchRelease of another owner is in the way open nothing without an approval (G3)', () => {
+  const fake = atStep2()
+  const { release } = fake
+  detach(fake)
+  const metadata = { ...release!.metadata, uid: 'other', finalizers: [], ownerReferences: [] }
+  const releasePlan = { ...release!.spec.releasePlan, batches: [{ canaryReplicas: 2 }, { canaryReplicas: 4 }, { canaryReplicas: '100%' }] }
+  fake.release = { ...release!, metadata, spec: { ...release!.spec, releasePlan } }
+  settle(fake)
+  setSteps(fake, steps(2, 4))
+  settle(fake)
+  fake.release = undefined
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 1])
+})
+
 it('no step is skipped because nodes came back after the BatchRelease vanished (G3)', () => {
   const fake = atStep2()
   vanish(fake)

@@ -180,9 +180,9 @@ class MemoryJudge implements Judge {
    * the first did.
    */
   #hasAborted(key: string, { status: before }: RecordedRollout, { status: next }: RecordedRollout): boolean {
-    const { id, result } = next?.lastAction ?? {}
+    const { id, type, result } = next?.lastAction ?? {}
     const asked = id?.startsWith(GENERATED) === true ? GENERATED : id
-    return id !== before?.lastAction?.id && result === 'Accepted' && this.#aborts.has(`${key} ${asked}`)
+    return id !== before?.lastAction?.id && type === 'abort' && result === 'Accepted' && this.#aborts.has(`${key} ${asked}`)
   }
 
   #isSame(revision: string | undefined, other: string | undefined): boolean {

@@ -17,7 +17,7 @@ import { endsRelease } from '../held/on-delete.ts'
 import { holdFor, lostFailure } from './lost-failure.ts'
 import { releaseId } from './release-id.ts'
 import { isRollback, leftAtEnd, leftSoFar } from './left-at-end.ts'
-import { type PolicyTerms, policyTerms, withoutPolicyTerms } from '../view/release-policy.ts'
+import { nodeRulesFor, type PolicyTerms, policyTerms, withoutPolicyTerms } from '../view/release-policy.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
@@ -149,7 +149,11 @@ function holdOf(rollout: Rollout, { canaryRevision }: CanaryStatus): { readonly 
 
 /** Nodes that a step, from 1, and those before it reach; all of its nodes where it has no size. */
 export function stepReach(view: RolloutView, step: number): BatchReach {
-  return batchReach(view.fleet, { plan: { batches: batchesOf(view.rollout) }, nodes: policyTerms(view).nodes, batch: step - 1 })
+  return batchReach(view.fleet, {
+    plan: { batches: batchesOf(view.rollout) },
+    nodes: nodeRulesFor(view.rollout, undefined),
+    batch: step - 1,
+  })
 }
 
 /** Whether the release returns to the former revision: no step pauses, unless the rollback is asked to walk the steps. */

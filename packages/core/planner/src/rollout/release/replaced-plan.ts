@@ -1,10 +1,10 @@
-import type { BatchRelease, CanaryStatus } from '@tranche/api-schema'
+import type { BatchRelease, CanaryStatus, Rollout } from '@tranche/api-schema'
 import { countUpdated, updatedPod } from '@tranche/fence'
 import type { NodeView } from '@tranche/fleet'
 import { type DaemonSet, isSameJson } from '@tranche/kube-types'
 import { type BatchReach, batchReach, isWithinReach } from '../../release/progress/batch-reach.ts'
 import { toPublishedTarget } from '../../release/view/to-published-target.ts'
-import { policyTerms } from '../view/release-policy.ts'
+import { nodeRulesFor } from '../view/release-policy.ts'
 import { rolloutHash } from '../view/rollout-hash.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
@@ -36,7 +36,7 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutSt
     const first = stepsOf(view.rollout).findIndex((_, at) => isWithinReach(opened, stepReach(view, at + 1))) + 1
     return first < present ? first : restarted
   }
-  const fitting = view.release === undefined ? present : fittingStep(view, opened)
+  const fitting = planThatRuns(view) === null ? present : fittingStep(view, opened)
   if (fitting > present) return fitting
   return isLess ? null : restarted
 }
@@ -55,20 +55,31 @@ function fittingStep(view: RolloutView, opened: BatchReach): number {
 
 /** The step at which a release continues whose step was removed from the spec: it opens no more than was opened. */
 export function stepInsteadOfRemoved(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number {
-  const { release } = view
-  const opened = release === undefined ? openedOnNodes(view, canary) : openedByPlan(view, release)
+  const running = planThatRuns(view)
+  const opened = running === null ? openedOnNodes(view, canary) : openedByPlan(view, running)
   return opened === null ? 1 : fittingStep(view, opened)
+}
+
+/** The BatchRelease of the Rollout, which has its plan; null where it is gone, another owner's, or pruned by other definitions. */
+function planThatRuns(view: RolloutView): BatchRelease | null {
+  const { release } = view
+  return release === undefined || isForeign(view) || release.spec.tranche?.release === undefined ? null : release
 }
 
 /** What the replaced plan had opened; null where the plan is the same, or that is unknown. */
 function openedBefore(view: RolloutView, canary: CanaryStatus): BatchReach | null {
-  const { rollout, release } = view
-  if (release === undefined) return hasOtherSteps(view) ? openedOnNodes(view, canary) : null
-  if (isForeign(view) || release.spec.tranche?.release !== releaseId(rollout)) return null
-  const { batches = [], batchPartition } = release.spec.releasePlan
-  if (batchPartition === undefined) return null
-  const isSame = isSameJson(batches, batchesOf(rollout)) && isSameJson(release.spec.tranche.nodes ?? {}, policyTerms(view).nodes ?? {})
-  return isSame ? null : openedByPlan(view, release)
+  const running = planThatRuns(view)
+  if (running === null) return hasOtherSteps(view) ? openedOnNodes(view, canary) : null
+  const { releasePlan, tranche } = running.spec
+  if (tranche?.release !== releaseId(view.rollout) || releasePlan.batchPartition === undefined) return null
+  return hasPlan(running, view.rollout) ? null : openedByPlan(view, running)
+}
+
+/** Whether the plan is that of the steps. One whose nodes another client has removed gets them back. */
+function hasPlan({ spec: { releasePlan, tranche } }: BatchRelease, rollout: Rollout): boolean {
+  if (!isSameJson(releasePlan.batches ?? [], batchesOf(rollout))) return false
+  const selected = tranche?.nodes?.steps
+  return selected === undefined || isSameJson(selected, nodeRulesFor(rollout, undefined)?.steps ?? [])
 }
 
 /** Whether the status describes other steps than the spec has. */
