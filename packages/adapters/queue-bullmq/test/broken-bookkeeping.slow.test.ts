@@ -50,9 +50,12 @@ describe.skipIf(isRedisMissing)('the queue, beside another writer of Redis', () 
       await queue.enqueue('before')
       await until(() => worked.keys.includes('before'))
       const name = `broken:jobs:${item}`
-      await redis.admin.del(name)
-      if (item === 'id') await redis.admin.set(name, 'x')
-      else await (item === 'meta' || item === 'dn:/a' ? redis.admin.lpush(name, 'x') : redis.admin.hset(name, 'x', 'x'))
+      // In one transaction: the worker may write the key in between.
+      const replaced = redis.admin.multi().del(name)
+      if (item === 'id') replaced.set(name, 'x')
+      else if (item === 'meta' || item === 'dn:/a') replaced.lpush(name, 'x')
+      else replaced.hset(name, 'x', 'x')
+      await replaced.exec()
       while (!worked.keys.includes('a')) {
         await queue.enqueue('a').catch(() => {})
         await wait(100)
