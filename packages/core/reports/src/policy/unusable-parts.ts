@@ -3,12 +3,12 @@ import type { PolicyReport, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { needsPerson } from '@tranche/planner'
 import {
   type Advice,
-  type AdviceRule,
-  adviceRules,
   configCopiesAdvice,
   downtimeAdvice,
   drainAdvice,
   groupAdvice,
+  type InstallationRule,
+  installationRules,
   nodeLockAdvice,
   pinAdvice,
   prePullAdvice,
@@ -25,7 +25,7 @@ export interface AskedPart {
 }
 
 /** Parts of a policy by the reason for which they may be unusable. */
-export type AskedParts = Partial<Readonly<Record<AdviceRule, AskedPart>>>
+export type AskedParts = Partial<Readonly<Record<InstallationRule, AskedPart>>>
 
 /**
  * Moves what a policy asks for and the installation does not allow out of the sentences that are in force, by the controller's report in
@@ -55,24 +55,24 @@ export function withoutUnusable(sections: readonly Section[], policy: ReleasePol
  * semicolon; empty without any.
  */
 export function othersNotAllowedText({ status }: Rollout, reason: string): string {
-  if (!isAdviceRule(reason)) return ''
-  const others = (status?.policy?.unusable ?? []).filter((one) => one !== reason && needsPerson(one)).filter(isAdviceRule)
-  const fields = others.map((one) => adviceRules[one].path.replace(/^spec\./, ''))
+  if (!isInstallationRule(reason)) return ''
+  const others = (status?.policy?.unusable ?? []).filter((one) => one !== reason && needsPerson(one)).filter(isInstallationRule)
+  const fields = others.map((one) => installationRules[one].path.replace(/^spec\./, ''))
   return fields.length === 0 ? '' : `; not allowed either: ${fields.join(', ')} (tranche doctor shows the values to set)`
 }
 
-function isAdviceRule(reason: string): reason is AdviceRule {
-  return Object.hasOwn(adviceRules, reason)
+function isInstallationRule(reason: string): reason is InstallationRule {
+  return Object.hasOwn(installationRules, reason)
 }
 
 /** Reasons in the status of the policy; none without a report about its present generation. */
-function reasonsOf({ metadata, status }: ReleasePolicy): readonly AdviceRule[] {
+function reasonsOf({ metadata, status }: ReleasePolicy): readonly InstallationRule[] {
   const usable = status?.conditions?.find(({ type }) => type === 'Usable')
   if (usable?.status !== 'False' || usable.observedGeneration !== metadata.generation) return []
-  return (status?.unusable ?? []) as readonly AdviceRule[]
+  return (status?.unusable ?? []) as readonly InstallationRule[]
 }
 
-const adviceTexts: Partial<Readonly<Record<AdviceRule, (policy: ReleasePolicy) => Advice>>> = {
+const adviceTexts: Partial<Readonly<Record<InstallationRule, (policy: ReleasePolicy) => Advice>>> = {
   RoomNotAllowed: ({ spec }) => roomAdvice(spec.nodes?.room ?? ''),
   PrePullNotAllowed: ({ spec }) => prePullAdvice(spec.prePull ?? {}),
   DrainNotAllowed: ({ spec, metadata }) => drainAdvice(spec.drain ?? {}, metadata.namespace ?? ''),

@@ -1,6 +1,6 @@
 import { type Analysis, type DrainRules, prePullDefaults, type PrePullRules, type ReleasePolicy, type SecretKey } from '@tranche/api-schema'
 import { POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/kube-types'
-import { type Advice, adviceOf } from '../problems/problem.ts'
+import { type Advice, adviceOf, installationAdviceOf } from '../problems/problem.ts'
 
 /** A key of a Secret that a policy names. */
 export interface SecretReference {
@@ -98,48 +98,48 @@ export function hostAdvice(path: string, value: unknown, url: string): Advice {
 /** @returns the advice that the installation lets no policy check that nodes have room */
 export function roomAdvice(room: string): Advice {
   const message = 'the installation lets no policy check that nodes have room, so nodes keep their old pods'
-  return adviceOf('RoomNotAllowed', { value: room, message })
+  return installationAdviceOf('RoomNotAllowed', { value: room, message })
 }
 
 /** @returns the advice that the installation allows no groups */
 export function groupAdvice(group: string): Advice {
   const message = 'the installation allows no groups, so no release starts'
-  return adviceOf('GroupNotAllowed', { value: group, message })
+  return installationAdviceOf('GroupNotAllowed', { value: group, message })
 }
 
 /** @returns the advice that the installation allows no helper pods, and what that means for the nodes */
 export function prePullAdvice(rules: PrePullRules): Advice {
   const { onFailure = prePullDefaults.onFailure } = rules
   const effect = onFailure === 'Continue' ? 'nodes are updated without their images' : 'nodes keep their old pods'
-  return adviceOf('PrePullNotAllowed', { value: rules, message: `the installation allows no helper pods, so ${effect}` })
+  return installationAdviceOf('PrePullNotAllowed', { value: rules, message: `the installation allows no helper pods, so ${effect}` })
 }
 
 /** @returns the advice that the installation lets no policy of the namespace drain nodes */
 export function drainAdvice(rules: DrainRules, namespace: string): Advice {
   const message = `the installation lets no policy of namespace ${namespace} drain nodes, so nodes keep their old pods`
-  return adviceOf('DrainNotAllowed', { value: rules, message })
+  return installationAdviceOf('DrainNotAllowed', { value: rules, message })
 }
 
 /** @returns the advice that the installation lets no policy of the namespace lock nodes */
 export function nodeLockAdvice(nodeLock: string, namespace: string): Advice {
   const message = `the installation lets no policy of namespace ${namespace} lock nodes, so nodes keep their old pods`
-  return adviceOf('NodeLockNotAllowed', { value: nodeLock, message })
+  return installationAdviceOf('NodeLockNotAllowed', { value: nodeLock, message })
 }
 
 /** @returns the advice that the installation lets no policy limit downtime */
 export function downtimeAdvice(perDay: string): Advice {
   const message = 'the installation lets no policy limit downtime, so nodes keep their old pods'
-  return adviceOf('DowntimeNotAllowed', { value: perDay, message })
+  return installationAdviceOf('DowntimeNotAllowed', { value: perDay, message })
 }
 
 /** @returns the advice that the installation lets no policy pin config */
 export function pinAdvice(): Advice {
-  return adviceOf('PinNotAllowed', { value: 'Pin', message: 'the installation lets no policy pin config, so releases hold' })
+  return installationAdviceOf('PinNotAllowed', { value: 'Pin', message: 'the installation lets no policy pin config, so releases hold' })
 }
 
 /** @returns the advice that new pods would read config itself. @param fault why, without full stop */
 export function podPolicyAdvice(fault: string): Advice {
-  return adviceOf('PodPolicyMissing', {
+  return installationAdviceOf('PodPolicyMissing', {
     value: 'Pin',
     message: `new pods would read config itself and no copy, so releases hold: ${fault}`,
   })
@@ -147,5 +147,5 @@ export function podPolicyAdvice(fault: string): Advice {
 
 /** @returns the advice that new pods would read config itself, without saying why */
 export function configCopiesAdvice(): Advice {
-  return adviceOf('PodPolicyMissing', { value: 'Pin' })
+  return installationAdviceOf('PodPolicyMissing', { value: 'Pin' })
 }

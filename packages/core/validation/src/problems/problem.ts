@@ -1,7 +1,8 @@
 import type { StalledReason } from '@tranche/api-schema'
 import { clipText } from '@tranche/kube-types'
 import { adviceRules } from './advice-rules.ts'
-import { type AdviceRule, type ProblemRule, problemRules } from './rules.ts'
+import { installationRules } from './installation-rules.ts'
+import { type AdviceRule, type InstallationRule, type ProblemRule, problemRules } from './rules.ts'
 import { shownValue } from './shown-value.ts'
 
 /** A finding about one field, with the fix for its author. */
@@ -40,6 +41,12 @@ export function problemOf(rule: ProblemRule, { value, ...particular }: Case): Pr
 /** @returns the advice of a rule */
 export function adviceOf(rule: AdviceRule, { value, ...particular }: Case): Advice {
   const { path, says, fix } = adviceRules[rule]
+  return { rule, ...ofSaneLength({ path, message: says, fix, ...particular, value }) }
+}
+
+/** @returns the advice of a rule about what the installation allows */
+export function installationAdviceOf(rule: InstallationRule, { value, ...particular }: Case): Advice {
+  const { path, says, fix } = installationRules[rule]
   return { rule, ...ofSaneLength({ path, message: says, fix, ...particular, value }) }
 }
 

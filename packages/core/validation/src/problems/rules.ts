@@ -1,6 +1,7 @@
 import type { adviceRules } from './advice-rules.ts'
 import { batchReleaseRules } from './batch-release-rules.ts'
 import { daemonSetRules } from './daemon-set-rules.ts'
+import type { installationRules } from './installation-rules.ts'
 import { policyRules } from './policy-rules.ts'
 import { rolloutRules } from './rollout-rules.ts'
 import type { ProblemEntry } from './rule.ts'
@@ -21,5 +22,7 @@ export const problemRules = { ...rolloutRules, ...batchReleaseRules, ...policyRu
 
 /** Code of a rule whose breach is a problem. */
 export type ProblemRule = keyof typeof problemRules
+/** Code of a rule about what the installation allows. */
+export type InstallationRule = keyof typeof installationRules
 /** Code of a rule whose breach is advice. */
 export type AdviceRule = keyof typeof adviceRules
