@@ -34,12 +34,11 @@ it.each([
 describe('steps that select nodes of a pool', () => {
   const ofPool = (pool: string, replicas: number | string) => ({ nodes: { matchLabels: { pool } }, replicas, pause: {} })
   const all = { replicas: '100%' }
-  const first = { nodes: { matchLabels: { first: 'true' } }, replicas: '100%', pause: {} }
 
   async function setPools(...steps: readonly object[]): Promise<void> {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [...steps, all] })
     for (let at = 1; at <= 10; at++) {
-      const labels = { pool: at <= 3 ? 'canary' : 'other', ...(at <= 2 && { first: 'true' }) }
+      const labels = { pool: at <= 3 ? 'canary' : 'other' }
       const key = { namespace: '', name: `node-${String(at).padStart(3, '0')}` }
       await stage.client.patch(resourcePaths.nodes, key, { type: 'merge', body: { metadata: { labels } } })
     }
@@ -47,18 +46,32 @@ describe('steps that select nodes of a pool', () => {
     await untilPausedAt(stage, 1)
   }
 
+  it.each([['sizes and pools', [ofPool('canary', 2), ofPool('canary', '100%')], [ofPool('canary', '100%'), ofPool('other', '50%')]]])(
+    'open no other nodes without an approval if their %s change with the BatchRelease gone (G3)',
+    async (_what, before, after) => {
+      await setPools(...before)
+      await stage.approve()
+      await untilPausedAt(stage, 2)
+      const updated = await nodesOn(stage, 'v2')
+      await removeRelease(stage)
+      await stage.patchRollout({ spec: { strategy: { canary: { steps: [...after, all] } } } })
+      await stage.pass(5 * 60_000)
+      expect([updated.length, await nodesOn(stage, 'v2')]).toEqual([3, updated])
+    },
+  )
+
   it.each([
-    ['sizes and pools', [ofPool('canary', 2), ofPool('canary', '100%')], [ofPool('canary', '100%'), ofPool('other', '50%')]],
-    ['pools', [first, ofPool('canary', '100%')], [ofPool('canary', '100%'), ofPool('other', '100%')]],
-  ])('open no other nodes without an approval if their %s change with the BatchRelease gone (G3)', async (_what, before, after) => {
-    await setPools(...before)
-    await stage.approve()
-    await untilPausedAt(stage, 2)
+    ['of fewer nodes', 5, [ofPool('other', 2), ofPool('other', '100%')]],
+    ['of as many', 2, [ofPool('other', 2), ofPool('other', '100%')]],
+  ])('open none but those of the present step, if the steps selected none before: %s (G3)', async (_what, size, after) => {
+    await setPools({ replicas: size, pause: {} }, { replicas: '90%', pause: {} })
     const updated = await nodesOn(stage, 'v2')
-    await removeRelease(stage)
     await stage.patchRollout({ spec: { strategy: { canary: { steps: [...after, all] } } } })
     await stage.pass(5 * 60_000)
-    expect([updated.length, await nodesOn(stage, 'v2')]).toEqual([3, updated])
+    const ofOther = new Set([...updated.filter((node) => node > 'node-003')]).size
+    const { status } = await stage.rollout()
+    const most = updated.length + Math.max(0, 2 - ofOther)
+    expect([status?.currentStepIndex, (await nodesOn(stage, 'v2')).length]).toEqual([1, most])
   })
 
   it('begin the present step again if it selects another pool: its soak and its pause were for other nodes (G3)', async () => {

@@ -109,7 +109,8 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   const { stalled: _none, ...words } = state
   const skipped = view.release?.status?.skippedNodes
   // While the step does not fit changed steps, the status does not describe them.
-  const hash = stepOfReplacedPlan(view, state) === null ? rolloutHash(view.rollout) : before?.canaryStatus?.rolloutHash
+  const isUnfitted = state.phase === 'Progressing' && stepOfReplacedPlan(view, state) !== null
+  const hash = isUnfitted ? before?.canaryStatus?.rolloutHash : rolloutHash(view.rollout)
   const former = formerRevisions(view, state)
   const leaked = leakedWhileHeld(view, state) ?? view.release?.status?.leaked
   const policy = policyInUse(view)

@@ -17,28 +17,25 @@ import { batchesOf, isFinalising, isWithinSteps, stepReach, stepsOf } from './re
  * The step of a replacing plan at which the release continues (G3).
  * - The present step opens less than was opened before: the last step that opens nothing more. Of several that open the same,
  *   the first, so that no pause is skipped. Without its BatchRelease it is not known well enough what was opened: the present step.
- * - It opens more: the first step that opens at least as much, from its start. That may be the present one, though it has
- *   waited: its soak and pause were for fewer nodes.
- * - It opens other nodes: the present one, from its start.
+ * - It opens more: the first step that opens at least as much. That may be the present one.
+ * - The present one begins again if it has nodes left to update, though it has waited: its soak and pause were for other nodes.
  * - Null where the present step continues unchanged, the plan is the same, or the steps are over.
  */
 export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number | null {
   if (isFinalising(canary) || !isWithinSteps(view.rollout, canary)) return null
-  const { currentStepIndex: present } = canary
+  const { currentStepIndex: present, canaryRevision } = canary
   const opened = openedBefore(view, canary)
   if (opened === null) return null
   const reach = stepReach(view, present)
   const isMore = isWithinReach(opened, reach)
-  const isLess = isWithinReach(reach, opened)
-  if (isMore && isLess) return null
-  const restarted = isPastUpgrade(canary) ? present : null
+  if (isMore && isWithinReach(reach, opened)) return null
+  const restarted = isPastUpgrade(canary) && updatedIn(reach.nodes, canaryRevision).length < reach.size ? present : null
   if (isMore) {
     const first = stepsOf(view.rollout).findIndex((_, at) => isWithinReach(opened, stepReach(view, at + 1))) + 1
     return first < present ? first : restarted
   }
-  const fitting = planThatRuns(view) === null ? present : fittingStep(view, opened)
-  if (fitting > present) return fitting
-  return isLess ? null : restarted
+  const fitting = planThatRuns(view) === null ? present : fittingStep(view, asUpdated(view, opened, canaryRevision))
+  return fitting > present ? fitting : restarted
 }
 
 /** Whether all nodes of the step are updated: it soaks, pauses, or was approved. */
@@ -57,7 +54,7 @@ function fittingStep(view: RolloutView, opened: BatchReach): number {
 export function stepInsteadOfRemoved(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number {
   const running = planThatRuns(view)
   const opened = running === null ? openedOnNodes(view, canary) : openedByPlan(view, running)
-  return opened === null ? 1 : fittingStep(view, opened)
+  return opened === null ? 1 : fittingStep(view, asUpdated(view, opened, canary.canaryRevision))
 }
 
 /** The BatchRelease of the Rollout, which has its plan; null where it is gone, another owner's, or pruned by other definitions. */
@@ -75,11 +72,9 @@ function openedBefore(view: RolloutView, canary: CanaryStatus): BatchReach | nul
   return hasPlan(running, view.rollout) ? null : openedByPlan(view, running)
 }
 
-/** Whether the plan is that of the steps. One whose nodes another client has removed gets them back. */
 function hasPlan({ spec: { releasePlan, tranche } }: BatchRelease, rollout: Rollout): boolean {
-  if (!isSameJson(releasePlan.batches ?? [], batchesOf(rollout))) return false
-  const selected = tranche?.nodes?.steps
-  return selected === undefined || isSameJson(selected, nodeRulesFor(rollout, undefined)?.steps ?? [])
+  const selected = nodeRulesFor(rollout, undefined)?.steps ?? []
+  return isSameJson(releasePlan.batches ?? [], batchesOf(rollout)) && isSameJson(tranche?.nodes?.steps ?? [], selected)
 }
 
 /** Whether the status describes other steps than the spec has. */
@@ -92,17 +87,24 @@ function openedByPlan({ fleet }: RolloutView, { spec: { releasePlan: plan, tranc
   return batchReach(fleet, { plan, nodes: tranche?.nodes, batch: plan.batchPartition ?? -1 })
 }
 
-/**
- * Without its BatchRelease the DaemonSet and its pods say how many nodes were opened: at most those that are updated. Which nodes, they do
- * not: where steps select nodes, those of a step count as opened once all of them are updated.
- */
-function openedOnNodes({ daemonSet, fleet, rollout }: RolloutView, { canaryRevision }: CanaryStatus): BatchReach | null {
+/** Without its BatchRelease the DaemonSet and its pods say how many nodes were opened: at most those that are updated. */
+function openedOnNodes(view: RolloutView, { canaryRevision }: CanaryStatus): BatchReach | null {
+  const { daemonSet, fleet } = view
   const published = daemonSet === undefined ? null : openedSize(daemonSet, canaryRevision, fleet.desired)
   if (published === null) return null
   const size = Math.min(published, countUpdated(fleet, canaryRevision).updated)
-  const selects = stepsOf(rollout).some(({ nodes }) => nodes !== undefined)
-  const isOpened = (node: NodeView): boolean => node.desired && (!selects || updatedPod(node, canaryRevision) !== undefined)
-  return { size, nodes: fleet.nodes.filter(isOpened) }
+  return asUpdated(view, { size, nodes: fleet.nodes.filter(({ desired }) => desired) }, canaryRevision)
+}
+
+/** Where steps select nodes, a number of nodes does not say which were opened: those of a step count once all of them are updated. */
+function asUpdated({ rollout }: RolloutView, { size, nodes }: BatchReach, revision: string): BatchReach {
+  if (!stepsOf(rollout).some((step) => step.nodes !== undefined)) return { size, nodes }
+  const updated = updatedIn(nodes, revision)
+  return { size: Math.min(size, updated.length), nodes: updated }
+}
+
+function updatedIn(nodes: readonly NodeView[], revision: string): readonly NodeView[] {
+  return nodes.filter((node) => updatedPod(node, revision) !== undefined)
 }
 
 /** Null where nothing of the revision was opened, or nothing says how much. */

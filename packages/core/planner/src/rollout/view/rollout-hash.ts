@@ -6,7 +6,7 @@ const SAFE = 'bcdfghjklmnpqrstvwxz2456789'
 
 /**
  * Hash that OpenKruise writes to `rollouts.kruise.io/hash` of a Rollout with such steps, and to `canaryStatus.rolloutHash`.
- * It changes with the steps, not with a pause or `failureThreshold`. The nodes that a step selects are members of Tranche's own. Where the two differ, the status does not describe these
+ * It changes with the steps, not with a pause or `failureThreshold`. Where the two differ, the status does not describe these
  * steps yet.
  *
  * @returns 64 characters; null without a canary strategy, or where it has members that do not apply to DaemonSets
@@ -16,7 +16,7 @@ export function rolloutHash({ spec }: Rollout): string | null {
   if (canary === undefined || hasForeignMembers(canary)) return null
   // In the field order of OpenKruise's types; empty fields are omitted, except the pause.
   const text = goJson({
-    steps: orNothing((canary.steps ?? []).map(({ replicas, nodes }) => ({ replicas, pause: {}, nodes }))),
+    steps: orNothing((canary.steps ?? []).map(({ replicas }) => ({ replicas, pause: {} }))),
     enableExtraWorkloadForCanary: canary.enableExtraWorkloadForCanary === true ? true : undefined,
     disableGenerateCanaryService: canary.disableGenerateCanaryService === true ? true : undefined,
   })
