@@ -98,6 +98,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G3',
+    fault: 'a step begins again with each change of the steps, though it has its nodes',
+    file: replacedPlan,
+    find: ' && updatedIn(reach.nodes, canaryRevision).length < reach.size ?',
+    replace: ' && updatedIn(reach.nodes, canaryRevision).length >= 0 ?',
+    tests: ['test/scenarios/replaced-plans.test.ts'],
+  },
+  {
+    rule: 'G3',
     fault: 'a BatchRelease of another owner says that the steps are the same',
     file: replacedPlan,
     find: 'release === undefined || isForeign(view) || ',

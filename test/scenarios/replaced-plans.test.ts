@@ -74,6 +74,14 @@ describe('steps that select nodes of a pool', () => {
     expect([status?.currentStepIndex, (await nodesOn(stage, 'v2')).length]).toEqual([1, most])
   })
 
+  it('leave the pause of the present step as it is if they select none by now, and it has its nodes', async () => {
+    await setPools({ ...ofPool('canary', '100%'), pause: { duration: 600 } })
+    await stage.pass(500_000)
+    await stage.patchRollout({ spec: { strategy: { canary: { steps: [{ replicas: 3, pause: { duration: 600 } }, all] } } } })
+    await stage.pass(200_000)
+    expect((await nodesOn(stage, 'v2')).length).toBeGreaterThan(3)
+  })
+
   it('begin the present step again if it selects another pool: its soak and its pause were for other nodes (G3)', async () => {
     await setPools({ ...ofPool('canary', '100%'), pause: { duration: 600 } })
     await stage.pass(500_000)
