@@ -1,10 +1,33 @@
+import { batchScope, isInSteps } from '@tranche/fence'
+import { laterStepInReach } from './progress/later-step.ts'
+import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
+import type { ReleaseView } from './view/release-view.ts'
+
+type Allowed = Wanted & { kind: 'allow' }
 
 /**
  * Text about the end of a wait for a budget that is used up, where the names of the nodes that are down do not say it. Too many may be dead,
- * so that all of them count. More may be down than the limit allows, for instance after it was lowered. Begins with a semicolon; else empty.
+ * so that all of them count. More may be down than the limit allows, for instance after it was lowered. Only a later step may select them.
+ * Begins with a semicolon; else empty.
  */
-export function budgetWayOut(wanted: Wanted & { kind: 'allow' }): string {
+export function budgetWayOut(view: ReleaseView, wanted: Allowed): string {
+  return laterNodesText(view, wanted) || tooManyText(wanted)
+}
+
+/** Nodes that no step so far selects use up the budget: nothing updates them before their own step, which waits for this one. */
+function laterNodesText({ fleet, release }: ReleaseView, { progress: { unavailable }, allowance: { limit } }: Allowed): string {
+  const { releasePlan, tranche } = release.spec
+  const scope = batchScope(tranche?.nodes, releasePlan.batchPartition ?? null)
+  const down = new Set(unavailable)
+  const later = fleet.nodes.filter((node) => down.has(node.name) && !isInSteps(scope, node))
+  const step = laterStepInReach(fleet, release, (node) => later.includes(node))
+  if (later.length < limit || step === undefined) return ''
+  const names = firstNodes(later.map(({ name }) => name))
+  return `; nothing updates ${names} before step ${step}: it continues once fewer than ${limit} are down, after a jump to step ${step}, or once maxUnavailable is at least ${unavailable.length + 1}`
+}
+
+function tooManyText(wanted: Allowed): string {
   const { unavailable, exemption } = wanted.progress
   const { limit } = wanted.allowance
   const down = unavailable.length

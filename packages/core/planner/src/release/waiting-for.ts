@@ -114,7 +114,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
     const held = heldByRules(view, wanted, lack) ?? blockedWait(view, lack) ?? undeletedWait(view, lack)
     return held === null ? counted : { ...held, message: `${held.message}${dead}` }
   }
-  const message = `${lack}; maxUnavailable (${limit}) is used up: ${usersText(view, wanted)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${excludedText(view, wanted) || budgetWayOut(wanted)}`
+  const message = `${lack}; maxUnavailable (${limit}) is used up: ${usersText(view, wanted)}${dead}${suspectText(progress)}${downAndBlocked(view, progress)}${excludedText(view, wanted) || budgetWayOut(view, wanted)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 

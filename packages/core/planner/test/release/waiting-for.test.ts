@@ -182,6 +182,45 @@ function limitOf(maxUnavailable: number) {
   return { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } } as const
 }
 
+describe('a budget that nodes of a later step use up', () => {
+  const named = (...values: readonly string[]) => ({ matchExpressions: [{ key: 'name', operator: 'In' as const, values }] })
+  const ends = (nodes: string, canary: readonly string[]): string | undefined => {
+    const batches = [{ canaryReplicas: '100%' }, { canaryReplicas: '100%' }, { canaryReplicas: '100%' }]
+    const steps = [named(...canary), named('c'), {}]
+    const view = aView({ nodes, daemonSet: limitOf(2), spec: { batches, batchPartition: 0 }, tranche: { nodes: { steps } } })
+    return waitingFor(view, wantedAllowance(view))?.message.split('; ').at(-1)
+  }
+
+  it.each([
+    [
+      'names them and that step',
+      'a:old! b:old! c:old d:old e:old',
+      ['d'],
+      'nothing updates a, b before step 3: it continues once fewer than 2 are down, after a jump to step 3, or once maxUnavailable is at least 3',
+    ],
+    [
+      'names the first step that ends it',
+      'a:old! b:old c:old! d:old e:old',
+      ['d'],
+      'nothing updates a, c before step 2: it continues once fewer than 2 are down, after a jump to step 2, or once maxUnavailable is at least 3',
+    ],
+    [
+      'names none where a node of the step could free it',
+      'a:old! b:old c:old d:old e:old!',
+      ['d', 'e'],
+      'maxUnavailable (2) is used up: 2 whose old pod is not available (a, e)',
+    ],
+    [
+      'names none where machines are NotReady',
+      'a:old!? b:old!? c:old d:old e:old',
+      ['d'],
+      'it continues once no more than 1 is dead, nodes.notReady.exempt is at least 2, or maxUnavailable is at least 3',
+    ],
+  ])('%s', (_what, nodes, canary, text) => {
+    expect(ends(nodes, canary)).toBe(text)
+  })
+})
+
 describe('a budget that excluded nodes use up', () => {
   const exclude = [{ matchExpressions: [{ key: 'name', operator: 'In' as const, values: ['a', 'b'] }] }]
   const after = (ms: number): string => new Date(NOW_MS + ms).toISOString()
