@@ -3,18 +3,19 @@ import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { isInMaintenance } from '../world/maintenance.ts'
 import { takenBy } from '../world/node-story.ts'
 import type { Cause } from '../world/observations.ts'
-import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { mayBeTaken } from '../world/terms.ts'
 import type { Deletion } from '../world/world.ts'
 import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf } from './opened-steps.ts'
+import { createOpenedSteps, isEndingItself, type OpenedSteps, stepsOf } from './opened-steps.ts'
+import { isInReach, reachesOf, sizeOf, type StepReach } from './step-reach.ts'
 
 /**
  * G3, from what the user wrote: pauses, approvals and available pods open steps. The nodes that we moved to a template, or that will come
  * back on it, never exceed the largest open step. Sizes come from `spec.strategy.canary.steps` and the nodes that the oracle counts itself.
- * Our partitions, sizes and records do not count, and leaked nodes cost nothing. {@link createOpenedSteps} says how a step opens.
+ * Our partitions, sizes and records do not count, and leaked nodes cost nothing. Where steps select nodes, each open step allows as many of
+ * its own nodes, and none of others. {@link createOpenedSteps} says how a step opens.
  *
  * No step limits a rollback: the way back to the template that ran on every node before, or with which the DaemonSet was created. A
  * template from earlier releases is released in steps like a new one. A hand-written BatchRelease is limited by its own batches.
@@ -46,19 +47,21 @@ class ShareJudge implements Judge {
     const { world, observations, breach } = this.#parts
     const { revision } = daemonSet.orders
     const [rollout] = world.rolloutsOf(daemonSet)
-    const wanted = daemonSet.mostWanted(decision, observations)
     const granted =
       rollout === undefined ? byHand(this.#shareOf(daemonSet.namespace, daemonSet.name).plan) : this.#bySteps(daemonSet, rollout, atMs)
     if (granted === null) return
-    const most = Math.min(wanted, Math.max(0, ...granted.shares.map((share) => inNodes(share, wanted))))
-    const taken = [...daemonSet.taken].filter((node) => node.name !== pod.node && takenBy(node, revision)?.byUs === true).length + 1
-    if (taken > most)
-      breach({
-        guarantee: 'G3',
-        atMs,
-        node: pod.node,
-        text: `${taken} nodes run or will run the released revision, but ${granted.text} ${most}`,
-      })
+    const taken = [...daemonSet.taken].filter((node) => node.name !== pod.node && takenBy(node, revision)?.byUs === true)
+    const { node } = daemonSet.node(pod.node) ?? {}
+    const wanted = ({ within }: Pick<StepReach, 'within'>): number =>
+      daemonSet.mostWanted(decision, observations, within === null ? undefined : (one) => isInReach({ within }, one))
+    const sizes = granted.reaches.map((reach) => {
+      const size = isInReach(reach, node) ? Math.min(wanted(reach), sizeOf(reach, wanted)) : 0
+      return { size, taken: taken.filter((one) => isInReach(reach, one.node)).length + 1 }
+    })
+    if (sizes.some(({ size, taken }) => taken <= size)) return
+    const most = Math.max(0, ...sizes.map(({ size }) => size))
+    const text = `${taken.length + 1} nodes run or will run the released revision, but ${granted.text} ${most}`
+    breach({ guarantee: 'G3', atMs, node: pod.node, text })
   }
 
   #beginRelease(write: RecordedWrite): void {
@@ -168,10 +171,10 @@ class ShareJudge implements Judge {
     const release = revision === undefined ? undefined : this.#releaseOf(daemonSet, this.#parts.world.templateOf(revision))
     const steps = stepsOf(rollout)
     release?.look(atMs, steps)
-    const shares = release?.shares(steps) ?? null
-    if (release === undefined || shares === null) return null
+    const reaches = release?.granted(steps) ?? null
+    if (release === undefined || reaches === null) return null
     const text = `open steps (1 to ${release.opened()} of ${steps.length}) allow`
-    return { shares, text }
+    return { reaches, text }
   }
 
   #releaseOf(story: DaemonSetStory, template: string | undefined): OpenedSteps | undefined {
@@ -212,9 +215,9 @@ interface Plan {
   readonly batchPartition?: number
 }
 
-/** Sizes that may be updated, and what allows them. */
+/** What may be updated, each reach on its own, and what allows it. */
 interface Granted {
-  readonly shares: readonly Step['replicas'][]
+  readonly reaches: readonly StepReach[]
   readonly text: string
 }
 
@@ -236,7 +239,10 @@ function isContinued(
 function byHand(plan: Plan | undefined): Granted | null {
   if (plan?.batches === undefined || plan.batchPartition === undefined) return null
   const text = `batches 1 to ${plan.batchPartition + 1} of the BatchRelease allow`
-  return { shares: plan.batches.slice(0, plan.batchPartition + 1).map(({ canaryReplicas }) => canaryReplicas), text }
+  return {
+    reaches: reachesOf(plan.batches.slice(0, plan.batchPartition + 1).map(({ canaryReplicas }) => ({ replicas: canaryReplicas }))),
+    text,
+  }
 }
 
 function isTakenUp(before: RecordedRollout | undefined, { spec }: RecordedRollout): boolean {

@@ -1,25 +1,17 @@
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { isInMaintenance } from '../world/maintenance.ts'
-import type { PodStory } from '../world/node-story.ts'
-import { inNodes } from '../world/resolve-limit.ts'
+import type { NodeStory, PodStory } from '../world/node-story.ts'
 import type { RecordedRollout } from '../world/stops.ts'
-import type { RecordedSelector } from '../world/terms.ts'
 import type { World } from '../world/world.ts'
 import { actionOf, stepOf } from '../world/recorded-action.ts'
-
-/** Step as the user wrote it; a step without a size has all nodes. */
-export interface Step {
-  readonly replicas: number | string
-  readonly pause?: { readonly duration?: number }
-  readonly nodes?: RecordedSelector
-}
+import { countWanted, isInReach, isWithin, reachesOf, sizeOf, type Step, type StepReach, wantedIn } from './step-reach.ts'
 
 /** How far the steps of one release have opened. */
 export interface OpenedSteps {
   /** Number of the highest open step. */
   opened(): number
-  /** @returns sizes, the largest of which may be updated; null when no step limits the release */
-  shares(steps: readonly Step[]): readonly Step['replicas'][] | null
+  /** @returns reaches, each of which may be updated; null when no step limits the release */
+  granted(steps: readonly Step[]): readonly StepReach[] | null
   /** Opens the steps that need no user. @param steps @default those of the Rollout last seen */
   look(nowMs: number, steps?: readonly Step[]): void
   /** Follows a write of the Rollout, before it is applied. */
@@ -81,9 +73,12 @@ class ReleaseSteps implements OpenedSteps {
   #isTolerant = false
   /** Nodes ran the template when the user created the Rollout, which has reported no release yet. */
   #mayBeStable = false
-  #granted: readonly Step['replicas'][] = []
+  /** What steps that were replaced had opened. */
+  #granted: readonly StepReach[] = []
   #steps: readonly Step[] = []
   #fewestWanted = Number.POSITIVE_INFINITY
+  /** Nodes that were wanted at any time since the release began; null before the first look. */
+  #alwaysWanted: readonly NodeStory[] | null = null
   readonly #notReady = new Set<string>()
   /** Requested action without an answer so far. */
   #asked: ReturnType<typeof actionOf>
@@ -98,9 +93,9 @@ class ReleaseSteps implements OpenedSteps {
     return this.#opened
   }
 
-  shares(steps: readonly Step[]): readonly Step['replicas'][] | null {
+  granted(steps: readonly Step[]): readonly StepReach[] | null {
     if (this.#isFree || steps.length === 0) return null
-    return [...this.#granted, ...steps.slice(0, this.#opened).map(({ replicas }) => replicas)]
+    return [...this.#granted, ...reachesOf(steps).slice(0, this.#opened)]
   }
 
   look(nowMs: number, steps: readonly Step[] = this.#steps): void {
@@ -111,7 +106,7 @@ class ReleaseSteps implements OpenedSteps {
     this.#noteNodes(story)
     if (this.#mayBeStable && this.#isOnMost(story)) this.#isFree = true
     for (let step = steps[this.#opened - 1]; step !== undefined; step = steps[this.#opened - 1]) {
-      this.#readyMs ??= this.#readySince(story, step)
+      this.#readyMs ??= this.#readySince(story, reachesOf(steps)[this.#opened - 1]!)
       if (this.#readyMs === null || !this.#isPauseOver(step, this.#readyMs, nowMs)) return
       this.#open(this.#opened + 1, nowMs)
     }
@@ -147,6 +142,7 @@ class ReleaseSteps implements OpenedSteps {
 
   #noteNodes(story: DaemonSetStory): void {
     this.#fewestWanted = Math.min(this.#fewestWanted, story.wanted)
+    this.#alwaysWanted = [...(this.#alwaysWanted ?? story.nodes())].filter(({ wanted }) => wanted)
     if (this.#notReady.size >= story.wanted) return
     for (const { name, node, wanted } of story.nodes())
       if (wanted && node?.ready !== undefined && (node.ready !== 'True' || isInMaintenance(node))) this.#notReady.add(name)
@@ -171,20 +167,32 @@ class ReleaseSteps implements OpenedSteps {
   }
 
   /** @returns since when as many nodes as the step has are updated and have an available pod; null while they do not */
-  #readySince(story: DaemonSetStory, { replicas }: Step): number | null {
+  #readySince(story: DaemonSetStory, reach: StepReach): number | null {
     const { nodes, failure } = story.terms.latest ?? {}
-    if (nodes?.exclude !== undefined || nodes?.steps !== undefined) return this.#openedMs
-    const spared = [...this.#notReady].filter((name) => story.node(name)?.wanted === true).length
-    const size = Math.min(inNodes(replicas, this.#fewestWanted), story.wanted) - spared
+    if (nodes?.exclude !== undefined) return this.#openedMs
+    const isReached = (name: string): boolean => story.node(name)?.wanted === true && isInReach(reach, story.node(name)?.node)
+    const spared = [...this.#notReady].filter(isReached).length
+    const size =
+      Math.min(
+        sizeOf(reach, (within) => this.#fewest(within)),
+        countWanted(story, reach),
+      ) - spared
     if (size <= 0) return this.#openedMs
     const { world, template } = this.#options
     if (story.orders.revision === undefined || world.templateOf(story.orders.revision) !== template) return null
-    if (story.taken.size < size) return null
-    const times = [...story.taken].flatMap(({ up, pods }) => (up ? [availableFrom(pods.values())] : []))
+    const taken = [...story.taken].filter(({ node }) => isInReach(reach, node))
+    if (taken.length < size) return null
+    const times = taken.flatMap(({ up, pods }) => (up ? [availableFrom(pods.values())] : []))
     const isLenient =
       this.#isTolerant || failure?.action === 'Continue' || failure?.maxFailedNodes !== undefined || failure?.autoResume !== undefined
     const needed = isLenient ? 1 : size
     return times.length < needed ? null : Math.max(this.#openedMs, times.toSorted((a, b) => a - b)[needed - 1]!)
+  }
+
+  /** At most as many nodes of the reach were wanted at any time since the release began. */
+  #fewest(reach: Pick<StepReach, 'within'>): number {
+    if (reach.within === null) return this.#fewestWanted
+    return (this.#alwaysWanted ?? []).filter(({ node }) => isInReach(reach, node)).length
   }
 
   #isPauseOver({ pause }: Step, sinceMs: number, nowMs: number): boolean {
@@ -193,19 +201,33 @@ class ReleaseSteps implements OpenedSteps {
   }
 
   /**
-   * Opens the new plan up to its first step that has as many nodes as were open. Keeps the step number when that step has as many nodes.
+   * The release continues at the first step of the new plan that has as many nodes as were open. Where steps select nodes, that step may have
+   * others, too: then it continues at the present one, or at a later one of which all nodes are updated.
    */
   #replaceSteps(story: DaemonSetStory, next: readonly Step[]): void {
-    this.#granted = [...this.#granted, ...this.#steps.slice(0, this.#opened).map(({ replicas }) => replicas)]
-    const most = Math.max(0, ...this.#granted.map((share) => inNodes(share, story.wanted)))
-    const at = next.findIndex(({ replicas }) => inNodes(replicas, story.wanted) >= most)
+    const replaced = reachesOf(this.#steps).slice(0, this.#opened)
+    this.#granted = [...this.#granted, ...replaced]
+    const reaches = reachesOf(next)
+    const present = reaches[this.#opened - 1]
+    const isSame = present !== undefined && this.#hasAll(story, present) && this.#granted.some((one) => isWithin(story, present, one))
     const before = this.#opened
-    const same = next[before - 1]
-    const isSame = same !== undefined && inNodes(same.replicas, story.wanted) === most
-    if (!isSame) this.#opened = at === -1 ? Math.max(1, next.length) : at + 1
-    if (this.#opened !== before) this.#isApproved = false
+    if (!isSame) this.#opened = Math.max(1, this.#continuesAt(story, reaches))
+    if (this.#opened !== before || (present!.within !== null && !isFilled(story, present!))) this.#isApproved = false
     this.#readyMs = null
     this.#steps = next
+  }
+
+  /** Whether the reach has everything that was open. */
+  #hasAll(story: DaemonSetStory, reach: StepReach): boolean {
+    return this.#granted.every((one) => isWithin(story, one, reach))
+  }
+
+  #continuesAt(story: DaemonSetStory, next: readonly StepReach[]): number {
+    const first = next.findIndex((reach) => this.#hasAll(story, reach)) + 1
+    const selecting = [...this.#granted, ...next].some(({ within }) => within !== null)
+    if (!selecting || (first > 0 && first <= this.#opened)) return first === 0 ? next.length : first
+    const filled = next.findLastIndex((reach) => isFilled(story, reach)) + 1
+    return Math.min(next.length, Math.max(this.#opened, filled))
   }
 
   #takeActions(before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
@@ -219,10 +241,11 @@ class ReleaseSteps implements OpenedSteps {
     if (action?.type === 'retry' || isResumed) this.#isTolerant = true
   }
 
-  /** The updated nodes already satisfy every step of the same size as the open one. */
+  /** The updated nodes already satisfy every step that has no more than the open one. */
   #takeUp(story: DaemonSetStory, next: readonly Step[], nowMs: number): void {
-    const sizeOf = (at: number): number => inNodes(next[at]?.replicas ?? '100%', story.wanted)
-    while (this.#opened < next.length && sizeOf(this.#opened) <= sizeOf(this.#opened - 1)) this.#open(this.#opened + 1, nowMs)
+    const reaches = reachesOf(next)
+    const hasNoMore = (at: number): boolean => isWithin(story, reaches[at]!, reaches[at - 1]!)
+    while (this.#opened < next.length && hasNoMore(this.#opened)) this.#open(this.#opened + 1, nowMs)
   }
 
   /** An action takes effect in the state in which it is answered. */
@@ -244,6 +267,11 @@ class ReleaseSteps implements OpenedSteps {
   #approve(index: number | undefined): void {
     if (index === undefined || index >= this.#opened) this.#isApproved = true
   }
+}
+
+/** Whether all nodes of the reach run the template. */
+function isFilled(story: DaemonSetStory, reach: StepReach): boolean {
+  return wantedIn(story, reach).every((node) => story.taken.has(node))
 }
 
 function availableFrom(pods: Iterable<PodStory>): number {

@@ -41,7 +41,8 @@ export class DaemonSetStory {
   /** Pods that others deleted, and the write that did it, on nodes without an available pod since. */
   readonly #lost = new Map<NodeStory, readonly { readonly uid: string; readonly by: Cause }[]>()
   readonly #unavailable = new Set<OwnNode>()
-  readonly #left: Cause[] = []
+  /** Nodes that were wanted before, as they last were. */
+  readonly #left: { readonly cause: Cause; readonly node: RecordedNode | undefined }[] = []
   readonly #minReadyByGeneration = new Map<number, number>()
   #wanted = 0
   #uid: string | undefined
@@ -76,11 +77,16 @@ export class DaemonSetStory {
     return this.#nodes.get(node)?.pods.get(uid)
   }
 
-  /** @returns largest number of nodes that the deciding process may have seen as wanted */
-  mostWanted(decision: Decision, observations: Observations): number {
+  /**
+   * @param isMeant of which nodes @default all
+   * @returns largest number of nodes that the deciding process may have seen as wanted
+   */
+  mostWanted(decision: Decision, observations: Observations, isMeant?: (node: RecordedNode | undefined) => boolean): number {
     let unseen = 0
-    for (let at = this.#left.length - 1; at >= 0 && !observations.hasSeen(decision, this.#left[at]!); at--) unseen++
-    return this.#wanted + unseen
+    for (let at = this.#left.length - 1; at >= 0 && !observations.hasSeen(decision, this.#left[at]!.cause); at--)
+      if (isMeant?.(this.#left[at]!.node) !== false) unseen++
+    if (isMeant === undefined) return this.#wanted + unseen
+    return [...this.#nodes.values()].filter(({ wanted, node }) => wanted && isMeant(node)).length + unseen
   }
 
   /** @returns versions that the deciding process may have seen, oldest first */
@@ -132,6 +138,7 @@ export class DaemonSetStory {
   /** Follows a write of a node; `node` is undefined when it is gone. */
   applyNode(name: string, node: RecordedNode | undefined, cause: Cause): void {
     const story = this.#storyOf(name)
+    const before = story.node
     story.node = node
     const { latest } = this
     const wanted = node !== undefined && latest !== undefined && isWanted(latest.placement, node)
@@ -140,7 +147,7 @@ export class DaemonSetStory {
     story.wantedBy = cause
     this.#wanted += wanted ? 1 : -1
     if (!wanted) {
-      this.#left.push(cause)
+      this.#left.push({ cause, node: node ?? before })
       this.#land(story)
     }
     story.up = false

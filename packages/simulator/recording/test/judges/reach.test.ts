@@ -134,7 +134,7 @@ describe('a node of a later step', () => {
         'waits although a user has changed the pause of a step',
         (s) =>
           s
-            .rollout(stepsBy(steps, { pause: { duration: 60 } }))
+            .rollout(stepsBy(steps, { pause: { duration: 1 } }))
             .seen()
             .del('b1'),
         ['G3 b'],
@@ -288,7 +288,7 @@ describe('a node of a later step', () => {
   const waits: readonly (readonly [name: string, begin: () => Script])[] = [
     [
       'waits where a user changed the steps with another pause together with the template',
-      () => release(before().rollout(stepsBy(steps, { pause: { duration: 60 } }))),
+      () => release(before().rollout(stepsBy(steps, { pause: { duration: 1 } }))),
     ],
     ['waits where a user added a step together with the template', () => release(before(dead(), [...steps, {}]).rollout(stepsBy(steps)))],
     [

@@ -277,6 +277,74 @@ describe('the fraction that users and pauses have opened', () => {
   )
 })
 
+/** Nodes a and b are the pool `canary`, c and d the pool `rest`. */
+function pools(): Script {
+  const script = fleet()
+  for (const [name, pool] of Object.entries({ a: 'canary', b: 'canary', c: 'rest', d: 'rest' })) script.node(name, { labels: { pool } })
+  return script.seen().wait(1)
+}
+
+const ofPool = (pool: string, replicas?: number | string): Fields => ({ nodes: { matchLabels: { pool } }, replicas, pause: {} })
+const become = (script: Script, ...steps: readonly Fields[]): Script => script.rollout({ spec: { strategy: { canary: { steps } } } })
+const all = { replicas: '100%' }
+
+describe('the nodes that steps with selectors have opened', () => {
+  judgeEach(
+    'G3',
+    [
+      ['are those of the first step, however many the record allows', (s) => deletes(s, 'a1', 'c1'), ['G3 c']],
+      ['are as many of them as its percentage of them', (s) => deletes(s, 'a1', 'b1'), ['G3 b']],
+      [
+        'are those of the next step as well with an approval',
+        (s) => deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1', 'c1'),
+        ['G3 c'],
+      ],
+      [
+        'are none of a pool that replaces the first',
+        (s) => deletes(become(deletes(s, 'a1'), ofPool('rest', '50%'), all), 'c1', 'd1', 'b1'),
+        ['G3 d', 'G3 b'],
+      ],
+    ],
+    { begin: () => released([ofPool('canary', '50%'), ofPool('canary'), all], { begin: pools }) },
+  )
+  judgeEach(
+    'G3',
+    [
+      [
+        'are those of the present step if the steps selected none before, and other nodes are updated',
+        (s) => deletes(become(deletes(s, 'a1', 'c1'), ofPool('rest', 1), ofPool('rest'), all), 'd1'),
+        ['G3 d'],
+      ],
+      [
+        'are no more than before if the present step has more, and an earlier one has as many',
+        (s) =>
+          deletes(
+            become(deletes(deletes(s, 'a1', 'c1').rollout(approve('w1')), 'b1'), { ...half, replicas: 3 }, { ...half, replicas: 4 }, all),
+            'd1',
+          ),
+        ['G3 d'],
+      ],
+    ],
+    { begin: () => released([half, { replicas: 3, pause: {} }, all], { begin: pools }) },
+  )
+  judgeEach(
+    'G3',
+    [
+      [
+        'are those of one step only if it selects another pool after an approval of the pool before',
+        (s) => deletes(become(deletes(s, 'a1').rollout(approve('w1')), ofPool('rest', 1), all), 'c1', 'd1'),
+        ['G3 d'],
+      ],
+      [
+        'are those of a later step if all nodes of the steps before are updated by other clients',
+        (s) => deletes(updatedNatively(s, 'b1'), 'a1', 'c1'),
+        ['G3 c'],
+      ],
+    ],
+    { begin: () => released([ofPool('canary'), ofPool('rest'), all], { begin: pools }) },
+  )
+})
+
 const retry: Fields = { metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'w1', type: 'retry' }) } } }
 
 function failing(script: Script): Script {
