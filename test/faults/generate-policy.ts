@@ -1,6 +1,7 @@
 import type { ReleasePolicySpec } from '@tranche/api-schema'
 import type { Random } from '@tranche/sim-api'
 import { pick } from './draw.ts'
+import { ZONE } from './schedule.ts'
 
 /** @returns a policy that keeps every rule; its deadlines are longer than any pod of any world takes */
 export function generatePolicy(random: Random): ReleasePolicySpec {
@@ -49,8 +50,6 @@ function generateNodeRules(random: Random): NonNullable<ReleasePolicySpec['nodes
 function generateSoak(random: Random): NonNullable<ReleasePolicySpec['soak']> {
   return { ...some('step', pick(random, [undefined, '3s', '45s'])), ...some('final', pick(random, [undefined, '0s', '2m'])) }
 }
-
-const ZONE = 'topology.kubernetes.io/zone'
 
 /** An object with the member if there is a value; otherwise an empty one. */
 function some<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {

@@ -7,6 +7,7 @@ import { between, duration, pick } from './draw.ts'
 import { generatePins } from './generate-pins.ts'
 import { generatePolicy } from './generate-policy.ts'
 import { generateSections } from './generate-sections.ts'
+import { generatePlans, generateSteps } from './generate-steps.ts'
 import {
   type ApiOperation,
   apiSlots,
@@ -51,15 +52,17 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
     ...swaps,
   ]
   const sections = generateSections(seed, { stormMs, withGroup: upgrades === 0 })
+  const plans = generatePlans(seed, stormMs)
   const incidents = [
     first,
-    ...drawn,
+    ...drawn.map(plans.change),
     ...beside,
     ...generateUpgrades(seed, upgrades, stormMs),
     ...generateApiFaults(seed, upgrades, stormMs),
     ...sections.incidents,
+    ...plans.incidents,
   ]
-  const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
+  const timed = plans.among({ ...shape, steps: clocks.lengthen(shape.steps) })
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
   const whole = sections.among(served)
   const pins = generatePins(seed, stormMs, whole)
@@ -281,21 +284,6 @@ function generateShape(random: Random): Shape {
     startMs: pick(random, [200, 1_000, 1_000, 5_000, 15_000]),
     stopMs: pick(random, [100, 500, 500, 5_000]),
   }
-}
-
-function generateSteps(random: Random): Steps {
-  const count = 1 + random.integer(4)
-  const isPercent = random.next() < 0.7
-  const most = isPercent ? 100 : 12
-  const sizes = Array.from({ length: count }, () => 1 + random.integer(most)).toSorted((a, b) => a - b)
-  if (random.next() < 0.6) sizes[count - 1] = most
-  return sizes.map((size) => ({ replicas: isPercent ? `${size}%` : size, ...generatePause(random) })) as Steps
-}
-
-function generatePause(random: Random): { readonly pause?: { readonly duration?: number } } {
-  const dice = random.next()
-  if (dice < 0.4) return { pause: {} }
-  return dice < 0.7 ? { pause: { duration: 1 + random.integer(60) } } : {}
 }
 
 function generateBudget(random: Random): number | string {

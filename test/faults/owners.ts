@@ -1,4 +1,4 @@
-import type { RolloutActionType, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, RolloutActionType, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
 import { type Clock, sleep } from '@tranche/clock'
 import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
@@ -18,6 +18,10 @@ export interface Owners {
   perform(perform: OwnerOperation): Promise<void>
   /** Makes a state that needs no decision of a person: both objects exist, are enabled and not paused, and the template is good. */
   settle(): Promise<void>
+  /** Raises `maxUnavailable` of the DaemonSet, and of the policy if it has one, as the message of a wait asks. */
+  raiseBudget(maxUnavailable: number): Promise<void>
+  /** Git applies the Rollout again, as the message of a stall asks. */
+  applyRollout(): Promise<void>
   /** Approves a step that waits for a person. */
   approve(by: ApprovedBy): Promise<void>
   /** Changes an annotation of the DaemonSet that means nothing, so that its controllers look at it. */
@@ -150,6 +154,23 @@ export function createOwners(world: World, callers: Callers): Owners {
     else await patchCanary({ currentStepState: 'StepReady' })
   }
 
+  async function deleteRelease({ propagation, keptMs = 0 }: Extract<OwnerOperation, { readonly kind: 'deleteRelease' }>): Promise<void> {
+    if (keptMs > 0) {
+      await keepRelease(true)
+      world.later(keptMs, () => keepRelease(false))
+    }
+    await ignoreMissing(people.delete(resourcePaths.batchReleases, stageKey, { propagationPolicy: propagation }))
+  }
+
+  /** Another program adds its finalizer to the BatchRelease, or removes it. */
+  async function keepRelease(isKept: boolean): Promise<void> {
+    const release = await people.get<BatchRelease>(resourcePaths.batchReleases, stageKey).catch(undefinedIfMissing)
+    if (release === undefined) return
+    const others = (release.metadata.finalizers ?? []).filter((one) => one !== KEEPER)
+    const body = { metadata: { finalizers: isKept ? [...others, KEEPER] : others } }
+    await ignoreMissing(people.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }))
+  }
+
   async function perform(operation: OwnerOperation): Promise<void> {
     world.note(operationText(operation))
     if (isOfConfig(operation)) return config.perform(operation, world.later)
@@ -204,7 +225,7 @@ export function createOwners(world: World, callers: Callers): Owners {
         world.later(operation.forMs, create)
         return ignoreMissing(people.delete(resourcePaths.daemonSets, stageKey))
       case 'deleteRelease':
-        return ignoreMissing(people.delete(resourcePaths.batchReleases, stageKey, { propagationPolicy: operation.propagation }))
+        return deleteRelease(operation)
       case 'pinConfig':
         git.policy = withPins(git.policy, true)
         return setPolicy(git.policy)
@@ -226,6 +247,16 @@ export function createOwners(world: World, callers: Callers): Owners {
       git.rolledBack ||= callers.asked().some(rollsBack)
       if (git.rolledBack || /bad/.test(git.tag)) await perform({ kind: 'template', tag: 'v10', whole: false })
       await patchRollout({ spec: { disabled: false, strategy: { paused: false } } })
+    },
+    async raiseBudget(maxUnavailable) {
+      await perform({ kind: 'budget', maxUnavailable })
+      if (git.policy.maxUnavailable === undefined) return
+      git.policy = { ...git.policy, maxUnavailable }
+      await setPolicy(git.policy)
+    },
+    async applyRollout() {
+      world.note('Git applies the Rollout again')
+      await patchRollout({ spec: { strategy: { canary: { steps: git.steps } } } })
     },
     approve,
     async touch() {
@@ -249,6 +280,7 @@ export function createOwners(world: World, callers: Callers): Owners {
 }
 
 const POLICY = 'careful'
+const KEEPER = 'example.com/keep'
 
 /** Whether the action may leave a template that is not the one in Git. */
 function rollsBack({ type }: Asked): boolean {
@@ -299,7 +331,7 @@ function operationText(operation: OwnerOperation): string {
     case 'onDelete':
       return `the annotation on-delete becomes ${operation.policy ?? 'nothing'}`
     case 'deleteRelease':
-      return `a client deletes the BatchRelease (${operation.propagation})`
+      return `a client deletes the BatchRelease (${operation.propagation}${operation.keptMs ? `, another program keeps it for ${durationText(operation.keptMs)}` : ''})`
     case 'steps':
       return `the steps become ${JSON.stringify(operation.steps)}`
     case 'policy':

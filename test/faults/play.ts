@@ -353,6 +353,8 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       if (looks % (2 * PATIENCE) === 0) await owners.perform({ kind: 'act', type: 'retry' })
       else if (looks % PATIENCE === 0) await release()
       looks++
+    } else if (stall === 'CRDOutdated' && /apply the manifest of the Rollout again/.test(status?.message ?? '')) {
+      await owners.applyRollout()
     } else if (stall === 'ConfigUnpinned') {
       looks++
       if (looks % PATIENCE !== 0) return
@@ -363,15 +365,21 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       if (spec?.strategy.canary?.steps?.[currentStepIndex - 1]?.pause?.duration !== undefined) return
       world.note(`a person approves step ${currentStepIndex}`)
       await owners.approve(approvedBy(world, currentStepIndex, ++approvals))
-    } else if (/maxUnavailable is at least \d+/.test(status?.message ?? '')) {
+    } else if (neededBudget(status?.message) !== undefined) {
       // A version that flaps forever on more nodes than may be down leaves no Ready pod that could be deleted (F4).
       looks++
-      if (looks % PATIENCE === 0) await owners.perform({ kind: 'budget', maxUnavailable: world.schedule.shape.nodes })
+      if (looks % PATIENCE === 0) await owners.raiseBudget(neededBudget(status?.message)!)
     } else if (status?.phase === 'Healthy' && (await wasRolledBack(world, owners.tag()))) {
       looks++
       if (looks % PATIENCE === 0) await release()
     }
   }
+}
+
+/** What the message of a wait for the budget asks for. */
+function neededBudget(message = ''): number | undefined {
+  const [, most] = /maxUnavailable is at least (\d+)/.exec(message) ?? []
+  return most === undefined ? undefined : Number(most)
 }
 
 /** Without an API, no approval goes over REST. */

@@ -83,6 +83,8 @@ export interface CompanionShape {
   readonly maxUnavailable: number
 }
 
+/** Label by which steps and policies select nodes. */
+export const ZONE = 'topology.kubernetes.io/zone'
 /** Namespace of the companion. */
 export const COMPANION = 'company'
 /** Name of the group of both DaemonSets. */
@@ -236,8 +238,8 @@ export type OwnerOperation =
   | { readonly kind: 'disable'; readonly forMs: number }
   | { readonly kind: 'deleteRollout'; readonly forMs: number }
   | { readonly kind: 'deleteDaemonSet'; readonly forMs: number }
-  /** A client deletes the BatchRelease; `foreground`: it stays until its finalizers are gone. */
-  | { readonly kind: 'deleteRelease'; readonly propagation: 'Background' | 'Foreground' }
+  /** A client deletes the BatchRelease; `Foreground`: it stays until its finalizers are gone. Another program keeps it for `keptMs`. */
+  | { readonly kind: 'deleteRelease'; readonly propagation: 'Background' | 'Foreground'; readonly keptMs?: number }
   /** The policy pins config from now on. */
   | { readonly kind: 'pinConfig' }
   /** The plain ConfigMap has this content from now on. */
