@@ -69,3 +69,6 @@ export type WorldsName =
   | 'unreached'
   | 'unserved'
   | 'chosen'
+  | 'pooled'
+  | 'replaced'
+  | 'lost'

@@ -11,6 +11,8 @@ const batchProgress = 'packages/core/planner/src/release/progress/batch-progress
 const advanceStep = 'packages/core/planner/src/rollout/release/advance-step.ts'
 const firstRun = 'packages/core/planner/src/rollout/states/first-run.ts'
 const startState = 'packages/core/planner/src/rollout/states/start-state.ts'
+const releasePolicy = 'packages/core/planner/src/rollout/view/release-policy.ts'
+const replacedPlan = 'packages/core/planner/src/rollout/release/replaced-plan.ts'
 const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
 const permitState = 'packages/core/fence/src/record/permit-state.ts'
@@ -247,6 +249,26 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     ],
     worlds,
   })),
+  {
+    guarantee: 'G3',
+    fault: 'a step that selects nodes is for all of them',
+    edits: [{ file: releasePolicy, find: 'return { ...rules, steps: steps.map(({ nodes }) => nodes ?? {}) }', replace: 'return rules' }],
+    worlds: 'pooled',
+  },
+  {
+    guarantee: 'G3',
+    fault: 'a running step counts as having opened every node, where the steps that replace it select nodes',
+    edits: [{ file: replacedPlan, find: 'size: Math.min(size, updated.length), nodes: updated }', replace: 'size, nodes }' }],
+    worlds: 'replaced',
+  },
+  {
+    guarantee: 'G3',
+    fault: 'steps that replace others continue by their number',
+    edits: [
+      { file: replacedPlan, find: 'const opened = openedBefore(view, canary)\n', replace: 'const opened: BatchReach | null = null\n' },
+    ],
+    worlds: 'lost',
+  },
   {
     guarantee: 'G4',
     fault: 'pods are deleted without preconditions',

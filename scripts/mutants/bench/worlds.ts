@@ -1,4 +1,4 @@
-import { GROUP, type Incident, type Schedule } from '../../../test/faults/schedule.ts'
+import { GROUP, type Incident, type Schedule, ZONE } from '../../../test/faults/schedule.ts'
 import type { WorldsName } from './blunt-mutant.ts'
 
 /** Worlds in which a fault of one kind shows early. */
@@ -78,6 +78,44 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         { toleratesAll: false, maxUnavailable: 2, minReadySeconds: 0, startMs: 1_000, nodes: 6, steps: firstNodeFirst },
         [{ atMs: SECOND, kind: 'outOfService', pick: 0, forMs: 5 * MINUTE }, template('v2', 120)],
         8 * MINUTE,
+      ),
+  },
+  pooled: {
+    text: 'a person approves a step that selects the nodes of one zone, and no other',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { steps: inZones({ zone: 'zone-b' }, { zone: 'zone-a' }), maxUnavailable: 2, minReadySeconds: 0, startMs: 1_000 },
+        [template('v2', 1), { atMs: MINUTE, kind: 'approve', by: 'status' }],
+        3 * MINUTE,
+      ),
+  },
+  replaced: {
+    text: 'steps that select zones replace a running one that selects none, and nothing is approved',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { nodes: 12, steps: inSizes(6, 10), maxUnavailable: 3, minReadySeconds: 0, startMs: 1_000 },
+        [
+          template('v2', 1),
+          { atMs: MINUTE, kind: 'steps', steps: inZones({ zone: 'zone-b', replicas: 1 }, { zone: 'zone-b' }, { zone: 'zone-a' }) },
+        ],
+        3 * MINUTE,
+      ),
+  },
+  lost: {
+    text: 'a client deletes the BatchRelease in a pause, and while another program keeps it the steps become larger ones',
+    among: (drawn) =>
+      undisturbed(
+        drawn,
+        { nodes: 10, steps: inSizes(1, 2), maxUnavailable: 2, minReadySeconds: 0, startMs: 1_000, watchDelayMs: 20 },
+        [
+          template('v2', 1),
+          { atMs: 40 * SECOND, kind: 'approve', by: 'status' },
+          { atMs: 80 * SECOND, kind: 'deleteRelease', propagation: 'Background', keptMs: 20 * SECOND },
+          { atMs: 90 * SECOND, kind: 'steps', steps: inSizes(2, '80%') },
+        ],
+        4 * MINUTE,
       ),
   },
   killed: {
@@ -572,6 +610,17 @@ function inSteps(pause?: { readonly duration?: number }): Schedule['shape']['ste
     replicas: `${percent}%`,
     ...(pause !== undefined && { pause }),
   })) as Schedule['shape']['steps']
+}
+
+/** Each step waits for a person; the last has all nodes. */
+function inSizes(...sizes: readonly (number | string)[]): Schedule['shape']['steps'] {
+  return [...sizes.map((replicas) => ({ replicas, pause: {} })), { replicas: '100%' }] as Schedule['shape']['steps']
+}
+
+/** The same for nodes of zones. */
+function inZones(...parts: readonly { readonly zone: string; readonly replicas?: number }[]): Schedule['shape']['steps'] {
+  const steps = parts.map(({ zone, replicas = '100%' }) => ({ replicas, nodes: { matchLabels: { [ZONE]: zone } }, pause: {} }))
+  return [...steps, { replicas: '100%' }] as Schedule['shape']['steps']
 }
 
 const firstNodeFirst = [

@@ -215,7 +215,7 @@ interface Plan {
   readonly batchPartition?: number
 }
 
-/** What may be updated, each reach on its own, and what allows it. */
+/** Reaches, each of which may be updated, and what allows them. */
 interface Granted {
   readonly reaches: readonly StepReach[]
   readonly text: string
