@@ -342,7 +342,7 @@ export class FakeCluster {
       const pods = this.pods.filter(({ node }) => node === name)
       const { ready = false, isTainted = false } = this.nodes.get(name) ?? {}
       const placed = isTainted ? ({ desired: false, desiredOnReturn: true } as const) : { desired: true }
-      return { name, ...placed, ready, answers: ready, labels: {}, pods }
+      return { name, ...placed, ready, answers: ready, labels: { 'kubernetes.io/hostname': name }, pods }
     })
     return toFleetView(nodes)
   }

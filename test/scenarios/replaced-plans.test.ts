@@ -46,19 +46,19 @@ describe('steps that select nodes of a pool', () => {
     await untilPausedAt(stage, 1)
   }
 
-  it.each([['sizes and pools', [ofPool('canary', 2), ofPool('canary', '100%')], [ofPool('canary', '100%'), ofPool('other', '50%')]]])(
-    'open no other nodes without an approval if their %s change with the BatchRelease gone (G3)',
-    async (_what, before, after) => {
-      await setPools(...before)
-      await stage.approve()
-      await untilPausedAt(stage, 2)
-      const updated = await nodesOn(stage, 'v2')
-      await removeRelease(stage)
-      await stage.patchRollout({ spec: { strategy: { canary: { steps: [...after, all] } } } })
-      await stage.pass(5 * 60_000)
-      expect([updated.length, await nodesOn(stage, 'v2')]).toEqual([3, updated])
-    },
-  )
+  it.each([
+    ['sizes and pools', 3, [ofPool('canary', 2), ofPool('canary', '100%')], [ofPool('canary', '100%'), ofPool('other', '50%')]],
+    ['pools alone', 2, [ofPool('canary', 2), ofPool('canary', '50%')], [ofPool('canary', 2), ofPool('other', '50%')]],
+  ])('open no other nodes without an approval if their %s change with the BatchRelease gone (G3)', async (_what, size, before, after) => {
+    await setPools(...before)
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    const updated = await nodesOn(stage, 'v2')
+    await removeRelease(stage)
+    await stage.patchRollout({ spec: { strategy: { canary: { steps: [...after, all] } } } })
+    await stage.pass(5 * 60_000)
+    expect([updated.length, await nodesOn(stage, 'v2')]).toEqual([size, updated])
+  })
 
   it.each([
     ['of fewer nodes', 5, [ofPool('other', 2), ofPool('other', '100%')]],
@@ -72,6 +72,20 @@ describe('steps that select nodes of a pool', () => {
     const { status } = await stage.rollout()
     const most = updated.length + Math.max(0, 2 - ofOther)
     expect([status?.currentStepIndex, (await nodesOn(stage, 'v2')).length]).toEqual([1, most])
+  })
+
+  it('go back to an earlier step that selects other nodes now, with its pause (G3)', async () => {
+    await setPools(ofPool('canary', 1), ofPool('canary', '100%'))
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    await stage.patchRollout({ spec: { strategy: { canary: { steps: [ofPool('other', 2), ofPool('other', '100%'), all] } } } })
+    await untilPausedAt(stage, 1)
+    await stage.pass(5 * 60_000)
+    const updated = await nodesOn(stage, 'v2')
+    expect([updated.length, updated.slice(0, 3)]).toEqual([5, ['node-001', 'node-002', 'node-003']])
+    await stage.approve()
+    await untilPausedAt(stage, 2)
+    expect(await nodesOn(stage, 'v2')).toHaveLength(10)
   })
 
   it('leave the pause of the present step as it is if they select none by now, and it has its nodes', async () => {

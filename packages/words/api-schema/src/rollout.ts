@@ -246,6 +246,9 @@ const rolloutStatusSchema = z.object({
     description:
       'SHA-256 of the pod template being released, as the DaemonSet had it. It becomes stableDigest when the revision becomes stable.',
   }),
+  stepNodes: z.string().optional().meta({
+    description: 'SHA-256 of the nodes of the steps that the status describes. Absent where no step has nodes of its own.',
+  }),
   formerRevisions: formerRevisionsSchema.optional(),
   waitingFor: waitingForSchema.optional().meta({
     description: 'What the current step or the end of the release waits for. Absent during a pause and while the Rollout is stalled.',

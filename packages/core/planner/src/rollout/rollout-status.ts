@@ -17,6 +17,7 @@ import { policyInUse } from './view/release-policy.ts'
 import { nextReleases } from './release/release-records.ts'
 import { summarizeBatchRelease } from './release/batch-release-summary.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
+import { stepNodesDigest } from './view/step-nodes.ts'
 import { toConditions } from './states/rollout-conditions.ts'
 import { withRejected } from './rejected-stall.ts'
 import type { RejectedChange } from './view/rejected-change.ts'
@@ -111,6 +112,7 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   // While the step does not fit changed steps, the status does not describe them.
   const isUnfitted = state.phase === 'Progressing' && stepOfReplacedPlan(view, state) !== null
   const hash = isUnfitted ? before?.canaryStatus?.rolloutHash : rolloutHash(view.rollout)
+  const stepNodes = isUnfitted ? before?.stepNodes : stepNodesDigest(view.rollout)
   const former = formerRevisions(view, state)
   const leaked = leakedWhileHeld(view, state) ?? view.release?.status?.leaked
   const policy = policyInUse(view)
@@ -128,6 +130,7 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
     currentStepState: state.canary.currentStepState,
     conditions: toConditions(view, { ...words, stalled: state.stalled }),
     canaryStatus: { ...state.canary, ...(hash !== null && hash !== undefined && { rolloutHash: hash }), message },
+    ...(stepNodes !== undefined && { stepNodes }),
     ...(state.stableRevision !== undefined && { stableRevision: state.stableRevision }),
     ...stableRecord(view, state),
     ...(former.length > 0 && { formerRevisions: former }),
@@ -161,6 +164,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     stableMismatch: _mismatch,
     canaryDigest: _canaryDigest,
     canaryNumber: _number,
+    stepNodes: _stepNodes,
     waitingFor: _waitingFor,
     pausedSince: _paused,
     settlingUntil: _settling,

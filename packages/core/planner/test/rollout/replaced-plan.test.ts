@@ -24,6 +24,34 @@ it('steps that change while a policy is missing and the BatchRelease is lost ope
   expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 1])
 })
 
+it.each([
+  ['it vanished', (fake: FakeCluster, change: () => void) => (vanish(fake), change())],
+  ['it vanished and a policy is missing', (fake: FakeCluster, change: () => void) => withoutPolicy(fake, () => (vanish(fake), change()))],
+])('steps that select other nodes after %s go back to the first one that has nodes to update (G3)', (_title, lose) => {
+  const fake = atStep2(onNodes('node-1', 'node-2'))
+  lose(fake, () => setSteps(fake, onNodes('node-3', 'node-4')))
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([2, 1])
+})
+
+it('steps that select other nodes go back to the first one that has nodes to update, and to none that was opened (G3)', () => {
+  const fake = atStep2(onNodes('node-1', 'node-2'))
+  setSteps(fake, onNodes('node-1', 'node-3'))
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([2, 2])
+  setSteps(fake, onNodes('node-4', 'node-3'))
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([1, 1])
+})
+
+it('steps that select other nodes do not go back to one that was opened and left a NotReady node behind', () => {
+  const plan = (last: string): RolloutStep[] => [{ nodes: among('node-1', 'node-5'), pause: {} }, ...onNodes(last)]
+  const fake = atStep2(plan('node-2'), (cluster) => cluster.nodes.set('node-5', { ready: false, bad: false }))
+  setSteps(fake, plan('node-3'))
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([2, 2])
+})
+
 it('steps that change while the Rollout is enabled again, and waits for its policy, open nothing without an approval (G3)', () => {
   const fake = atStep2()
   disable(fake, true)
@@ -81,9 +109,10 @@ it('the step is that of the changed steps while the BatchRelease is being delete
 })
 
 /** Two nodes of five are updated, and step 2 waits for an approval. */
-function atStep2(): FakeCluster {
-  const fake = new FakeCluster({ steps: steps(1, 2) })
+function atStep2(plan = steps(1, 2), prepare: (fake: FakeCluster) => unknown = () => undefined): FakeCluster {
+  const fake = new FakeCluster({ steps: plan })
   settle(fake)
+  prepare(fake)
   fake.setImage('v2')
   settle(fake)
   fake.setCanaryStatus({ currentStepState: 'StepReady' })
@@ -94,6 +123,16 @@ function atStep2(): FakeCluster {
 
 function steps(...sizes: readonly number[]): RolloutStep[] {
   return [...sizes.map((replicas) => ({ replicas, pause: {} })), { replicas: '100%' }]
+}
+
+/** One node in each step, and all in the last. */
+function onNodes(...names: readonly string[]): RolloutStep[] {
+  const selecting = names.map((name) => ({ nodes: among(name), pause: {} }))
+  return [...selecting, { replicas: '100%' }]
+}
+
+function among(...names: readonly string[]): NonNullable<RolloutStep['nodes']> {
+  return { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [...names] }] }
 }
 
 /** A client deletes the BatchRelease, which detaches from the DaemonSet. */

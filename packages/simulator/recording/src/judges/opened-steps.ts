@@ -4,7 +4,7 @@ import type { NodeStory, PodStory } from '../world/node-story.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import type { World } from '../world/world.ts'
 import { actionOf, stepOf } from '../world/recorded-action.ts'
-import { countWanted, isInReach, isWithin, reachesOf, sizeOf, type Step, type StepReach, wantedIn } from './step-reach.ts'
+import { countWanted, isInReach, isWithin, reachesOf, sizeAmongWanted, sizeOf, type Step, type StepReach, wantedIn } from './step-reach.ts'
 
 /** How far the steps of one release have opened. */
 export interface OpenedSteps {
@@ -202,14 +202,15 @@ class ReleaseSteps implements OpenedSteps {
 
   /**
    * The release continues at the first step of the new plan that has as many nodes as were open. Where steps select nodes, that step may have
-   * others, too: then it continues at the present one, or at a later one of which all nodes are updated.
+   * others, too. Then it continues at the first one that has nodes to update and was not open. If that is none of those so far, it continues at
+   * the present one, or at a later one of which all nodes are updated.
    */
   #replaceSteps(story: DaemonSetStory, next: readonly Step[]): void {
     const replaced = reachesOf(this.#steps).slice(0, this.#opened)
     this.#granted = [...this.#granted, ...replaced]
     const reaches = reachesOf(next)
     const present = reaches[this.#opened - 1]
-    const isSame = present !== undefined && this.#hasAll(story, present) && this.#granted.some((one) => isWithin(story, present, one))
+    const isSame = present !== undefined && this.#hasAll(story, present) && this.#wasOpen(story, present)
     const before = this.#opened
     if (!isSame) this.#opened = Math.max(1, this.#continuesAt(story, reaches))
     if (this.#opened !== before || (present!.within !== null && !isFilled(story, present!))) this.#isApproved = false
@@ -224,10 +225,16 @@ class ReleaseSteps implements OpenedSteps {
 
   #continuesAt(story: DaemonSetStory, next: readonly StepReach[]): number {
     const first = next.findIndex((reach) => this.#hasAll(story, reach)) + 1
-    const selecting = [...this.#granted, ...next].some(({ within }) => within !== null)
-    if (!selecting || (first > 0 && first <= this.#opened)) return first === 0 ? next.length : first
+    if (![...this.#granted, ...next].some(({ within }) => within !== null)) return first === 0 ? next.length : first
+    const undone = next.slice(0, this.#opened - 1).findIndex((reach) => !this.#wasOpen(story, reach) && !hasItsSize(story, reach)) + 1
+    if (undone > 0) return undone
+    if (first > 0 && first <= this.#opened) return first
     const filled = next.findLastIndex((reach) => isFilled(story, reach)) + 1
     return Math.min(next.length, Math.max(this.#opened, filled))
+  }
+
+  #wasOpen(story: DaemonSetStory, reach: StepReach): boolean {
+    return this.#granted.some((one) => isWithin(story, reach, one))
   }
 
   #takeActions(before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
@@ -272,6 +279,13 @@ class ReleaseSteps implements OpenedSteps {
 /** Whether all nodes of the reach run the template. */
 function isFilled(story: DaemonSetStory, reach: StepReach): boolean {
   return wantedIn(story, reach).every((node) => story.taken.has(node))
+}
+
+/** Whether as many nodes of the reach run the template as it has. */
+function hasItsSize(story: DaemonSetStory, reach: StepReach): boolean {
+  const wanted = wantedIn(story, reach)
+  const size = Math.min(wanted.length, sizeAmongWanted(story, reach))
+  return wanted.filter((node) => story.taken.has(node)).length >= size
 }
 
 function availableFrom(pods: Iterable<PodStory>): number {

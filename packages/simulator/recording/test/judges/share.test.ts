@@ -280,11 +280,13 @@ describe('the fraction that users and pauses have opened', () => {
 /** Nodes a and b are the pool `canary`, c and d the pool `rest`. */
 function pools(): Script {
   const script = fleet()
-  for (const [name, pool] of Object.entries({ a: 'canary', b: 'canary', c: 'rest', d: 'rest' })) script.node(name, { labels: { pool } })
+  for (const [name, pool] of Object.entries({ a: 'canary', b: 'canary', c: 'rest', d: 'rest' }))
+    script.node(name, { labels: { pool, name } })
   return script.seen().wait(1)
 }
 
 const ofPool = (pool: string, replicas?: number | string): Fields => ({ nodes: { matchLabels: { pool } }, replicas, pause: {} })
+const ofNode = (name: string): Fields => ({ nodes: { matchLabels: { name } }, pause: {} })
 const become = (script: Script, ...steps: readonly Fields[]): Script => script.rollout({ spec: { strategy: { canary: { steps } } } })
 const all = { replicas: '100%' }
 
@@ -342,6 +344,22 @@ describe('the nodes that steps with selectors have opened', () => {
       ],
     ],
     { begin: () => released([ofPool('canary'), ofPool('rest'), all], { begin: pools }) },
+  )
+  judgeEach(
+    'G3',
+    [
+      [
+        'are those of the first of changed steps that has nodes to update, not of the present one',
+        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('c'), ofNode('d'), all), 'c1', 'd1'),
+        ['G3 d'],
+      ],
+      [
+        'are those of the present step if the ones before were open',
+        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('b'), ofNode('d'), all), 'c1', 'd1'),
+        ['G3 c'],
+      ],
+    ],
+    { begin: () => released([ofNode('a'), ofNode('b'), all], { begin: pools }) },
   )
 })
 

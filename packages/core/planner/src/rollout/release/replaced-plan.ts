@@ -6,6 +6,7 @@ import { type BatchReach, batchReach, isWithinReach } from '../../release/progre
 import { toPublishedTarget } from '../../release/view/to-published-target.ts'
 import { nodeRulesFor } from '../view/release-policy.ts'
 import { rolloutHash } from '../view/rollout-hash.ts'
+import { stepNodesDigest } from '../view/step-nodes.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { isForeign } from './batch-release-summary.ts'
@@ -18,6 +19,7 @@ import { batchesOf, isFinalising, isWithinSteps, stepReach, stepsOf } from './re
  * - The present step opens less than was opened before: the last step that opens nothing more. Of several that open the same,
  *   the first, so that no pause is skipped. Without its BatchRelease it is not known well enough what was opened: the present step.
  * - It opens more: the first step that opens at least as much. That may be the present one.
+ * - Where steps select nodes, an earlier step that has others to update comes first, with its pause.
  * - The present one begins again if it has nodes left to update, though it has waited: its soak and pause were for other nodes.
  * - Null where the present step continues unchanged, the plan is the same, or the steps are over.
  */
@@ -29,6 +31,8 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutSt
   const reach = stepReach(view, present)
   const isMore = isWithinReach(opened, reach)
   if (isMore && isWithinReach(reach, opened)) return null
+  const undone = undoneStep(view, opened, canary)
+  if (undone !== undefined) return undone
   const restarted = isPastUpgrade(canary) && updatedIn(reach.nodes, canaryRevision).length < reach.size ? present : null
   if (isMore) {
     const first = stepsOf(view.rollout).findIndex((_, at) => isWithinReach(opened, stepReach(view, at + 1))) + 1
@@ -36,6 +40,21 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutSt
   }
   const fitting = planThatRuns(view) === null ? present : fittingStep(view, asUpdated(view, opened, canaryRevision))
   return fitting > present ? fitting : restarted
+}
+
+/** First step before the present one that has nodes to update which the replaced plan had not opened; only where steps select nodes. */
+function undoneStep(
+  view: RolloutView,
+  opened: BatchReach,
+  { currentStepIndex: present, canaryRevision }: CanaryStatus,
+): number | undefined {
+  if (!selectsNodes(view.rollout)) return undefined
+  const earlier = stepsOf(view.rollout).slice(0, present - 1)
+  const at = earlier.findIndex((_, index) => {
+    const reach = stepReach(view, index + 1)
+    return !isWithinReach(reach, opened) && updatedIn(reach.nodes, canaryRevision).length < reach.size
+  })
+  return at === -1 ? undefined : at + 1
 }
 
 /** Whether all nodes of the step are updated: it soaks, pauses, or was approved. */
@@ -79,8 +98,9 @@ function hasPlan({ spec: { releasePlan, tranche } }: BatchRelease, rollout: Roll
 
 /** Whether the status describes other steps than the spec has. */
 function hasOtherSteps({ rollout }: RolloutView): boolean {
-  const described = rollout.status?.canaryStatus?.rolloutHash
-  return described !== undefined && described !== rolloutHash(rollout)
+  const { canaryStatus, stepNodes } = rollout.status ?? {}
+  const described = canaryStatus?.rolloutHash
+  return described !== undefined && (described !== rolloutHash(rollout) || stepNodes !== stepNodesDigest(rollout))
 }
 
 function openedByPlan({ fleet }: RolloutView, { spec: { releasePlan: plan, tranche } }: BatchRelease): BatchReach {
@@ -98,9 +118,13 @@ function openedOnNodes(view: RolloutView, { canaryRevision }: CanaryStatus): Bat
 
 /** Where steps select nodes, a number of nodes does not say which were opened: those of a step count once all of them are updated. */
 function asUpdated({ rollout }: RolloutView, { size, nodes }: BatchReach, revision: string): BatchReach {
-  if (!stepsOf(rollout).some((step) => step.nodes !== undefined)) return { size, nodes }
+  if (!selectsNodes(rollout)) return { size, nodes }
   const updated = updatedIn(nodes, revision)
   return { size: Math.min(size, updated.length), nodes: updated }
+}
+
+function selectsNodes(rollout: Rollout): boolean {
+  return stepsOf(rollout).some(({ nodes }) => nodes !== undefined)
 }
 
 function updatedIn(nodes: readonly NodeView[], revision: string): readonly NodeView[] {

@@ -34,6 +34,11 @@ export function hasLostStepNodes(rollout: Rollout): boolean {
   return isLost && known.uid === uid && !namesNodes(rollout) && known.others === digestsOf(rollout).others
 }
 
+/** Digest of the nodes that the steps name, for `status.stepNodes`; undefined where none names any. */
+export function stepNodesDigest(rollout: Rollout): string | undefined {
+  return namesNodes(rollout) ? digestsOf(rollout).nodes : undefined
+}
+
 function annotationOf({ metadata }: Rollout): string | undefined {
   return metadata.annotations?.[STEP_NODES_ANNOTATION]
 }
