@@ -5,6 +5,7 @@ const planPass = 'packages/core/fence/src/pass/plan-pass.ts'
 const budget = 'packages/core/fence/src/pass/budget.ts'
 const nodeTally = 'packages/core/fence/src/pass/node-tally.ts'
 const fence = 'packages/core/fence/src/pass/fence-state.ts'
+const batchPlaces = 'packages/core/fence/src/pass/batch-places.ts'
 const executablePermits = 'packages/core/fence/src/pass/executable-permits.ts'
 const permitChange = 'packages/core/fence/src/pass/permit-change.ts'
 const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
@@ -42,9 +43,9 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'an executor computes the size of the batch from its own count of desired nodes',
-    file: fence,
-    find: 'Math.min(desired - partition, size ?? taken)',
-    replace: 'size === undefined ? taken : desired - partition',
+    file: batchPlaces,
+    find: 'Math.min(tally.desired - partition - outside, size)',
+    replace: 'record.size === undefined ? taken : tally.desired - partition - outside',
     tests: [planPassTests],
   },
   {
@@ -58,9 +59,9 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'a record without a size permits the whole fleet',
-    file: fence,
-    find: 'size ?? taken',
-    replace: 'size ?? desired',
+    file: batchPlaces,
+    find: 'record.size === undefined ? taken :',
+    replace: 'record.size === undefined ? tally.desired :',
     tests: [planPassTests],
   },
   {
@@ -626,17 +627,17 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'a dead node takes the place of another one in a batch',
-    file: 'packages/core/fence/src/pass/fence-state.ts',
-    find: 'tally.onRevision - idle.length + old.length',
-    replace: 'tally.onRevision + old.length',
+    file: batchPlaces,
+    find: 'onRevision - idle.length +',
+    replace: 'onRevision +',
     tests: ['test/scenarios/dead-nodes-and-rollbacks.test.ts'],
   },
   {
     rule: 'G6',
     fault: 'a dead node keeps the node that is due from counting as failed',
     file: 'packages/core/fence/src/pass/failed-due-nodes.ts',
-    find: 'const taken = onRevision - idle.length',
-    replace: 'const taken = onRevision',
+    find: 'scope, tally, idle, permitted',
+    replace: 'scope, tally, idle: [], permitted',
     tests: ['packages/core/fence/test/pass/failed-due-nodes.test.ts'],
   },
   {
@@ -646,6 +647,22 @@ export const mutantsOfPass: readonly Mutant[] = [
     find: ' || wasMoved(node, revisions)',
     replace: '',
     tests: [nodeRulesTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a view that lacks an update outside the steps gives its place to a node of the batch',
+    file: batchPlaces,
+    find: 'const { outside = 0, partition } = record',
+    replace: 'const { partition } = record\n  const outside = 0',
+    tests: [nodeRulesTests],
+  },
+  {
+    rule: 'F8',
+    fault: 'a size of more nodes outside the steps counts as one that allows as much',
+    file: 'packages/core/fence/src/record/allowance.ts',
+    find: ' || sizeInSteps(to, to.size) < sizeInSteps(from, from.size)',
+    replace: '',
+    tests: ['packages/core/fence/test/record/allowance.test.ts'],
   },
   {
     rule: 'G3',

@@ -2,7 +2,7 @@ import type { BatchRelease } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { dueNotReadyNodes } from './candidate-order.ts'
 import { tallyNodes } from './node-tally.ts'
-import { batchSizeOf } from './fence-state.ts'
+import { batchPlaces } from './batch-places.ts'
 import { begunAt } from '../record/begun-at.ts'
 import { scopeInRecord } from '../nodes/batch-scope.ts'
 import { exemptNodes, idleNodes, nodesInFlight, takesPlace } from '../nodes/exempt-nodes.ts'
@@ -29,12 +29,13 @@ export function failedDueNodes({ release, fleet, minReadyMs, monotonicMs }: DueN
   if (tranche?.nodes?.notReady?.action !== 'Fail' || record === undefined) return []
   const scope = scopeInRecord(record.scope, tranche.nodes)
   if (scope === null) return []
-  const { desired, onRevision, old, unavailable } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
+  const tally = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
+  const { desired, old, unavailable } = tally
   const { stableRevision: stable, formerRevisions: former = [] } = tranche
   const revisions = { canary: record.revision, stable, former, begunAt: begunAt(release) }
   const inFlight = nodesInFlight(record.permits, fleet)
   const exemption = exemptNodes({ unavailable, revisions, inFlight, rules: scope.rules, desired, monotonicMs })
   const idle = idleNodes(unavailable, exemption, revisions).filter((node) => !takesPlace(node, scope, revisions))
-  const taken = onRevision - idle.length
-  return dueNotReadyNodes(old, { ...revisions, scope }, batchSizeOf(record, desired, taken) - taken).map(({ name }) => name)
+  const { size, taken } = batchPlaces({ record, fleet, scope, tally, idle, permitted: 0 })
+  return dueNotReadyNodes(old, { ...revisions, scope }, size - taken).map(({ name }) => name)
 }

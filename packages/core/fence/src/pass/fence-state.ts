@@ -5,6 +5,7 @@ import { permitId } from '../record/flight-record.ts'
 import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
 import { type Exemption, exemptNodes, idleNodes, nodesInFlight, takesPlace } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
+import { batchPlaces } from './batch-places.ts'
 import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
 import { isKeptFromPermit, type KnownChecks, type Preparation, wasReady } from '../nodes/node-check.ts'
@@ -22,7 +23,7 @@ export interface FenceState {
   readonly exemption: Exemption
   /** In the order of the record. */
   readonly permits: readonly TrackedPermit[]
-  /** Nodes that the batch may have on the revision: the record's size, capped by what its partition leaves in our view (G3). */
+  /** Nodes that the batch may have on the revision: the record's size, capped by what its partition leaves in our view (G3). @see batchPlaces */
   readonly size: number
   /**
    * Nodes that the batch lacks: its size minus the nodes that run, or will come back on, the revision, or have a permit (G3). Exempt nodes
@@ -74,20 +75,8 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   const inFlight = nodesInFlight(record.permits, view.fleet)
   const exemption = exemptNodes({ unavailable, revisions, inFlight, rules: scope.rules, desired, monotonicMs: view.monotonicMs })
   const idle = idleNodes(unavailable, exemption, revisions).filter((node) => !takesPlace(node, scope, revisions))
-  const taken = tally.onRevision - idle.length + old.length
-  const size = batchSizeOf(record, desired, taken)
+  const { size, taken } = batchPlaces({ record, fleet: view.fleet, scope, tally, idle, permitted: old.length })
   return { view, record, availability, revisions, scope, tally, exemption, permits, size, lack: size - taken }
-}
-
-/**
- * G3, F3: how many nodes may have the revision. Our own count of desired nodes only lowers it; a record without a size, from an
- * earlier version, allows no new permit. See L16.
- *
- * @param desired number of desired nodes in our view
- * @param taken number of nodes that run the revision, will come back on it, or have a permit
- */
-export function batchSizeOf({ size, partition }: FlightRecord, desired: number, taken: number): number {
-  return Math.max(0, Math.min(desired - partition, size ?? taken))
 }
 
 /**

@@ -11,6 +11,8 @@ export interface Allowance {
    * and what the partition leaves in its own view (G3). See L16.
    */
   readonly size: number
+  /** Nodes of `size` that no step so far selects, because others updated them (≥ 1); undefined: none. */
+  readonly outside?: number | undefined
   /** Nodes to keep on the old revision (≥ 0). */
   readonly partition: number
   /** Effective maxUnavailable (≥ 1, ≤ 1000). */
@@ -57,12 +59,17 @@ export type Direction = 'same' | 'widens' | 'lowersLimit' | 'narrows'
 /** Decides whether a change narrows or widens; nothing else does. See L23. */
 export function directionOf(from: RecordedAllowance, to: Allowance): Direction {
   if (from.workloadUid !== to.workloadUid || from.revision !== to.revision || to.partition > from.partition) return 'narrows'
-  if (from.size !== undefined && to.size < from.size) return 'narrows'
+  if (from.size !== undefined && (to.size < from.size || sizeInSteps(to, to.size) < sizeInSteps(from, from.size))) return 'narrows'
   if (!containsScope(to.scope, from.scope)) return 'narrows'
   if (to.limit < from.limit) return 'lowersLimit'
-  const isSameCount = to.size === from.size && to.partition === from.partition
+  const isSameCount = to.size === from.size && to.outside === from.outside && to.partition === from.partition
   const isEqual = isSameCount && to.limit === from.limit && to.generation === from.generation && to.scope === from.scope
   return isEqual ? 'same' : 'widens'
+}
+
+/** Nodes that the steps so far select and that may have the revision. */
+function sizeInSteps({ outside = 0 }: RecordedAllowance, size: number): number {
+  return size - outside
 }
 
 /**

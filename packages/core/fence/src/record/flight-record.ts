@@ -123,7 +123,8 @@ export function recordPatch(home: RecordHome, after: FlightRecord): readonly Pat
   ]
 }
 
-/** What a record allows, without its permits. An undefined `scope` removes that of the record. */
-export function allowanceOf<A extends RecordedAllowance>({ workloadUid, generation, revision, size, partition, limit, scope }: A) {
-  return { workloadUid, generation, revision, size: size as A['size'], partition, limit, scope }
+/** What a record allows, without its permits. An undefined `scope` or `outside` removes that of the record. */
+export function allowanceOf<A extends RecordedAllowance>(allowance: A) {
+  const { workloadUid, generation, revision, size, outside, partition, limit, scope } = allowance
+  return { workloadUid, generation, revision, size: size as A['size'], outside, partition, limit, scope }
 }

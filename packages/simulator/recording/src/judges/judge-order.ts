@@ -91,11 +91,11 @@ class OrderJudge implements Judge {
   *#viewsOf(story: DaemonSetStory, decision: Decision): Iterable<View> {
     const { observations } = this.#parts
     const stables = new Set([...story.possibleVersions(decision, observations)].map(({ annotations }) => annotations?.[STABLE]))
-    const former = this.#former.possible(story, decision)
+    const formers = [true, false].map((withGone) => this.#former.possible(story, decision, withGone))
     for (const terms of new Set(story.terms.possible(decision, observations)))
       for (const position of observations.positions(decision, 'pods') ?? [])
         for (const stable of stables)
-          for (const known of former.size === 0 ? [former] : [former, new Set<string>()])
+          for (const known of [...formers, new Set<string>()])
             yield { decision, position, rules: terms?.nodes ?? {}, terms, stable, former: known }
   }
 

@@ -1,7 +1,7 @@
 import type { RecordedDaemonSet, RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from './daemon-set-story.ts'
 import { isInMaintenance } from './maintenance.ts'
-import type { NodeStory } from './node-story.ts'
+import type { NodeStory, PodStory } from './node-story.ts'
 import type { Cause, Decision, Observations } from './observations.ts'
 import type { RecordedRollout } from './stops.ts'
 import { mayBeTaken } from './terms.ts'
@@ -16,8 +16,11 @@ import type { World } from './world.ts'
 export interface FormerRevisions {
   /** Called for each write, before it is applied to the world. */
   onWrite(write: RecordedWrite): void
-  /** @returns the `controller-revision-hash` of each pod of such a revision that the deciding process may know */
-  possible(daemonSet: DaemonSetStory, decision: Decision): ReadonlySet<string>
+  /**
+   * @param withGone counts revisions, too, whose pods had all ended when a Rollout was created: its controller may not have known that @default true
+   * @returns the `controller-revision-hash` of each pod of such a revision that the deciding process may know
+   */
+  possible(daemonSet: DaemonSetStory, decision: Decision, withGone?: boolean): ReadonlySet<string>
 }
 
 /** Follows the templates of each DaemonSet, and the nodes that run them. */
@@ -36,7 +39,14 @@ interface Known {
   /** False from the creation of a Rollout until its status first names a revision. */
   hasStatus: boolean
   /** Templates that were stable, newest last. */
-  readonly former: { readonly cause: Cause; readonly templates: ReadonlySet<string> }[]
+  readonly former: FormerTemplates[]
+}
+
+interface FormerTemplates {
+  readonly cause: Cause
+  readonly templates: ReadonlySet<string>
+  /** Those of them whose pods had all ended. */
+  readonly gone: ReadonlySet<string>
 }
 
 class StableTemplates implements FormerRevisions {
@@ -59,10 +69,10 @@ class StableTemplates implements FormerRevisions {
     else if (write.kind === 'Rollout' && write.type !== 'DELETED') this.#followRollout(write)
   }
 
-  possible(daemonSet: DaemonSetStory, decision: Decision): ReadonlySet<string> {
+  possible(daemonSet: DaemonSetStory, decision: Decision, withGone = true): ReadonlySet<string> {
     const templates = new Set<string>()
-    for (const { cause, templates: known } of this.#of(daemonSet).former.toReversed()) {
-      for (const template of known) templates.add(template)
+    for (const { cause, templates: known, gone } of this.#of(daemonSet).former.toReversed()) {
+      for (const template of known) if (withGone || !gone.has(template)) templates.add(template)
       if (this.#observations.hasSeen(decision, cause)) break
     }
     const hashes = new Set<string>()
@@ -106,10 +116,15 @@ class StableTemplates implements FormerRevisions {
       known.stable = undefined
       known.hasStatus = false
       const frozen = this.#templateOf(frozenRevision(story))
+      const on = (isMeant: (pod: PodStory) => boolean): readonly string[] =>
+        templatesOn(story, isMeant, (hash) => this.#templateOf(hash)).filter((template) => template !== frozen)
+      const standing = new Set(on(({ ended }) => ended === null))
+      const all = on(() => true)
       this.#note(
         story,
         write,
-        templatesOn(story, (hash) => this.#templateOf(hash)).filter((template) => template !== frozen),
+        all,
+        all.filter((template) => !standing.has(template)),
       )
     }
     const template = story.latest?.template
@@ -119,7 +134,8 @@ class StableTemplates implements FormerRevisions {
     if (!isReported || template === undefined || template === known.stable) return
     if (this.#templateOf(canaryRevision ?? '') !== template || !this.#isOnEveryNode(story, template, write.t)) return
     known.stable = template
-    this.#note(story, write, [...this.#latest(known), template])
+    const gone = this.#gone(story).filter((one) => one !== template)
+    this.#note(story, write, [...this.#latest(known), template], gone)
   }
 
   #isOnEveryNode(story: DaemonSetStory, template: string, nowMs: number): boolean {
@@ -135,8 +151,12 @@ class StableTemplates implements FormerRevisions {
     return [...pods.values()].every(({ ended, last }) => ended !== null || this.#templateOf(last.hash ?? '') === template)
   }
 
-  #note(story: DaemonSetStory, { t, rv }: RecordedWrite, templates: readonly string[]): void {
-    this.#of(story).former.push({ cause: { t, rv, of: 'daemonsets' }, templates: new Set(templates) })
+  #note(story: DaemonSetStory, { t, rv }: RecordedWrite, templates: readonly string[], gone = this.#gone(story)): void {
+    this.#of(story).former.push({ cause: { t, rv, of: 'daemonsets' }, templates: new Set(templates), gone: new Set(gone) })
+  }
+
+  #gone(story: DaemonSetStory): readonly string[] {
+    return [...(this.#of(story).former.at(-1)?.gone ?? [])]
   }
 
   #latest({ former }: Known): Iterable<string> {
@@ -161,9 +181,9 @@ function isReachable(node: RecordedNode | undefined): boolean {
   return node?.ready === 'True' && !isInMaintenance(node)
 }
 
-/** Templates of pods on wanted nodes; of ended ones as far as they are remembered. */
-function templatesOn(story: DaemonSetStory, templateOf: (hash: string) => string): readonly string[] {
-  const pods = [...story.nodes()].flatMap((node) => (node.wanted ? [...node.pods.values()] : []))
+/** Templates of these pods on wanted nodes; of ended ones as far as they are remembered. */
+function templatesOn(story: DaemonSetStory, isMeant: (pod: PodStory) => boolean, templateOf: (hash: string) => string): readonly string[] {
+  const pods = [...story.nodes()].flatMap((node) => (node.wanted ? [...node.pods.values()].filter(isMeant) : []))
   return pods.flatMap(({ last: { hash } }) => (hash === undefined ? [] : [templateOf(hash)]))
 }
 

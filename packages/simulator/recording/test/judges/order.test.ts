@@ -261,6 +261,15 @@ describe('the order', () => {
         [],
       ],
       [
+        'accepts a superseded pod before one of a revision that ran when the Rollout was created, though its own had run before that',
+        (s) => {
+          s.revision('v0', 'template-0').revision('v5', 'template-5').pod('d1', { hash: 'v0' }).pod('c1', { hash: 'v5' }).gone('c1')
+          s.rollout({}).pod('c2', { hash: 'v5', created: '2026-01-02T00:00:00Z' })
+          return choose(s.seen().wait(1), 'c2')
+        },
+        [],
+      ],
+      [
         'accepts that a NotReady node on a superseded revision is left',
         (s) => choose(s.pod('d1', { hash: 'v0' }).node('d', { ready: 'False' }).seen().wait(1), 'a1'),
         [],

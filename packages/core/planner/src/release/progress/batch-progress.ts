@@ -24,6 +24,8 @@ export interface BatchProgress {
   readonly desired: number
   /** Cumulative nodes that the batch should have on the revision (at most the desired ones). */
   readonly size: number
+  /** Nodes of `size` that no step so far selects: others updated them. */
+  readonly outside: number
   /** Nodes to keep on the old revision: desired − size. */
   readonly partition: number
   /**
@@ -96,13 +98,10 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const { fleet, revision, stable, former = NONE, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
   const scope = batchScope(question.nodes, batch)
-  const { inStep, outside, outsideUpdated, mayBeDead, gone, ...counts } = sumOf(
+  const { inStep, outsideOld, outside, mayBeDead, gone, ...counts } = sumOf(
     countPerBlock(fleet, { revision, stable, former, minReadyMs, monotonicMs, scope }),
   )
-  const size = Math.min(
-    desired,
-    batchSize(plan, batch, scope.rules.hasSteps && batch !== null ? cumulated(inStep) : desired) + outsideUpdated,
-  )
+  const size = Math.min(desired, batchSize(plan, batch, scope.rules.hasSteps && batch !== null ? cumulated(inStep) : desired) + outside)
   const revisions = { canary: revision, stable, former, begunAt: question.begunAt }
   const inFlight = nodesInFlight(question.permits ?? [], fleet)
   const exemption = exemptNodes({ unavailable: mayBeDead, revisions, inFlight, rules: scope.rules, desired, monotonicMs })
@@ -111,7 +110,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   const leaked = idle.filter((node) => !isInSteps(scope, node)).length
   const waitedFor = scope.rules.notReady === 'Wait' ? idle.filter(({ name }) => counts.between.includes(name)).map(({ name }) => name) : []
   const inPlace = idle.filter((node) => takesPlace(node, scope, revisions) && !waitedFor.includes(node.name)).length
-  const reachable = desired - outside - counts.excluded.length - counts.skipped.length - (idle.length - waitedFor.length)
+  const reachable = desired - outsideOld - counts.excluded.length - counts.skipped.length - (idle.length - waitedFor.length)
   const effectiveSize = Math.max(0, Math.min(size - inPlace, reachable))
   const away = counts.away.filter(isCounted)
   const threshold = Math.max(tolerated(plan, effectiveSize), excusedDown(question, { ...counts, away }))
@@ -121,6 +120,7 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
     ...counts,
     desired,
     size,
+    outside,
     partition: desired - size,
     effectiveSize,
     missing: Math.max(0, effectiveSize - onTheWay),
@@ -146,14 +146,14 @@ function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pic
 interface NodeCounts
   extends Omit<
     BatchProgress,
-    'desired' | 'size' | 'partition' | 'effectiveSize' | 'missing' | 'exemption' | 'outOfReach' | 'isBehind' | 'state'
+    'desired' | 'size' | 'outside' | 'partition' | 'effectiveSize' | 'missing' | 'exemption' | 'outOfReach' | 'isBehind' | 'state'
   > {
   /** Desired nodes by the first step that takes them, from 0; the array is sparse. */
   readonly inStep: readonly number[]
   /** Desired nodes with an old pod that are not in the steps so far. */
-  readonly outside: number
+  readonly outsideOld: number
   /** Desired nodes without an old pod that are not in the steps so far: leaked. */
-  readonly outsideUpdated: number
+  readonly outside: number
   /** Nodes without an available pod that are NotReady or in maintenance. */
   readonly mayBeDead: readonly NodeView[]
   /** Nodes in the steps so far that only a taint for their own failure keeps from being desired; without excluded ones. */
@@ -223,7 +223,7 @@ function goneNodes(block: NodeBlock, { scope }: ScopedQuestion): readonly string
   return block.filter((node) => node.desiredOnReturn === true && isInScope(scope, node)).map(({ name }) => name)
 }
 
-type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outside' | 'outsideUpdated'>
+type ScopeCounts = Pick<NodeCounts, 'skipped' | 'waitedFor' | 'excluded' | 'inStep' | 'outsideOld' | 'outside'>
 
 function countInScope(
   nodes: readonly NodeView[],
@@ -240,14 +240,14 @@ function countInScope(
     const { step } = rules.factsOf(labels)
     if (Number.isFinite(step)) inStep[step] = (inStep[step] ?? 0) + 1
   }
-  const outside = old.length - inside.length
+  const outsideOld = old.length - inside.length
   return {
     skipped: rules.notReady === 'Wait' ? [] : notReady,
     waitedFor: rules.notReady === 'Wait' ? notReady : [],
     excluded: excluded.map(({ name }) => name),
     inStep,
-    outside,
-    outsideUpdated: nodes.filter((node) => !isInSteps(scope, node)).length - outside,
+    outsideOld,
+    outside: nodes.filter((node) => !isInSteps(scope, node)).length - outsideOld,
   }
 }
 
@@ -260,8 +260,8 @@ function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
     waitedFor: blocks.flatMap(({ waitedFor }) => waitedFor),
     excluded: blocks.flatMap(({ excluded }) => excluded),
     inStep: blocks.reduce<readonly number[]>((sum, { inStep }) => (inStep.length === 0 ? sum : addedUp(sum, inStep)), []),
+    outsideOld: blocks.reduce((sum, { outsideOld }) => sum + outsideOld, 0),
     outside: blocks.reduce((sum, { outside }) => sum + outside, 0),
-    outsideUpdated: blocks.reduce((sum, { outsideUpdated }) => sum + outsideUpdated, 0),
     mayBeDead: blocks.flatMap(({ mayBeDead }) => mayBeDead),
     gone: blocks.flatMap(({ gone }) => gone),
     old: blocks.flatMap(({ old }) => old),

@@ -196,8 +196,9 @@ function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): W
   const progress: BatchProgress = isBehind ? { ...counted, state: 'Upgrading', isBehind } : counted
   const generation = daemonSet.metadata.generation ?? 0
   const scope = scopeTextOf(batchScope(nodes, batch))
-  const { size, partition } = progress
-  const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, size, partition, limit, scope }
+  const { size, outside, partition } = progress
+  const counts = { size, partition, ...(outside > 0 && { outside }) }
+  const allowance = { workloadUid: daemonSet.metadata.uid, generation, revision: canary, ...counts, limit, scope }
   return { kind: 'allow', allowance, stable, progress }
 }
 
