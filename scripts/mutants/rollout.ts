@@ -35,6 +35,8 @@ const replacedPlanTests = 'packages/core/planner/test/rollout/replaced-plan.test
 const keptReleaseTests = 'packages/core/planner/test/rollout/kept-release.test.ts'
 const rejectedStall = 'packages/core/planner/src/rollout/rejected-stall.ts'
 const detach = 'packages/core/planner/src/release/detach.ts'
+const runningPlan = 'packages/core/planner/src/rollout/release/running-plan.ts'
+const stepBySelectors = 'packages/core/planner/src/rollout/release/step-by-selectors.ts'
 const replacedPlan = 'packages/core/planner/src/rollout/release/replaced-plan.ts'
 const keptRelease = 'packages/core/planner/src/rollout/states/kept-release.ts'
 
@@ -91,7 +93,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'a step that selects another pool by now continues with the pause for the former one',
-    file: replacedPlan,
+    file: runningPlan,
     find: 'isSameJson(tranche?.nodes?.steps ?? [], selected)',
     replace: 'isSameJson(tranche === undefined ? [] : selected, selected)',
     tests: ['test/scenarios/replaced-plans.test.ts'],
@@ -100,14 +102,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a step begins again with each change of the steps, though it has its nodes',
     file: replacedPlan,
-    find: ' && updatedIn(reach.nodes, canaryRevision).length < reach.size ?',
-    replace: ' && updatedIn(reach.nodes, canaryRevision).length >= 0 ?',
+    find: ' && leftIn(view, reach, canaryRevision) > 0 ?',
+    replace: ' && leftIn(view, reach, canaryRevision) >= 0 ?',
     tests: ['test/scenarios/replaced-plans.test.ts'],
   },
   {
     rule: 'G3',
     fault: 'a BatchRelease of another owner says that the steps are the same',
-    file: replacedPlan,
+    file: runningPlan,
     find: 'release === undefined || isForeign(view) || ',
     replace: 'release === undefined || ',
     tests: [replacedPlanTests],
@@ -122,26 +124,58 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G3',
-    fault: 'nodes count as opened by their number alone where steps select nodes',
+    fault: 'changed steps that select nodes are taken by their number',
     file: replacedPlan,
-    find: 'if (!selectsNodes(rollout)) return { size, nodes }',
-    replace: 'if (size >= 0) return { size, nodes }',
-    tests: ['test/scenarios/replaced-plans.test.ts'],
-  },
-  {
-    rule: 'G3',
-    fault: 'an earlier step that selects other nodes by now is skipped, and they are updated without its pause',
-    file: replacedPlan,
-    find: 'if (undone !== undefined) return undone',
-    replace: 'if (undone === 0) return undone',
+    find: 'const step = stepBySelectors(view, canary)',
+    replace: 'const step = present',
     tests: [replacedPlanTests],
   },
   {
     rule: 'G3',
-    fault: 'a release goes back to an earlier step of changed ones that was opened before',
-    file: replacedPlan,
-    find: '!isWithinReach(reach, opened) && updatedIn',
-    replace: 'updatedIn',
+    fault: 'a step counts as passed that was only opened, where the steps change',
+    file: stepBySelectors,
+    find: 'included(view, passedByPlan(view, running))',
+    replace: 'opened',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'changed steps count as opened by the number of their nodes, though it is used up',
+    file: stepBySelectors,
+    find: ' && leftOf(reach, canaryRevision) <= leftOf(other, canaryRevision)',
+    replace: '',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'steps before one that is the same are skipped, though they have other nodes',
+    file: stepBySelectors,
+    find: 'if (same !== -1 && reaches',
+    replace: 'if (same !== -1) return same + 1\n  if (same !== -1 && reaches',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a step begins again for a node that the policy excludes',
+    file: stepBySelectors,
+    find: '.filter(({ labels }) => !rules.factsOf(labels).isExcluded)',
+    replace: '.filter(({ labels }) => rules.factsOf(labels) !== undefined)',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a release without its BatchRelease continues after a step that has nodes left',
+    file: stepBySelectors,
+    find: 'Math.min(present, lastFilled(reaches, canaryRevision))',
+    replace: 'present',
+    tests: [replacedPlanTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a Rollout that is created again skips a step that is not filled, because a later one is',
+    file: 'packages/core/planner/src/rollout/states/start-state.ts',
+    find: 'const unfilled = steps.findIndex((_, at) => {',
+    replace: 'const unfilled = steps.findLastIndex((_, at) => {',
     tests: [replacedPlanTests],
   },
   {
@@ -630,7 +664,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G3',
     fault: 'nodes that are updated by other means while a release is frozen approve its steps',
     file: 'packages/core/planner/src/rollout/states/start-state.ts',
-    find: 'Math.max(1, Math.min(fitting + 1, opened.step))',
+    find: 'Math.max(1, Math.min(filled, opened.step))',
     replace:
       'Math.max(1, steps.findLastIndex((_, at) => stepReach(view, at + 1).nodes.filter((node) => updatedPod(node, revision) !== undefined).length >= stepReach(view, at + 1).size) + 1)',
     tests: ['test/scenarios/change-of-mind.slow.test.ts'],

@@ -32,8 +32,7 @@ function generatePause(random: Random): { readonly pause?: { readonly duration?:
 }
 
 /**
- * In a third of the worlds steps select nodes. In a fifth the steps change while a client deletes their BatchRelease. Has its own random
- * numbers.
+ * In a third of the worlds steps select nodes. In a third they change while a client deletes their BatchRelease. Has its own random numbers.
  */
 export function generatePlans(seed: number, stormMs: number): StepsDrawn {
   const nodes = createRandom('nodes of steps', seed)

@@ -1,6 +1,6 @@
 import type { BatchRelease, RolloutActionType, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
 import { type Clock, sleep } from '@tranche/clock'
-import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client'
+import { isAlreadyExists, isConflict, isNotFound, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { Asked, Callers } from './callers.ts'
@@ -164,11 +164,15 @@ export function createOwners(world: World, callers: Callers): Owners {
 
   /** Another program adds its finalizer to the BatchRelease, or removes it. */
   async function keepRelease(isKept: boolean): Promise<void> {
-    const release = await people.get<BatchRelease>(resourcePaths.batchReleases, stageKey).catch(undefinedIfMissing)
-    if (release === undefined) return
-    const others = (release.metadata.finalizers ?? []).filter((one) => one !== KEEPER)
-    const body = { metadata: { finalizers: isKept ? [...others, KEEPER] : others } }
-    await ignoreMissing(people.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }))
+    for (;;) {
+      const release = await people.get<BatchRelease>(resourcePaths.batchReleases, stageKey).catch(undefinedIfMissing)
+      if (release === undefined) return
+      const { finalizers = [], resourceVersion } = release.metadata
+      const others = finalizers.filter((one) => one !== KEEPER)
+      const body = { metadata: { resourceVersion, finalizers: isKept ? [...others, KEEPER] : others } }
+      const isWritten = await people.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }).then(() => true, isOutdated)
+      if (isWritten) return
+    }
   }
 
   async function perform(operation: OwnerOperation): Promise<void> {
@@ -395,6 +399,13 @@ async function whenAnswered<T>(clock: Clock, act: () => Promise<T>): Promise<T> 
 }
 
 const AGAIN_MS = 1_000
+
+/** @returns false where another write came first, true where the object is gone */
+function isOutdated(error: unknown): boolean {
+  if (isConflict(error)) return false
+  if (isNotFound(error)) return true
+  throw error
+}
 
 async function ignoreExisting(promise: Promise<unknown>): Promise<void> {
   await promise.catch((error: unknown) => {

@@ -1,12 +1,14 @@
 import { changeCluster } from './cluster-operations.ts'
 import type { BatchRelease } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
+import type { Node, Pod } from '@tranche/kube-types'
 import type { Recording } from '@tranche/recording'
 import { createCallers, type Callers } from './callers.ts'
 import type { Facts } from './judge.ts'
 import { createProcessFaults, type ProcessFaults } from './process-operations.ts'
 import type { Sabotage } from './sabotage.ts'
 import { type ApiOperation, type ApprovedBy, type Incident, type Schedule, slotsOf, type OwnerOperation } from './schedule.ts'
+import { stageKey } from '../scenarios/stage-objects.ts'
 import { findUnended, standsStill } from './end-state.ts'
 import { swapDefinitions } from './swap-definitions.ts'
 import { type Companion, createCompanion, findUnendedCompanion } from './companion.ts'
@@ -354,7 +356,8 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       else if (looks % PATIENCE === 0) await release()
       looks++
     } else if (stall === 'CRDOutdated' && /apply the manifest of the Rollout again/.test(status?.message ?? '')) {
-      await owners.applyRollout()
+      looks++
+      if (looks % PATIENCE === 0) await owners.applyRollout()
     } else if (stall === 'ConfigUnpinned') {
       looks++
       if (looks % PATIENCE !== 0) return
@@ -368,12 +371,23 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
     } else if (neededBudget(status?.message) !== undefined) {
       // A version that flaps forever on more nodes than may be down leaves no Ready pod that could be deleted (F4).
       looks++
-      if (looks % PATIENCE === 0) await owners.raiseBudget(neededBudget(status?.message)!)
+      const needed = neededBudget(status?.message)!
+      if (looks % PATIENCE === 0 && (await countDown(world)) + 1 >= needed) await owners.raiseBudget(needed)
     } else if (status?.phase === 'Healthy' && (await wasRolledBack(world, owners.tag()))) {
       looks++
       if (looks % PATIENCE === 0) await release()
     }
   }
+}
+
+/** Number of nodes without a Ready pod of the agent. */
+async function countDown({ people }: World): Promise<number> {
+  const pods = (await people.list<Pod>(resourcePaths.pods, { namespace: stageKey.namespace })).items
+  const isReady = ({ status }: Pod): boolean =>
+    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+  const up = new Set(pods.filter(isReady).map(({ spec }) => spec?.nodeName))
+  const nodes = (await people.list<Node>(resourcePaths.nodes)).items
+  return nodes.filter(({ metadata }) => !up.has(metadata.name)).length
 }
 
 /** What the message of a wait for the budget asks for. */

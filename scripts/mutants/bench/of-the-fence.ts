@@ -258,7 +258,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G3',
     fault: 'a running step counts as having opened every node, where the steps that replace it select nodes',
-    edits: [{ file: replacedPlan, find: 'size: Math.min(size, updated.length), nodes: updated }', replace: 'size, nodes }' }],
+    edits: [{ file: replacedPlan, find: 'const step = stepBySelectors(view, canary)', replace: 'const step = fittingStep(view, opened)' }],
     worlds: 'replaced',
   },
   {

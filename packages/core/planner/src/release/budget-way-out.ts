@@ -1,5 +1,4 @@
-import { batchScope, isInSteps } from '@tranche/fence'
-import { laterStepInReach } from './progress/later-step.ts'
+import { batchScope } from '@tranche/fence'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import type { ReleaseView } from './view/release-view.ts'
@@ -15,16 +14,28 @@ export function budgetWayOut(view: ReleaseView, wanted: Allowed): string {
   return laterNodesText(view, wanted) || tooManyText(wanted)
 }
 
-/** Nodes that no step so far selects use up the budget: nothing updates them before their own step, which waits for this one. */
+/**
+ * Nodes that no step so far selects use up the budget: nothing updates them before their own step, which waits for this one. Names the first
+ * step that takes enough of them.
+ */
 function laterNodesText({ fleet, release }: ReleaseView, { progress: { unavailable }, allowance: { limit } }: Allowed): string {
   const { releasePlan, tranche } = release.spec
-  const scope = batchScope(tranche?.nodes, releasePlan.batchPartition ?? null)
+  const { rules, steps } = batchScope(tranche?.nodes, releasePlan.batchPartition ?? null)
   const down = new Set(unavailable)
-  const later = fleet.nodes.filter((node) => down.has(node.name) && !isInSteps(scope, node))
-  const step = laterStepInReach(fleet, release, (node) => later.includes(node))
-  if (later.length < limit || step === undefined) return ''
-  const names = firstNodes(later.map(({ name }) => name))
-  return `; nothing updates ${names} before step ${step}: it continues once fewer than ${limit} are down, after a jump to step ${step}, or once maxUnavailable is at least ${unavailable.length + 1}`
+  const later = fleet.nodes.flatMap((node) => {
+    const { step, isExcluded } = rules.factsOf(node.labels)
+    const isOthers = node.ready && node.maintenance === undefined && !isExcluded && Number.isFinite(step)
+    return down.has(node.name) && isOthers && step >= steps ? [{ name: node.name, step: step + 1 }] : []
+  })
+  if (later.length < limit) return ''
+  const isEnough = (last: number): boolean => unavailable.length - later.filter(({ step }) => step <= last).length < limit
+  const step = later
+    .map(({ step }) => step)
+    .toSorted((a, b) => a - b)
+    .find(isEnough)
+  if (step === undefined) return ''
+  const names = firstNodes(later.flatMap((node) => (node.step <= step ? [node.name] : [])))
+  return `; no step before step ${step} updates all of ${names}: it continues once fewer than ${limit} are down, after a jump to step ${step}, or once maxUnavailable is at least ${unavailable.length + 1}`
 }
 
 function tooManyText(wanted: Allowed): string {

@@ -44,6 +44,51 @@ it('steps that select other nodes go back to the first one that has nodes to upd
   expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([1, 1])
 })
 
+it.each<[string, RolloutStep[], RolloutStep[], { readonly old: number; readonly index: number }]>([
+  ['one that was finished is removed', onNodes('node-1', 'node-2'), onNodes('node-2'), { old: 3, index: 1 }],
+  [
+    'one that was finished is removed, and another is added',
+    onNodes('node-1', 'node-2'),
+    onNodes('node-2', 'node-3'),
+    { old: 3, index: 1 },
+  ],
+  ['the present one changes places with the one before', onNodes('node-1', 'node-2'), onNodes('node-2', 'node-1'), { old: 3, index: 2 }],
+  ['the one before is split', onNodes(['node-1', 'node-2'], 'node-3'), onNodes('node-1', 'node-2', 'node-3'), { old: 2, index: 3 }],
+  ['they select nodes for the first time', steps(1, 3), onNodes('node-3', 'node-4'), { old: 1, index: 1 }],
+  [
+    'one that has other nodes comes before the same step',
+    steps(1, 3),
+    [{ ...onNodes(['node-3', 'node-4'])[0], replicas: 1, pause: {} }, ...steps(3)],
+    { old: 1, index: 1 },
+  ],
+  ['they select nodes no more', onNodes('node-1', 'node-2'), steps(1, 3), { old: 2, index: 2 }],
+])('changed steps that select nodes open none without the pauses before them: %s (G3)', (_which, before, after, { old, index }) => {
+  const fake = pausedAtStep2(before)
+  setSteps(fake, after)
+  settle(fake)
+  expect({ old: fake.oldPods().length, index: fake.rollout?.status?.currentStepIndex }).toEqual({ old, index })
+})
+
+it.each([
+  ['enabled again', again],
+  ['created again', recreate],
+])('a Rollout that is %s continues at the first of changed steps that has nodes to update (G3)', (_title, back) => {
+  const fake = atStep2(onNodes('node-1', 'node-2'))
+  back(fake, () => setSteps(fake, onNodes('node-3', ['node-1', 'node-2'])))
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([2, 1])
+})
+
+it('a step that selects a node by now which the policy excludes is not run again', () => {
+  const fake = atStep2(onNodes('node-1', 'node-2'))
+  const exclude = [among('node-0')]
+  const policy = { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { name: 'careful' }, spec: { nodes: { exclude } } }
+  fake.readsAs = (view) => ({ ...view, policy: { kind: 'found', policy, problems: [] } as never })
+  settle(fake)
+  setSteps(fake, onNodes(['node-0', 'node-1'], 'node-2'))
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 2])
+})
+
 it('steps that select other nodes do not go back to one that was opened and left a NotReady node behind', () => {
   const plan = (last: string): RolloutStep[] => [{ nodes: among('node-1', 'node-5'), pause: {} }, ...onNodes(last)]
   const fake = atStep2(plan('node-2'), (cluster) => cluster.nodes.set('node-5', { ready: false, bad: false }))
@@ -109,7 +154,13 @@ it('the step is that of the changed steps while the BatchRelease is being delete
 })
 
 /** Two nodes of five are updated, and step 2 waits for an approval. */
-function atStep2(plan = steps(1, 2), prepare: (fake: FakeCluster) => unknown = () => undefined): FakeCluster {
+function atStep2(plan = steps(1, 2), prepare?: (fake: FakeCluster) => unknown): FakeCluster {
+  const fake = pausedAtStep2(plan, prepare)
+  expect(fake.oldPods().length).toBe(3)
+  return fake
+}
+
+function pausedAtStep2(plan: RolloutStep[], prepare: (fake: FakeCluster) => unknown = () => undefined): FakeCluster {
   const fake = new FakeCluster({ steps: plan })
   settle(fake)
   prepare(fake)
@@ -117,7 +168,7 @@ function atStep2(plan = steps(1, 2), prepare: (fake: FakeCluster) => unknown = (
   settle(fake)
   fake.setCanaryStatus({ currentStepState: 'StepReady' })
   settle(fake)
-  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([3, 2])
+  expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused' })
   return fake
 }
 
@@ -125,9 +176,9 @@ function steps(...sizes: readonly number[]): RolloutStep[] {
   return [...sizes.map((replicas) => ({ replicas, pause: {} })), { replicas: '100%' }]
 }
 
-/** One node in each step, and all in the last. */
-function onNodes(...names: readonly string[]): RolloutStep[] {
-  const selecting = names.map((name) => ({ nodes: among(name), pause: {} }))
+/** One node or more in each step, and all in the last. */
+function onNodes(...names: readonly (string | readonly string[])[]): RolloutStep[] {
+  const selecting = names.map((name) => ({ nodes: among(...[name].flat()), pause: {} }))
   return [...selecting, { replicas: '100%' }]
 }
 
@@ -153,6 +204,24 @@ function withoutPolicy(fake: FakeCluster, change: () => void): void {
   change()
   settle(fake)
   fake.readsAs = (view) => view
+  settle(fake)
+}
+
+function again(fake: FakeCluster, change: () => void): void {
+  disable(fake, true)
+  settle(fake)
+  change()
+  disable(fake, false)
+  settle(fake)
+}
+
+function recreate(fake: FakeCluster, change: () => void): void {
+  const { spec, metadata } = fake.rollout!
+  fake.deleteRollout()
+  settle(fake)
+  const { name, uid, generation = 1 } = metadata
+  fake.rollout = { metadata: { namespace: 'demo', name, uid, generation, resourceVersion: '1' }, spec }
+  change()
   settle(fake)
 }
 

@@ -287,6 +287,29 @@ function pools(): Script {
 
 const ofPool = (pool: string, replicas?: number | string): Fields => ({ nodes: { matchLabels: { pool } }, replicas, pause: {} })
 const ofNode = (name: string): Fields => ({ nodes: { matchLabels: { name } }, pause: {} })
+/** Other definitions prune the selectors in a write of our status. */
+const pruned = (script: Script): Script =>
+  script.rollout(
+    {
+      spec: { strategy: { canary: { steps: [{ pause: {}, replicas: '100%' }, { pause: {}, replicas: '100%' }, all] } } },
+    },
+    'controller-1',
+  )
+const withPause = (script: Script): Script =>
+  script.rollout({ metadata: { generation: 2, annotations: { 'tranche.dev/step-nodes': '{}' } }, spec: { strategy: { paused: true } } })
+/** Two of three nodes are updated, and the steps become others for nodes c and d. */
+const inTwo = (script: Script): Script => {
+  const both = { matchExpressions: [{ key: 'name', operator: 'In', values: ['c', 'd'] }] }
+  const approved = deletes(deletes(script, 'a1').rollout(approve('w1')), 'b1')
+  return become(approved, { nodes: both, replicas: 1, pause: {} }, { nodes: both, pause: {} }, all)
+}
+/** The controller has seen everything, and writes its status. */
+const known = (script: Script): Script =>
+  script
+    .seen('controller-1', ['rollouts'])
+    .wait(1)
+    .rollout({ status: { message: 'x' } }, 'controller-1')
+    .wait(1)
 const become = (script: Script, ...steps: readonly Fields[]): Script => script.rollout({ spec: { strategy: { canary: { steps } } } })
 const all = { replicas: '100%' }
 
@@ -349,15 +372,47 @@ describe('the nodes that steps with selectors have opened', () => {
     'G3',
     [
       [
+        'are those of the step at which the controller continues: executors may have updated nodes of the new first one before it knew',
+        (s) => deletes(known(deletes(inTwo(s), 'c1')), 'd1'),
+        [],
+      ],
+      [
+        'are those of the first step only if the controller knew of the change before',
+        (s) => deletes(known(inTwo(s)), 'c1', 'd1'),
+        ['G3 d'],
+      ],
+    ],
+    { begin: () => released([{ replicas: 1, pause: {} }, { replicas: 3, pause: {} }, all], { begin: pools }) },
+  )
+  judgeEach(
+    'G3',
+    [
+      [
         'are those of the first of changed steps that has nodes to update, not of the present one',
         (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('c'), ofNode('d'), all), 'c1', 'd1'),
         ['G3 d'],
       ],
       [
-        'are those of the present step if the ones before were open',
-        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('b'), ofNode('d'), all), 'c1', 'd1'),
+        'are those of the present step if the ones before were passed',
+        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('a'), ofNode('d'), all), 'c1', 'd1'),
         ['G3 c'],
       ],
+      [
+        'are those of a step that was open, and not passed, if it is the first one now',
+        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('b'), ofNode('d'), all), 'c1', 'd1'),
+        ['G3 c', 'G3 d'],
+      ],
+      [
+        'are the same if other definitions prune the selectors, until a user writes other steps',
+        (s) => deletes(become(pruned(deletes(s, 'a1')), ofNode('a'), ofNode('d'), all), 'b1'),
+        ['G3 b'],
+      ],
+      [
+        'are the same if a user writes a pause after other definitions have pruned the selectors',
+        (s) => deletes(withPause(pruned(deletes(s, 'a1'))), 'b1'),
+        ['G3 b'],
+      ],
+      ['are of no step if a user removes all of them', (s) => deletes(become(deletes(s, 'a1')), 'b1', 'c1', 'd1'), []],
     ],
     { begin: () => released([ofNode('a'), ofNode('b'), all], { begin: pools }) },
   )

@@ -1,6 +1,6 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import { batchScope, hasOldPod, isInReach, isInSteps } from '@tranche/fence'
-import type { FleetView, NodeView } from '@tranche/fleet'
+import type { FleetView } from '@tranche/fleet'
 import { releasedRevision } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 
@@ -8,21 +8,16 @@ import type { BatchProgress } from './batch-progress.ts'
  * First step after the present one, from 1, with a node in reach that is in none of the steps so far and that the policy leaves. A jump to a
  * step before that one ends no wait for a node in reach.
  *
- * @param isMeant of which nodes @default all
  * @returns undefined where no later step has such a node, as without selectors: then all steps take the same nodes
  */
-export function laterStepInReach(
-  fleet: FleetView,
-  release: BatchRelease,
-  isMeant: (node: NodeView) => boolean = () => true,
-): number | undefined {
+export function laterStepInReach(fleet: FleetView, release: BatchRelease): number | undefined {
   const { releasePlan, tranche } = release.spec
   const { batchPartition, batches = [] } = releasePlan
   const scope = batchScope(tranche?.nodes, batchPartition ?? null)
   const canary = releasedRevision(release) ?? ''
   const revisions = { canary, stable: tranche?.stableRevision, former: tranche?.formerRevisions ?? [] }
   const steps = fleet.nodes
-    .filter((node) => node.desired && !isInSteps(scope, node) && hasOldPod(node, canary) && isInReach(node, revisions) && isMeant(node))
+    .filter((node) => node.desired && !isInSteps(scope, node) && hasOldPod(node, canary) && isInReach(node, revisions))
     .map(({ labels }) => scope.rules.factsOf(labels))
     .flatMap(({ step, isExcluded }) => (isExcluded ? [] : [step]))
   const first = Math.min(...steps)

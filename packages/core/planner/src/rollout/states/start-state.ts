@@ -100,11 +100,12 @@ function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBac
   if (isReturn && !walksBack) return steps.length
   const opened = walksBack ? { step: steps.length, size: Number.POSITIVE_INFINITY } : openedWhenFrozen(daemonSet, revision)
   if (opened === null) return 1
-  const fitting = steps.findLastIndex((_, at) => {
+  const unfilled = steps.findIndex((_, at) => {
     const { size, nodes } = stepReach(view, at + 1)
-    return size <= Math.min(opened.size, nodes.filter((node) => updatedPod(node, revision) !== undefined).length)
+    return size > Math.min(opened.size, nodes.filter((node) => updatedPod(node, revision) !== undefined).length)
   })
-  return walksBack ? Math.min(fitting + 2, steps.length) : Math.max(1, Math.min(fitting + 1, opened.step))
+  const filled = unfilled === -1 ? steps.length : unfilled
+  return walksBack ? Math.min(filled + 1, steps.length) : Math.max(1, Math.min(filled, opened.step))
 }
 
 /** Status of a finished release, and the first status ever, which readers dereference. */

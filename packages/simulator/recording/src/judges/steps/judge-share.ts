@@ -1,15 +1,15 @@
-import type { RecordedDaemonSet, RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
-import type { DaemonSetStory } from '../world/daemon-set-story.ts'
-import { isInMaintenance } from '../world/maintenance.ts'
-import { takenBy } from '../world/node-story.ts'
-import type { Cause } from '../world/observations.ts'
-import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
-import { mayBeTaken } from '../world/terms.ts'
-import type { Deletion } from '../world/world.ts'
-import { clockDoubtMs } from './clock-doubt.ts'
-import type { Judge, JudgeParts } from './judge-parts.ts'
+import type { RecordedDaemonSet, RecordedNode, RecordedWrite } from '../../record/recorded-write.ts'
+import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
+import { isInMaintenance } from '../../world/maintenance.ts'
+import { takenBy } from '../../world/node-story.ts'
+import type { Cause } from '../../world/observations.ts'
+import type { RecordedRelease, RecordedRollout } from '../../world/stops.ts'
+import { mayBeTaken } from '../../world/terms.ts'
+import type { Deletion } from '../../world/world.ts'
+import { clockDoubtMs } from '../clock-doubt.ts'
+import type { Judge, JudgeParts } from '../judge-parts.ts'
 import { createOpenedSteps, isEndingItself, type OpenedSteps, stepsOf } from './opened-steps.ts'
-import { isInReach, reachesOf, sizeOf, type StepReach } from './step-reach.ts'
+import { isInReach, reachesOf, sizeOf, type Step, type StepReach } from './step-reach.ts'
 
 /**
  * G3, from what the user wrote: pauses, approvals and available pods open steps. The nodes that we moved to a template, or that will come
@@ -27,6 +27,11 @@ export function createShareJudge(parts: JudgeParts): Judge {
 class ShareJudge implements Judge {
   readonly #parts: JudgeParts
   readonly #shares = new Map<string, Share>()
+  /** Steps of each Rollout as its user wrote them, and the generation that has them; by namespace and name. */
+  readonly #written = new Map<
+    string,
+    { readonly generation: number | undefined; readonly steps: readonly Step[]; readonly isPruned: boolean }
+  >()
   /** Last states of each node, oldest first. */
   readonly #nodeStates = new Map<string, readonly NodeState[]>()
 
@@ -52,10 +57,11 @@ class ShareJudge implements Judge {
     if (granted === null) return
     const taken = [...daemonSet.taken].filter((node) => node.name !== pod.node && takenBy(node, revision)?.byUs === true)
     const { node } = daemonSet.node(pod.node) ?? {}
+    const mayTake = (reach: StepReach): boolean => node === undefined || isInReach(reach, node)
     const wanted = ({ within }: Pick<StepReach, 'within'>): number =>
       daemonSet.mostWanted(decision, observations, within === null ? undefined : (one) => isInReach({ within }, one))
     const sizes = granted.reaches.map((reach) => {
-      const size = isInReach(reach, node) ? Math.min(wanted(reach), sizeOf(reach, wanted)) : 0
+      const size = mayTake(reach) ? Math.min(wanted(reach), sizeOf(reach, wanted)) : 0
       return { size, taken: taken.filter((one) => isInReach(reach, one.node)).length + 1 }
     })
     if (sizes.some(({ size, taken }) => taken <= size)) return
@@ -94,18 +100,50 @@ class ShareJudge implements Judge {
   }
 
   #followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void {
-    const { world, query } = this.#parts
+    const { world, query, observations } = this.#parts
     const next = write.o as unknown as RecordedRollout
+    const steps = { before: before === undefined ? undefined : this.#stepsOf(write.namespace, before), next: this.#writtenBy(write, next) }
     const name = next.spec.workloadRef?.name
     const story = name === undefined ? undefined : world.story(write.namespace, name)
     if (story === undefined || write.type === 'DELETED') return
     const isOurs = query.isOurs(write.actor ?? '')
     const release = this.#releaseOf(story, story.latest?.template)
-    release?.follow(before, next, { nowMs: write.t, isOurs, away: isOurs ? this.#awayFor(write) : [] })
+    const decision = observations.decisionOf(write)
+    release?.follow(before, next, {
+      nowMs: write.t,
+      cause: { t: write.t, rv: write.rv, of: 'rollouts' },
+      steps,
+      isOurs,
+      hasSeen: (cause) => isOurs && observations.hasSeen(decision, cause),
+      away: isOurs ? this.#awayFor(write) : [],
+    })
     // A status from before the template changed reports on the previous one.
     const reported = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template
     if (isOurs && next.status?.phase === 'Healthy' && reported === story.latest?.template) this.#noteStable(story)
     if (!isOurs && isTakenUp(before, next)) this.#addRunning(story)
+  }
+
+  /**
+   * Other definitions prune `nodes` of steps, in a write that changes no generation: no user took them away. They count until the steps change,
+   * or a user removes the annotation that says so.
+   */
+  #writtenBy({ namespace, type }: RecordedWrite, next: RecordedRollout): readonly Step[] {
+    const key = `${namespace}/${next.metadata.name}`
+    const known = this.#written.get(key)
+    const { generation, annotations } = next.metadata
+    const steps = stepsOf(next)
+    const isPruned =
+      known !== undefined &&
+      !sameJson(known.steps, steps) &&
+      sameJson(known.steps.map(withoutNodes), steps) &&
+      (known.generation === generation || (known.isPruned && annotations?.[STEP_NODES] !== undefined))
+    if (type === 'DELETED') this.#written.delete(key)
+    else this.#written.set(key, { generation, steps: isPruned ? known.steps : steps, isPruned })
+    return isPruned ? known.steps : steps
+  }
+
+  #stepsOf(namespace: string | undefined, rollout: RecordedRollout): readonly Step[] {
+    return this.#written.get(`${namespace}/${rollout.metadata.name}`)?.steps ?? stepsOf(rollout)
   }
 
   #followNode({ o, t, rv, type }: RecordedWrite): void {
@@ -169,7 +207,7 @@ class ShareJudge implements Judge {
   #bySteps(daemonSet: DaemonSetStory, rollout: RecordedRollout, atMs: number): Granted | null {
     const { revision } = daemonSet.orders
     const release = revision === undefined ? undefined : this.#releaseOf(daemonSet, this.#parts.world.templateOf(revision))
-    const steps = stepsOf(rollout)
+    const steps = this.#stepsOf(daemonSet.namespace, rollout)
     release?.look(atMs, steps)
     const reaches = release?.granted(steps) ?? null
     if (release === undefined || reaches === null) return null
@@ -187,6 +225,16 @@ class ShareJudge implements Judge {
     this.#shares.set(key, known)
     return known
   }
+}
+
+const STEP_NODES = 'tranche.dev/step-nodes'
+
+function withoutNodes({ nodes: _nodes, ...step }: Step): Step {
+  return step
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
 }
 
 /** Maximum number of states of a node that are remembered. */

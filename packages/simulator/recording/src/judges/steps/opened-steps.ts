@@ -1,10 +1,12 @@
-import type { DaemonSetStory } from '../world/daemon-set-story.ts'
-import { isInMaintenance } from '../world/maintenance.ts'
-import type { NodeStory, PodStory } from '../world/node-story.ts'
-import type { RecordedRollout } from '../world/stops.ts'
-import type { World } from '../world/world.ts'
-import { actionOf, stepOf } from '../world/recorded-action.ts'
-import { countWanted, isInReach, isWithin, reachesOf, sizeAmongWanted, sizeOf, type Step, type StepReach, wantedIn } from './step-reach.ts'
+import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
+import { isInMaintenance } from '../../world/maintenance.ts'
+import type { NodeStory, PodStory } from '../../world/node-story.ts'
+import type { Cause } from '../../world/observations.ts'
+import type { RecordedRollout } from '../../world/stops.ts'
+import type { World } from '../../world/world.ts'
+import { actionOf, stepOf } from '../../world/recorded-action.ts'
+import { continuedStep, lastFilled, type ReplacedSteps } from './continued-step.ts'
+import { countWanted, isInReach, isWithin, leftIn, reachesOf, sizeOf, type Step, type StepReach } from './step-reach.ts'
 
 /** How far the steps of one release have opened. */
 export interface OpenedSteps {
@@ -12,7 +14,7 @@ export interface OpenedSteps {
   opened(): number
   /** @returns reaches, each of which may be updated; null when no step limits the release */
   granted(steps: readonly Step[]): readonly StepReach[] | null
-  /** Opens the steps that need no user. @param steps @default those of the Rollout last seen */
+  /** Opens the steps that need no user. @param steps as the user wrote them @default those last seen */
   look(nowMs: number, steps?: readonly Step[]): void
   /** Follows a write of the Rollout, before it is applied. */
   follow(before: RecordedRollout | undefined, next: RecordedRollout, write: FollowedWrite): void
@@ -21,6 +23,12 @@ export interface OpenedSteps {
 /** A write of the Rollout. */
 export interface FollowedWrite {
   readonly nowMs: number
+  /** The write itself, for those who see it later. */
+  readonly cause: Cause
+  /** Steps before and after it, as the user wrote them. */
+  readonly steps: { readonly before: readonly Step[] | undefined; readonly next: readonly Step[] }
+  /** Whether the writer must have known of another write. */
+  readonly hasSeen: (cause: Cause) => boolean
   readonly isOurs: boolean
   /** Names of the nodes that were NotReady as far as the watches of the writer had reported them. */
   readonly away: readonly string[]
@@ -76,8 +84,10 @@ class ReleaseSteps implements OpenedSteps {
   /** What steps that were replaced had opened. */
   #granted: readonly StepReach[] = []
   #steps: readonly Step[] = []
+  /** Replaced steps, as long as no controller has shown that it knows the new ones: meanwhile executors continue with the former ones. */
+  #edit: (ReplacedSteps & { readonly cause: Cause }) | null = null
   #fewestWanted = Number.POSITIVE_INFINITY
-  /** Nodes that were wanted at any time since the release began; null before the first look. */
+  /** Nodes that were wanted all the time since steps began to select nodes; null before that. */
   #alwaysWanted: readonly NodeStory[] | null = null
   readonly #notReady = new Set<string>()
   /** Requested action without an answer so far. */
@@ -105,6 +115,7 @@ class ReleaseSteps implements OpenedSteps {
     story.advance(nowMs)
     this.#noteNodes(story)
     if (this.#mayBeStable && this.#isOnMost(story)) this.#isFree = true
+    if (this.#edit !== null) this.#open(continuedStep(story, reachesOf(steps), this.#edit), nowMs)
     for (let step = steps[this.#opened - 1]; step !== undefined; step = steps[this.#opened - 1]) {
       this.#readyMs ??= this.#readySince(story, reachesOf(steps)[this.#opened - 1]!)
       if (this.#readyMs === null || !this.#isPauseOver(step, this.#readyMs, nowMs)) return
@@ -113,23 +124,24 @@ class ReleaseSteps implements OpenedSteps {
     if (steps.length > 0) this.#isFree = true
   }
 
-  follow(before: RecordedRollout | undefined, next: RecordedRollout, { nowMs, isOurs, away }: FollowedWrite): void {
+  follow(before: RecordedRollout | undefined, next: RecordedRollout, write: FollowedWrite): void {
     const story = this.#options.story()
     if (story === undefined) return
+    const { nowMs, isOurs, away, steps, hasSeen } = write
     if (isOurs) for (const name of away) if (story.node(name)?.wanted === true) this.#notReady.add(name)
-    this.look(nowMs, stepsOf(before ?? next))
+    this.look(nowMs, steps.before ?? (this.#steps.length > 0 ? this.#steps : steps.next))
+    if (this.#edit !== null && hasSeen(this.#edit.cause)) this.#edit = null
     if (before === undefined) this.#mayBeStable = (this.#countNodes(story).get(this.#options.template) ?? 0) > 0
     else if (stepOf(next).index !== undefined) this.#mayBeStable = false
-    const planned = stepsOf(next)
     if (!isOurs) {
-      if (before !== undefined && JSON.stringify(this.#steps) !== JSON.stringify(planned)) this.#replaceSteps(story, planned)
+      if (JSON.stringify(this.#steps) !== JSON.stringify(steps.next)) this.#replaceSteps(story, write, before === undefined)
       this.#takeActions(before, next, nowMs)
-      if (isTakenUp(before, next)) this.#takeUp(story, planned, nowMs)
+      if (isTakenUp(before, next)) this.#takeUp(story, steps.next, nowMs)
       if (isEndingItself(next)) this.#isFree = true
     }
     this.#isTolerant ||= (next.spec.strategy?.canary as { readonly failureThreshold?: unknown } | undefined)?.failureThreshold !== undefined
     this.#takeAction(next, nowMs)
-    this.look(nowMs, planned)
+    this.look(nowMs, steps.next)
   }
 
   #open(step: number, nowMs: number): void {
@@ -142,7 +154,8 @@ class ReleaseSteps implements OpenedSteps {
 
   #noteNodes(story: DaemonSetStory): void {
     this.#fewestWanted = Math.min(this.#fewestWanted, story.wanted)
-    this.#alwaysWanted = [...(this.#alwaysWanted ?? story.nodes())].filter(({ wanted }) => wanted)
+    if (this.#steps.some(({ nodes }) => nodes !== undefined))
+      this.#alwaysWanted = [...(this.#alwaysWanted ?? story.nodes())].filter(({ wanted }) => wanted)
     if (this.#notReady.size >= story.wanted) return
     for (const { name, node, wanted } of story.nodes())
       if (wanted && node?.ready !== undefined && (node.ready !== 'True' || isInMaintenance(node))) this.#notReady.add(name)
@@ -172,14 +185,13 @@ class ReleaseSteps implements OpenedSteps {
     if (nodes?.exclude !== undefined) return this.#openedMs
     const isReached = (name: string): boolean => story.node(name)?.wanted === true && isInReach(reach, story.node(name)?.node)
     const spared = [...this.#notReady].filter(isReached).length
-    const size =
-      Math.min(
-        sizeOf(reach, (within) => this.#fewest(within)),
-        countWanted(story, reach),
-      ) - spared
+    const wanted = (within: Pick<StepReach, 'within'>): number => countWanted(story, within)
+    const fewest = (within: Pick<StepReach, 'within'>): number => this.#fewest(within)
+    const size = Math.min(sizeOf(reach, fewest, wanted), wanted(reach)) - spared
     if (size <= 0) return this.#openedMs
     const { world, template } = this.#options
     if (story.orders.revision === undefined || world.templateOf(story.orders.revision) !== template) return null
+    if (story.taken.size < size) return null
     const taken = [...story.taken].filter(({ node }) => isInReach(reach, node))
     if (taken.length < size) return null
     const times = taken.flatMap(({ up, pods }) => (up ? [availableFrom(pods.values())] : []))
@@ -189,7 +201,7 @@ class ReleaseSteps implements OpenedSteps {
     return times.length < needed ? null : Math.max(this.#openedMs, times.toSorted((a, b) => a - b)[needed - 1]!)
   }
 
-  /** At most as many nodes of the reach were wanted at any time since the release began. */
+  /** As many nodes of the reach, or more, were wanted at any time since the release began. */
   #fewest(reach: Pick<StepReach, 'within'>): number {
     if (reach.within === null) return this.#fewestWanted
     return (this.#alwaysWanted ?? []).filter(({ node }) => isInReach(reach, node)).length
@@ -200,41 +212,22 @@ class ReleaseSteps implements OpenedSteps {
     return pause.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - this.#options.doubtAt(nowMs)
   }
 
-  /**
-   * The release continues at the first step of the new plan that has as many nodes as were open. Where steps select nodes, that step may have
-   * others, too. Then it continues at the first one that has nodes to update and was not open. If that is none of those so far, it continues at
-   * the present one, or at a later one of which all nodes are updated.
-   */
-  #replaceSteps(story: DaemonSetStory, next: readonly Step[]): void {
-    const replaced = reachesOf(this.#steps).slice(0, this.#opened)
-    this.#granted = [...this.#granted, ...replaced]
-    const reaches = reachesOf(next)
-    const present = reaches[this.#opened - 1]
-    const isSame = present !== undefined && this.#hasAll(story, present) && this.#wasOpen(story, present)
-    const before = this.#opened
-    if (!isSame) this.#opened = Math.max(1, this.#continuesAt(story, reaches))
-    if (this.#opened !== before || (present!.within !== null && !isFilled(story, present!))) this.#isApproved = false
+  /** A Rollout that was created again continues at the last open step up to which all nodes are updated. @see continuedStep */
+  #replaceSteps(story: DaemonSetStory, { steps: { next }, cause }: FollowedWrite, isNew: boolean): void {
+    const open = reachesOf(this.#steps).slice(0, this.#opened)
+    this.#granted = [...this.#granted, ...open]
     this.#readyMs = null
     this.#steps = next
-  }
-
-  /** Whether the reach has everything that was open. */
-  #hasAll(story: DaemonSetStory, reach: StepReach): boolean {
-    return this.#granted.every((one) => isWithin(story, one, reach))
-  }
-
-  #continuesAt(story: DaemonSetStory, next: readonly StepReach[]): number {
-    const first = next.findIndex((reach) => this.#hasAll(story, reach)) + 1
-    if (![...this.#granted, ...next].some(({ within }) => within !== null)) return first === 0 ? next.length : first
-    const undone = next.slice(0, this.#opened - 1).findIndex((reach) => !this.#wasOpen(story, reach) && !hasItsSize(story, reach)) + 1
-    if (undone > 0) return undone
-    if (first > 0 && first <= this.#opened) return first
-    const filled = next.findLastIndex((reach) => isFilled(story, reach)) + 1
-    return Math.min(next.length, Math.max(this.#opened, filled))
-  }
-
-  #wasOpen(story: DaemonSetStory, reach: StepReach): boolean {
-    return this.#granted.some((one) => isWithin(story, reach, one))
+    const reaches = reachesOf(next)
+    const selects = reaches.some(({ within }) => within !== null)
+    if (open.length === 0 || (isNew && !selects)) return
+    const before = this.#opened
+    this.#edit = isNew ? null : { open, granted: this.#granted, cause }
+    this.#opened =
+      this.#edit === null ? Math.max(1, Math.min(before, lastFilled(story, reaches))) : continuedStep(story, reaches, this.#edit)
+    const present = reaches[this.#opened - 1]
+    const hasOthers = present !== undefined && selects && !isWithin(story, present, open.at(-1)!)
+    if (this.#opened !== before || (hasOthers && leftIn(story, present) > 0)) this.#isApproved = false
   }
 
   #takeActions(before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
@@ -274,18 +267,6 @@ class ReleaseSteps implements OpenedSteps {
   #approve(index: number | undefined): void {
     if (index === undefined || index >= this.#opened) this.#isApproved = true
   }
-}
-
-/** Whether all nodes of the reach run the template. */
-function isFilled(story: DaemonSetStory, reach: StepReach): boolean {
-  return wantedIn(story, reach).every((node) => story.taken.has(node))
-}
-
-/** Whether as many nodes of the reach run the template as it has. */
-function hasItsSize(story: DaemonSetStory, reach: StepReach): boolean {
-  const wanted = wantedIn(story, reach)
-  const size = Math.min(wanted.length, sizeAmongWanted(story, reach))
-  return wanted.filter((node) => story.taken.has(node)).length >= size
 }
 
 function availableFrom(pods: Iterable<PodStory>): number {

@@ -1,8 +1,8 @@
-import type { DaemonSetStory } from '../world/daemon-set-story.ts'
-import type { NodeStory } from '../world/node-story.ts'
-import { inNodes } from '../world/resolve-limit.ts'
-import type { RecordedNode } from '../record/recorded-write.ts'
-import { type RecordedSelector, selects } from '../world/terms.ts'
+import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
+import type { NodeStory } from '../../world/node-story.ts'
+import { inNodes } from '../../world/resolve-limit.ts'
+import type { RecordedNode } from '../../record/recorded-write.ts'
+import { type RecordedSelector, selects } from '../../world/terms.ts'
 
 /** Step as the user wrote it; a step without a size has all nodes that it selects. */
 export interface Step {
@@ -32,9 +32,18 @@ export function isInReach({ within }: Pick<StepReach, 'within'>, node: RecordedN
   return within === null || (node !== undefined && within.some((selector) => selects(selector, node)))
 }
 
-/** @param count counts the nodes of which a percentage is taken @returns the number of nodes that may be updated, which may be more than there are */
-export function sizeOf({ sizes }: StepReach, count: (within: Pick<StepReach, 'within'>) => number): number {
-  return Math.max(...sizes.map(({ replicas, within }) => inNodes(replicas, count({ within }))))
+/** Counts nodes of a reach. */
+export type CountNodes = (reach: Pick<StepReach, 'within'>) => number
+
+/**
+ * @param count counts the nodes of which a percentage is taken
+ * @param most counts the nodes that there are @default the same
+ * @returns the number of nodes that may be updated. A step that selects nodes adds no more than it has; others may have more than there are
+ */
+export function sizeOf({ sizes }: StepReach, count: CountNodes, most = count): number {
+  const sizeIn = ({ replicas, within }: StepReach['sizes'][number]): number =>
+    Math.min(inNodes(replicas, count({ within })), within === null ? Number.POSITIVE_INFINITY : most({ within }))
+  return Math.max(...sizes.map(sizeIn))
 }
 
 /** @returns the wanted nodes that the steps may update */
@@ -50,6 +59,13 @@ export function sizeAmongWanted(story: DaemonSetStory, reach: StepReach): number
 /** @returns number of wanted nodes in the reach */
 export function countWanted(story: DaemonSetStory, reach: Pick<StepReach, 'within'>): number {
   return reach.within === null ? story.wanted : wantedIn(story, reach).length
+}
+
+/** Number of wanted nodes that the steps have left to update. */
+export function leftIn(story: DaemonSetStory, reach: StepReach): number {
+  const wanted = wantedIn(story, reach)
+  const size = Math.min(wanted.length, sizeAmongWanted(story, reach))
+  return Math.max(0, size - wanted.filter((node) => story.taken.has(node)).length)
 }
 
 /** Whether `other` has all that `reach` has: its nodes, and as many. */
