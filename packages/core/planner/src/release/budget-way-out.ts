@@ -35,7 +35,7 @@ function laterNodesText({ fleet, release }: ReleaseView, { progress: { unavailab
     .find(isEnough)
   if (step === undefined) return ''
   const names = firstNodes(later.flatMap((node) => (node.step <= step ? [node.name] : [])))
-  return `; no step before step ${step} updates all of ${names}: it continues once fewer than ${limit} are down, after a jump to step ${step}, or once maxUnavailable is at least ${unavailable.length + 1}`
+  return `; only step ${step} updates ${names}: it continues once fewer than ${limit} are down, after a jump to step ${step}, or once maxUnavailable is at least ${unavailable.length + 1}`
 }
 
 function tooManyText(wanted: Allowed): string {

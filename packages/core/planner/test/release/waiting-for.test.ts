@@ -196,13 +196,13 @@ describe('a budget that nodes of a later step use up', () => {
       'names them and that step',
       'a:old! b:old! c:old d:old e:old',
       ['d'],
-      'no step before step 3 updates all of a, b: it continues once fewer than 2 are down, after a jump to step 3, or once maxUnavailable is at least 3',
+      'only step 3 updates a, b: it continues once fewer than 2 are down, after a jump to step 3, or once maxUnavailable is at least 3',
     ],
     [
       'names the first step that ends it',
       'a:old! b:old c:old! d:old e:old',
       ['d'],
-      'no step before step 2 updates all of c: it continues once fewer than 2 are down, after a jump to step 2, or once maxUnavailable is at least 3',
+      'only step 2 updates c: it continues once fewer than 2 are down, after a jump to step 2, or once maxUnavailable is at least 3',
     ],
     [
       'names none where a node of the step could free it',

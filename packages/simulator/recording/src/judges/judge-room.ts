@@ -1,4 +1,4 @@
-import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
+import type { RecordedNode, RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { followForeignPods } from '../world/foreign-pods.ts'
 import type { Deletion } from '../world/world.ts'
@@ -9,8 +9,8 @@ const USUAL_MS = 30_000
 
 /**
  * G1: where the policy asks for room, a node whose pod we delete has room for the new one. Judged by what becomes of the node: the
- * scheduler must not continue to find no room for the new pod. Tolerated where the template has changed, the node is not well, or another
- * pod there was created too late to be known.
+ * scheduler must not continue to find no room for the new pod. Tolerated where the template has changed, the node has not been well since, or
+ * another pod there was created too late to be known.
  */
 export function createRoomJudge(parts: JudgeParts): Judge {
   return new RoomJudge(parts)
@@ -46,10 +46,18 @@ class RoomJudge implements Judge {
     this.#judgeUntil(write.t)
     this.#foreign.onWrite(write)
     if (write.kind === 'Pod') this.#followPod(write)
+    if (write.kind === 'Node') this.#followNode(write)
   }
 
   atEnd(lastMs: number): void {
     this.#judgeUntil(lastMs)
+  }
+
+  /** A node that was away comes back with other room, and the scheduler may learn late that it is back. */
+  #followNode({ o, type }: RecordedWrite): void {
+    const { name, ready } = o as unknown as RecordedNode
+    if (type !== 'DELETED' && ready === 'True') return
+    for (const byNode of this.#taken.values()) byNode.delete(name)
   }
 
   #followPod({ type, o, namespace, t }: RecordedWrite): void {

@@ -48,6 +48,11 @@ describe('the room on a node, where the policy asks for it', () => {
         [],
       ],
       [
+        'may be found late after the node was away',
+        (s) => s.del('a1').node('a', { ready: 'Unknown' }).wait(MINUTE).node('a').replace('a1', stuck).wait(MINUTE).node('z'),
+        [],
+      ],
+      [
         'may be gone because of a pod that was created later',
         (s) =>
           s
