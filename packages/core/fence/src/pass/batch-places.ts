@@ -21,18 +21,18 @@ export interface PlacesQuestion {
  * count of desired nodes only lowers the size; a record without a size, from an earlier version, allows no new permit. See L16.
  *
  * Where the size has nodes that no step so far selects, neither number counts those. Our view may not show yet that others updated one of
- * them, and its place would go to a node of the batch.
+ * them, and its place would go to a node of the batch. Or it shows more of them than the size has: a controller of an earlier version, which
+ * does not know them apart, leaves the former number in the record.
  */
 export function batchPlaces({ record, fleet, scope, tally, idle, permitted }: PlacesQuestion): {
   readonly size: number
   readonly taken: number
 } {
-  const { outside = 0, partition } = record
-  const onRevision =
-    outside === 0
-      ? tally.onRevision
-      : fleet.nodes.filter((node) => node.desired && !hasOldPod(node, record.revision) && isInSteps(scope, node)).length
-  const taken = onRevision - idle.length + permitted
+  const { partition } = record
+  const outside = Number.isFinite(scope.steps) ? (record.outside ?? 0) : 0
+  const isInside = (node: NodeView): boolean => node.desired && !hasOldPod(node, record.revision) && isInSteps(scope, node)
+  const inside = outside === 0 ? tally.onRevision : fleet.nodes.filter(isInside).length
+  const taken = Math.max(inside, tally.onRevision - outside) - idle.length + permitted
   const size = record.size === undefined ? taken : record.size - outside
   return { size: Math.max(0, Math.min(tally.desired - partition - outside, size)), taken }
 }

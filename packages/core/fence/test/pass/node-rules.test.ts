@@ -77,6 +77,24 @@ describe('the pods that an executor permits and deletes under the node rules of 
       },
       'wait for batch',
     ],
+    [
+      'an earlier version that counts another one outside the steps as before gives its place to no node of the batch (G3)',
+      {
+        nodes: 'a:new b:new c:new d:old e:old f:old',
+        zones,
+        rules: { steps: [inZone('y'), {}] },
+        batch: 0,
+        partition: 3,
+        limit: 3,
+        record: { size: 3, outside: 1 },
+      },
+      'wait for batch',
+    ],
+    [
+      'the last batch takes every node, though an earlier version left a number of those outside the steps in the record',
+      { nodes: 'a:new c:new d:old', zones, rules: { steps: [inZone('y')] }, batch: null, record: { size: 3, outside: 1 } },
+      'append d',
+    ],
     ['the last batch takes every node', { nodes: 'a:old e:old', zones, rules: { steps: [inZone('y')] }, batch: null }, 'append a e'],
     [
       'as many of a zone are permitted as may be down in it, then those of the next zone, and again (F3)',

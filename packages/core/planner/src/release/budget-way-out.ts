@@ -1,4 +1,4 @@
-import { batchScope } from '@tranche/fence'
+import { batchScope, hasOldPod } from '@tranche/fence'
 import { firstNodes } from './progress/unwell-text.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
 import type { ReleaseView } from './view/release-view.ts'
@@ -18,13 +18,13 @@ export function budgetWayOut(view: ReleaseView, wanted: Allowed): string {
  * Nodes that no step so far selects use up the budget: nothing updates them before their own step, which waits for this one. Names the first
  * step that takes enough of them.
  */
-function laterNodesText({ fleet, release }: ReleaseView, { progress: { unavailable }, allowance: { limit } }: Allowed): string {
+function laterNodesText({ fleet, release }: ReleaseView, { progress: { unavailable }, allowance: { limit, revision } }: Allowed): string {
   const { releasePlan, tranche } = release.spec
   const { rules, steps } = batchScope(tranche?.nodes, releasePlan.batchPartition ?? null)
   const down = new Set(unavailable)
   const later = fleet.nodes.flatMap((node) => {
     const { step, isExcluded } = rules.factsOf(node.labels)
-    const isOthers = node.ready && node.maintenance === undefined && !isExcluded && Number.isFinite(step)
+    const isOthers = hasOldPod(node, revision) && node.ready && node.maintenance === undefined && !isExcluded && Number.isFinite(step)
     return down.has(node.name) && isOthers && step >= steps ? [{ name: node.name, step: step + 1 }] : []
   })
   if (later.length < limit) return ''

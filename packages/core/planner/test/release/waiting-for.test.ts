@@ -219,6 +219,10 @@ describe('a budget that nodes of a later step use up', () => {
   ])('%s', (_what, nodes, canary, text) => {
     expect(ends(nodes, canary)).toBe(text)
   })
+
+  it('names none where the nodes run the new version already', () => {
+    expect(ends('a:new! b:new! c:old d:old e:old', ['d'])).not.toContain('only step')
+  })
 })
 
 describe('a budget that excluded nodes use up', () => {

@@ -61,12 +61,33 @@ it.each<[string, RolloutStep[], RolloutStep[], { readonly old: number; readonly 
     [{ ...onNodes(['node-3', 'node-4'])[0], replicas: 1, pause: {} }, ...steps(3)],
     { old: 1, index: 1 },
   ],
+  [
+    'one that has no node comes instead of the present one',
+    onNodes('node-1', 'node-2'),
+    onNodes('node-1', 'nobody', 'node-3'),
+    { old: 3, index: 2 },
+  ],
+  [
+    'they select nodes no more, and the first one has more than was finished',
+    onNodes('node-1', ['node-2', 'node-3']),
+    steps(2, 3),
+    { old: 2, index: 1 },
+  ],
   ['they select nodes no more', onNodes('node-1', 'node-2'), steps(1, 3), { old: 2, index: 2 }],
 ])('changed steps that select nodes open none without the pauses before them: %s (G3)', (_which, before, after, { old, index }) => {
   const fake = pausedAtStep2(before)
   setSteps(fake, after)
   settle(fake)
   expect({ old: fake.oldPods().length, index: fake.rollout?.status?.currentStepIndex }).toEqual({ old, index })
+})
+
+it('a step is added without another approval, though the first one left a NotReady node behind, whose place others took', () => {
+  const plan = (...sizes: readonly number[]): RolloutStep[] => [{ nodes: among('node-1', 'node-4'), pause: {} }, ...steps(...sizes)]
+  const fake = pausedAtStep2(plan(3), (cluster) => cluster.nodes.set('node-4', { ready: false, bad: false }))
+  const old = fake.oldPods().length
+  setSteps(fake, plan(3, 4))
+  settle(fake)
+  expect([fake.oldPods().length, fake.rollout?.status?.currentStepIndex]).toEqual([old, 2])
 })
 
 it.each([

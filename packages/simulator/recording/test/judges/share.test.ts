@@ -412,6 +412,16 @@ describe('the nodes that steps with selectors have opened', () => {
         (s) => deletes(withPause(pruned(deletes(s, 'a1'))), 'b1'),
         ['G3 b'],
       ],
+      [
+        'are none while an empty step comes instead of the present one',
+        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), ofNode('a'), ofNode('z'), ofNode('d'), all), 'd1'),
+        ['G3 d'],
+      ],
+      [
+        'are as many as the first step has that is larger than those before, if the steps select none any more',
+        (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), half, { replicas: 3, pause: {} }, all), 'c1'),
+        ['G3 c'],
+      ],
       ['are of no step if a user removes all of them', (s) => deletes(become(deletes(s, 'a1')), 'b1', 'c1', 'd1'), []],
     ],
     { begin: () => released([ofNode('a'), ofNode('b'), all], { begin: pools }) },

@@ -10,8 +10,8 @@ import type { RolloutView } from '../view/rollout-view.ts'
 import { openedWhenFrozen } from './frozen-release.ts'
 import { releaseId } from './release-id.ts'
 import { isFinalising, isWithinSteps, stepReach, stepsOf } from './release-spec.ts'
-import { hasPlan, openedByPlan, planThatRuns } from './running-plan.ts'
-import { leftIn, selectsNodes, stepBySelectors } from './step-by-selectors.ts'
+import { hasPlan, openedByPlan, planSelectsNodes, planThatRuns } from './running-plan.ts'
+import { leftIn, selectsNodes, stepBySelectors, stepWithoutSelectors } from './step-by-selectors.ts'
 
 /**
  * The step of a replacing plan at which the release continues (G3). Where it selects no nodes:
@@ -37,11 +37,16 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutSt
     return step === present ? (isSame ? null : restarted) : step
   }
   if (isSame) return null
+  const running = planThatRuns(view)
+  if (running !== null && planSelectsNodes(running)) {
+    const step = stepWithoutSelectors(view, running)
+    return step === present ? restarted : step
+  }
   if (isMore) {
     const first = stepsOf(view.rollout).findIndex((_, at) => isWithinReach(opened, stepReach(view, at + 1))) + 1
     return first < present ? first : restarted
   }
-  const fitting = planThatRuns(view) === null ? present : fittingStep(view, opened)
+  const fitting = running === null ? present : fittingStep(view, opened)
   return fitting > present ? fitting : restarted
 }
 
@@ -61,6 +66,7 @@ function fittingStep(view: RolloutView, opened: BatchReach): number {
 export function stepInsteadOfRemoved(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number {
   if (selectsNodes(view)) return stepBySelectors(view, canary)
   const running = planThatRuns(view)
+  if (running !== null && planSelectsNodes(running)) return stepWithoutSelectors(view, running)
   const opened = running === null ? openedOnNodes(view, canary) : openedByPlan(view, running)
   return opened === null ? 1 : fittingStep(view, opened)
 }

@@ -23,9 +23,14 @@ export function openedByPlan(view: RolloutView, running: BatchRelease): BatchRea
   return reachOf(view, running, running.spec.releasePlan.batchPartition ?? -1)
 }
 
-/** What its batches before the present one opened: their pauses are over. */
-export function passedByPlan(view: RolloutView, running: BatchRelease): BatchReach {
-  return reachOf(view, running, (running.spec.releasePlan.batchPartition ?? 0) - 1)
+/** What each of its batches before the present one opened: their pauses are over. */
+export function passedByPlan(view: RolloutView, running: BatchRelease): readonly BatchReach[] {
+  return Array.from({ length: running.spec.releasePlan.batchPartition ?? 0 }, (_, batch) => reachOf(view, running, batch))
+}
+
+/** Whether its batches select nodes. */
+export function planSelectsNodes({ spec }: BatchRelease): boolean {
+  return (spec.tranche?.nodes?.steps ?? []).length > 0
 }
 
 function reachOf({ fleet }: RolloutView, { spec: { releasePlan: plan, tranche } }: BatchRelease, batch: number): BatchReach {

@@ -1,11 +1,12 @@
 import type { CanaryStatus, Failure, HeldRevision } from '@tranche/api-schema'
 import { reportedFailure } from '../release/release-failure.ts'
 import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { countUpdated, updatedPod } from '@tranche/fence'
+import { countUpdated } from '@tranche/fence'
 import { type FoundRevisions, hashOf } from '../../release/view/discover-revisions.ts'
 import { numberOf } from '../actions/applied-again.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { openedWhenFrozen } from '../release/frozen-release.ts'
+import { isFilled, selectsNodes } from '../release/step-by-selectors.ts'
 import { heldState } from './held-state.ts'
 import { heldAsSeen, heldTemplate } from '../held/held-revisions.ts'
 import { heldWhenOvertaken } from './held-when-overtaken.ts'
@@ -101,8 +102,8 @@ function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBac
   const opened = walksBack ? { step: steps.length, size: Number.POSITIVE_INFINITY } : openedWhenFrozen(daemonSet, revision)
   if (opened === null) return 1
   const unfilled = steps.findIndex((_, at) => {
-    const { size, nodes } = stepReach(view, at + 1)
-    return size > Math.min(opened.size, nodes.filter((node) => updatedPod(node, revision) !== undefined).length)
+    const reach = stepReach(view, at + 1)
+    return reach.size > opened.size || !isFilled(reach, revision, selectsNodes(view))
   })
   const filled = unfilled === -1 ? steps.length : unfilled
   return walksBack ? Math.min(filled + 1, steps.length) : Math.max(1, Math.min(filled, opened.step))
