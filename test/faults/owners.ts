@@ -175,6 +175,16 @@ export function createOwners(world: World, callers: Callers): Owners {
     }
   }
 
+  /** Steps that admission rejects are taken back in Git. */
+  async function setSteps(steps: Steps): Promise<void> {
+    const before = git.steps
+    git.steps = steps
+    await patchRollout({ spec: { strategy: { canary: { steps } } } }).catch((error: unknown) => {
+      git.steps = before
+      throw error
+    })
+  }
+
   async function perform(operation: OwnerOperation): Promise<void> {
     world.note(operationText(operation))
     if (isOfConfig(operation)) return config.perform(operation, world.later)
@@ -211,8 +221,7 @@ export function createOwners(world: World, callers: Callers): Owners {
         git.namesPolicy = operation.isNamed
         return nameIt()
       case 'steps':
-        git.steps = operation.steps
-        return patchRollout({ spec: { strategy: { canary: { steps: operation.steps } } } })
+        return setSteps(operation.steps)
       case 'budget':
         git.maxUnavailable = operation.maxUnavailable
         return patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: operation.maxUnavailable } } } })
