@@ -196,6 +196,17 @@ describe('the fraction that users and pauses have opened', () => {
       ],
       ['is everything during a rollback to the template with which the DaemonSet was created', (s) => backToTheFirst(s), []],
       [
+        'is everything during a rollback to that template after another was complete while no node was wanted',
+        (s) => {
+          const names = ['a', 'b', 'c', 'd']
+          for (const name of names) s.node(name, { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
+          s.rollout({ status: { phase: 'Healthy' } }, 'controller-1')
+          for (const name of names) s.node(name)
+          return backToTheFirst(s)
+        },
+        [],
+      ],
+      [
         'is the first step for a rollback to that template after another was released',
         (s) => backToTheFirst(completed(s), ["a1'", "b1'", "c1'"]),
         ['G3 b', 'G3 c'],
@@ -421,6 +432,17 @@ describe('the nodes that steps with selectors have opened', () => {
         'are as many as the first step has that is larger than those before, if the steps select none any more',
         (s) => deletes(become(deletes(deletes(s, 'a1').rollout(approve('w1')), 'b1'), half, { replicas: 3, pause: {} }, all), 'c1'),
         ['G3 c'],
+      ],
+      [
+        'are those of the next step when only a tolerated node fails, and one of another step is available',
+        (s) => {
+          const lenient = s
+            .order({ spec: { tranche: { failure: { maxFailedNodes: 1 } } } })
+            .seen()
+            .wait(1)
+          return deletes(updatedNatively(lenient, 'd1').del('a1').replace('a1', { hash: 'v3', ready: false }).rollout(approve('w1')), 'b1')
+        },
+        [],
       ],
       ['are of no step if a user removes all of them', (s) => deletes(become(deletes(s, 'a1')), 'b1', 'c1', 'd1'), []],
     ],

@@ -180,7 +180,8 @@ class ShareJudge implements Judge {
       }
     }
     if (!isRun) return
-    stable.clear()
+    // Nodes that are wanted again may still run the template before.
+    if (story.wanted > 0) stable.clear()
     stable.add(template)
   }
 

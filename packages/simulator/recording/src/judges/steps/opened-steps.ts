@@ -52,7 +52,8 @@ export interface OpenedStepsOptions {
  * Starts with the first step open. A step opens the next one when it was jumped over, or when both of these hold:
  *
  * - At some time since it opened, as many nodes as it has were updated and had an available pod of the template. Nodes NotReady since the
- *   release began are exempt, also if they are Ready again and no watch of the controller has reported that. One node is enough when the user tolerates failures, or has retried or resumed.
+ *   release began are exempt, also if they are Ready again and no watch of the controller has reported that. One node is enough when the user
+ *   tolerates failures, or has retried or resumed, even one of another step.
  * - Its pause is over: a user has approved it or promoted the release, or its duration has passed since the pods were available.
  *
  * An approval counts in the status or by an action, while the status says that the step waits, and for the step that the action names. A
@@ -194,9 +195,9 @@ class ReleaseSteps implements OpenedSteps {
     if (story.taken.size < size) return null
     const taken = [...story.taken].filter(({ node }) => isInReach(reach, node))
     if (taken.length < size) return null
-    const times = taken.flatMap(({ up, pods }) => (up ? [availableFrom(pods.values())] : []))
     const isLenient =
       this.#isTolerant || failure?.action === 'Continue' || failure?.maxFailedNodes !== undefined || failure?.autoResume !== undefined
+    const times = [...(isLenient ? story.taken : taken)].flatMap(({ up, pods }) => (up ? [availableFrom(pods.values())] : []))
     const needed = isLenient ? 1 : size
     return times.length < needed ? null : Math.max(this.#openedMs, times.toSorted((a, b) => a - b)[needed - 1]!)
   }
