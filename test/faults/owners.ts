@@ -175,7 +175,7 @@ export function createOwners(world: World, callers: Callers): Owners {
     }
   }
 
-  /** Steps that admission rejects are taken back in Git. */
+  /** Git keeps the former steps where admission rejects others. */
   async function setSteps(steps: Steps): Promise<void> {
     const before = git.steps
     git.steps = steps
