@@ -438,14 +438,25 @@ function withoutNext(request: WireRequest): WireRequest {
 }
 
 /** The same status, for any version of the object. */
+/** Members that leave the status while others stay. */
+const leaving = {
+  pausedSince: null,
+  settlingUntil: null,
+  waitingFor: null,
+  failure: null,
+  stepNodes: null,
+  leaked: null,
+  skippedNodes: null,
+}
+
 function asMergePatch({ path, headers, body = '{}' }: WireRequest): WireRequest {
   const { status } = JSON.parse(body) as Rollout
   return {
     method: 'PATCH',
     path,
     headers: { ...headers, 'content-type': 'application/merge-patch+json' },
-    // A merge patch keeps members that it does not name: a time that stays in the status forever would be written again in every pass.
-    body: JSON.stringify({ status: { pausedSince: null, settlingUntil: null, ...status } }),
+    // A merge patch keeps members that it does not name: one that stays in the status forever would be written again in every pass.
+    body: JSON.stringify({ status: { ...leaving, ...status } }),
   }
 }
 
