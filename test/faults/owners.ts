@@ -157,6 +157,8 @@ export function createOwners(world: World, callers: Callers): Owners {
   async function deleteRelease({ propagation, keptMs = 0 }: Extract<OwnerOperation, { readonly kind: 'deleteRelease' }>): Promise<void> {
     if (keptMs > 0) {
       await keepRelease(true)
+      // A Rollout that goes, too, is gone only after its BatchRelease.
+      world.disturbances.disturb(keptMs)
       world.later(keptMs, () => keepRelease(false))
     }
     await ignoreMissing(people.delete(resourcePaths.batchReleases, stageKey, { propagationPolicy: propagation }))
