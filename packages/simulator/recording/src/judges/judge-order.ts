@@ -91,12 +91,14 @@ class OrderJudge implements Judge {
   *#viewsOf(story: DaemonSetStory, decision: Decision): Iterable<View> {
     const { observations } = this.#parts
     const stables = new Set([...story.possibleVersions(decision, observations)].map(({ annotations }) => annotations?.[STABLE]))
-    const formers = [true, false].map((withGone) => this.#former.possible(story, decision, withGone))
+    const all = this.#former.possible(story, decision)
+    const standing = this.#former.possible(story, decision, false)
+    // Each has those of the next: if they are as many, they are the same.
+    const formers = [all, standing, new Set<string>()].filter(({ size }, at, list) => size !== list[at - 1]?.size)
     for (const terms of new Set(story.terms.possible(decision, observations)))
       for (const position of observations.positions(decision, 'pods') ?? [])
         for (const stable of stables)
-          for (const known of [...formers, new Set<string>()])
-            yield { decision, position, rules: terms?.nodes ?? {}, terms, stable, former: known }
+          for (const known of formers) yield { decision, position, rules: terms?.nodes ?? {}, terms, stable, former: known }
   }
 
   /** @returns what is wrong with the choice as seen in this view; null when nothing is wrong, or the view does not show it */

@@ -306,6 +306,9 @@ const pruned = (script: Script): Script =>
     },
     'controller-1',
   )
+/** The annotation that says so goes away. */
+const forgotten = (script: Script, actor?: string): Script =>
+  script.rollout({ metadata: { annotations: { 'tranche.dev/step-nodes': undefined } } }, actor)
 const withPause = (script: Script): Script =>
   script.rollout({ metadata: { generation: 2, annotations: { 'tranche.dev/step-nodes': '{}' } }, spec: { strategy: { paused: true } } })
 /** Two of three nodes are updated, and the steps become others for nodes c and d. */
@@ -416,6 +419,16 @@ describe('the nodes that steps with selectors have opened', () => {
       [
         'are the same if other definitions prune the selectors, until a user writes other steps',
         (s) => deletes(become(pruned(deletes(s, 'a1')), ofNode('a'), ofNode('d'), all), 'b1'),
+        ['G3 b'],
+      ],
+      [
+        'are those of all nodes once a user removes the annotation that says that they were pruned',
+        (s) => deletes(forgotten(withPause(pruned(deletes(s, 'a1')))), 'b1', 'c1'),
+        [],
+      ],
+      [
+        'are the same if Tranche removes it',
+        (s) => deletes(forgotten(withPause(pruned(deletes(s, 'a1'))), 'controller-1'), 'b1'),
         ['G3 b'],
       ],
       [

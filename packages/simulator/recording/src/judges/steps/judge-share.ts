@@ -102,7 +102,10 @@ class ShareJudge implements Judge {
   #followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void {
     const { world, query, observations } = this.#parts
     const next = write.o as unknown as RecordedRollout
-    const steps = { before: before === undefined ? undefined : this.#stepsOf(write.namespace, before), next: this.#writtenBy(write, next) }
+    const steps = {
+      before: before === undefined ? undefined : this.#stepsOf(write.namespace, before),
+      next: this.#writtenBy(write, before, next),
+    }
     const name = next.spec.workloadRef?.name
     const story = name === undefined ? undefined : world.story(write.namespace, name)
     if (story === undefined || write.type === 'DELETED') return
@@ -127,16 +130,17 @@ class ShareJudge implements Judge {
    * Other definitions prune `nodes` of steps, in a write that changes no generation: no user took them away. They count until the steps change,
    * or a user removes the annotation that says so.
    */
-  #writtenBy({ namespace, type }: RecordedWrite, next: RecordedRollout): readonly Step[] {
+  #writtenBy({ namespace, type, actor = '' }: RecordedWrite, before: RecordedRollout | undefined, next: RecordedRollout): readonly Step[] {
     const key = `${namespace}/${next.metadata.name}`
     const known = this.#written.get(key)
-    const { generation, annotations } = next.metadata
+    const { generation } = next.metadata
+    const isAccepted = !this.#parts.query.isOurs(actor) && hasStepNodes(before) && !hasStepNodes(next)
     const steps = stepsOf(next)
     const isPruned =
       known !== undefined &&
       !sameJson(known.steps, steps) &&
       sameJson(known.steps.map(withoutNodes), steps) &&
-      (known.generation === generation || (known.isPruned && annotations?.[STEP_NODES] !== undefined))
+      (known.isPruned ? !isAccepted : known.generation === generation)
     if (type === 'DELETED') this.#written.delete(key)
     else this.#written.set(key, { generation, steps: isPruned ? known.steps : steps, isPruned })
     return isPruned ? known.steps : steps
@@ -228,7 +232,10 @@ class ShareJudge implements Judge {
   }
 }
 
-const STEP_NODES = 'tranche.dev/step-nodes'
+/** Whether the annotation says that steps had nodes. */
+function hasStepNodes(rollout: RecordedRollout | undefined): boolean {
+  return rollout?.metadata.annotations?.['tranche.dev/step-nodes'] !== undefined
+}
 
 function withoutNodes({ nodes: _nodes, ...step }: Step): Step {
   return step

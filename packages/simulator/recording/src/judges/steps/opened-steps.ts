@@ -23,7 +23,7 @@ export interface OpenedSteps {
 /** A write of the Rollout. */
 export interface FollowedWrite {
   readonly nowMs: number
-  /** The write itself, for those who see it later. */
+  /** When it happened: a later writer may know of it. */
   readonly cause: Cause
   /** Steps before and after it, as the user wrote them. */
   readonly steps: { readonly before: readonly Step[] | undefined; readonly next: readonly Step[] }
