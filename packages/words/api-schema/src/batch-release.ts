@@ -156,7 +156,7 @@ const flightRecordSchema = z.object({
     .meta({ format: 'int32', description: 'Number of nodes that the batch may have on the revision. If absent, no pod gets a permit.' }),
   outside: int32().min(1).optional().meta({
     format: 'int32',
-    description: 'Number of nodes of size that no step so far selects: others updated them. Absent if there are none.',
+    description: 'Number of nodes of size that no step so far selects, and that have no old pod any more. Absent if there are none.',
   }),
   partition: int32().min(0).meta({ format: 'int32', description: 'Number of nodes to keep on the old revision.' }),
   limit: int32().min(0).meta({ format: 'int32', description: 'Maximum number of nodes in flight at a time.' }),

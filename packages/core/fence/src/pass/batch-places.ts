@@ -20,9 +20,9 @@ export interface PlacesQuestion {
  * G3, F3: how many nodes may have the revision (`size`), and how many of them run it, will come back on it, or have a permit (`taken`). Our own
  * count of desired nodes only lowers the size; a record without a size, from an earlier version, allows no new permit. See L16.
  *
- * Where the size has nodes that no step so far selects, neither number counts those. Our view may not show yet that others updated one of
- * them, and its place would go to a node of the batch. Or it shows more of them than the size has: a controller of an earlier version, which
- * does not know them apart, leaves the former number in the record.
+ * Where the size has nodes that no step so far selects, neither number counts those. Our view may still show the old pod of one of them, and
+ * its place would go to a node of the batch. Or it shows more of them than the size has: a controller of an earlier version, which does not
+ * know them apart, leaves the former number in the record.
  */
 export function batchPlaces({ record, fleet, scope, tally, idle, permitted }: PlacesQuestion): {
   readonly size: number

@@ -23,7 +23,11 @@ export interface FenceState {
   readonly exemption: Exemption
   /** In the order of the record. */
   readonly permits: readonly TrackedPermit[]
-  /** Nodes that the batch may have on the revision: the record's size, capped by what its partition leaves in our view (G3). @see batchPlaces */
+  /**
+   * Nodes of the steps so far that may have the revision: the record's size, capped by what its partition leaves in our view (G3).
+   *
+   * @see batchPlaces
+   */
   readonly size: number
   /**
    * Nodes that the batch lacks: its size minus the nodes that run, or will come back on, the revision, or have a permit (G3). Exempt nodes

@@ -11,7 +11,7 @@ export interface Allowance {
    * and what the partition leaves in its own view (G3). See L16.
    */
   readonly size: number
-  /** Nodes of `size` that no step so far selects, because others updated them (≥ 1); undefined: none. */
+  /** Nodes of `size` that no step so far selects, and that have no old pod any more (≥ 1); undefined: none. */
   readonly outside?: number | undefined
   /** Nodes to keep on the old revision (≥ 0). */
   readonly partition: number

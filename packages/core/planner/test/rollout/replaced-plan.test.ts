@@ -64,7 +64,7 @@ it.each<[string, RolloutStep[], RolloutStep[], { readonly old: number; readonly 
   [
     'one that has no node comes instead of the present one',
     onNodes('node-1', 'node-2'),
-    onNodes('node-1', 'nobody', 'node-3'),
+    onNodes('node-1', 'no-such-node', 'node-3'),
     { old: 3, index: 2 },
   ],
   [

@@ -24,7 +24,7 @@ export interface BatchProgress {
   readonly desired: number
   /** Cumulative nodes that the batch should have on the revision (at most the desired ones). */
   readonly size: number
-  /** Nodes of `size` that no step so far selects: others updated them. */
+  /** Nodes of `size` that no step so far selects, and that have no old pod any more. */
   readonly outside: number
   /** Nodes to keep on the old revision: desired − size. */
   readonly partition: number

@@ -4,14 +4,14 @@ import type { DaemonSet } from '@tranche/kube-types'
 import { type BatchReach, isWithinReach } from '../../release/progress/batch-reach.ts'
 import { toPublishedTarget } from '../../release/view/to-published-target.ts'
 import { rolloutHash } from '../view/rollout-hash.ts'
-import { stepNodesDigest } from '../view/step-nodes.ts'
+import { selectsNodes, stepNodesDigest } from '../view/step-nodes.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 import { openedWhenFrozen } from './frozen-release.ts'
 import { releaseId } from './release-id.ts'
 import { isFinalising, isWithinSteps, stepReach, stepsOf } from './release-spec.ts'
 import { hasPlan, openedByPlan, planSelectsNodes, planThatRuns } from './running-plan.ts'
-import { leftIn, selectsNodes, stepBySelectors, stepWithoutSelectors } from './step-by-selectors.ts'
+import { leftIn, stepBySelectors, stepWithoutSelectors } from './step-by-selectors.ts'
 
 /**
  * The step of a replacing plan at which the release continues (G3). Where it selects no nodes:
@@ -32,7 +32,7 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutSt
   const isMore = isWithinReach(opened, reach)
   const isSame = isMore && isWithinReach(reach, opened)
   const restarted = isPastUpgrade(canary) && leftIn(view, reach, canaryRevision) > 0 ? present : null
-  if (selectsNodes(view)) {
+  if (selectsNodes(view.rollout)) {
     const step = stepBySelectors(view, canary)
     return step === present ? (isSame ? null : restarted) : step
   }
@@ -64,7 +64,7 @@ function fittingStep(view: RolloutView, opened: BatchReach): number {
 
 /** The step at which a release continues whose step was removed from the spec: it opens no more than was opened. */
 export function stepInsteadOfRemoved(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number {
-  if (selectsNodes(view)) return stepBySelectors(view, canary)
+  if (selectsNodes(view.rollout)) return stepBySelectors(view, canary)
   const running = planThatRuns(view)
   if (running !== null && planSelectsNodes(running)) return stepWithoutSelectors(view, running)
   const opened = running === null ? openedOnNodes(view, canary) : openedByPlan(view, running)

@@ -6,11 +6,6 @@ import type { RolloutView } from '../view/rollout-view.ts'
 import { stepReach, stepsOf } from './release-spec.ts'
 import { openedByPlan, passedByPlan, planThatRuns } from './running-plan.ts'
 
-/** Whether any step of the Rollout selects nodes. */
-export function selectsNodes({ rollout }: RolloutView): boolean {
-  return stepsOf(rollout).some(({ nodes }) => nodes !== undefined)
-}
-
 /**
  * The step at which a release continues whose steps were changed and select nodes (G3). A number of nodes does not say there which nodes were
  * opened.

@@ -5,8 +5,9 @@ import { countUpdated } from '@tranche/fence'
 import { type FoundRevisions, hashOf } from '../../release/view/discover-revisions.ts'
 import { numberOf } from '../actions/applied-again.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
+import { selectsNodes } from '../view/step-nodes.ts'
 import { openedWhenFrozen } from '../release/frozen-release.ts'
-import { isFilled, selectsNodes } from '../release/step-by-selectors.ts'
+import { isFilled } from '../release/step-by-selectors.ts'
 import { heldState } from './held-state.ts'
 import { heldAsSeen, heldTemplate } from '../held/held-revisions.ts'
 import { heldWhenOvertaken } from './held-when-overtaken.ts'
@@ -103,7 +104,7 @@ function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBac
   if (opened === null) return 1
   const unfilled = steps.findIndex((_, at) => {
     const reach = stepReach(view, at + 1)
-    return reach.size > opened.size || !isFilled(reach, revision, selectsNodes(view))
+    return reach.size > opened.size || !isFilled(reach, revision, selectsNodes(view.rollout))
   })
   const filled = unfilled === -1 ? steps.length : unfilled
   return walksBack ? Math.min(filled + 1, steps.length) : Math.max(1, Math.min(filled, opened.step))

@@ -11,6 +11,7 @@ import {
 import { rolloutAnnotations, clipText } from '@tranche/kube-types'
 import { type Problem, problemsText } from '@tranche/validation'
 import type { RolloutView } from './rollout-view.ts'
+import { selectsNodes } from './step-nodes.ts'
 
 /** Result of reading the ReleasePolicy that a Rollout names. */
 export type PolicyReading =
@@ -116,8 +117,8 @@ function termsOf(tranche: TrancheSpec | undefined): PolicyTerms {
 
 /** The steps' selectors belong to the rules: one per batch, where any step has one. */
 export function nodeRulesFor(rollout: Rollout, rules: PolicyTerms['nodes']): PolicyTerms['nodes'] {
+  if (!selectsNodes(rollout)) return rules
   const steps = rollout.spec.strategy.canary?.steps ?? []
-  if (!steps.some(({ nodes }) => nodes !== undefined)) return rules
   return { ...rules, steps: steps.map(({ nodes }) => nodes ?? {}) }
 }
 

@@ -11,7 +11,7 @@ import { jsonOrUndefined } from './json-or-undefined.ts'
 export function stepNodesText(rollout: Rollout): string | null {
   const { uid, generation = 0 } = rollout.metadata
   if (hasLostStepNodes(rollout)) return JSON.stringify({ uid, others: digestsOf(rollout).others, lost: true })
-  if (!namesNodes(rollout)) return null
+  if (!selectsNodes(rollout)) return null
   return JSON.stringify({ uid, ...digestsOf(rollout), generation })
 }
 
@@ -31,19 +31,20 @@ export function hasLostStepNodes(rollout: Rollout): boolean {
   if (typeof known !== 'object' || known === null || !('uid' in known) || !('others' in known)) return false
   const { uid, generation = 0 } = rollout.metadata
   const isLost = 'lost' in known ? known.lost === true : 'generation' in known && known.generation === generation
-  return isLost && known.uid === uid && !namesNodes(rollout) && known.others === digestsOf(rollout).others
+  return isLost && known.uid === uid && !selectsNodes(rollout) && known.others === digestsOf(rollout).others
 }
 
 /** Digest of the nodes that the steps name, for `status.stepNodes`; undefined where none names any. */
 export function stepNodesDigest(rollout: Rollout): string | undefined {
-  return namesNodes(rollout) ? digestsOf(rollout).nodes : undefined
+  return selectsNodes(rollout) ? digestsOf(rollout).nodes : undefined
 }
 
 function annotationOf({ metadata }: Rollout): string | undefined {
   return metadata.annotations?.[STEP_NODES_ANNOTATION]
 }
 
-function namesNodes({ spec }: Rollout): boolean {
+/** Whether any step selects nodes. */
+export function selectsNodes({ spec }: Rollout): boolean {
   return spec.strategy.canary?.steps?.some(({ nodes }) => nodes !== undefined) ?? false
 }
 
