@@ -437,7 +437,6 @@ function withoutNext(request: WireRequest): WireRequest {
   return { ...request, body: JSON.stringify(body) }
 }
 
-/** The same status, for any version of the object. */
 /** Members that leave the status while others stay. */
 const leaving = {
   pausedSince: null,
@@ -449,6 +448,7 @@ const leaving = {
   skippedNodes: null,
 }
 
+/** The same status, for any version of the object. */
 function asMergePatch({ path, headers, body = '{}' }: WireRequest): WireRequest {
   const { status } = JSON.parse(body) as Rollout
   return {

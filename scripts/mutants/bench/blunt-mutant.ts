@@ -69,6 +69,6 @@ export type WorldsName =
   | 'unreached'
   | 'unserved'
   | 'chosen'
-  | 'pooled'
+  | 'zoned'
   | 'replaced'
   | 'lost'

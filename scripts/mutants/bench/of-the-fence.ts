@@ -253,7 +253,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     guarantee: 'G3',
     fault: 'a step that selects nodes is for all of them',
     edits: [{ file: releasePolicy, find: 'return { ...rules, steps: steps.map(({ nodes }) => nodes ?? {}) }', replace: 'return rules' }],
-    worlds: 'pooled',
+    worlds: 'zoned',
   },
   {
     guarantee: 'G3',

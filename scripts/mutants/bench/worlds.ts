@@ -80,7 +80,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         8 * MINUTE,
       ),
   },
-  pooled: {
+  zoned: {
     text: 'a person approves a step that selects the nodes of one zone, and no other',
     among: (drawn) =>
       undisturbed(
