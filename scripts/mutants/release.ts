@@ -100,6 +100,22 @@ export const mutantsOfRelease: readonly Mutant[] = [
     tests: ['packages/core/planner/test/release/wanted-allowance.test.ts'],
   },
   {
+    rule: 'F14',
+    fault: 'a deleted release waits until its timestamp is over, although the clock of the API server was set back since',
+    file: 'packages/core/planner/src/release/detach.ts',
+    find: 'Math.max(nowMs - deletedMs, monotonicMs - deletedSinceMs)',
+    replace: 'nowMs - deletedMs',
+    tests: ['packages/core/planner/test/release/detach.test.ts'],
+  },
+  {
+    rule: 'F14',
+    fault: 'a controller takes each look at a deleted BatchRelease for the first',
+    file: 'packages/shells/controllers/src/release-memory.ts',
+    find: 'return before?.uid === uid ? before : { uid, sinceMs: nowMs }',
+    replace: 'return { uid, sinceMs: nowMs }',
+    tests: ['test/scenarios/skewed-clocks.test.ts'],
+  },
+  {
     rule: 'G6',
     fault: 'nothing wakes a release in its final settling time when another pod becomes available',
     file: 'packages/core/planner/src/release/next-recheck.ts',

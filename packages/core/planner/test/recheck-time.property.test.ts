@@ -91,8 +91,13 @@ function expectWaitIn<V extends RolloutView | ReleaseView>(
 /** Any BatchRelease whose status says what there is to say. */
 function releases(): fc.Arbitrary<ReleaseView> {
   return fc
-    .tuple(generatedReleases(), policies, fc.option(fc.constantFrom(0, 60_000, 119_000), { nil: undefined }))
-    .map(([{ view }, policy, undeletedForMs]) => {
+    .tuple(
+      generatedReleases(),
+      policies,
+      fc.option(fc.constantFrom(0, 60_000, 119_000), { nil: undefined }),
+      fc.constantFrom(0, 10_000, 29_000, 30_000),
+    )
+    .map(([{ view }, policy, undeletedForMs, deletedForMs]) => {
       const { release } = view
       const { failure, nodes } = policy ?? {}
       const tranche = { ...release.spec.tranche, ...(failure && { failure }), ...(nodes && { nodes }) }
@@ -100,6 +105,7 @@ function releases(): fc.Arbitrary<ReleaseView> {
         ...view,
         release: { ...release, spec: { ...release.spec, tranche } },
         undeletedSinceMs: undeletedForMs === undefined ? undefined : view.monotonicMs - undeletedForMs,
+        ...(release.metadata.deletionTimestamp !== undefined && { deletedSinceMs: view.monotonicMs - deletedForMs }),
       })
     })
 }

@@ -6,6 +6,12 @@ import { CLOCK_SET_MS, judgedRelease, type MovedTimes, movedTimes, watchedLater 
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleaseReading } from './release-port.ts'
 
+/** Object of this uid that this process has seen in one state since a time (monotonic milliseconds). */
+interface Sighting {
+  readonly uid: string
+  readonly sinceMs: number
+}
+
 /** What this process remembers of its own writes, to save requests; no guarantee depends on it (G7). */
 export interface ReleaseMemory {
   statusWrittenMs: number | null
@@ -40,7 +46,9 @@ export interface ReleaseMemory {
   /** Monotonic time before which a Lease that could not be given up is not written again. */
   leaveAgainMs: number
   /** Deletable pod, and since when it has been one (monotonic); null: there is none. */
-  undeleted: { readonly uid: string; readonly sinceMs: number } | null
+  undeleted: Sighting | null
+  /** Deleted BatchRelease, and since when it has been seen deleted (monotonic); null: it is not deleted. */
+  deleted: Sighting | null
   /** Whether the API server refused the paused annotation for a reason other than a lost race. */
   pauseRefused: boolean
   /** Last patch of the DaemonSet that the API server rejected, with its words, and since when (monotonic); null: none since the last success. */
@@ -63,6 +71,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     groupFreeSinceMs: null,
     leaveAgainMs: 0,
     undeleted: null,
+    deleted: null,
     pauseRefused: false,
     rejected: null,
   }
@@ -90,10 +99,14 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   const monotonicMs = clock.monotonicMs()
   const labelled = memory.labels.doneFor(reading.release.spec.releasePlan.rolloutID, reading.fleet, monotonicMs)
   const { statusWrittenMs, unclear, pauseRefused, rejected } = memory
-  const undeletedSinceMs = followUndeleted(memory, { ...reading, monotonicMs })
+  const { metadata } = reading.release
+  memory.undeleted = sightingOf(memory.undeleted, deletablePod({ ...reading, monotonicMs }), monotonicMs)
+  memory.deleted = sightingOf(memory.deleted, metadata.deletionTimestamp === undefined ? undefined : metadata.uid, monotonicMs)
+  const { undeleted, deleted } = memory
   const view = {
     ...reading,
-    ...(undeletedSinceMs !== undefined && { undeletedSinceMs }),
+    ...(undeleted !== null && { undeletedSinceMs: undeleted.sinceMs }),
+    ...(deleted !== null && { deletedSinceMs: deleted.sinceMs }),
     group: groupView(reading, memory, monotonicMs),
     statusWrittenMs,
     unclear,
@@ -114,12 +127,10 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   return { ...view, watched: memory.watched, revisionMissingSinceMs: memory.revisionMissingSinceMs }
 }
 
-/** @returns since when the same pod has been deletable */
-function followUndeleted(memory: ReleaseMemory, seen: ReleaseReading & Pick<ReleaseView, 'monotonicMs'>): number | undefined {
-  const uid = deletablePod(seen)
-  if (uid === undefined) memory.undeleted = null
-  else if (memory.undeleted?.uid !== uid) memory.undeleted = { uid, sinceMs: seen.monotonicMs }
-  return memory.undeleted?.sinceMs
+/** @param uid of the object that is in the state now; undefined: none is */
+function sightingOf(before: Sighting | null, uid: string | undefined, nowMs: number): Sighting | null {
+  if (uid === undefined) return null
+  return before?.uid === uid ? before : { uid, sinceMs: nowMs }
 }
 
 function groupView({ group }: ReleaseReading, memory: ReleaseMemory, monotonicMs: number): GroupView | undefined {

@@ -22,12 +22,15 @@ import { revisionsOfRelease } from './view/revisions-of-release.ts'
  */
 const SETTLE_WHEN_DELETED_MS = 30_000
 
-/** How long (ms) a deleted release still waits for nodes in flight; 0 when it may detach. */
-export function carryLeftMs({ release, nowMs }: ReleaseView): number {
-  const { deletionTimestamp } = release.metadata
-  const deletedMs = parseTime(deletionTimestamp)
+/**
+ * How long (ms) a deleted release still waits for nodes in flight; 0 when it may detach. A timestamp may lie ahead of the API server's clock,
+ * which was set back since, so no process waits for longer than that after its first look.
+ */
+export function carryLeftMs({ release, nowMs, monotonicMs, deletedSinceMs = monotonicMs }: ReleaseView): number {
+  const deletedMs = parseTime(release.metadata.deletionTimestamp)
   if (deletedMs === null || (release.status?.flight?.permits.length ?? 0) === 0) return 0
-  return Math.max(0, deletedMs + SETTLE_WHEN_DELETED_MS - nowMs)
+  const pastMs = Math.max(nowMs - deletedMs, monotonicMs - deletedSinceMs)
+  return Math.max(0, SETTLE_WHEN_DELETED_MS - pastMs)
 }
 
 /**

@@ -19,6 +19,14 @@ describe('a release that is deleted with nodes in flight (F11)', () => {
     expect(view.release.status?.waiting?.message).toContain(`waiting until ${new Date(NOW_MS + 20_000).toISOString()}`)
   })
 
+  it('waits no longer than that after the first look if the API server’s clock was set back since (F14)', () => {
+    const seenFor = (ms: number) => ({ deletedSinceMs: 100_000 - ms })
+    const fields: ViewFields = { metadata: deletedAgo(-300_000), record: inFlight, nodes: 'a:new! b:- c:old d:old e:old' }
+    const view = onceSaid(aView({ ...fields, view: seenFor(10_000) }))
+    expect(planBatchRelease(view)).toEqual({ kind: 'wait', for: 'the BatchRelease is being deleted', recheckAfterMs: 20_000 })
+    expect(planBatchRelease(aView({ ...fields, view: seenFor(30_000) }))).toMatchObject({ kind: 'patchDaemonSet', why: 'release' })
+  })
+
   it('then detaches and leaves them to the next release, in one patch', () => {
     const plan = planBatchRelease(aView({ metadata: deletedAgo(30_000), record: inFlight, nodes: 'a:new! b:- c:old d:old e:old' }))
     expect(valuesOf(plan)).toMatchObject({ [unsettled]: carried, [controlInfo]: undefined, [frozen]: expect.any(String) })
