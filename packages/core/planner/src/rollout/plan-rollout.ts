@@ -314,7 +314,6 @@ function planAnnotations(rollout: Rollout): RolloutPlan | null {
     ...(hash !== null && { [ROLLOUT_HASH_ANNOTATION]: hash }),
     [HELD_REVISIONS_ANNOTATION]: holdsText(rollout.status ?? {}),
     [FAILURE_ANNOTATION]: failureCopyText(rollout.status ?? {}),
-    [STEP_NODES_ANNOTATION]: stepNodesText(rollout),
   }
   const changed = Object.entries(wanted).filter(([key, value]) => (valueIn(annotations, key) ?? null) !== value)
   return changed.length === 0 ? null : { kind: 'setAnnotations', annotations: Object.fromEntries(changed) }

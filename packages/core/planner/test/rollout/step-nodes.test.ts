@@ -48,6 +48,19 @@ describe('nodes that a step names', () => {
     expect(fake.oldPods()).toHaveLength(5)
   })
 
+  it.each<[string, (fake: FakeCluster) => void]>([
+    ['after the loss', (fake) => (pruneRollout(fake), fake.editRollout((spec) => ({ ...spec, disabled: false })))],
+    ['before it', (fake) => (fake.editRollout((spec) => ({ ...spec, disabled: false })), pruneRollout(fake))],
+  ])('are not widened where the Rollout has changed %s and no controller has looked in between', (_when, change) => {
+    const fake = pausedAtFirst()
+    const before = fake.rollout?.metadata.generation
+    change(fake)
+    expect(fake.rollout?.metadata.generation).not.toBe(before)
+    settle(fake)
+    expect(fake.oldPods()).toHaveLength(5)
+    expect(JSON.parse(annotationOf(fake)!)).toMatchObject({ lost: true })
+  })
+
   it('are for all nodes once a user removes the annotation', () => {
     const fake = pausedAtFirst()
     pruneRollout(fake)

@@ -15,23 +15,26 @@ export function stepNodesText(rollout: Rollout): string | null {
   return JSON.stringify({ uid, ...digestsOf(rollout), generation })
 }
 
-/** Whether the annotation must be written before a status: nothing is opened by steps that it does not know. */
+/**
+ * Whether the annotation must be written, or removed, before a status: nothing is opened by steps that it does not know, and a status that says
+ * nothing of nodes beside an annotation that does is a sign of their loss.
+ */
 export function mustKeepStepNodesFirst(rollout: Rollout): boolean {
-  const text = stepNodesText(rollout)
-  return text !== null && text !== annotationOf(rollout)
+  return stepNodesText(rollout) !== (annotationOf(rollout) ?? null)
 }
 
 /**
- * G3: whether the steps have lost their `nodes` although the generation is the same. No user did that: the API server dropped them in a write
- * under other CustomResourceDefinitions. A step for a few nodes would be one for all. It stays so, whatever else of the Rollout changes, until
- * the steps change or a user removes the annotation.
+ * G3: whether the steps have lost their `nodes` although no user removed them: the API server dropped them in a write under other
+ * CustomResourceDefinitions. Either the generation is the same, or the status has lost what it says of them, which only such a write takes
+ * away. A step for a few nodes would be one for all. It stays so, whatever else of the Rollout changes, until the steps change or a user removes
+ * the annotation.
  */
 export function hasLostStepNodes(rollout: Rollout): boolean {
   const known = jsonOrUndefined(annotationOf(rollout))
   if (typeof known !== 'object' || known === null || !('uid' in known) || !('others' in known)) return false
-  const { uid, generation = 0 } = rollout.metadata
-  const isLost = 'lost' in known ? known.lost === true : 'generation' in known && known.generation === generation
-  return isLost && known.uid === uid && !selectsNodes(rollout) && known.others === digestsOf(rollout).others
+  if (known.uid !== rollout.metadata.uid || selectsNodes(rollout) || known.others !== digestsOf(rollout).others) return false
+  if ('lost' in known) return known.lost === true
+  return 'generation' in known && (known.generation === (rollout.metadata.generation ?? 0) || rollout.status?.stepNodes === undefined)
 }
 
 /** Digest of the nodes that the steps name, for `status.stepNodes`; undefined where none names any. */
