@@ -51,7 +51,7 @@ describe('nodes that a step names', () => {
   it.each<[string, (fake: FakeCluster) => void]>([
     ['after the loss', (fake) => (pruneRollout(fake), fake.editRollout((spec) => ({ ...spec, disabled: false })))],
     ['before it', (fake) => (fake.editRollout((spec) => ({ ...spec, disabled: false })), pruneRollout(fake))],
-  ])('are not widened where the Rollout has changed %s and no controller has looked in between', (_when, change) => {
+  ])('are not widened where the Rollout changes %s, and no controller looks in between', (_when, change) => {
     const fake = pausedAtFirst()
     const before = fake.rollout?.metadata.generation
     change(fake)

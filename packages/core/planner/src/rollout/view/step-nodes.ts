@@ -16,7 +16,7 @@ export function stepNodesText(rollout: Rollout): string | null {
 }
 
 /**
- * Whether the annotation must be written, or removed, before a status: nothing is opened by steps that it does not know, and a status that says
+ * Whether the annotation must be written, or removed, before a status. Nothing is opened by steps that it does not know. A status that says
  * nothing of nodes beside an annotation that does is a sign of their loss.
  */
 export function mustKeepStepNodesFirst(rollout: Rollout): boolean {
