@@ -39,8 +39,7 @@ export default defineConfig({
     // Ends a test that hangs. Nothing is measured by it: a machine may be several times slower than another.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // Threads of Node.js 24 can end the process with a segmentation fault in the garbage collector.
-    pool: 'forks',
+    pool: 'threads',
     // Most tests compute, in virtual time: a core that waits is lost.
     maxWorkers: '100%',
     watchTriggerPatterns: [{ pattern: /\.ts$/, testsToRun: testsOfPackage }],
