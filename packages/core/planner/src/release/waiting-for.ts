@@ -76,7 +76,9 @@ function stopped(view: ReleaseView, { holds, message, waits }: Wanted & { kind: 
 function inFlightText(view: ReleaseView): string {
   const leftMs = carryLeftMs(view)
   if (leftMs === 0) return 'leaving nodes without an available pod to the next release'
-  return `waiting until ${new Date(view.nowMs + leftMs).toISOString()} for the nodes in flight to have an available pod`
+  // The clock of the API server is learnt to a few milliseconds: the text does not change with it.
+  const until = new Date(Math.ceil((view.nowMs + leftMs) / 1000) * 1000)
+  return `waiting until ${until.toISOString()} for the nodes in flight to have an available pod`
 }
 
 function left(view: ReleaseView, progress: BatchProgress): Reason | null {
