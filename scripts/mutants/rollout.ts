@@ -214,8 +214,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a status that waits for a policy describes the changed nodes of steps, though its step does not fit them',
     file: rolloutStatus,
-    find: 'isUnfitted ? before?.stepNodes :',
-    replace: 'isUnfitted && before === undefined ? undefined :',
+    find: 'isUnfitted ? (before?.stepNodes',
+    replace: 'isUnfitted && before === undefined ? (before?.stepNodes',
     tests: [replacedPlanTests],
   },
   {
@@ -795,6 +795,22 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: 'packages/core/planner/src/rollout/view/step-nodes.ts',
     find: 'return stepNodesText(rollout) !== (annotationOf(rollout) ?? null)',
     replace: 'return stepNodesText(rollout) !== null && stepNodesText(rollout) !== annotationOf(rollout)',
+    tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'nodes that are added to steps are noted only after the BatchRelease has them',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: 'return lacksStepNodes(view.rollout) && !stopsRelease(own, view) ? noteStepNodes(view.rollout) : own',
+    replace: 'return own',
+    tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
+  },
+  {
+    rule: 'G3',
+    fault: 'a first status under definitions that lack the nodes of steps drops them',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: 'if (rollout.status === undefined && !selectsNodes(rollout)) return plan',
+    replace: 'if (rollout.status === undefined) return plan',
     tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
   },
   {

@@ -12,7 +12,7 @@ import {
   ROLLOUT_FINALIZER,
   ROLLOUTS_API_VERSION,
 } from '@tranche/kube-types'
-import type { StrategyScope, WorkloadReading } from '@tranche/planner'
+import { selectsNodes, type StrategyScope, type WorkloadReading } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchDaemonSet } from './patch-daemon-set.ts'
 import { patchFinalizer } from './patch-finalizer.ts'
@@ -147,13 +147,16 @@ function readingOf(cluster: WatchedCluster, daemonSet: DaemonSet): WorkloadReadi
   return { daemonSet, revisions: ownedRevisions(cluster, daemonSet), fleet: cluster.fleet.view(daemonSet) }
 }
 
-function annotationsPatch(
-  { metadata: { resourceVersion, annotations: before } }: Rollout,
-  annotations: Readonly<Record<string, string | null>>,
-): readonly JsonPatchOperation[] {
+/** Tests the nodes of steps, too: under CRDs that lack them, the API server rejects the write instead of dropping them. */
+function annotationsPatch(rollout: Rollout, annotations: Readonly<Record<string, string | null>>): readonly JsonPatchOperation[] {
+  const { resourceVersion, annotations: before } = rollout.metadata
   const all = Object.entries({ ...before, ...annotations }).filter(([, value]) => value !== null)
+  const steps = rollout.spec.strategy.canary?.steps ?? []
   return [
     { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    ...steps.flatMap(({ nodes }, at) =>
+      nodes === undefined ? [] : [{ op: 'test' as const, path: `/spec/strategy/canary/steps/${at}/nodes`, value: nodes }],
+    ),
     { op: 'add', path: '/metadata/annotations', value: Object.fromEntries(all) },
   ]
 }
@@ -179,7 +182,7 @@ interface StatusWrite {
  */
 async function updateStatus({ client, schemas }: Pick<RolloutPortParts, 'client' | 'schemas'>, write: StatusWrite): Promise<Rollout> {
   const { rollout, status, signal } = write
-  const remembers = rollout.status !== undefined && rollout.metadata.deletionTimestamp === undefined
+  const remembers = (rollout.status !== undefined || selectsNodes(rollout)) && rollout.metadata.deletionTimestamp === undefined
   const options = { subresource: 'status', ...(remembers && { fieldValidation: 'Strict' as const }), signal }
   try {
     return await client.update<Rollout>(resourcePaths.rollouts, { ...rollout, status }, options)

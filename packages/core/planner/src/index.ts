@@ -98,5 +98,6 @@ export { arePinsUndone } from './rollout/undone-pins.ts'
 export { changeOf, type RejectedChange } from './rollout/view/rejected-change.ts'
 export type { PlannedEvent, RolloutPlan } from './rollout/view/rollout-plan.ts'
 export type { RolloutView, WorkloadReading } from './rollout/view/rollout-view.ts'
+export { selectsNodes } from './rollout/view/step-nodes.ts'
 
 export { type KnownRollout, type Refusals, refusalsFor } from './rollout/why-refused.ts'

@@ -23,7 +23,7 @@ import { stepOfReplacedPlan } from './release/replaced-plan.ts'
 import { planMissingRevision } from './missing-revision.ts'
 import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
-import { mustKeepStepNodesFirst, stepNodesText } from './view/step-nodes.ts'
+import { lacksStepNodes, mustKeepStepNodesFirst, selectsNodes, stepNodesText } from './view/step-nodes.ts'
 import type { NextStatus, Obstacle } from './view/rollout-state.ts'
 import { holdsText, mustKeepHoldsFirst, withMemory } from './actions/kept-status.ts'
 import { failureCopyText, mustKeepFailureFirst } from './actions/failure-annotation.ts'
@@ -79,10 +79,12 @@ function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
  */
 function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rollout, schemaGap } = view
-  if (schemaGap === undefined || rollout.status === undefined || !writesRollout(plan)) return plan
+  if (schemaGap === undefined || !writesRollout(plan)) return plan
+  // A write would drop the nodes of steps, too.
+  if (rollout.status === undefined && !selectsNodes(rollout)) return plan
   // A Rollout that is being deleted without a release has nothing to record.
   if (rollout.metadata.deletionTimestamp !== undefined && view.release === undefined) return plan
-  const isSaid = rollout.status.conditions?.some(({ reason }) => reason === 'CRDOutdated') ?? false
+  const isSaid = rollout.status?.conditions?.some(({ reason }) => reason === 'CRDOutdated') ?? false
   return { ...wait(schemaGap), ...(!isSaid && { warning: outdatedEvent(schemaGap) }) }
 }
 
@@ -105,7 +107,9 @@ function decide(view: RolloutView): RolloutPlan {
   const bound = planBinding(view, next)
   const stop = view.rejected?.change === 'bind' ? planStop(view, next) : null
   if (bound !== null && bound.kind !== 'wait') return stop ?? bound
-  return planOwnRelease(view, next) ?? planStatus(view, next)
+  const own = planOwnRelease(view, next)
+  if (own === null) return planStatus(view, next)
+  return lacksStepNodes(view.rollout) && !stopsRelease(own, view) ? noteStepNodes(view.rollout) : own
 }
 
 /** G9: where the binding is rejected, stops do not wait for it. Null without a new one. */
@@ -128,6 +132,8 @@ function planDetach(view: RolloutView): RolloutPlan | null {
   if (!isStatusOurs(rollout.status)) return null
   if (hasFinalizer(rollout)) return { kind: 'setFinalizer', present: false }
   if (rollout.metadata.deletionTimestamp !== undefined) return null
+  if (valueIn(rollout.metadata.annotations ?? {}, STEP_NODES_ANNOTATION) !== undefined)
+    return { kind: 'setAnnotations', annotations: { [STEP_NODES_ANNOTATION]: null } }
   return { kind: 'writeStatus', status: leftStatus(rollout), warning: null }
 }
 
@@ -304,6 +310,10 @@ function planCopies(rollout: Rollout, next: RolloutStatus): RolloutPlan | null {
     ...(mustKeepStepNodesFirst(rollout) && { [STEP_NODES_ANNOTATION]: stepNodesText(rollout) }),
   }
   return Object.keys(annotations).length === 0 ? null : { kind: 'setAnnotations', annotations }
+}
+
+function noteStepNodes(rollout: Rollout): RolloutPlan {
+  return { kind: 'setAnnotations', annotations: { [STEP_NODES_ANNOTATION]: stepNodesText(rollout) } }
 }
 
 /** Annotations for readers, and data no longer needed; everything else comes first. */

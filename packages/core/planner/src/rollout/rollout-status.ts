@@ -17,7 +17,7 @@ import { policyInUse } from './view/release-policy.ts'
 import { nextReleases } from './release/release-records.ts'
 import { summarizeBatchRelease } from './release/batch-release-summary.ts'
 import { rolloutHash } from './view/rollout-hash.ts'
-import { stepNodesDigest } from './view/step-nodes.ts'
+import { selectsNodes, stepNodesDigest } from './view/step-nodes.ts'
 import { toConditions } from './states/rollout-conditions.ts'
 import { withRejected } from './rejected-stall.ts'
 import type { RejectedChange } from './view/rejected-change.ts'
@@ -112,7 +112,8 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   // While the step does not fit changed steps, the status does not describe them.
   const isUnfitted = state.phase === 'Progressing' && stepOfReplacedPlan(view, state) !== null
   const hash = isUnfitted ? before?.canaryStatus?.rolloutHash : rolloutHash(view.rollout)
-  const stepNodes = isUnfitted ? before?.stepNodes : stepNodesDigest(view.rollout)
+  // Empty: none that the status describes. Absent, it would say that other definitions have removed them.
+  const stepNodes = isUnfitted ? (before?.stepNodes ?? (selectsNodes(view.rollout) ? '' : undefined)) : stepNodesDigest(view.rollout)
   const former = formerRevisions(view, state)
   const leaked = leakedWhileHeld(view, state) ?? view.release?.status?.leaked
   const policy = policyInUse(view)

@@ -5,6 +5,7 @@ import { isPending } from './actions/answer-action.ts'
 import { currentState, nextState } from './states/next-state.ts'
 import { actionRefusal, type ActionContext } from './actions/refuse-action.ts'
 import type { RolloutView } from './view/rollout-view.ts'
+import { hasLostStepNodes } from './view/step-nodes.ts'
 
 /** What a client other than the controller knows about a Rollout. */
 export interface KnownRollout {
@@ -46,8 +47,8 @@ export function refusalsFor(known: KnownRollout): Refusals {
   const view = toView(known)
   const stalled = known.rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
   if (stalled === undefined || !seenByController.some((reason) => reason === stalled.reason)) return refusalsIn(view)
-  const isOfPolicy = ofPolicy.some((reason) => reason === stalled.reason)
-  return (action) => (action.type === 'abort' && isOfPolicy ? refusalsIn(view)(action) : `the Rollout is stalled: ${stalled.message}`)
+  const takesAborts = ofPolicy.some((reason) => reason === stalled.reason) || hasLostStepNodes(known.rollout)
+  return (action) => (action.type === 'abort' && takesAborts ? refusalsIn(view)(action) : `the Rollout is stalled: ${stalled.message}`)
 }
 
 function refusalsIn(view: RolloutView): Refusals {

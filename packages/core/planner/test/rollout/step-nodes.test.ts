@@ -1,5 +1,6 @@
 import type { BatchRelease, RolloutStatus } from '@tranche/api-schema'
 import { STEP_NODES_ANNOTATION } from '@tranche/kube-types'
+import { planRollout, refusalsFor } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 import { settle } from '../../../../../test/fakes/settle.ts'
@@ -51,6 +52,14 @@ describe('nodes that a step names', () => {
   it.each<[string, (fake: FakeCluster) => void]>([
     ['after the loss', (fake) => (pruneRollout(fake), fake.editRollout((spec) => ({ ...spec, disabled: false })))],
     ['before it', (fake) => (fake.editRollout((spec) => ({ ...spec, disabled: false })), pruneRollout(fake))],
+    [
+      'after the loss, with a size of its steps',
+      (fake) => (pruneRollout(fake), setSteps(fake, [{ replicas: 2, pause: {} }, { replicas: '100%' }])),
+    ],
+    [
+      'before it, with a size of its steps',
+      (fake) => (setSteps(fake, [{ nodes: canary, replicas: 2, pause: {} }, { replicas: '100%' }]), pruneRollout(fake)),
+    ],
   ])('are not widened where the Rollout changes %s, and no controller looks in between', (_when, change) => {
     const fake = pausedAtFirst()
     const before = fake.rollout?.metadata.generation
@@ -87,6 +96,61 @@ describe('nodes that a step names', () => {
     expect(acknowledged).toBe(true)
     settle(fake)
     expect(fake.image()).toBe('v1')
+  })
+
+  it('may be aborted then, and clients offer it', () => {
+    const fake = pausedAtFirst()
+    pruneRollout(fake)
+    settle(fake)
+    const refusal = refusalsFor(fake.rolloutView()!)
+    expect(refusal({ type: 'abort', id: 'a' })).toBeNull()
+    expect(refusal({ type: 'approve', id: 'b', expectedStep: 1 })).toContain('other programs have removed nodes')
+  })
+
+  it('may be added and removed again while there is another obstacle', () => {
+    const fake = new FakeCluster({ steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    fake.readsAs = (view) => ({ ...view, policy: { kind: 'missing', name: 'careful' } })
+    settle(fake)
+    for (const nodes of [canary, undefined]) {
+      setSteps(fake, [{ ...(nodes && { nodes }), replicas: 1, pause: {} }, { replicas: '100%' }])
+      settle(fake)
+    }
+    fake.readsAs = (view) => view
+    settle(fake)
+    expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', status: 'False' }))
+  })
+
+  it('are noted before the BatchRelease gets them', () => {
+    const fake = new FakeCluster({ steps: [{ replicas: 3, pause: {} }, { replicas: '100%' }] })
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    setSteps(fake, [{ nodes: canary, replicas: 3, pause: {} }, { replicas: '100%' }])
+    const noted: boolean[] = []
+    for (let pass = 0; pass < 20; pass++) {
+      fake.passRollout()
+      if (JSON.stringify(fake.release?.spec ?? {}).includes('canary')) noted.push(annotationOf(fake) !== undefined)
+    }
+    expect(noted).toContain(true)
+    expect(noted).not.toContain(false)
+  })
+
+  it('are dropped by no first write under definitions that lack them', () => {
+    const fake = new FakeCluster({ steps })
+    const gap = 'the CustomResourceDefinitions are older ones'
+    const plan = planRollout({ ...fake.rolloutView()!, schemaGap: gap })
+    expect(plan).toMatchObject({ kind: 'wait', for: gap, warning: { reason: 'CRDOutdated' } })
+  })
+
+  it('are not remembered of a Rollout whose workload became another kind', () => {
+    const fake = pausedAtFirst()
+    const workloadRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'agent' }
+    fake.editRollout((spec) => ({ ...spec, workloadRef }))
+    settle(fake)
+    expect(annotationOf(fake)).toBeUndefined()
   })
 
   it.each([

@@ -93,7 +93,7 @@ function lostStepNodes(view: RolloutView): Obstacle | null {
   const { canaryStatus } = rollout.status ?? {}
   if (!hasLostStepNodes(rollout) || (canaryStatus !== undefined && isFinalising(canaryStatus))) return null
   if (isOnTheWayBack(view) && !isInBatches(rollout)) return null
-  const message = `other programs have removed nodes from spec.strategy.canary.steps, under other CustomResourceDefinitions: apply the manifest of the Rollout again, or remove the annotation ${STEP_NODES_ANNOTATION} if the steps are for all nodes`
+  const message = `other programs have removed nodes from spec.strategy.canary.steps, under other CustomResourceDefinitions; apply the manifest of the Rollout again. If the steps are for all nodes, remove the annotation ${STEP_NODES_ANNOTATION}, from the manifest too`
   return { reason: 'CRDOutdated', message, binds: true, takesAborts: true }
 }
 

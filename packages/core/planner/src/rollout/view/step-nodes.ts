@@ -16,24 +16,29 @@ export function stepNodesText(rollout: Rollout): string | null {
 }
 
 /**
- * Whether the annotation must be written, or removed, before a status. Nothing is opened by steps that it does not know. A status that says
- * nothing of nodes beside an annotation that does is a sign of their loss.
+ * Whether the annotation must be written, or removed, before a status: a status that says nothing of nodes beside an annotation that does is a
+ * sign of their loss.
  */
 export function mustKeepStepNodesFirst(rollout: Rollout): boolean {
   return stepNodesText(rollout) !== (annotationOf(rollout) ?? null)
 }
 
+/** Whether the annotation lacks the nodes that the steps name now. Nothing is opened by steps that it does not know. */
+export function lacksStepNodes(rollout: Rollout): boolean {
+  return selectsNodes(rollout) && mustKeepStepNodesFirst(rollout)
+}
+
 /**
  * G3: whether the steps have lost their `nodes` although no user removed them: the API server dropped them in a write under other
  * CustomResourceDefinitions. Either the generation is the same, or the status has lost what it says of them, which only such a write takes
- * away. A step for a few nodes would be one for all. It stays so, whatever else of the Rollout changes, until the steps change or a user removes
- * the annotation.
+ * away. A step for a few nodes would be one for all. Once the annotation says so, it stays so, whatever else of the Rollout changes, until the
+ * steps change or a user removes the annotation.
  */
 export function hasLostStepNodes(rollout: Rollout): boolean {
   const known = jsonOrUndefined(annotationOf(rollout))
   if (typeof known !== 'object' || known === null || !('uid' in known) || !('others' in known)) return false
-  if (known.uid !== rollout.metadata.uid || selectsNodes(rollout) || known.others !== digestsOf(rollout).others) return false
-  if ('lost' in known) return known.lost === true
+  if (known.uid !== rollout.metadata.uid || selectsNodes(rollout)) return false
+  if ('lost' in known) return known.lost === true && known.others === digestsOf(rollout).others
   return 'generation' in known && (known.generation === (rollout.metadata.generation ?? 0) || rollout.status?.stepNodes === undefined)
 }
 
