@@ -42,6 +42,7 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard', () => {
   describe('without an API', () => {
     it('keeps its data on the screen, says since when they are old, and continues by itself', async () => {
       const { page } = await openRelayed('rollouts/agents/steady')
+      await page.locator('.facts').getByText('v2').first().waitFor()
       await relay.refuse()
       await liveNote(page, /Reconnecting: data of .* old/).waitFor()
       await expect.poll(() => page.title()).toContain('not live')
@@ -73,6 +74,16 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard', () => {
       await page.getByRole('link', { name: 'steady' }).click()
       await page.getByRole('heading', { name: 'This view failed' }).waitFor()
       await relay.accept()
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByRole('heading', { level: 1, name: /steady/ }).waitFor()
+    })
+
+    it('loads a part of a view that could not be loaded before', async () => {
+      const { page } = await openPage(browser, { storageState: session })
+      await page.route('**/template-diff*', (route) => route.abort('connectionrefused'))
+      await page.goto(`${relay.url}/dashboard/rollouts/agents/steady`)
+      await page.getByRole('heading', { name: 'This view failed' }).waitFor()
+      await page.unroute('**/template-diff*')
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByRole('heading', { level: 1, name: /steady/ }).waitFor()
     })

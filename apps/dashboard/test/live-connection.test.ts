@@ -52,6 +52,19 @@ describe('the stream of a tab', () => {
     expect(releases.snapshot().rollouts.size).toBe(1)
   })
 
+  it('takes no message that was on its way when another stream began', async () => {
+    const { live, opened, releases } = started()
+    live.open()
+    opened[0]!.onOpen!()
+    opened[0]!.send({ type: 'rollout', rollout: summary() })
+    await turn()
+    const before = releases.snapshot().rollouts
+    opened[0]!.send({ type: 'gone', namespace: summary().namespace, name: summary().name })
+    live.showNodes(summary())
+    await turn()
+    expect(releases.snapshot().rollouts).toBe(before)
+  })
+
   it('reports its data as stale since the server last confirmed them, also with another stream, and one that opens', () => {
     const { live, opened, releases, setTime } = started()
     live.open()

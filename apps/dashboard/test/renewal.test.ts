@@ -2,6 +2,7 @@ import { QueryClient, QueryObserver } from '@tanstack/react-query'
 import { FakeClock } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
 import { createReleaseStore } from '../src/live/release-store.ts'
+import { readFailedAgain } from '../src/ports/read-failed-again.ts'
 import { renewWhenChanged, reportKeyOf } from '../src/ports/renew-when-changed.ts'
 import { createRenewer } from '../src/ports/renewer.ts'
 import { turningPointOf } from '../src/ports/turning-point.ts'
@@ -127,6 +128,33 @@ describe('the report of a rollout', () => {
     for (const answer of answers.splice(0)) answer()
     await clock.advanceAsync(1_000)
     expect(arrived).toBe(2)
+    for (const off of [stop, end]) off()
+    queries.clear()
+  })
+})
+
+describe('a report that could not be read', () => {
+  it('is read again once the stream is live again, and not before', async () => {
+    const clock = new FakeClock()
+    const releases = createReleaseStore((callback) => callback())
+    const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+    let reads = 0
+    const queryFn = async (): Promise<number> => {
+      reads += 1
+      if (reads < 3) throw new Error('no answer')
+      return reads
+    }
+    const observer = new QueryObserver(queries, { queryKey: reportKeyOf(summary()), staleTime: Number.POSITIVE_INFINITY, queryFn })
+    let arrived: number | undefined
+    const end = observer.subscribe(({ data }) => (arrived = data))
+    releases.setLive({ kind: 'live' })
+    const stop = readFailedAgain(queries, releases)
+    for (const kind of ['reconnecting', 'live', 'reconnecting', 'live', 'reconnecting', 'live'] as const) {
+      releases.setLive(kind === 'live' ? { kind } : { kind, staleSinceMs: 0, why: 'lost' })
+      releases.apply({ type: 'rollout', rollout: summary() })
+      await clock.advanceAsync(1_000)
+    }
+    expect([reads, arrived]).toEqual([3, 3])
     for (const off of [stop, end]) off()
     queries.clear()
   })

@@ -1,7 +1,8 @@
 import type { StreamMessage } from '@tranche/api-schema'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createNodeStore } from '../src/live/node-store.ts'
 import { createReleaseStore } from '../src/live/release-store.ts'
+import { soon } from '../src/live/soon.ts'
 import { node, summary } from './builders.ts'
 
 describe('the store of rollouts', () => {
@@ -100,5 +101,29 @@ describe('the store of nodes', () => {
     expect([...store.snapshot().nodes!.keys()]).toEqual(['b'])
     store.show(null)
     expect(store.snapshot()).toEqual({ rollout: null, nodes: undefined })
+  })
+})
+
+describe('what is shown soon', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    vi.useRealTimers()
+  })
+
+  it.each([
+    { page: 'a visible page', frameAfterMs: 16, shownAfterMs: 16 },
+    { page: 'a hidden page, which gets no frames', frameAfterMs: null, shownAfterMs: 250 },
+  ])('is shown once, on $page', ({ frameAfterMs, shownAfterMs }) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    vi.stubGlobal('requestAnimationFrame', (run: () => void) => (frameAfterMs === null ? 0 : setTimeout(run, frameAfterMs)))
+    vi.stubGlobal('cancelAnimationFrame', (frame: number) => clearTimeout(frame))
+    let shown = 0
+    soon(() => shown++)
+    vi.advanceTimersByTime(shownAfterMs - 1)
+    expect(shown).toBe(0)
+    vi.advanceTimersByTime(1)
+    expect(shown).toBe(1)
+    vi.advanceTimersByTime(1_000)
+    expect(shown).toBe(1)
   })
 })

@@ -104,7 +104,11 @@ async function follow(options: LiveOptions, progress: Progress, key: ApiKey | nu
       },
       onLost: (error) => releases.setLive({ kind: 'reconnecting', ...stale(error) }),
     })
-    for await (const message of messages) take(message)
+    for await (const message of messages) {
+      // A message that was on its way when another stream began belongs to no state any more.
+      if (signal.aborted) return
+      take(message)
+    }
   } catch (error) {
     if (signal.aborted) return
     const status = error instanceof ApiProblemError ? error.status : null

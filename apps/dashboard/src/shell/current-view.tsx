@@ -1,5 +1,6 @@
-import { type ComponentType, lazy, type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
+import { loadedLater, loadFailedAgain } from '../parts/loaded-later.tsx'
 import { PlaceLink } from '../parts/place-link.tsx'
 import { pathOfPlace, type Place } from '../ports/place.ts'
 import { FleetPage } from '../pages/fleet/fleet-page.tsx'
@@ -14,7 +15,7 @@ const RecordPage = loadedLater(async () => (await import('../pages/record/record
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
 export function CurrentView({ place }: { readonly place: Place }): ReactNode {
   return (
-    <ErrorBoundary of={pathOfPlace(place)} onFailure={renewPages}>
+    <ErrorBoundary of={pathOfPlace(place)} onFailure={loadFailedAgain}>
       <Suspense
         fallback={
           <p className="page-note" role="status">
@@ -58,32 +59,4 @@ function Nowhere(): ReactNode {
       </p>
     </main>
   )
-}
-
-/** Renews the views whose files could not be loaded. */
-const renewals = new Set<() => void>()
-
-/** Loads the files again when the view is next shown. */
-function renewPages(): void {
-  for (const renew of renewals) renew()
-  renewals.clear()
-}
-
-/** A view that is loaded when it is first shown. React keeps a failure for good, so after one {@link renewPages} is due. */
-function loadedLater<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
-  const attempt = (): ComponentType<P> =>
-    lazy(async () => {
-      try {
-        return { default: await load() }
-      } catch (error) {
-        renewals.add(() => {
-          View = attempt()
-        })
-        throw error
-      }
-    }) as ComponentType<P>
-  let View = attempt()
-  return function LoadedLater(props: P): ReactNode {
-    return <View {...props} />
-  }
 }

@@ -5,7 +5,9 @@ import { type ReactNode, useEffect, useMemo } from 'react'
 import { createLiveConnection } from '../live/live-connection.ts'
 import { createNodeStore } from '../live/node-store.ts'
 import { createReleaseStore } from '../live/release-store.ts'
+import { soon } from '../live/soon.ts'
 import { type DashboardPorts, PortsProvider } from '../ports/dashboard-ports.ts'
+import { readFailedAgain } from '../ports/read-failed-again.ts'
 import { type UserSession, SessionGate } from '../session/session.tsx'
 import { CurrentView } from './current-view.tsx'
 import { Layout } from './layout.tsx'
@@ -23,6 +25,7 @@ function SignedIn({ session }: { readonly session: UserSession }): ReactNode {
   const queries = useMemo(() => createQueries(session), [session])
   const live = useMemo(() => connectLive(session), [session])
   useEffect(() => live.open(), [live])
+  useEffect(() => readFailedAgain(queries, live.releases), [queries, live])
   useTitle(place, live.releases)
   const ports = useMemo<DashboardPorts>(
     () => ({ api, releases: live.releases, nodes: live.nodes, showNodes: live.showNodes, nowMs: serverClock.nowMs, urlOf, go, copyLink }),
@@ -39,7 +42,7 @@ function SignedIn({ session }: { readonly session: UserSession }): ReactNode {
   )
 }
 
-/** Reads are repeated by the client itself, and renewed by the stream. */
+/** Reads are repeated by the client itself, and renewed by the stream. A browser that calls itself offline may reach the API all the same. */
 function createQueries({ expire }: UserSession): QueryClient {
   const onError = (error: unknown): void => {
     if (error instanceof ApiProblemError && error.status === 401) expire()
@@ -47,7 +50,10 @@ function createQueries({ expire }: UserSession): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
-    defaultOptions: { queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: true } },
+    defaultOptions: {
+      queries: { networkMode: 'always', retry: false, staleTime: 10_000, refetchOnWindowFocus: true },
+      mutations: { networkMode: 'always' },
+    },
   })
 }
 
@@ -56,7 +62,7 @@ interface Live extends Pick<DashboardPorts, 'releases' | 'nodes' | 'showNodes'> 
 }
 
 function connectLive({ api, serverClock, expire }: UserSession): Live {
-  const releases = createReleaseStore((callback) => requestAnimationFrame(callback))
+  const releases = createReleaseStore(soon)
   const nodes = createNodeStore()
   const { open, showNodes } = createLiveConnection({
     api,

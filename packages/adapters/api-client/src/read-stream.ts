@@ -95,18 +95,25 @@ async function* readOnce(
     for await (const bytes of chunksOf(body, both)) {
       watch.heard()
       const { marks } = parser
+      let isResetting = false
       for (const { data, id, isMark, retryMs } of parser.push(decoder.decode(bytes, { stream: true }))) {
+        // Another stream may already resume from the position.
+        signal.throwIfAborted()
         state.waitMs = retryMs ?? FIRST_WAIT_MS
         const message = messageOf(data)
         // The old state is gone, and the new one is not complete: there is nothing to resume from until the next id.
-        if (message?.type === 'reset') position.lastEventId = ''
+        if (message?.type === 'reset') {
+          position.lastEventId = ''
+          isResetting = true
+        }
         if (message !== undefined) yield message
-        // Another stream may already resume from the position.
         signal.throwIfAborted()
-        if (isMark) position.lastEventId = id
-        if (isMark) onComplete?.()
+        if (!isMark) continue
+        position.lastEventId = id
+        isResetting = false
+        onComplete?.()
       }
-      if (parser.marks === marks) continue
+      if (parser.marks === marks || isResetting) continue
       position.lastEventId = parser.lastId
       onCurrent?.()
     }

@@ -74,6 +74,17 @@ it('a stream starts over if it is lost between a reset and the end of the new st
   expect(asked).toEqual([undefined, '1', undefined])
 })
 
+it('a stream starts over also if the reset came in one piece with the end of the state before it', async () => {
+  const asked: (string | undefined)[] = []
+  await read((request, response, visit) => {
+    asked.push(request.headers['last-event-id'] as string | undefined)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    if (visit === 1) response.end(`retry: 5\nid: 1\n${gone('a')}data: {"type":"reset"}\n\n${gone('b')}`)
+    else response.end(`id: 3\n${gone('c')}`)
+  }, 4)
+  expect(asked).toEqual([undefined, undefined])
+})
+
 it('a stream resumes from the position that another one has reached', async () => {
   const asked: (string | undefined)[] = []
   const position = { lastEventId: '' }
@@ -115,6 +126,30 @@ async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
   yield body
   await new Promise(() => {})
 }
+
+it.each([0, 1, 2, 3, 4, 5])(
+  'a stream changes its position no more by a chunk that arrives %s turns before it is aborted',
+  async (turns) => {
+    const position = { lastEventId: '7' }
+    let arrive: (chunk: IteratorResult<Uint8Array>) => void = () => {}
+    const next = (): Promise<IteratorResult<Uint8Array>> => new Promise((resolve) => (arrive = resolve))
+    const body = { [Symbol.asyncIterator]: () => ({ next }) }
+    const answering: FetchLike = async () => ({ status: 200, headers: { get: () => null }, text: async () => '', body })
+    const end = new AbortController()
+    const client = createApiClient({ fetch: answering, baseUrl: 'http://tranche.example', clock: new VirtualClock() })
+    const readAll = async (): Promise<void> => {
+      for await (const _ of client.stream({ signal: end.signal, position }));
+    }
+    const reading = readAll()
+    await new Promise((resolve) => setImmediate(resolve))
+    arrive({ value: new TextEncoder().encode(`data: {"type":"reset"}\n\n${gone('a')}${gone('b')}id: 8\n${gone('c')}`) })
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+    const before = position.lastEventId
+    end.abort(new Error('another stream takes over'))
+    await expect(reading).rejects.toThrow('another stream takes over')
+    expect(position.lastEventId).toBe(before)
+  },
+)
 
 it('a stream holds no yielded chunk', async () => {
   setFlagsFromString('--expose-gc')

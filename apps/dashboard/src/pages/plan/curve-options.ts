@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import { timeSpanText } from '../../format/duration.ts'
-import { drawLimitLine } from '../../parts/draw-limit-line.ts'
-import { type ChartContext, chartFrame, type ChartOptions } from '../../parts/time-chart.tsx'
+import { drawLimitLine } from '../../parts/charts/draw-limit-line.ts'
+import { type ChartContext, chartFrame, type ChartOptions } from '../../parts/charts/time-chart.tsx'
 import type { UnavailableCurve } from './unavailable-curve.ts'
 
 /** Height of the chart, in CSS pixels. */

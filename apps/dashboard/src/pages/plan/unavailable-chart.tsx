@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { countText, timeSpanText } from '../../format/duration.ts'
-import { type ChartKind, TimeChart } from '../../parts/time-chart.tsx'
+import { type ChartKind, TimeChart } from '../../parts/charts/time-chart.tsx'
 import { curveOptions } from './curve-options.ts'
 import type { UnavailableCurve } from './unavailable-curve.ts'
 

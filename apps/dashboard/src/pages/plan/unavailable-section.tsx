@@ -1,10 +1,11 @@
 import type { Forecast } from '@tranche/api-schema'
-import { lazy, type ReactNode, Suspense, useId, useMemo } from 'react'
+import { type ReactNode, Suspense, useId, useMemo } from 'react'
 import { timeSpanText } from '../../format/duration.ts'
 import { clockText } from '../../format/moment.ts'
+import { loadedLater } from '../../parts/loaded-later.tsx'
 import { curveOf, curveText } from './unavailable-curve.ts'
 
-const UnavailableChart = lazy(async () => ({ default: (await import('./unavailable-chart.tsx')).UnavailableChart }))
+const UnavailableChart = loadedLater(async () => (await import('./unavailable-chart.tsx')).UnavailableChart)
 
 /** Properties of {@link UnavailableSection}. */
 interface UnavailableSectionProps {

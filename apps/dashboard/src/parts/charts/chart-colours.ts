@@ -1,4 +1,4 @@
-import type { Tone } from '../format/outcome-text.ts'
+import type { Tone } from '../../format/outcome-text.ts'
 
 /** Colours of a chart, as the canvas takes them. */
 export interface ChartColours {

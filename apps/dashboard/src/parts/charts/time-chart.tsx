@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { type ChartColours, chartColours } from './chart-colours.ts'
-import { useTheme } from './use-theme.ts'
-import { useWidth } from './use-width.ts'
+import { useTheme } from '../use-theme.ts'
+import { useWidth } from '../use-width.ts'
 
 /** Options of a chart, except for its width. */
 export type ChartOptions = Omit<uPlot.Options, 'width'>

@@ -1,13 +1,14 @@
 import type { AnalysisReport } from '@tranche/api-schema'
-import { lazy, type ReactNode, Suspense, useMemo } from 'react'
+import { type ReactNode, Suspense, useMemo } from 'react'
 import { countText, timeSpanText } from '../../../format/duration.ts'
+import { loadedLater } from '../../../parts/loaded-later.tsx'
 import { StateBadge } from '../../../parts/state-badge.tsx'
 import { Until } from '../../../parts/time.tsx'
 import { chartText, intervalMs, limitText, lookOfPhase, type AnalysisMeasurement, roleText, measuredText } from './analysis-texts.ts'
 import { chartDataOf } from './chart-data.ts'
 import { MeasurementTable } from './measurement-table.tsx'
 
-const MeasurementChart = lazy(async () => ({ default: (await import('./measurement-chart.tsx')).MeasurementChart }))
+const MeasurementChart = loadedLater(async () => (await import('./measurement-chart.tsx')).MeasurementChart)
 
 /** Properties of {@link AnalysisTile}. */
 interface AnalysisTileProps {

@@ -1,4 +1,4 @@
-import { type ChartContext, chartFrame, type ChartOptions } from '../../../parts/time-chart.tsx'
+import { type ChartContext, chartFrame, type ChartOptions } from '../../../parts/charts/time-chart.tsx'
 import type { ChartData } from './chart-data.ts'
 import { numberText } from './analysis-texts.ts'
 import { drawLimit, drawMarks } from './draw-chart.ts'

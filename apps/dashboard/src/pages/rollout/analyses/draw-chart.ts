@@ -1,7 +1,7 @@
 import type uPlot from 'uplot'
 import { limitText, lookOfPhase } from './analysis-texts.ts'
-import type { ChartColours } from '../../../parts/chart-colours.ts'
-import { drawLimitLine, line } from '../../../parts/draw-limit-line.ts'
+import type { ChartColours } from '../../../parts/charts/chart-colours.ts'
+import { drawLimitLine, line } from '../../../parts/charts/draw-limit-line.ts'
 import type { ChartData } from './chart-data.ts'
 
 /** Draws the limit with its text, and hatches the part of the chart in which a measurement fails. */

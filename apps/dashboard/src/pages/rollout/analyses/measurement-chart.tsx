@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { clockText } from '../../../format/moment.ts'
-import { type ChartKind, TimeChart } from '../../../parts/time-chart.tsx'
+import { type ChartKind, TimeChart } from '../../../parts/charts/time-chart.tsx'
 import { lookOfPhase, numberText } from './analysis-texts.ts'
 import type { ChartData } from './chart-data.ts'
 import { chartOptions } from './chart-options.ts'

@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { ApiProblemError } from '@tranche/api-client'
 import type { RevisionReport, RevisionTemplate, RolloutReport } from '@tranche/api-schema'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
+import { loadedLater } from '../../../parts/loaded-later.tsx'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../../ports/renew-when-changed.ts'
 import { compareContainers, compareImages } from './compare-images.ts'
 import { ImageChanges } from './image-changes.tsx'
 
-const TemplateDiff = lazy(async () => ({ default: (await import('./template-diff.tsx')).TemplateDiff }))
+const TemplateDiff = loadedLater(async () => (await import('./template-diff.tsx')).TemplateDiff)
 
 /** Properties of {@link RevisionChanges}. */
 interface RevisionChangesProps {
