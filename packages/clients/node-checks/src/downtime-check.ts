@@ -8,6 +8,7 @@ import {
   DOWNTIME_WINDOW_MS,
   downtimeBegun,
   downtimeEnded,
+  isStillAway,
   downtimeName,
   type Downtimes,
   type NodeAgent,
@@ -176,7 +177,7 @@ class DowntimeCheck implements Check {
     const { daemonSet, node } = memory
     const agent = this.#returnOf(memory, owner)
     const isDesired = nodeInView(cluster.fleet.view(owner), node)?.desired === true
-    if (agent.kind === 'away' && isDesired) return
+    if (memory.open !== null && isStillAway(memory.open, agent) && isDesired) return
     const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
     const ended = { agent: { daemonSet, node }, nodeUid, downtimes: downtimeEnded(memory, agent, clock.nowMs()) }
     const written = await downtimes?.write(ended, signal)
@@ -185,7 +186,7 @@ class DowntimeCheck implements Check {
 
   #returnOf(memory: NodeDowntime | null, daemonSet: DaemonSet): AgentReturn {
     const { cluster, clock } = this.#parts
-    if (memory === null || memory.open === null) return { kind: 'stayed' }
+    if (memory === null || memory.open === null) return { kind: 'stayed', atMs: null }
     const times = { minReadyMs: minReadyMs(daemonSet), nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
     return agentReturn(nodeInView(cluster.fleet.view(daemonSet), memory.node), memory.open.permitted.permit.podUid, times)
   }

@@ -21,7 +21,8 @@ export interface ReturnTimes {
  */
 export function agentReturn(view: NodeView | undefined, podUid: string, times: ReturnTimes): AgentReturn {
   const pods = view?.pods.filter(({ terminating }) => !terminating) ?? []
-  if (pods.some(({ uid }) => uid === podUid)) return { kind: 'stayed' }
+  const own = pods.find(({ uid }) => uid === podUid)
+  if (own !== undefined) return { kind: 'stayed', atMs: backAtMs(own, times) }
   const back = pods.flatMap((pod) => backAtMs(pod, times) ?? [])
   return back.length === 0 ? { kind: 'away' } : { kind: 'back', atMs: Math.min(...back) }
 }

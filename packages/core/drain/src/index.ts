@@ -34,6 +34,7 @@ export {
   type AgentReturn,
   allDowntimes,
   downtimeEnded,
+  isStillAway,
   downtimeBody,
   type DowntimeBody,
   downtimeName,

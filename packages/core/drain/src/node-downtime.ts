@@ -17,6 +17,8 @@ export interface OpenDowntime {
   readonly fromMs: number
   /** Permit of the pod, and where it was seen. */
   readonly permitted: SeenPermit
+  /** The agent was away because of an earlier permit: that counts, also if the pod of this one is not deleted. @default false */
+  readonly wasAway?: boolean
 }
 
 /** The agent of a node: a DaemonSet there. */
@@ -33,8 +35,8 @@ export interface NodeDowntime extends NodeAgent, Downtimes {
 
 /** Whether an agent is back from an open downtime. */
 export type AgentReturn =
-  /** Its pod was not deleted. */
-  | { readonly kind: 'stayed' }
+  /** Its pod was not deleted, and is available from this time on, in epoch milliseconds; null: it is not available. */
+  | { readonly kind: 'stayed'; readonly atMs: number | null }
   /** Another pod is available from this time on, in epoch milliseconds. */
   | { readonly kind: 'back'; readonly atMs: number }
   | { readonly kind: 'away' }
@@ -66,8 +68,13 @@ export function allDowntimes({ past, open }: Downtimes, agent: AgentReturn, nowM
  */
 export function downtimeBegun({ past, open }: Downtimes, permitted: SeenPermit, agent: AgentReturn, nowMs: number): Downtimes | null {
   if (open !== null && isSamePermit(open.permitted.permit, permitted.permit)) return null
-  if (open !== null && agent.kind === 'away') return { past, open: { fromMs: open.fromMs, permitted } }
+  if (open !== null && isStillAway(open, agent)) return { past, open: { fromMs: open.fromMs, permitted, wasAway: true } }
   return { past: keptDowntimes(allDowntimes({ past, open }, agent, nowMs), nowMs), open: { fromMs: nowMs, permitted } }
+}
+
+/** Whether an open downtime continues: the agent has not come back since the pod of a permit was deleted. */
+export function isStillAway({ wasAway }: OpenDowntime, agent: AgentReturn): boolean {
+  return agent.kind === 'away' || (agent.kind === 'stayed' && wasAway === true && agent.atMs === null)
 }
 
 /** The memory once the permit of the open downtime is over. */
@@ -116,9 +123,10 @@ const NAME_DIGITS = 32
 /** Maximum length of an annotation that is read, in characters; Tranche writes less than 3,000. */
 const LONGEST_TEXT = 10_000
 
-function ended({ fromMs }: OpenDowntime, agent: AgentReturn, nowMs: number): readonly Downtime[] {
-  if (agent.kind === 'stayed') return []
-  const toMs = agent.kind === 'back' ? Math.min(agent.atMs, nowMs) : nowMs
+function ended(open: OpenDowntime, agent: AgentReturn, nowMs: number): readonly Downtime[] {
+  const { fromMs, wasAway } = open
+  if (agent.kind === 'stayed' && wasAway !== true) return []
+  const toMs = agent.kind === 'away' ? nowMs : Math.min(agent.atMs ?? nowMs, nowMs)
   return toMs > fromMs ? [{ fromMs, toMs }] : []
 }
 
@@ -127,9 +135,9 @@ function textOf({ past, open }: Downtimes): string {
   return JSON.stringify({ past: times, ...(open !== null && { open: storedOpen(open) }) })
 }
 
-function storedOpen({ fromMs, permitted: { release, permit, seenAt } }: OpenDowntime): StoredDowntimes['open'] {
+function storedOpen({ fromMs, wasAway, permitted: { release, permit, seenAt } }: OpenDowntime): StoredDowntimes['open'] {
   const { podUid, podResourceVersion } = permit
-  return { from: isoText(fromMs), release, permit: { podUid, podResourceVersion }, seenAt }
+  return { from: isoText(fromMs), release, permit: { podUid, podResourceVersion }, seenAt, ...(wasAway === true && { wasAway }) }
 }
 
 function downtimesIn(text: string): Downtimes {
@@ -147,18 +155,19 @@ function downtimesIn(text: string): Downtimes {
 
 interface StoredDowntimes {
   readonly past?: readonly (readonly [string, string])[]
-  readonly open?: SeenPermit & { readonly from: string }
+  readonly open?: SeenPermit & { readonly from: string; readonly wasAway?: boolean }
 }
 
 function openIn(stored: StoredDowntimes['open']): OpenDowntime | null {
   if (stored === undefined) return null
-  const { from, release, permit, seenAt } = stored
+  const { from, release, permit, seenAt, wasAway } = stored
   const fromMs = parseTime(from)
   const { namespace, name, uid } = release
   const { podUid, podResourceVersion } = permit
   const isWhole = [namespace, name, uid, podUid, podResourceVersion, seenAt].every((field) => typeof field === 'string')
   if (!isWhole || fromMs === null) return null
-  return { fromMs, permitted: { release: { namespace, name, uid }, permit: { podUid, podResourceVersion }, seenAt } }
+  const permitted = { release: { namespace, name, uid }, permit: { podUid, podResourceVersion }, seenAt }
+  return { fromMs, permitted, ...(wasAway === true && { wasAway }) }
 }
 
 function isoText(epochMs: number): string {

@@ -16,7 +16,8 @@ function aPod(uid: string, created: number, stamped: number | null, seen = stamp
 }
 
 it.each<[string, readonly FleetPod[], object]>([
-  ['has stayed while its pod is there', [aPod('p1', 500, 400)], { kind: 'stayed' }],
+  ['has stayed while its pod is there', [aPod('p1', 500, 400)], { kind: 'stayed', atMs: NOW_MS - 390_000 }],
+  ['has stayed, and is not there, while its pod is not available', [aPod('p1', 60, 9)], { kind: 'stayed', atMs: null }],
   ['is away while its pod terminates', [{ ...aPod('p1', 500, 400), terminating: true }], { kind: 'away' }],
   ['is away without a pod', [], { kind: 'away' }],
   ['is away while its new pod is not Ready', [aPod('p2', 60, null)], { kind: 'away' }],

@@ -27,11 +27,11 @@ const nothing: Downtimes = { past: [], open: null }
 
 describe('a downtime', () => {
   it('begins before the deletion', () => {
-    expect(downtimeBegun(nothing, permittedOf('p1'), { kind: 'stayed' }, NOW_MS)).toEqual({ past: [], open: openSince(0) })
+    expect(downtimeBegun(nothing, permittedOf('p1'), { kind: 'stayed', atMs: null }, NOW_MS)).toEqual({ past: [], open: openSince(0) })
   })
 
   it('begins once for a permit', () => {
-    expect(downtimeBegun({ past: [], open: openSince(5) }, permittedOf('p1'), { kind: 'stayed' }, NOW_MS)).toBeNull()
+    expect(downtimeBegun({ past: [], open: openSince(5) }, permittedOf('p1'), { kind: 'stayed', atMs: null }, NOW_MS)).toBeNull()
   })
 
   it('lasts until now while it has not ended', () => {
@@ -57,13 +57,30 @@ describe('a downtime', () => {
   })
 
   it('of a pod that was not deleted counts for nothing', () => {
-    expect(allDowntimes({ past: [hour], open: openSince(5) }, { kind: 'stayed' }, NOW_MS)).toEqual([hour])
-    expect(downtimeEnded({ past: [hour], open: openSince(5) }, { kind: 'stayed' }, NOW_MS)).toEqual({ past: [hour], open: null })
+    expect(allDowntimes({ past: [hour], open: openSince(5) }, { kind: 'stayed', atMs: null }, NOW_MS)).toEqual([hour])
+    expect(downtimeEnded({ past: [hour], open: openSince(5) }, { kind: 'stayed', atMs: null }, NOW_MS)).toEqual({
+      past: [hour],
+      open: null,
+    })
   })
 
   it('continues with another deletion while the agent is away', () => {
     const next = downtimeBegun({ past: [hour], open: openSince(5) }, permittedOf('p2'), { kind: 'away' }, NOW_MS)
-    expect(next).toEqual({ past: [hour], open: openSince(5, 'p2') })
+    expect(next).toEqual({ past: [hour], open: { ...openSince(5, 'p2'), wasAway: true } })
+  })
+
+  it.each([
+    ['until its pod became available', NOW_MS - 2 * MINUTE, NOW_MS - 2 * MINUTE],
+    ['until now while its pod is not available', null, NOW_MS],
+    ['for nothing if its pod was available before', NOW_MS - 9 * MINUTE, null],
+  ])('that continued with another deletion, which did not come, counts %s', (_until, atMs, toMs) => {
+    const open = { ...openSince(5, 'p2'), wasAway: true }
+    const counted = toMs === null ? [] : [{ fromMs: NOW_MS - 5 * MINUTE, toMs }]
+    expect(allDowntimes({ past: [], open }, { kind: 'stayed', atMs }, NOW_MS)).toEqual(counted)
+    expect(downtimeEnded({ past: [], open }, { kind: 'stayed', atMs }, NOW_MS)).toEqual({ past: counted, open: null })
+    const next = downtimeBegun({ past: [], open }, permittedOf('p3'), { kind: 'stayed', atMs }, NOW_MS)
+    const isAway = atMs === null
+    expect(next).toEqual({ past: isAway ? [] : counted, open: isAway ? { ...openSince(5, 'p3'), wasAway: true } : openSince(0, 'p3') })
   })
 
   it('is over before another begins, where the agent was back', () => {
@@ -76,9 +93,9 @@ describe('a downtime', () => {
 describe('the memory of a node', () => {
   it('is a Lease that the Node owns, and is read as it was written', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(1_000)), fc.boolean(), (minutes, isOpen) => {
+      fc.property(fc.array(fc.nat(1_000)), fc.boolean(), fc.boolean(), (minutes, isOpen, wasAway) => {
         const past = minutes.map((at) => ({ fromMs: NOW_MS - (at + 1) * MINUTE, toMs: NOW_MS - at * MINUTE }))
-        const downtimes = { past, open: isOpen ? openSince(5) : null }
+        const downtimes = { past, open: isOpen ? { ...openSince(5), ...(wasAway && { wasAway }) } : null }
         expect(toNodeDowntime(leaseOf(downtimes))).toEqual({ ...agent, ...downtimes, uid: 'l1', resourceVersion: '9' })
       }),
     )
