@@ -1,7 +1,7 @@
 import type { BatchRelease, RolloutActionType, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
 import { type Clock, sleep } from '@tranche/clock'
 import { isAlreadyExists, isConflict, isNotFound, resourcePaths } from '@tranche/kube-client'
-import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, rolloutAnnotations, STEP_NODES_ANNOTATION } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { Asked, Callers } from './callers.ts'
 import type { ConfigLevels } from './end-config.ts'
@@ -20,7 +20,7 @@ export interface Owners {
   settle(): Promise<void>
   /** Raises `maxUnavailable` of the DaemonSet, and of the policy if it has one, as the message of a wait asks. */
   raiseBudget(maxUnavailable: number): Promise<void>
-  /** Git applies the Rollout again, as the message of a stall asks. */
+  /** Git applies the Rollout again, as the message of a stall asks, or a person removes the annotation, if its steps name no nodes. */
   applyRollout(): Promise<void>
   /** Approves a step that waits for a person. */
   approve(by: ApprovedBy): Promise<void>
@@ -272,6 +272,9 @@ export function createOwners(world: World, callers: Callers): Owners {
     async applyRollout() {
       world.note('Git applies the Rollout again')
       await patchRollout({ spec: { strategy: { canary: { steps: git.steps } } } })
+      if (git.steps.some((step) => 'nodes' in step)) return
+      world.note('a person says that the steps are for all nodes')
+      await patchRollout({ metadata: { annotations: { [STEP_NODES_ANNOTATION]: null } } })
     },
     approve,
     async touch() {
