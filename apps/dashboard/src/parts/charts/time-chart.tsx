@@ -1,9 +1,12 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { type ChartColours, chartColours } from './chart-colours.ts'
+import { type ThemeColours, themeColours } from '../theme-colours.ts'
 import { useTheme } from '../use-theme.ts'
 import { useWidth } from '../use-width.ts'
+
+/** Colours of a chart. */
+export type ChartColours = ThemeColours<'text' | 'line'>
 
 /** Options of a chart, except for its width. */
 export type ChartOptions = Omit<uPlot.Options, 'width'>
@@ -43,7 +46,11 @@ export function TimeChart<T>({ kind, data, text }: TimeChartProps<T>): ReactNode
   const [pointed, setPointed] = useState<number | null>(null)
   useEffect(() => {
     if (box.current === null) return
-    const options = kind.options({ colours: chartColours(box.current), data: () => shown.current, onPoint: setPointed })
+    const options = kind.options({
+      colours: themeColours(box.current, { text: '--muted', line: '--line' }),
+      data: () => shown.current,
+      onPoint: setPointed,
+    })
     const chart = new uPlot({ ...options, width: box.current.clientWidth }, kind.points(shown.current), box.current)
     plot.current = chart
     return () => {

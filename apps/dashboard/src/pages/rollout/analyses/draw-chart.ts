@@ -1,6 +1,6 @@
 import type uPlot from 'uplot'
 import { limitText, lookOfPhase } from './analysis-texts.ts'
-import type { ChartColours } from '../../../parts/charts/chart-colours.ts'
+import type { ChartColours } from '../../../parts/charts/time-chart.tsx'
 import { drawLimitLine, line } from '../../../parts/charts/draw-limit-line.ts'
 import type { ChartData } from './chart-data.ts'
 

@@ -1,28 +1,10 @@
 import type { ReportedNodeState } from '@tranche/api-schema'
-import { nodeLooks, nodeStateOrder, type Tone } from '../../../format/outcome-text.ts'
+import { nodeLooks, nodeStateOrder } from '../../../format/outcome-text.ts'
+import type { ThemeColours } from '../../../parts/theme-colours.ts'
 import { type MapLayout, ZONE_TITLE } from './map-layout.ts'
 
-/** Colours of a map, as CSS values. */
-export interface MapColours {
-  readonly tones: Readonly<Record<Tone, string>>
-  readonly text: string
-  readonly background: string
-}
-
-/** @returns the colours of the theme within an element, as a canvas takes them: the value of a token itself may be a function of CSS */
-export function coloursOf(box: Element): MapColours {
-  const probe = box.ownerDocument.createElement('span')
-  box.append(probe)
-  const style = getComputedStyle(probe)
-  const value = (name: string): string => {
-    probe.style.color = `var(${name})`
-    return style.color
-  }
-  const tones = { good: value('--good'), busy: value('--busy'), wait: value('--wait'), bad: value('--bad'), quiet: value('--quiet') }
-  const colours = { tones, text: value('--text'), background: value('--surface') }
-  probe.remove()
-  return colours
-}
+/** Colours of a map. */
+export type MapColours = ThemeColours<'text' | 'background'>
 
 /** Draws a map. Each state has a shape of its own beside its colour. The canvas is `ratio` times as fine as the page. */
 export function drawMap(canvas: HTMLCanvasElement, layout: MapLayout, colours: MapColours, ratio: number): void {

@@ -4,7 +4,8 @@ import { nodeWhy } from '../../../format/node-why.ts'
 import { nodeLooks } from '../../../format/outcome-text.ts'
 import { useTheme } from '../../../parts/use-theme.ts'
 import { useWidth } from '../../../parts/use-width.ts'
-import { coloursOf, drawMap } from './draw-map.ts'
+import { themeColours } from '../../../parts/theme-colours.ts'
+import { drawMap } from './draw-map.ts'
 import { layOut, type MapLayout, nodeAt } from './map-layout.ts'
 
 /** Properties of {@link NodeMap}. */
@@ -62,5 +63,5 @@ function paint(canvas: HTMLCanvasElement, layout: MapLayout, width: number): voi
   if (canvas.height !== high) canvas.height = high
   canvas.style.width = `${width}px`
   canvas.style.height = `${layout.height}px`
-  drawMap(canvas, layout, coloursOf(canvas.parentElement ?? canvas), ratio)
+  drawMap(canvas, layout, themeColours(canvas.parentElement ?? canvas, { text: '--text', background: '--surface' }), ratio)
 }
