@@ -47,6 +47,14 @@ export const mutantsOfDrain: readonly Mutant[] = [
   },
   {
     rule: 'Drain',
+    fault: 'a node is made schedulable while another permit of it is in flight',
+    file: 'packages/clients/cluster/src/cordons.ts',
+    find: 'every((one) => one.node !== name || isSettled(one))',
+    replace: 'every((one) => !isSamePermit(one, mark))',
+    tests: ['packages/clients/cluster/test/drain-node.test.ts'],
+  },
+  {
+    rule: 'Drain',
     fault: 'a node is drained for a permit that another executor has used already',
     file: 'packages/clients/cluster/src/cordons.ts',
     find: 'return isListed && (await isUnused(client, drained, signal))',
@@ -178,8 +186,8 @@ export const mutantsOfDrain: readonly Mutant[] = [
     rule: 'Drain',
     fault: 'a cordon is undone although the record still has its permit',
     file: cordons,
-    find: 'return settled.some(isMarked) || !(release.status?.flight?.permits ?? []).some(isMarked)',
-    replace: 'return settled.some(isMarked) || release !== null',
+    find: 'return isSettled(mark) || (release.status?.flight?.permits ?? [])',
+    replace: 'return release !== null || (release.status?.flight?.permits ?? [])',
     tests: [drainNodeTests],
   },
   {

@@ -97,7 +97,7 @@ export async function uncordonNode(client: KubeClient, name: string, settled: Se
     const node = await readNodeOrNull(client, name, signal)
     const mark = node === null ? null : cordonMarkOf(node)
     if (node === null || mark === null || mark === undefined) return true
-    if (!(await isOver(client, mark, settled, signal))) return false
+    if (!(await isOver(client, { mark, name, settled }, signal))) return false
     const cleared = await tryToClear(client, node, signal)
     if (cleared === 'changed') continue
     const patch = cleared === null ? null : uncordonPatch(cleared)
@@ -106,11 +106,19 @@ export async function uncordonNode(client: KubeClient, name: string, settled: Se
   return false
 }
 
-async function isOver(client: KubeClient, mark: CordonMark, settled: SettledPermits, signal: AbortSignal): Promise<boolean> {
+/** A marked node, and permits of it that are over. */
+interface Marked {
+  readonly mark: CordonMark
+  readonly name: string
+  readonly settled: SettledPermits
+}
+
+/** Where the marked permit was withdrawn, the node may have another one, whose pod was deleted and is not replaced yet. */
+async function isOver(client: KubeClient, { mark, name, settled }: Marked, signal: AbortSignal): Promise<boolean> {
   const release = await readOrNull<BatchRelease>(client.get(resourcePaths.batchReleases, mark, { signal, deadlineMs: READ_DEADLINE_MS }))
   if (release?.metadata.uid !== mark.uid) return true
-  const isMarked = (one: SettledPermits[number]): boolean => isSamePermit(one, mark)
-  return settled.some(isMarked) || !(release.status?.flight?.permits ?? []).some(isMarked)
+  const isSettled = (permit: SettledPermits[number]): boolean => settled.some((one) => isSamePermit(one, permit))
+  return isSettled(mark) || (release.status?.flight?.permits ?? []).every((one) => one.node !== name || isSettled(one))
 }
 
 /** @returns the node without a condition of an executor, or as it is if that cannot be removed */

@@ -294,6 +294,15 @@ describe('the undo of a cordon', () => {
     expect((await readNode()).spec?.unschedulable).toBeUndefined()
   })
 
+  it('waits while the record has another permit of the node, whose pod may be deleted and not replaced yet', async () => {
+    await drain({})
+    await setPermits(laterPermit)
+    expect(await uncordon()).toBe(false)
+    expect((await readNode()).spec?.unschedulable).toBe(true)
+    await setPermits({ ...laterPermit, node: 'node-002' })
+    expect(await uncordon()).toBe(true)
+  })
+
   it('needs no release of that name: a later one is another', async () => {
     await drain({})
     await drive(client.delete(resourcePaths.batchReleases, drained.release))

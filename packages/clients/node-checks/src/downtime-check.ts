@@ -22,7 +22,7 @@ import { isWayBack } from '@tranche/verdict'
 import { actOnEach } from './act-on-each.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
 import { CHANGED_AGAIN_MS, createLeaseAccess, type LeaseAccess } from './lease-access.ts'
-import { isControlling, isPermitOver, permitOn } from './permit-on-node.ts'
+import { isControlling, isPermitOver, permitOn, showsEndOf } from './permit-on-node.ts'
 import { createTakenNames, type TakenNames } from './taken-names.ts'
 
 /** Dependencies of {@link createDowntimeCheck}. */
@@ -68,8 +68,9 @@ class DowntimeCheck implements Check {
     return allowedMs(release) === null ? undefined : { ahead: 0 }
   }
 
-  preparations({ release }: CheckTarget): readonly Preparation[] {
-    const begun = this.#parts.downtimes?.list(release.metadata.uid) ?? []
+  preparations({ release, daemonSet }: CheckTarget): readonly Preparation[] {
+    // A DaemonSet that was created again has memories of its own.
+    const begun = this.#parts.downtimes?.list(release.metadata.uid).filter((one) => one.daemonSet.uid === daemonSet.metadata.uid) ?? []
     return begun.map(({ node }) => {
       return { node, check: DOWNTIME, state: 'begun', isAhead: false, isStale: false, changesAtMs: null }
     })
@@ -174,10 +175,11 @@ class DowntimeCheck implements Check {
   /** A downtime is over once the agent is back, or is not desired on the node any more. */
   async #closeIfOver(memory: NodeDowntime, owner: DaemonSet, signal: AbortSignal): Promise<void> {
     const { cluster, clock, downtimes } = this.#parts
-    const { daemonSet, node } = memory
+    const { daemonSet, node, open } = memory
+    if (open === null || !showsEndOf(open.permitted, memory, cluster)) return
     const agent = this.#returnOf(memory, owner)
     const isDesired = nodeInView(cluster.fleet.view(owner), node)?.desired === true
-    if (memory.open !== null && isStillAway(memory.open, agent) && isDesired) return
+    if (isStillAway(open, agent) && isDesired) return
     const nodeUid = cluster.nodes.store.get({ namespace: '', name: node })?.uid
     const ended = { agent: { daemonSet, node }, nodeUid, downtimes: downtimeEnded(memory, agent, clock.nowMs()) }
     const written = await downtimes?.write(ended, signal)

@@ -1,6 +1,6 @@
 import type { Permit } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
-import { isSamePermit, type SeenPermit } from '@tranche/drain'
+import { isSamePermit, type NodeAgent, type SeenPermit } from '@tranche/drain'
 import { type NodeView, nodeInView } from '@tranche/fleet'
 import { compareResourceVersions } from '@tranche/kube-types'
 import { isInCharge } from '@tranche/planner'
@@ -31,6 +31,18 @@ export function isPermitOver({ release, permit, seenAt }: SeenPermit, cluster: W
   const listed = known.status?.flight?.permits.find((one) => isSamePermit(one, permit))
   if (listed === undefined) return true
   return target !== undefined && hasSettled(nodeInView(cluster.fleet.view(target.daemonSet), listed.node), listed.podUid)
+}
+
+/**
+ * Whether the watch of pods of this process can show what became of the pod of a permit that is over. A pod that is seen as it was when it was
+ * permitted may be deleted since. A permit ends unused only once its pod has changed, and deletes nothing then (F7).
+ */
+export function showsEndOf({ permit }: SeenPermit, { daemonSet, node }: NodeAgent, { pods, fleet, overlay }: WatchedCluster): boolean {
+  const { podUid, podResourceVersion } = permit
+  if (compareResourceVersions(pods.positionOf(daemonSet.namespace), podResourceVersion) < 0) return false
+  const owner = overlay.daemonSets.get(daemonSet)
+  const view = owner === undefined ? undefined : nodeInView(fleet.view(owner), node)
+  return view?.pods.some(({ uid, resourceVersion }) => uid === podUid && resourceVersion === podResourceVersion) !== true
 }
 
 /** Whether the BatchRelease controls its DaemonSet, as far as the watches show. */

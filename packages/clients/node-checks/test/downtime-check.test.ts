@@ -28,12 +28,24 @@ interface World {
   known: CheckTarget['release'] | undefined
   daemonSet: object | undefined
   isDesired: boolean
+  /** Position of the watch of pods. */
+  podsSeen: string
 }
 
 function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readonly string[] } = {}): World {
   const clock = new FakeClock()
   const world: Omit<World, 'check'> = {
-    ...{ clock, calls: [], wanted: [], memory: null, answer: { kind: 'done' }, isSynced: true, position: '50', isDesired: true },
+    ...{
+      clock,
+      calls: [],
+      wanted: [],
+      memory: null,
+      answer: { kind: 'done' },
+      isSynced: true,
+      position: '50',
+      podsSeen: '50',
+      isDesired: true,
+    },
     ...{ pods: [standing], known: aTarget().release, daemonSet: controlled },
   }
   const downtimes: NodeDowntimes = {
@@ -56,6 +68,7 @@ function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readon
   const cluster = {
     nodes: { store: { get: () => ({ name: 'a', uid: 'n1' }) } },
     batchReleases: { positionOf: () => world.position },
+    pods: { positionOf: () => world.podsSeen },
     overlay: { batchReleases: { get: () => world.known }, daemonSets: { get: () => world.daemonSet } },
     fleet: { view: () => ({ nodes: [{ name: 'a', desired: world.isDesired, pods: world.pods }] }) },
   } as unknown as WatchedCluster
@@ -64,7 +77,7 @@ function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readon
   return Object.assign(world, { check })
 }
 
-const standing = { uid: 'p1', ready: true, readyFromMs: 0, readyStamp: undefined, createdAt: '', terminating: false }
+const standing = { uid: 'p1', resourceVersion: '8', ready: true, readyFromMs: 0, readyStamp: undefined, createdAt: '', terminating: false }
 const newer = { ...standing, uid: 'p2' }
 const broken = { ...standing, ready: false, readyFromMs: null }
 
@@ -280,6 +293,29 @@ describe('the downtime of a node', () => {
     Object.assign(world, { known: aTarget(undefined, []).release, pods: [], isDesired: false })
     world.answer = { kind: 'rejected', message: 'leases is forbidden' }
     await expect(world.check.undo(aTarget(), 'a', signal)).rejects.toThrow('the end of a downtime cannot be written: leases is forbidden')
+  })
+
+  it.each([
+    ['its pod is seen as it was when it was permitted', { pods: [{ ...standing, resourceVersion: '7' }] }],
+    ['the watch of pods is behind that', { podsSeen: '6', pods: [newer] }],
+  ])('is not over while %s, because the pod may be deleted since', async (_while, seen) => {
+    const world = aWorld()
+    world.memory = aMemory(openSince(world.clock.nowMs()))
+    Object.assign(world, { known: undefined, ...seen })
+    await world.check.undo(aTarget(undefined, []), 'a', signal)
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual([])
+    Object.assign(world, { podsSeen: '50', pods: [standing] })
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual(['write'])
+  })
+
+  it('of a DaemonSet that was created again is no preparation of this one', () => {
+    const world = aWorld()
+    world.memory = { ...aMemory(openSince(world.clock.nowMs())), daemonSet: { ...daemonSetKey, uid: 'd0' } }
+    expect(world.check.preparations(aTarget())).toEqual([])
+    world.memory = aMemory(openSince(world.clock.nowMs()))
+    expect(world.check.preparations(aTarget())).toHaveLength(1)
   })
 
   it('ends where the agent is not desired any more', async () => {

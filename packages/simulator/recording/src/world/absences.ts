@@ -60,7 +60,9 @@ export function followAbsences(clockSteps: readonly ClockSet[] = []): Absences {
 
   return {
     onDeletion({ daemonSet: story, pod: { node, uid: podUid }, atMs, permittedMs = atMs }, isCounted) {
-      if ([...open].some((one) => one.story === story && one.node === node && one.backMs === null)) return
+      // What a rollback began need not be counted; a deletion of a release meanwhile must be.
+      const away = [...open].filter((one) => one.story === story && one.node === node && one.backMs === null)
+      if (away.some((one) => one.isCounted || !isCounted)) return
       const times = { backMs: null, mostNeededMs: story.mostMinReadyMs(), upSinceMs: null, steadyMs: null, hasGone: false }
       const absence: Absence = { story, node, podUid, permittedMs, deletedMs: atMs, isCounted, ...times }
       absences.push(absence)

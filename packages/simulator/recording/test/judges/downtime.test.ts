@@ -82,6 +82,11 @@ describe('a pod, where the policy limits the downtime in a day', () => {
         [],
       ],
       [
+        'stays where the release deleted a pod while the agent was away because of a rollback',
+        (s) => replaced(afterRollback(s), 11 * MINUTE, "a1'").del("a1''"),
+        ['G4 a'],
+      ],
+      [
         'goes once the policy allows more',
         (s) =>
           ordered(replaced(s, 11 * MINUTE), { downtime: { perDay: '1h' } })
@@ -109,6 +114,15 @@ describe('a pod, where the policy limits the downtime in a day', () => {
     query: (s) => ({ clockSteps: [{ atMs: s.nowMs - 5 * MINUTE, ms: 3_600_000 }] }),
   })
 })
+
+/** A rollback has deleted the pod of node a, whose next pod is not Ready when another version comes. */
+function afterRollback(script: Script): Script {
+  const away = ordered(script, { ...tenMinutes, canaryRevision: 'v2', stableRevision: 'v2' })
+    .wait(MINUTE)
+    .del('a1')
+    .wait(MINUTE)
+  return again(ordered(away.replace('a1', { hash: 'v1', ready: false }), { ...tenMinutes, canaryRevision: 'v3' }), 'a1')
+}
 
 /** The new pod of node a is not Ready any more. */
 function unready(script: Script): Script {
