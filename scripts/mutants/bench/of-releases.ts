@@ -312,8 +312,8 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     edits: [
       {
         file: permitChange,
-        find: 'return ready && pods.some((pod) => pod.ready && !pod.terminating) ? {} : { wasBad: true }',
-        replace: 'return ready && pods.length > 99 ? {} : { wasBad: true }',
+        find: 'return node.ready && !isBad ? {} : { wasBad: true }',
+        replace: 'return node.ready && node.pods.length > 99 ? {} : { wasBad: true }',
       },
     ],
     worlds: 'crashing',

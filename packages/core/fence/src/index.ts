@@ -16,6 +16,7 @@ export {
   createRecord,
   eraseTouched,
   isRevoking,
+  lastPermits,
   MAX_LIMIT,
   openRecord,
   type PatchOperation,

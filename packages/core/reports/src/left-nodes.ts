@@ -1,6 +1,7 @@
 import type { LeftCause, LeftNodes } from '@tranche/api-schema'
 import { type BatchProgress, leftNodes, namesLeft, nodesNotDone } from '@tranche/planner'
 import { acceptedBefore, isAfterEnd, isWayBack, judgedNodes } from '@tranche/verdict'
+import { lastPermits } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
 import { type Outline, permitsOf, progressOf, skippedNodes } from './outline.ts'
 
@@ -44,7 +45,7 @@ function isEnded({ release, facts: { rollout } }: Outline): boolean {
  */
 export function isUpdatingLeft(outline: Outline): boolean {
   const { release, fleet, failure } = outline
-  const permits = permitsOf(outline)
+  const permits = lastPermits(permitsOf(outline))
   if (release === undefined || permits.length === 0 || !isEnded(outline)) return false
   const judged = judgedNodes(release)
   const known = new Set([...(failure?.nodes ?? []), ...acceptedBefore(release)])

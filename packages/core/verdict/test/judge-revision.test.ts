@@ -130,6 +130,10 @@ describe('a node on which the new version failed', () => {
       says: a(waiting('CrashLoopBackOff'), { permits: [taken] }),
       want: ['a: CrashLoopBackOff'],
     },
+    'is one that was healthy before its last update, whatever it was before an earlier one': {
+      says: a(waiting('CrashLoopBackOff'), { permits: [takenBad, { ...taken, podUid: 'between' }] }),
+      want: ['a: CrashLoopBackOff'],
+    },
     'is one that was unhealthy before its update, and healthy in between': {
       says: a(running(3), { permits: [takenBad] }),
       want: ['a: TooManyRestarts'],

@@ -119,7 +119,7 @@ const permitSchema = z.object({
   podResourceVersion: z.string().meta({ description: 'resourceVersion of the pod when it was chosen; a precondition of its deletion.' }),
   wasBad: z.boolean().optional().meta({
     description:
-      'The node was NotReady or had no Ready pod when the pod was chosen. A failure there does not count against the new version.',
+      'The node was broken before its update: when the pod was chosen, it was NotReady or had no Ready pod. If a version that was never stable was still starting there, the permit for that one decides. A failure there does not count against the new version.',
   }),
 })
 /** Permission to delete one pod in the version in which it was chosen (rule F3). */

@@ -1,6 +1,8 @@
 import type { Permit } from '@tranche/api-schema'
 import { availableFromMs, type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
+import { hasSupersededPod } from '../nodes/old-nodes.ts'
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
+import { isOfLostPod } from '../record/lost-permits.ts'
 import { chooseCandidates } from './choose-candidates.ts'
 import { blockedNodes, isUpToDate } from './blocked-nodes.ts'
 import {
@@ -109,17 +111,22 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
   const permitted = permittedNodes(fence.permits)
   const free = from.filter(({ name }) => !permitted.has(name) && mayGetPermit(fence, name))
   return chooseCandidates(fence, { free, stay, count }).map(({ node, pod }) => ({
-    permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(node) },
+    permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(fence, node) },
     pod,
   }))
 }
 
 /**
- * A failure on a node that was bad before is no evidence against the new version (docs/reference/policy.md, failure). Without
- * minReadySeconds: a process that has just started takes no pod for available before that time, however long the pod was Ready.
+ * A failure on a node that was bad before is no evidence against the new version (docs/reference/policy.md, failure). Where a version that was
+ * never stable has not become available since its deletion of the pod, the node is as bad as before that deletion. Without minReadySeconds: a
+ * process that has just started takes no pod for available before that time, however long the pod was Ready.
  */
-function wasBad({ ready, pods }: NodeView): Pick<Permit, 'wasBad'> {
-  return ready && pods.some((pod) => pod.ready && !pod.terminating) ? {} : { wasBad: true }
+function wasBad({ permits, revisions }: FenceState, node: NodeView): Pick<Permit, 'wasBad'> {
+  const isUp = node.pods.some((pod) => pod.ready && !pod.terminating)
+  const last = permits.findLast(({ permit, state }) => permit.node === node.name && state === 'flying' && !isOfLostPod(permit))
+  const isStarting = last !== undefined && hasSupersededPod(node, revisions)
+  const isBad = !isUp && (!isStarting || last.permit.wasBad === true)
+  return node.ready && !isBad ? {} : { wasBad: true }
 }
 
 /** Whether the node of a settled permit runs another old pod: the node needs a new permit. */

@@ -22,6 +22,11 @@ export interface PermitChange {
   readonly blocked?: readonly BlockedNode[]
 }
 
+/** @returns the newest permit of each node: it says of what its node was before */
+export function lastPermits(permits: readonly Permit[]): readonly Permit[] {
+  return [...new Map(permits.map((permit) => [permit.node, permit])).values()]
+}
+
 /** First record of a BatchRelease; allows nothing until it is opened. `watermark`: highest version of a live pod list (F2). */
 export function createRecord(allowance: Allowance, watermark: string): FlightRecord {
   return { ...allowanceOf(allowance), epoch: 1, seq: 1, state: 'stopped', holds: [], watermark, permits: [] }

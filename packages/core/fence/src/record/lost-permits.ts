@@ -47,5 +47,10 @@ function isUpNow(seen: FleetPod, live: FleetPod, { minReadyMs, monotonicMs }: Av
   return minReadyMs === 0 || isConfirmedBy(seen, live, monotonicMs - (availableFromMs(seen, minReadyMs) ?? monotonicMs))
 }
 
+/** Whether a permit was restored: it does not say how its node was before. */
+export function isOfLostPod({ podUid }: Permit): boolean {
+  return podUid.startsWith(LOST_POD_PREFIX)
+}
+
 /** Prefix that no uid of the API server has. */
 const LOST_POD_PREFIX = 'lost:'

@@ -61,6 +61,20 @@ describe('planPass: when an executor may act', () => {
     expect(plan.kind === 'changePermits' && plan.change.append.map((permit) => permit.wasBad)).toEqual([wasBad])
   })
 
+  it.each([
+    ['a node on which a version is starting', 'a:bad!', [{}], undefined],
+    ['a node that was bad before that version, too', 'a:bad!', [{ wasBad: true as const }], true],
+    ['a node that was Ready before the last of two such versions', 'a:bad!', [{ wasBad: true as const }, {}], undefined],
+    ['a node that is Ready again', 'a:bad*', [{ wasBad: true as const }], undefined],
+    ['a node that is NotReady now', 'a¿:bad!', [{}], true],
+    ['a node on which the stable version is not available', 'a:old!', [{}], true],
+    ['a node whose permit was restored after the loss of the record', 'a:bad!', [{ podUid: 'lost:a' }], true],
+  ])('records for %s whether it was bad before, when the next version replaces its pod', (_what, nodes, before, wasBad) => {
+    const permits = before.map((fields, at) => ({ node: 'a', podUid: `gone-${at}`, podResourceVersion: '4', ...fields }))
+    const plan = planPass(passView({ nodes, minReadySeconds: 60, limit: 2, record: { permits } }))
+    expect(plan.kind === 'changePermits' && plan.change.append.map((permit) => permit.wasBad)).toEqual([wasBad])
+  })
+
   it('waits for the first record', () => {
     expect(planText(planPass({ ...passView({ nodes: 'a:old' }), record: undefined }))).toBe('wait for record')
   })

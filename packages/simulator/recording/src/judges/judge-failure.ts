@@ -4,7 +4,8 @@ import { isWantedOnReturn } from '../world/eligibility.ts'
 import type { NodeStory, PodStory } from '../world/node-story.ts'
 import type { RecordedPermit } from '../world/orders.ts'
 import { inNodes } from '../world/resolve-limit.ts'
-import type { Cause } from '../world/observations.ts'
+import type { Cause, Decision } from '../world/observations.ts'
+import { followFormerRevisions, type FormerRevisions } from '../world/former-revisions.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import type { RecordedTerms } from '../world/terms.ts'
 import type { Deletion } from '../world/world.ts'
@@ -23,6 +24,7 @@ export function createFailureJudge(parts: JudgeParts): Judge {
 
 class FailureJudge implements Judge {
   readonly #parts: JudgeParts
+  readonly #former: FormerRevisions
   /** Uid of each failing pod → its failure. */
   readonly #failing = new Map<string, Failing>()
   /** Uid of each pod that its kubelet has started → the write that first said so. */
@@ -39,8 +41,10 @@ class FailureJudge implements Judge {
   readonly #readyFrom = new Map<string, Cause>()
   /** Ready node → the write that made it so. */
   readonly #nodeReadyFrom = new Map<string, Cause>()
-  /** DaemonSet → uid of each permitted pod → whether the process knew it as Ready, on a Ready node, when it wrote the permit. */
-  readonly #permitted = new Map<string, ReadonlyMap<string, boolean>>()
+  /** DaemonSet → uid of each permitted pod → what the process knew when it wrote the permit. */
+  readonly #permitted = new Map<string, ReadonlyMap<string, Known>>()
+  /** Uids of the pods that we deleted on nodes that were healthy until then. */
+  readonly #takenFromHealthy = new Set<string>()
   /** DaemonSet → revision last released. */
   readonly #released = new Map<string, string>()
   /** DaemonSet → last retry, and when it or another revision was written. */
@@ -48,24 +52,48 @@ class FailureJudge implements Judge {
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
+    this.#former = followFormerRevisions(parts.world, parts.observations, parts.query.isOurs)
   }
 
   onDeletion(deletion: Deletion): void {
     this.#judgeDeletion(deletion)
     const { daemonSet, pod } = deletion
-    const node = daemonSet.node(pod.node)
-    const permit = daemonSet.orders.flight?.permits?.find(({ podUid }) => podUid === pod.uid)
     const id = `${keyOf(daemonSet)} ${pod.node}`
-    const wasBad = permit?.wasBad === true && this.#permitted.get(keyOf(daemonSet))?.get(pod.uid) !== true
-    if (node?.up === true && node.node?.ready === 'True' && !wasBad) this.#fair.add(id)
+    const isFair = this.#wasHealthy(deletion)
+    if (isFair) this.#takenFromHealthy.add(pod.uid)
+    if (isFair) this.#fair.add(id)
     else this.#fair.delete(id)
   }
 
   onWrite(write: RecordedWrite): void {
+    this.#former.onWrite(write)
     if (write.kind === 'Pod') this.#followPod(write)
     else if (write.kind === 'Node') this.#followNode(write)
     else if (write.kind === 'BatchRelease') this.#followRelease(write)
     else if (write.kind === 'Rollout') this.#followRollout(write)
+  }
+
+  /**
+   * Whether the node is healthy, or was before a version that is still starting there. Such a version was never stable, no pod has been available
+   * since, and the record has the permit.
+   */
+  #wasHealthy({ daemonSet, decision, pod }: Deletion): boolean {
+    const node = daemonSet.node(pod.node)
+    if (node?.node?.ready !== 'True') return false
+    const { orders } = daemonSet
+    const last = [...(node.flight?.uids ?? [])].findLast((uid) => orders.isPermitted(uid))
+    const isStarting = last !== undefined && this.#takenFromHealthy.has(last) && this.#isSuperseded(daemonSet, pod, decision)
+    const isCalledBad = orders.flight?.permits?.find(({ podUid }) => podUid === pod.uid)?.wasBad === true
+    if (!isCalledBad) return node.up || isStarting
+    const known = this.#permitted.get(keyOf(daemonSet))?.get(pod.uid)
+    return known?.isNodeReady === true && (isStarting || (node.up && known.isPodReady))
+  }
+
+  /** Whether every process must know that the pod runs a version that was never stable. */
+  #isSuperseded(daemonSet: DaemonSetStory, { last: { hash } }: PodStory, decision: Decision): boolean {
+    const { observations } = this.#parts
+    if (hash === undefined || this.#former.possible(daemonSet, decision).has(hash)) return false
+    return [...daemonSet.possibleVersions(decision, observations)].every(({ annotations }) => annotations?.[STABLE] !== hash)
   }
 
   #judgeDeletion(deletion: Deletion): void {
@@ -144,7 +172,10 @@ class FailureJudge implements Judge {
     const key = keyOf(story)
     this.#followPermits(write, key, status?.flight?.permits ?? [])
     const isOther = this.#followRevision(key, spec?.tranche?.canaryRevision)
-    this.#accepted.set(key, new Set([...(this.#accepted.get(key) ?? []), ...(status?.failure?.accepted ?? [])]))
+    if (isOther) this.#accepted.delete(key)
+    const { accepted = [], release = spec?.tranche?.release } = status?.failure ?? {}
+    const isOfRelease = release?.replace(/\/left$/, '') === spec?.tranche?.release
+    if (isOfRelease) this.#accepted.set(key, new Set([...(this.#accepted.get(key) ?? []), ...accepted]))
     const { retry } = spec?.tranche ?? {}
     if (isOther || (retry !== undefined && this.#retried.get(key)?.retry !== retry)) this.#retried.set(key, { retry, t: write.t })
   }
@@ -153,12 +184,12 @@ class FailureJudge implements Judge {
   #followPermits(write: RecordedWrite, key: string, permits: readonly RecordedPermit[]): void {
     const { observations } = this.#parts
     const before = this.#permitted.get(key)
-    const now = new Map<string, boolean>()
+    const now = new Map<string, Known>()
+    const isKnown = (cause: Cause | undefined): boolean =>
+      cause !== undefined && observations.hasSeen(observations.decisionOf(write), cause)
     for (const { node, podUid } of permits) {
-      const causes = [this.#readyFrom.get(podUid), this.#nodeReadyFrom.get(node)]
-      const isKnown = (cause: Cause | undefined): boolean =>
-        cause !== undefined && observations.hasSeen(observations.decisionOf(write), cause)
-      now.set(podUid, before?.get(podUid) ?? causes.every(isKnown))
+      const known = { isPodReady: isKnown(this.#readyFrom.get(podUid)), isNodeReady: isKnown(this.#nodeReadyFrom.get(node)) }
+      now.set(podUid, before?.get(podUid) ?? known)
     }
     this.#permitted.set(key, now)
   }
@@ -192,6 +223,12 @@ class FailureJudge implements Judge {
     this.#forget(key)
     return true
   }
+}
+
+/** What a process knew of a pod and its node when it permitted the pod to be deleted. */
+interface Known {
+  readonly isPodReady: boolean
+  readonly isNodeReady: boolean
 }
 
 /** Reason that only a failure has, and the writes that first reported it. */

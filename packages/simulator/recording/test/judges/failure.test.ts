@@ -50,6 +50,22 @@ describe('a version that fails', () => {
             .del('b1'),
         [],
       ],
+      [
+        'is blamed again where the next version fails on a node whose failure was accepted for this one',
+        (s) => {
+          const accepted = s.order({ spec: { tranche: { retry: 'again' } }, status: { failure: { release: 'first', accepted: ['a'] } } })
+          const next = accepted
+            .order({ spec: { tranche: { release: 'second', canaryRevision: 'v3' } } })
+            .record({ revision: 'v3' }, "a1 a1' b1")
+          return next
+            .del("a1'")
+            .replace("a1'", { ...crashing, hash: 'v3' })
+            .seen()
+            .wait(1)
+            .del('b1')
+        },
+        ['G9 b'],
+      ],
       ...(['v2', 'v3'] as const).map((canaryRevision): [string, (s: Script) => Script, string[]] => [
         `is ${canaryRevision === 'v2' ? 'blamed' : 'forgotten'} in the next release of ${canaryRevision}`,
         (s) =>
@@ -114,6 +130,46 @@ describe('a version that fails', () => {
     [
       'is not blamed for temporary states',
       (s) => s.del('a1').replace('a1', { ready: false, waiting: 'ContainerCreating' }).seen().wait(1).del('b1'),
+      [],
+    ],
+  ])
+})
+
+/** We delete a1, and then its new pod, because v3 replaces v2 before that pod is Ready; the record calls the node bad. v3 crashes there. */
+function replacedByNewer(s: Script, isDropped = false): Script {
+  const updated = s.del('a1').replace('a1', { ready: false }).seen().wait(1)
+  const [first, ...others] = ['a1', "a1'", 'b1'].map((podUid) => {
+    return { node: podUid[0], podUid, podResourceVersion: '1', ...(podUid === "a1'" && { wasBad: true }) }
+  })
+  return updated
+    .order({ spec: { tranche: { canaryRevision: 'v3' } } })
+    .record({ revision: 'v3', permits: isDropped ? others : [first, ...others] })
+    .del("a1'")
+    .replace("a1'", { ...crashing, hash: 'v3' })
+    .seen()
+    .wait(1)
+}
+
+describe('a version that replaces one whose pod has not become Ready', () => {
+  judgeEach('G9', [
+    ['is blamed for a node that was healthy before that version', (s) => replacedByNewer(s.seen().wait(1)).del('b1'), ['G9 b']],
+    [
+      'is not blamed for a node that was unhealthy before that version',
+      (s) => replacedByNewer(s.pod('a1', { ready: false }).record({}, 'a1 b1').seen().wait(1)).del('b1'),
+      [],
+    ],
+    [
+      'is not blamed for a node that is not Ready any more',
+      (s) => replacedByNewer(s.node('a', { ready: 'False' }).seen().wait(1)).del('b1'),
+      [],
+    ],
+    ['is not blamed where the record has lost the permit of that version', (s) => replacedByNewer(s.seen().wait(1), true).del('b1'), []],
+    [
+      'is not blamed for a node on which the stable version was not Ready either',
+      (s) => {
+        const stable = { 'rollouts.kruise.io/daemonset-stable-revision': 'v2' }
+        return replacedByNewer(s.annotate(stable).seen().wait(1)).del('b1')
+      },
       [],
     ],
   ])

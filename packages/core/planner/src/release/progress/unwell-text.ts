@@ -1,4 +1,5 @@
 import type { BatchRelease } from '@tranche/api-schema'
+import { lastPermits } from '@tranche/fence'
 import { isWayBack } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 import { insteadOfAbort } from './instead-of-abort.ts'
@@ -31,7 +32,7 @@ export interface BadBefore {
  */
 export function badBeforeNodes({ unwell }: Pick<BatchProgress, 'unwell'>, release: BatchRelease | undefined): BadBefore {
   const { flight, stoppedTime } = release?.status ?? {}
-  const bad = new Set(flight?.permits.filter(({ wasBad }) => wasBad === true).map(({ node }) => node))
+  const bad = new Set(lastPermits(flight?.permits ?? []).flatMap(({ node, wasBad }) => (wasBad === true ? [node] : [])))
   const olderPods = new Set(stoppedTime?.olderPods)
   return {
     before: unwell.filter(({ node, pod }) => bad.has(node) && pod.trouble !== undefined).map(({ node }) => node),
