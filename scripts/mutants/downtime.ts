@@ -32,6 +32,14 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
+    fault: 'the downtime of a permit that ended unused is not over before a later one is',
+    file: downtimeCheck,
+    find: 'const isStale = open !== null && this.#isUnused(open, daemonSet, node)',
+    replace: 'const isStale = open === null',
+    tests: [checkTests],
+  },
+  {
+    rule: 'Downtime',
     fault: 'a memory of a DaemonSet that was created again keeps the Lease of its node',
     file: downtimeCheck,
     find: '.filter((one) => one.daemonSet.uid === daemonSet.metadata.uid)',

@@ -13,11 +13,12 @@ import {
   type Downtimes,
   type NodeAgent,
   type NodeDowntime,
+  type OpenDowntime,
   spentDowntime,
 } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
 import { nodeInView } from '@tranche/fleet'
-import type { DaemonSet } from '@tranche/kube-types'
+import { compareResourceVersions, type DaemonSet } from '@tranche/kube-types'
 import { isWayBack } from '@tranche/verdict'
 import { actOnEach } from './act-on-each.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
@@ -71,9 +72,18 @@ class DowntimeCheck implements Check {
   preparations({ release, daemonSet }: CheckTarget): readonly Preparation[] {
     // A DaemonSet that was created again has memories of its own.
     const begun = this.#parts.downtimes?.list(release.metadata.uid).filter((one) => one.daemonSet.uid === daemonSet.metadata.uid) ?? []
-    return begun.map(({ node }) => {
-      return { node, check: DOWNTIME, state: 'begun', isAhead: false, isStale: false, changesAtMs: null }
+    return begun.map(({ node, open }) => {
+      const isStale = open !== null && this.#isUnused(open, daemonSet, node)
+      return { node, check: DOWNTIME, state: 'begun', isAhead: false, isStale, changesAtMs: null }
     })
+  }
+
+  /** Whether the pod is seen in a newer version than the one that was permitted, which can no longer be deleted. A later permit is another downtime. */
+  #isUnused({ permitted: { permit }, wasAway }: OpenDowntime, daemonSet: DaemonSet, node: string): boolean {
+    const { podUid, podResourceVersion } = permit
+    const pod = nodeInView(this.#parts.cluster.fleet.view(daemonSet), node)?.pods.find(({ uid }) => uid === podUid)
+    if (pod === undefined || pod.terminating || wasAway === true) return false
+    return compareResourceVersions(pod.resourceVersion, podResourceVersion) > 0
   }
 
   async check(target: CheckTarget, { node, purpose }: CheckQuestion, signal: AbortSignal): Promise<NodeCheck | null> {

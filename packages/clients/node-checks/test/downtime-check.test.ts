@@ -318,6 +318,20 @@ describe('the downtime of a node', () => {
     expect(world.check.preparations(aTarget())).toHaveLength(1)
   })
 
+  it.each([
+    ['in a newer version, as which it cannot be deleted any more', { pods: [standing] }, {}, true],
+    ['in the version that was permitted', { pods: [{ ...standing, resourceVersion: '7' }] }, {}, false],
+    ['as terminating', { pods: [{ ...standing, terminating: true }] }, {}, false],
+    ['no more', { pods: [] }, {}, false],
+    ['in a newer version, while the agent has been away since an earlier permit', { pods: [standing] }, { wasAway: true }, false],
+  ])('is undone before its release needs it no more if the pod is seen %s', (_how, seen, open, isStale) => {
+    const world = aWorld()
+    const memory = openSince(world.clock.nowMs())
+    world.memory = aMemory({ ...memory, open: { ...memory.open!, ...open } })
+    Object.assign(world, seen)
+    expect(world.check.preparations(aTarget())).toMatchObject([{ node: 'a', isStale }])
+  })
+
   it('ends where the agent is not desired any more', async () => {
     const world = aWorld()
     world.memory = aMemory(openSince(world.clock.nowMs()))
@@ -331,6 +345,7 @@ describe('the downtime of a node', () => {
     world.memory = aMemory(openSince(0, { uid: 'another' }))
     expect(world.check.preparations(aTarget())).toEqual([])
     world.memory = aMemory(openSince(0))
+    world.pods = [newer]
     expect(world.check.preparations(aTarget())).toMatchObject([{ node: 'a', check: 'downtime', state: 'begun', isStale: false }])
   })
 
