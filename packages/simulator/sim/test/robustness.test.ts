@@ -44,6 +44,29 @@ describe('52 the native controllers under faults', () => {
   )
 })
 
+describe('the scheduler', () => {
+  it('gives the room of a pod to another one if the pod was deleted before it was bound', async () => {
+    // It learns of the deletion long after the answer to the binding.
+    const onEvent: FaultInjector['onEvent'] = ({ actor, type }) =>
+      actor === 'default-scheduler' && type === 'DELETED' ? { kind: 'delay', ms: 5_000 } : undefined
+    const onRequest: FaultInjector['onRequest'] = ({ actor, subresource }) =>
+      actor === 'default-scheduler' && subresource === 'binding' ? { kind: 'delay', ms: 2_000, when: 'before' } : undefined
+    const world = await createWorld({ nodes: 1, faults: { onEvent, onRequest } })
+    await world.sim.start()
+    const large = (name: string): object => {
+      const containers = [{ name: 'main', image: 'main:v1', resources: { requests: { cpu: '8' } } }]
+      return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: { containers } }
+    }
+    await world.admin.create(resources.pods, large('gone'))
+    await world.pass(1_000)
+    await world.admin.delete(resources.pods, 'gone', namespace)
+    await world.pass(10_000)
+    await world.admin.create(resources.pods, large('next'))
+    await world.pass(10_000)
+    expect((await world.pods()).map(({ spec }) => (spec as { readonly nodeName?: string }).nodeName)).toEqual(['node-001'])
+  })
+})
+
 describe('owners and dependents of custom kinds', () => {
   it('are deleted together', async () => {
     const world = await createWorld({ nodes: 0 })

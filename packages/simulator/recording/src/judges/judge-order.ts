@@ -93,8 +93,8 @@ class OrderJudge implements Judge {
     const stables = new Set([...story.possibleVersions(decision, observations)].map(({ annotations }) => annotations?.[STABLE]))
     const all = this.#former.possible(story, decision)
     const standing = this.#former.possible(story, decision, false)
-    // Each has those of the next: if they are as many, they are the same.
-    const formers = [all, standing, new Set<string>()].filter(({ size }, at, list) => size !== list[at - 1]?.size)
+    const sets = [all, standing, new Set<string>(), ...this.#former.states(story, decision)]
+    const formers = new Map(sets.map((one) => [[...one].toSorted().join(' '), one])).values().toArray()
     for (const terms of new Set(story.terms.possible(decision, observations)))
       for (const position of observations.positions(decision, 'pods') ?? [])
         for (const stable of stables)

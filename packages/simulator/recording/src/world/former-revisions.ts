@@ -21,6 +21,8 @@ export interface FormerRevisions {
    * @returns the `controller-revision-hash` of each pod of such a revision that the deciding process may know
    */
   possible(daemonSet: DaemonSetStory, decision: Decision, withGone?: boolean): ReadonlySet<string>
+  /** @returns as {@link FormerRevisions.possible}, once for each state that the deciding process may have known, newest first */
+  states(daemonSet: DaemonSetStory, decision: Decision): readonly ReadonlySet<string>[]
 }
 
 /** Follows the templates of each DaemonSet, and the nodes that run them. */
@@ -71,10 +73,23 @@ class StableTemplates implements FormerRevisions {
 
   possible(daemonSet: DaemonSetStory, decision: Decision, withGone = true): ReadonlySet<string> {
     const templates = new Set<string>()
-    for (const { cause, templates: known, gone } of this.#of(daemonSet).former.toReversed()) {
+    for (const { templates: known, gone } of this.#seen(daemonSet, decision))
       for (const template of known) if (withGone || !gone.has(template)) templates.add(template)
-      if (this.#observations.hasSeen(decision, cause)) break
-    }
+    return this.#hashesOf(daemonSet, templates)
+  }
+
+  states(daemonSet: DaemonSetStory, decision: Decision): readonly ReadonlySet<string>[] {
+    return this.#seen(daemonSet, decision).map(({ templates }) => this.#hashesOf(daemonSet, templates))
+  }
+
+  /** Newest first. */
+  #seen(daemonSet: DaemonSetStory, decision: Decision): readonly FormerTemplates[] {
+    const all = this.#of(daemonSet).former.toReversed()
+    const first = all.findIndex(({ cause }) => this.#observations.hasSeen(decision, cause))
+    return first === -1 ? all : all.slice(0, first + 1)
+  }
+
+  #hashesOf(daemonSet: DaemonSetStory, templates: ReadonlySet<string>): ReadonlySet<string> {
     const hashes = new Set<string>()
     for (const { pods } of daemonSet.nodes())
       for (const { last } of pods.values()) if (last.hash !== undefined && templates.has(this.#templateOf(last.hash))) hashes.add(last.hash)

@@ -270,6 +270,17 @@ describe('the order', () => {
         [],
       ],
       [
+        'accepts, and knows, a revision that counts as former no longer, whether the writer has seen that or not',
+        (s) => {
+          // v0 and v5 run when the Rollout is created; v5 is released again, and rolled back.
+          s.revision('v0', 'template-0').revision('v5', 'template-5').pod('c1', { hash: 'v0' }).pod('d1', { hash: 'v5' })
+          s.daemonSet({ template: 'template-5' }).rollout({})
+          s.rollout({ status: { canaryStatus: { canaryRevision: 'v5' } } }, 'controller-1')
+          return choose(s.seen().wait(1).daemonSet({ template: 'template-1' }), 'd1 a1')
+        },
+        [],
+      ],
+      [
         'accepts that a NotReady node on a superseded revision is left',
         (s) => choose(s.pod('d1', { hash: 'v0' }).node('d', { ready: 'False' }).seen().wait(1), 'a1'),
         [],

@@ -1,9 +1,8 @@
 import { isSameJson, keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
-import { isTerminal, resources, type SimClient } from '@tranche/sim-api'
+import { isStatus, isTerminal, resources, type SimClient } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { type DisruptionBudget, selectsPod } from '../disruption/disruption-budget.ts'
 import { createEventRecorder, type EventRecorder } from '../machinery/event-recorder.ts'
-import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer, type Informer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue, type WorkQueue } from '../machinery/work-queue.ts'
@@ -126,9 +125,10 @@ class Scheduler implements RunningController {
     const bound = { ...pod, spec: { ...pod.spec, nodeName } }
     this.#ledger.putPod(bound)
     try {
-      await ignoreMissing(this.#client.bind(name, namespace, nodeName))
+      await this.#client.bind(name, namespace, nodeName)
     } catch (error) {
       this.#ledger.removePod(bound)
+      if (isStatus(error, 404)) return
       throw error
     }
     if (this.#pods.get(name, namespace) === undefined) this.#ledger.removePod(bound)
