@@ -380,8 +380,14 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
   }
 }
 
+/** Number of nodes without an available pod of the agent: one that flaps is not, though it is Ready for moments. */
+async function countDown(world: World): Promise<number> {
+  const { desiredNumberScheduled: desired = 0, numberAvailable = 0 } = (await daemonSetOf(world))?.status ?? {}
+  return Math.max(desired - numberAvailable, await countUnready(world))
+}
+
 /** Number of nodes without a Ready pod of the agent. */
-async function countDown({ people }: World): Promise<number> {
+async function countUnready({ people }: World): Promise<number> {
   const pods = (await people.list<Pod>(resourcePaths.pods, { namespace: stageKey.namespace })).items
   const isReady = ({ status }: Pod): boolean =>
     status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true

@@ -83,8 +83,10 @@ class FailureJudge implements Judge {
     const { orders } = daemonSet
     const last = [...(node.flight?.uids ?? [])].findLast((uid) => orders.isPermitted(uid))
     const isStarting = last !== undefined && this.#takenFromHealthy.has(last) && this.#isSuperseded(daemonSet, pod, decision)
-    const isCalledBad = orders.flight?.permits?.find(({ podUid }) => podUid === pod.uid)?.wasBad === true
-    if (!isCalledBad) return node.up || isStarting
+    const ofNode = (orders.flight?.permits ?? []).filter((one) => one.node === pod.node && one.wasBad === true)
+    if (ofNode.every(({ podUid }) => podUid !== pod.uid)) return node.up || isStarting
+    // A process may not know yet that a version has become available on a node that was bad before it.
+    if (ofNode.length > 1) return false
     const known = this.#permitted.get(keyOf(daemonSet))?.get(pod.uid)
     return known?.isNodeReady === true && (isStarting || (node.up && known.isPodReady))
   }
@@ -93,7 +95,8 @@ class FailureJudge implements Judge {
   #isSuperseded(daemonSet: DaemonSetStory, { last: { hash } }: PodStory, decision: Decision): boolean {
     const { observations } = this.#parts
     if (hash === undefined || this.#former.possible(daemonSet, decision).has(hash)) return false
-    return [...daemonSet.possibleVersions(decision, observations)].every(({ annotations }) => annotations?.[STABLE] !== hash)
+    const stables = [...daemonSet.possibleVersions(decision, observations)].map(({ annotations }) => annotations?.[STABLE])
+    return stables.every((stable) => stable !== undefined && stable !== hash)
   }
 
   #judgeDeletion(deletion: Deletion): void {
@@ -173,8 +176,9 @@ class FailureJudge implements Judge {
     this.#followPermits(write, key, status?.flight?.permits ?? [])
     const isOther = this.#followRevision(key, spec?.tranche?.canaryRevision)
     if (isOther) this.#accepted.delete(key)
-    const { accepted = [], release = spec?.tranche?.release } = status?.failure ?? {}
-    const isOfRelease = release?.replace(/\/left$/, '') === spec?.tranche?.release
+    const named = spec?.tranche?.release ?? status?.flight?.revision
+    const { accepted = [], release = named } = status?.failure ?? {}
+    const isOfRelease = release?.replace(/\/left$/, '') === named
     if (isOfRelease) this.#accepted.set(key, new Set([...(this.#accepted.get(key) ?? []), ...accepted]))
     const { retry } = spec?.tranche ?? {}
     if (isOther || (retry !== undefined && this.#retried.get(key)?.retry !== retry)) this.#retried.set(key, { retry, t: write.t })

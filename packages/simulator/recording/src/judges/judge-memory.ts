@@ -13,7 +13,7 @@ const MOST_HELD = 10
 /**
  * G12: a template is rolled back when we replace it, or when its abort is accepted. So is one that users read as failed, when they replace it.
  * From then on no permit for it is given and used, whatever hash it returns under and whatever a status remembers. A retry ends that, or a rollback
- * that puts it back. The same holds once the status reports a revision as blocked. The status forgets a blocked revision only on a retry, when ten
+ * that puts it back, also where a user had created the DaemonSet again with it. The same holds once the status reports a revision as blocked. The status forgets a blocked revision only on a retry, when ten
  * newer ones follow, or when it blocks the revision being released and so returns to the stable one.
  */
 export function createMemoryJudge(parts: JudgeParts): Judge {
@@ -37,6 +37,8 @@ class MemoryJudge implements Judge {
   readonly #reported = createReportedFailures()
   /** DaemonSet → failed templates that only a user has replaced: a rollback may put them back. */
   readonly #replaced = new Map<string, Set<string>>()
+  /** DaemonSet → template that was rolled back, and with which a user created the DaemonSet again. */
+  readonly #created = new Map<string, string>()
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
@@ -90,15 +92,23 @@ class MemoryJudge implements Judge {
 
   #followTemplate(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
     const next = write.o as unknown as RecordedDaemonSet
-    if (before?.template === undefined || write.type === 'DELETED' || before.template === next.template || pinsConfig(before, next)) return
     const key = `${write.namespace}/${next.name}`
+    if (write.type === 'ADDED' && this.#rolledBack.get(key)?.has(next.template ?? '') === true) this.#created.set(key, next.template ?? '')
+    if (before?.template === undefined || write.type === 'DELETED' || before.template === next.template || pinsConfig(before, next)) return
     if (this.#parts.query.isOurs(write.actor ?? '')) {
       this.#rollBack(key, before.template, write.t)
       if (this.#replaced.get(key)?.delete(next.template ?? '') === true) this.#rolledBack.get(key)?.delete(next.template ?? '')
-    } else if (this.#hasFailed(write, next, before.template) && this.#rolledBack.get(key)?.has(before.template) !== true) {
+    } else if (this.#rolledBack.get(key)?.has(before.template) === true) {
+      // Its pods started on every node without a release.
+      if (this.#created.get(key) === before.template) this.#mayPutBack(key, before.template)
+    } else if (this.#hasFailed(write, next, before.template)) {
       this.#rollBack(key, before.template, write.t)
-      this.#replaced.set(key, (this.#replaced.get(key) ?? new Set()).add(before.template))
+      this.#mayPutBack(key, before.template)
     }
+  }
+
+  #mayPutBack(key: string, template: string): void {
+    this.#replaced.set(key, (this.#replaced.get(key) ?? new Set()).add(template))
   }
 
   /** Whether users read that this template has failed. */

@@ -79,7 +79,7 @@ class OrderJudge implements Judge {
     const decision = observations.decisionOf(write)
     if (appended.length === 0 || story.orders.flight?.state !== 'open' || decision.atMs < (write.sent ?? write.t)) return
     let first: string | undefined
-    for (const view of this.#viewsOf(story, decision)) {
+    for (const view of this.#viewsOf(story, decision, holderOf(write))) {
       const fault = this.#faultOf(story, next, appended, view)
       if (fault === null) return
       first ??= fault
@@ -88,7 +88,7 @@ class OrderJudge implements Judge {
   }
 
   /** What the writer may have seen: with each of the terms, versions of pods, and stable revisions. */
-  *#viewsOf(story: DaemonSetStory, decision: Decision): Iterable<View> {
+  *#viewsOf(story: DaemonSetStory, decision: Decision, holder: string): Iterable<View> {
     const { observations } = this.#parts
     const stables = new Set([...story.possibleVersions(decision, observations)].map(({ annotations }) => annotations?.[STABLE]))
     const all = this.#former.possible(story, decision)
@@ -98,7 +98,7 @@ class OrderJudge implements Judge {
     for (const terms of new Set(story.terms.possible(decision, observations)))
       for (const position of observations.positions(decision, 'pods') ?? [])
         for (const stable of stables)
-          for (const known of formers) yield { decision, position, rules: terms?.nodes ?? {}, terms, stable, former: known }
+          for (const known of formers) yield { decision, holder, position, rules: terms?.nodes ?? {}, terms, stable, former: known }
   }
 
   /** @returns what is wrong with the choice as seen in this view; null when nothing is wrong, or the view does not show it */
@@ -209,6 +209,8 @@ const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 /** Decision, the version of pods and the stable revision that its watches had reported, and the rules that it followed. */
 interface View {
   readonly decision: Decision
+  /** Identity by which the BatchRelease holds Leases of nodes. */
+  readonly holder: string
   readonly position: number
   readonly rules: RecordedNodeRules
   readonly terms: RecordedTerms | undefined
@@ -231,6 +233,11 @@ function remember(versions: Map<string, Version[]>, { type, rv, o }: RecordedWri
 }
 
 type Versions = ReadonlyMap<string, readonly Version[]>
+
+function holderOf({ o, namespace }: RecordedWrite): string {
+  const { metadata } = o as { readonly metadata?: { readonly name: string; readonly uid: string } }
+  return `tranche/${namespace}/${metadata?.name}/${metadata?.uid}`
+}
 
 /** Old pods that were not terminating, by their versions up to `position`. */
 function candidatesIn(

@@ -32,6 +32,8 @@ export interface KeptNodes {
 export interface Keeping {
   readonly story: DaemonSetStory
   readonly decision: Decision
+  /** Identity by which the BatchRelease holds Leases. */
+  readonly holder: string
   readonly terms: RecordedTerms | undefined
 }
 
@@ -73,14 +75,14 @@ export function followKeptNodes(failures: readonly FailedRequest[], clockSteps: 
       if (write.kind === 'Pod' && write.node !== undefined) nodeOf.set(String(write.o['name']), write.node)
     },
     onDeletion: (deletion) => absences.onDeletion(deletion, true),
-    mayBeKept(node, revision, { story, decision, terms }) {
+    mayBeKept(node, revision, { story, decision, terms, holder }) {
       const { atMs } = decision
       const asksForRoom = terms?.nodes?.room === 'Check'
       if (asksForRoom && foreign.mayHaveHeldRoom(node, atMs - READ_AGAIN_MS, story)) return true
       if (terms?.prePull !== undefined && !images.hasPulledFor(node, revision, atMs - PULL_KNOWN_MS)) return true
       if (terms?.drain !== undefined && mayRest(node, terms.drain, atMs)) return true
       const locks = terms?.downtime?.nodeLock === 'Take'
-      if (locks && leases.mayHaveBeenHeld(node, story.namespace, atMs - READ_AGAIN_MS, atMs)) return true
+      if (locks && leases.mayHaveBeenHeld(node, holder, atMs - READ_AGAIN_MS, atMs)) return true
       const perDay = terms?.downtime?.perDay
       if (perDay !== undefined && absences.possibly(story, node, atMs) >= millisecondsOf(perDay)) return true
       const isChecked = asksForRoom || locks || perDay !== undefined || terms?.prePull !== undefined || terms?.drain !== undefined

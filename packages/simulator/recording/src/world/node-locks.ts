@@ -19,8 +19,8 @@ export interface NodeLeases {
   at(node: string, atMs: number): HeldLease | undefined
   /** Whether a BatchRelease of the namespace had the Lease at a moment of that time (epoch). */
   hadIn(node: string, namespace: string | undefined, fromMs: number, toMs: number): boolean
-  /** Whether another holder than the BatchReleases of the namespace may have had the node at a moment of that time (epoch). */
-  mayHaveBeenHeld(node: string, namespace: string | undefined, fromMs: number, toMs: number): boolean
+  /** Whether another holder than this one may have had the node at a moment of that time (epoch). */
+  mayHaveBeenHeld(node: string, own: string, fromMs: number, toMs: number): boolean
   /** Whether the Lease was certainly held at that moment, by the clock of the client. */
   isHeld(lease: HeldLease, atMs: number, client: string): boolean
   /** @returns the Leases that exist, by node */
@@ -86,9 +86,9 @@ export function followNodeLeases(clockSteps: readonly ClockSet[] = []): NodeLeas
     },
     at,
     hadIn: (node, namespace, fromMs, toMs) => some(node, fromMs, toMs, (lease) => lease.namespace === namespace),
-    mayHaveBeenHeld: (node, namespace, fromMs, toMs) =>
+    mayHaveBeenHeld: (node, own, fromMs, toMs) =>
       some(node, fromMs, toMs, (lease) => {
-        return lease.namespace !== namespace && (wasSet(fromMs) || lease.dueMs + ANSWERED_MS >= lowestServerMs(fromMs, toMs))
+        return lease.holder !== own && (wasSet(fromMs) || lease.dueMs + ANSWERED_MS >= lowestServerMs(fromMs, toMs))
       }),
     isHeld({ renewedMs, dueMs }, atMs, client) {
       const nowMs = serverMs(atMs)

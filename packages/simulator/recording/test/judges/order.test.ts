@@ -43,9 +43,9 @@ function asking(script: Script, room: string): Script {
   return script.order({ spec: { tranche: { nodes: { room } } } })
 }
 
-/** The policy says what to do about Leases of nodes, and another program holds that of a node. */
-function locking(script: Script, nodeLock: string, node: string): Script {
-  return script.order({ spec: { tranche: { downtime: { nodeLock } } } }).lease(node, 'node-maintenance')
+/** The policy says what to do about Leases of nodes, and another program, or this holder, has that of a node. */
+function locking(script: Script, nodeLock: string, node: string, holder = 'node-maintenance'): Script {
+  return script.order({ spec: { tranche: { downtime: { nodeLock } } } }).lease(node, holder)
 }
 
 const usesAgent = { matchLabels: { uses: 'agent' } }
@@ -328,6 +328,22 @@ describe('the order', () => {
         'passes over a node whose Lease another program holds, where the policy takes it',
         (s) => choose(locking(s, 'Take', 'a').seen().wait(1), 'b1'),
         [],
+      ],
+      [
+        'passes over a node whose Lease an earlier BatchRelease of the name holds',
+        (s) => choose(locking(s, 'Take', 'a', 'tranche/demo/agent/u0').seen().wait(1), 'b1'),
+        [],
+      ],
+      [
+        'passes over no node because of a Lease of its own',
+        (s) =>
+          choose(
+            locking(s.order({ metadata: { uid: 'u1' } }), 'Take', 'a', 'tranche/demo/agent/u1')
+              .seen()
+              .wait(1),
+            'b1',
+          ),
+        ['G5 b'],
       ],
       [
         'passes over no node because of a Lease that the policy ignores',

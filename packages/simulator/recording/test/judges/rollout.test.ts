@@ -245,6 +245,9 @@ describe('a blocked revision', () => {
   /** Tranche replaces the template, and a user applies it again. */
   const rolledBack = (s: Script): Script =>
     s.rollout({}).daemonSet({ template: 'template-1' }, 'controller-1').daemonSet({ template: 'template-2' })
+  /** A user deletes the DaemonSet, and creates it again with that template. */
+  const recreated = (s: Script): Script =>
+    s.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' }).daemonSet({ template: 'template-2', annotations: {} })
   const again = (s: Script): Script => s.daemonSet({ template: 'template-2' }).pod('a1').record({}, 'a1').del('a1')
   judgeEach(
     'G12',
@@ -494,6 +497,12 @@ describe('a blocked revision', () => {
         (s) => again(replaced(failed(s).wait(10_000)).daemonSet({ template: 'template-2' }, 'controller-1')),
         [],
       ],
+      [
+        'is none that a rollback puts back because the DaemonSet was created again with it',
+        (s) => again(replaced(recreated(rolledBack(s))).daemonSet({ template: 'template-2' }, 'controller-1')),
+        [],
+      ],
+      ['gets no deletions in a DaemonSet that was created again with it', (s) => again(recreated(rolledBack(s))), ['G12 a']],
       ['gets no deletions', (s) => s.rollout(held, 'controller-1').pod('a1').record({}, 'a1').del('a1'), ['G12 a']],
       ['may have an earlier permit used', (s) => s.rollout(held, 'controller-1').del('a1'), []],
       ['is not blocked before the status reports it', (s) => s.del('a1').rollout(held, 'controller-1'), []],

@@ -264,6 +264,31 @@ describe('the fraction that users and pauses have opened', () => {
   judgeEach('G3', [['is not the next step after one node where its watch has reported that', afterOne, ['G3 c']]], {
     begin: () => released(twoOfFour, { begin: isBackSeen }),
   })
+  const watched = (s: Script): Script => s.seen('controller-1', ['pods', 'nodes', 'daemonsets'])
+  /** Another client deletes b1, so that two nodes are updated before the second step opens; then the pod of one of them fails. */
+  const failsBefore = (s: Script): Script =>
+    watched(deletes(s, 'a1').gone('b1').pod("b1'", { hash: 'v3' }))
+      .wait(55_000)
+      .pod("b1'", { ready: false })
+  judgeEach(
+    'G3',
+    [
+      [
+        'is the next step after a pod of the step has failed, which no watch of the controller has reported',
+        (s) => at(failsBefore(s).wait(5_000), 2, 'StepUpgrade').del('c1').del('d1'),
+        [],
+      ],
+      [
+        'is not the next step after a pod of the step has failed, which its watch has reported',
+        (s) =>
+          at(watched(failsBefore(s)).wait(5_000), 2, 'StepUpgrade')
+            .del('c1')
+            .del('d1'),
+        ['G3 d'],
+      ],
+    ],
+    { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, { replicas: 2 }, { replicas: 3 }]) },
+  )
   const oneFails = (script: Script): Script => deletes(script, 'a1').del('b1').replace('b1', { hash: 'v3', ready: false })
   const paused = (value: boolean): Fields => ({ spec: { strategy: { paused: value } } })
   judgeEach(
@@ -275,7 +300,11 @@ describe('the fraction that users and pauses have opened', () => {
         (s) => deletes(oneFails(s).rollout(retry), 'c1', 'd1'),
         ['G3 d'],
       ],
-      ['is not the next step with a retry that Tranche writes', (s) => oneFails(s).rollout(retry, 'controller-1').del('c1'), ['G3 c']],
+      [
+        'is not the next step with a retry that Tranche writes',
+        (s) => watched(oneFails(s)).wait(5_000).rollout(retry, 'controller-1').del('c1'),
+        ['G3 c'],
+      ],
       ['is not the next step with a retry if no pod of the step is available', (s) => failing(s).rollout(retry).del('c1'), ['G3 c']],
       [
         'is the next step when a pause is lifted',

@@ -128,6 +128,7 @@ class Scheduler implements RunningController {
       await this.#client.bind(name, namespace, nodeName)
     } catch (error) {
       this.#ledger.removePod(bound)
+      this.#retryAround(bound)
       if (isStatus(error, 404)) return
       throw error
     }

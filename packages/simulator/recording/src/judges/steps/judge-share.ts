@@ -119,6 +119,7 @@ class ShareJudge implements Judge {
       isOurs,
       hasSeen: (cause) => isOurs && observations.hasSeen(decision, cause),
       away: isOurs ? this.#awayFor(write) : [],
+      mayBeUp: ({ up, downBy }) => up || !observations.hasSeen(decision, downBy),
     })
     // A status from before the template changed reports on the previous one.
     const reported = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template

@@ -32,6 +32,8 @@ export interface FollowedWrite {
   readonly isOurs: boolean
   /** Names of the nodes that were NotReady as far as the watches of the writer had reported them. */
   readonly away: readonly string[]
+  /** Whether the writer may still have known an available pod on the node. */
+  readonly mayBeUp: (node: NodeStory) => boolean
 }
 
 /** Release that the steps belong to. */
@@ -51,8 +53,8 @@ export interface OpenedStepsOptions {
 /**
  * Starts with the first step open. A step opens the next one when it was jumped over, or when both of these hold:
  *
- * - At some time since it opened, as many nodes as it has were updated and had an available pod of the template. Nodes NotReady since the
- *   release began are exempt, also if they are Ready again and no watch of the controller has reported that. One node is enough when the user
+ * - At some time since it opened, as many nodes as it has were updated and had an available pod of the template. What the watches of the
+ *   controller had not reported does not matter. Nodes NotReady since the release began are exempt, also if they are Ready again and no watch of the controller has reported that. One node is enough when the user
  *   tolerates failures, or has retried or resumed, even one of another step.
  * - Its pause is over: a user has approved it or promoted the release, or its duration has passed since the pods were available.
  *
@@ -109,7 +111,7 @@ class ReleaseSteps implements OpenedSteps {
     return [...this.#granted, ...reachesOf(steps).slice(0, this.#opened)]
   }
 
-  look(nowMs: number, steps: readonly Step[] = this.#steps): void {
+  look(nowMs: number, steps: readonly Step[] = this.#steps, mayBeUp = isUp): void {
     const story = this.#options.story()
     if (story === undefined || this.#isFree) return
     this.#steps = steps
@@ -118,7 +120,7 @@ class ReleaseSteps implements OpenedSteps {
     if (this.#mayBeStable && this.#isOnMost(story)) this.#isFree = true
     if (this.#edit !== null) this.#open(continuedStep(story, reachesOf(steps), this.#edit), nowMs)
     for (let step = steps[this.#opened - 1]; step !== undefined; step = steps[this.#opened - 1]) {
-      this.#readyMs ??= this.#readySince(story, reachesOf(steps)[this.#opened - 1]!)
+      this.#readyMs ??= this.#readySince(story, reachesOf(steps)[this.#opened - 1]!, mayBeUp)
       if (this.#readyMs === null || !this.#isPauseOver(step, this.#readyMs, nowMs)) return
       this.#open(this.#opened + 1, nowMs)
     }
@@ -128,7 +130,7 @@ class ReleaseSteps implements OpenedSteps {
   follow(before: RecordedRollout | undefined, next: RecordedRollout, write: FollowedWrite): void {
     const story = this.#options.story()
     if (story === undefined) return
-    const { nowMs, isOurs, away, steps, hasSeen } = write
+    const { nowMs, isOurs, away, steps, hasSeen, mayBeUp } = write
     if (isOurs) for (const name of away) if (story.node(name)?.wanted === true) this.#notReady.add(name)
     this.look(nowMs, steps.before ?? (this.#steps.length > 0 ? this.#steps : steps.next))
     if (this.#edit !== null && hasSeen(this.#edit.cause)) this.#edit = null
@@ -142,7 +144,7 @@ class ReleaseSteps implements OpenedSteps {
     }
     this.#isTolerant ||= (next.spec.strategy?.canary as { readonly failureThreshold?: unknown } | undefined)?.failureThreshold !== undefined
     this.#takeAction(next, nowMs)
-    this.look(nowMs, steps.next)
+    this.look(nowMs, steps.next, isOurs ? mayBeUp : isUp)
   }
 
   #open(step: number, nowMs: number): void {
@@ -181,7 +183,7 @@ class ReleaseSteps implements OpenedSteps {
   }
 
   /** @returns since when as many nodes as the step has are updated and have an available pod; null while they do not */
-  #readySince(story: DaemonSetStory, reach: StepReach): number | null {
+  #readySince(story: DaemonSetStory, reach: StepReach, mayBeUp: FollowedWrite['mayBeUp']): number | null {
     const { nodes, failure } = story.terms.latest ?? {}
     if (nodes?.exclude !== undefined) return this.#openedMs
     const isReached = (name: string): boolean => story.node(name)?.wanted === true && isInReach(reach, story.node(name)?.node)
@@ -197,7 +199,10 @@ class ReleaseSteps implements OpenedSteps {
     if (taken.length < size) return null
     const isLenient =
       this.#isTolerant || failure?.action === 'Continue' || failure?.maxFailedNodes !== undefined || failure?.autoResume !== undefined
-    const times = [...(isLenient ? story.taken : taken)].flatMap(({ up, pods }) => (up ? [availableFrom(pods.values())] : []))
+    const times = [...(isLenient ? story.taken : taken)].flatMap((node) => {
+      if (node.up) return [availableFrom(node.pods.values())]
+      return mayBeUp(node) ? [this.#openedMs] : []
+    })
     const needed = isLenient ? 1 : size
     return times.length < needed ? null : Math.max(this.#openedMs, times.toSorted((a, b) => a - b)[needed - 1]!)
   }
@@ -268,6 +273,10 @@ class ReleaseSteps implements OpenedSteps {
   #approve(index: number | undefined): void {
     if (index === undefined || index >= this.#opened) this.#isApproved = true
   }
+}
+
+function isUp({ up }: NodeStory): boolean {
+  return up
 }
 
 function availableFrom(pods: Iterable<PodStory>): number {
