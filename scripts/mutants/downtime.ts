@@ -40,6 +40,14 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
+    fault: 'a sweep forgets the permit that a release has remembered since it began',
+    file: downtimeCheck,
+    find: 'if (downtimes.get(memory)?.resourceVersion !== memory.resourceVersion) return',
+    replace: '',
+    tests: [checkTests],
+  },
+  {
+    rule: 'Downtime',
     fault: 'a memory of a DaemonSet that was created again keeps the Lease of its node',
     file: downtimeCheck,
     find: '.filter((one) => one.daemonSet.uid === daemonSet.metadata.uid)',

@@ -133,6 +133,14 @@ export const mutantsOfNodeLocks: readonly Mutant[] = [
   },
   {
     rule: 'NodeLock',
+    fault: 'a release that was created again waits for the Leases of its predecessor',
+    file: lockCheck,
+    find: 'if (isOfAnother && !(await this.#freesLeft(locks, lock, signal)))',
+    replace: 'if (isOfAnother)',
+    tests: [checkTests],
+  },
+  {
+    rule: 'NodeLock',
     fault: 'a lock is renewed on a node that is NotReady',
     file: lockCheck,
     find: 'isReady && isHeld(lock, clock.nowMs())',

@@ -47,7 +47,7 @@ export const mutantsOfNodeChecks: readonly BluntMutant[] = [
   {
     guarantee: 'G11',
     fault: 'the Lease of a node is taken from another program',
-    edits: [{ file: lockCheck, find: 'if (isOfAnother) return', replace: 'if (isOfAnother && purpose === null) return' }],
+    edits: [{ file: lockCheck, find: 'if (isOfAnother && !', replace: 'if (isOfAnother && purpose === null && !' }],
     worlds: 'locked',
   },
   {

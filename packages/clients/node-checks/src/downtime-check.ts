@@ -78,9 +78,10 @@ class DowntimeCheck implements Check {
     })
   }
 
-  /** Whether the pod is seen in a newer version than the one that was permitted, which can no longer be deleted. A later permit is another downtime. */
-  #isUnused({ permitted: { permit }, wasAway }: OpenDowntime, daemonSet: DaemonSet, node: string): boolean {
-    const { podUid, podResourceVersion } = permit
+  /** Whether the permit is over, and the pod is seen in a newer version, in which it cannot delete it. A later permit is another downtime. */
+  #isUnused({ permitted, wasAway }: OpenDowntime, daemonSet: DaemonSet, node: string): boolean {
+    if (!isPermitOver(permitted, this.#parts.cluster)) return false
+    const { podUid, podResourceVersion } = permitted.permit
     const pod = nodeInView(this.#parts.cluster.fleet.view(daemonSet), node)?.pods.find(({ uid }) => uid === podUid)
     if (pod === undefined || pod.terminating || wasAway === true) return false
     return compareResourceVersions(pod.resourceVersion, podResourceVersion) > 0
@@ -120,6 +121,8 @@ class DowntimeCheck implements Check {
   async #sweepOne(downtimes: NodeDowntimes, memory: NodeDowntime, signal: AbortSignal): Promise<void> {
     const { cluster, clock } = this.#parts
     const { open, daemonSet } = memory
+    // Meanwhile another release may have remembered a permit of its own.
+    if (downtimes.get(memory)?.resourceVersion !== memory.resourceVersion) return
     const known = cluster.overlay.daemonSets.get(daemonSet)
     if (known?.metadata.uid !== daemonSet.uid) {
       if (lastMs(memory) <= clock.nowMs() - DOWNTIME_WINDOW_MS) await downtimes.forget(memory, signal)

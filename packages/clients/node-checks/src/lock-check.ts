@@ -76,7 +76,8 @@ class LockCheck implements Check {
     if (unread !== null) return unread
     const lock = locks.get(node)
     const isOfAnother = lock !== null && isHeld(lock, clock.nowMs()) && !isLockedBy(lock, { namespace, name, uid }, clock.nowMs())
-    if (isOfAnother) return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
+    if (isOfAnother && !(await this.#freesLeft(locks, lock, signal)))
+      return { ...blocked('NodeLocked', heldText(lock)), againInMs: HELD_AGAIN_MS }
     const failure = this.#access.failureOn(node)
     if (failure !== null) return blocked('NodeLockFailed', failure)
     return purpose === 'deletion' ? this.#take(locks, target, node, signal) : { kind: 'ready', for: 'permit' }
@@ -101,11 +102,20 @@ class LockCheck implements Check {
   }
 
   async sweep(signal: AbortSignal): Promise<void> {
-    const { cluster, locks, watched } = this.#parts
-    const left = (locks?.list() ?? []).filter((lock) => {
-      return isLeft(lock, cluster, watched) && (isPermitOfLockOver(lock, cluster) || this.#isForgotten(lock))
-    })
+    const { locks } = this.#parts
+    const left = (locks?.list() ?? []).filter((lock) => this.#isLeftOver(lock))
     await actOnEach(left, async (lock) => void (await locks?.free(lock, signal)), signal)
+  }
+
+  /** Whether its release needs the Lease no more, and cannot give it back itself. */
+  #isLeftOver(lock: NodeLock): boolean {
+    const { cluster, watched } = this.#parts
+    return isLeft(lock, cluster, watched) && (isPermitOfLockOver(lock, cluster) || this.#isForgotten(lock))
+  }
+
+  /** A release that was created again need not wait for a sweep. @returns whether the Lease is free now */
+  async #freesLeft(locks: NodeLocks, lock: NodeLock, signal: AbortSignal): Promise<boolean> {
+    return this.#isLeftOver(lock) && (await locks.free(lock, signal).catch(() => false))
   }
 
   async #take(locks: NodeLocks, target: CheckTarget, node: string, signal: AbortSignal): Promise<NodeCheck> {

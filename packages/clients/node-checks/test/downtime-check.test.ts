@@ -28,6 +28,8 @@ interface World {
   known: CheckTarget['release'] | undefined
   daemonSet: object | undefined
   isDesired: boolean
+  /** As it was when a sweep began. @default `memory` */
+  listed?: NodeDowntime
   /** Position of the watch of pods. */
   podsSeen: string
 }
@@ -53,7 +55,10 @@ function aWorld(given: { readonly isAllowed?: boolean; readonly watched?: readon
     start: () => {},
     isSynced: () => world.isSynced,
     get: () => world.memory,
-    list: (uid) => (world.memory !== null && (uid === undefined || world.memory.open?.permitted.release.uid === uid) ? [world.memory] : []),
+    list(uid) {
+      const memory = world.listed ?? world.memory
+      return memory !== null && (uid === undefined || memory.open?.permitted.release.uid === uid) ? [memory] : []
+    },
     async write(wanted) {
       world.calls.push('write')
       world.wanted.push(wanted)
@@ -310,6 +315,15 @@ describe('the downtime of a node', () => {
     expect(world.calls).toEqual(['write'])
   })
 
+  it('that another release has begun since the sweep began is not ended by the sweep', async () => {
+    const world = aWorld()
+    world.listed = aMemory(openSince(world.clock.nowMs(), { podUid: 'p0' }))
+    world.memory = { ...aMemory(openSince(world.clock.nowMs(), { uid: 'another' })), resourceVersion: '10' }
+    Object.assign(world, { known: undefined, pods: [newer] })
+    await world.check.sweep(signal)
+    expect(world.calls).toEqual([])
+  })
+
   it('of a DaemonSet that was created again is no preparation of this one', () => {
     const world = aWorld()
     world.memory = { ...aMemory(openSince(world.clock.nowMs())), daemonSet: { ...daemonSetKey, uid: 'd0' } }
@@ -320,6 +334,7 @@ describe('the downtime of a node', () => {
 
   it.each([
     ['in a newer version, as which it cannot be deleted any more', { pods: [standing] }, {}, true],
+    ['in a newer version, while the permit is not over', { pods: [standing], known: aTarget().release }, {}, false],
     ['in the version that was permitted', { pods: [{ ...standing, resourceVersion: '7' }] }, {}, false],
     ['as terminating', { pods: [{ ...standing, terminating: true }] }, {}, false],
     ['no more', { pods: [] }, {}, false],
@@ -328,7 +343,7 @@ describe('the downtime of a node', () => {
     const world = aWorld()
     const memory = openSince(world.clock.nowMs())
     world.memory = aMemory({ ...memory, open: { ...memory.open!, ...open } })
-    Object.assign(world, seen)
+    Object.assign(world, { known: aTarget(undefined, []).release, ...seen })
     expect(world.check.preparations(aTarget())).toMatchObject([{ node: 'a', isStale }])
   })
 

@@ -27,6 +27,8 @@ interface World {
   pods: { readonly uid: string; readonly ready: boolean }[]
   known: CheckTarget['release'] | undefined
   isControlling: boolean
+  /** Whether Leases can be given back. */
+  isFreed: boolean
   /** Namespace of the mark on node a; null without one. */
   cordoned: string | null
 }
@@ -35,7 +37,7 @@ function aWorld(given: { readonly trusted?: readonly string[]; readonly isAllowe
   const clock = new FakeClock()
   const world: Omit<World, 'check'> = {
     ...{ clock, calls: [], wanted: [], locks: [], answer: { kind: 'done' }, isSynced: true, position: '50', isReady: true },
-    ...{ pods: [{ uid: 'p1', ready: true }], known: aTarget().release, isControlling: true, cordoned: null },
+    ...{ pods: [{ uid: 'p1', ready: true }], known: aTarget().release, isControlling: true, isFreed: true, cordoned: null },
   }
   const locks: NodeLocks = {
     namespace: 'leases',
@@ -50,7 +52,7 @@ function aWorld(given: { readonly trusted?: readonly string[]; readonly isAllowe
     },
     async free({ node, resourceVersion }) {
       world.calls.push(`free ${node} ${resourceVersion}`)
-      return true
+      return world.isFreed
     },
     subscribe: () => {},
   }
@@ -170,9 +172,23 @@ describe('a node whose Lease is held', () => {
     expect(world.calls).toEqual([])
   })
 
-  it('by another release gets no permit', async () => {
+  it('by another release that may still need it gets no permit', async () => {
+    const world = aWorld()
+    Object.assign(world, { locks: [aLock(world, { release: { ...own, uid: 'u2' } })], position: '39' })
+    expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'NodeLocked' })
+    expect(world.calls).toEqual([])
+  })
+
+  it('by an earlier release of the name, which is gone, gets a permit once that Lease is given back', async () => {
     const world = aWorld()
     world.locks = [aLock(world, { release: { ...own, uid: 'u2' } })]
+    expect(await world.check.check(aTarget(), permitted, signal)).toEqual({ kind: 'ready', for: 'permit' })
+    expect(world.calls).toEqual(['free a 9'])
+  })
+
+  it('by an earlier release of the name gets no permit while that Lease cannot be given back', async () => {
+    const world = aWorld()
+    Object.assign(world, { locks: [aLock(world, { release: { ...own, uid: 'u2' } })], isFreed: false })
     expect(await world.check.check(aTarget(), permitted, signal)).toMatchObject({ kind: 'blocked', reason: 'NodeLocked' })
   })
 
