@@ -53,8 +53,8 @@ export function isUpdatingLeft(outline: Outline): boolean {
   const started = new Map(unwell.map(({ node, pod }) => [node, pod]))
   return permits.some(({ node: name, wasBad }) => {
     if ((!started.has(name) && !between.includes(name)) || known.has(name) || judged?.has(name) === false) return false
-    // No deadline applies to a node that was broken before, so a person has to look at it.
-    if (wasBad === true && started.get(name)?.trouble !== undefined) return false
+    // No deadline applies to a node that was broken before, and nothing judges a rollback that has ended: a person has to look at it.
+    if ((wasBad === true || isWayBack(release)) && started.get(name)?.trouble !== undefined) return false
     const node = nodeInView(fleet, name)
     return node?.ready === true && node.maintenance === undefined
   })

@@ -204,6 +204,16 @@ describe('the nodes that a release leaves', () => {
         'Running',
       ],
       [
+        'is rolled back, if it was a rollback whose pod has failed there',
+        {
+          ...updating,
+          change: { d: { pod: { trouble } } },
+          tranche: rollback,
+          rolloutStatus: { ...updating.rolloutStatus, conditions: [rolledBack] },
+        },
+        'RolledBack',
+      ],
+      [
         'is rolled back, if no node of it is being updated',
         {
           ...updating,
