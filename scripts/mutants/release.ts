@@ -184,8 +184,8 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'UnavailableBefore',
     fault: 'a release that waits for nodes only that were down before counts as running for ever',
     file: 'packages/core/planner/src/release/accepted-wait.ts',
-    find: 'wasBad === true ? [node] : []',
-    replace: 'wasBad === true ? [] : []',
+    find: '.filter(({ wasBad }) => wasBad === true)',
+    replace: '.filter(({ node }) => node.length === 0)',
     tests: [releaseStatusTests],
   },
   {
@@ -198,10 +198,18 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'UnavailableBefore',
+    fault: 'a permit that is not used yet makes a wait begin again',
+    file: 'packages/core/planner/src/release/accepted-wait.ts',
+    find: '...nodesInFlight(bad, fleet)',
+    replace: '...bad.map(({ node }) => node)',
+    tests: ['packages/core/planner/test/release/waiting-for.test.ts'],
+  },
+  {
+    rule: 'UnavailableBefore',
     fault: 'a release that waits for nodes that were unhealthy before it counts as running for ever',
     file: 'packages/core/planner/src/release/accepted-wait.ts',
-    find: 'new Set([...inFlight, ...older.map(({ name }) => name)])',
-    replace: 'new Set(inFlight)',
+    find: 'new Set([...nodesInFlight(bad, fleet), ...older.map(({ name }) => name)])',
+    replace: 'new Set(nodesInFlight(bad, fleet))',
     tests: [releaseStatusTests],
   },
   {

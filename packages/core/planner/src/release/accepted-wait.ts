@@ -1,5 +1,5 @@
 import { ACCEPTED_FAILED, UNAVAILABLE_BEFORE, type Waiting } from '@tranche/api-schema'
-import { lastPermits } from '@tranche/fence'
+import { lastPermits, nodesInFlight } from '@tranche/fence'
 import { acceptedBefore, failureTerms, isWayBack } from '@tranche/verdict'
 import { parseTime, timeText } from '@tranche/kube-types'
 import { insteadOfAbort } from './progress/instead-of-abort.ts'
@@ -97,10 +97,10 @@ function uncounted(view: ReleaseView): ReadonlySet<string> {
 function badBefore({ release, fleet }: ReleaseView): ReadonlySet<string> {
   if (isWayBack(release)) return new Set()
   const { flight, stoppedTime } = release.status ?? {}
-  const inFlight = lastPermits(flight?.permits ?? []).flatMap(({ node, wasBad }) => (wasBad === true ? [node] : []))
+  const bad = lastPermits(flight?.permits ?? []).filter(({ wasBad }) => wasBad === true)
   const olderPods = new Set(stoppedTime?.olderPods)
   const older = olderPods.size === 0 ? [] : fleet.nodes.filter(({ pods }) => pods.some(({ uid }) => olderPods.has(uid)))
-  return new Set([...inFlight, ...older.map(({ name }) => name)])
+  return new Set([...nodesInFlight(bad, fleet), ...older.map(({ name }) => name)])
 }
 
 function acceptedDown({ release }: ReleaseView, { progress }: Allowed): readonly string[] {

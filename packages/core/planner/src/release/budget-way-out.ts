@@ -22,13 +22,14 @@ function laterNodesText({ fleet, release }: ReleaseView, { progress: { unavailab
   const { releasePlan, tranche } = release.spec
   const { rules, steps } = batchScope(tranche?.nodes, releasePlan.batchPartition ?? null)
   const down = new Set(unavailable)
-  const later = fleet.nodes.flatMap((node) => {
+  const updatable = fleet.nodes.flatMap((node) => {
     const { step, isExcluded } = rules.factsOf(node.labels)
     const isOthers = hasOldPod(node, revision) && node.ready && node.maintenance === undefined && !isExcluded && Number.isFinite(step)
-    return down.has(node.name) && isOthers && step >= steps ? [{ name: node.name, step: step + 1 }] : []
+    return down.has(node.name) && isOthers ? [{ name: node.name, step: step + 1 }] : []
   })
+  const later = updatable.filter(({ step }) => step > steps)
   if (later.length < limit) return ''
-  const isEnough = (last: number): boolean => unavailable.length - later.filter(({ step }) => step <= last).length < limit
+  const isEnough = (last: number): boolean => unavailable.length - updatable.filter(({ step }) => step <= last).length < limit
   const step = later
     .map(({ step }) => step)
     .toSorted((a, b) => a - b)

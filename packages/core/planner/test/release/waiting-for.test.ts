@@ -142,6 +142,16 @@ it('a release whose nodes are blocked for one cause says it once, with the first
   expect(blocked('not allowed', 'not here')).toContain(': a (not allowed), b (not here); allow it')
 })
 
+it('a release keeps the time since which it waits while another node, which was down before, has a permit that is not used yet', () => {
+  const permits = [
+    { node: 'b', podUid: 'pod-b', podResourceVersion: '4', wasBad: true },
+    { node: 'a', podUid: 'before', podResourceVersion: '4' },
+  ]
+  const status = { waiting: { reason: 'BudgetUsedUp', message: '', nodes: ['a', 'b'], since: new Date(NOW_MS - 60_000).toISOString() } }
+  const view = aView({ nodes: 'a:old! b:old! c:old d:old e:old', record: { permits, limit: 1 }, daemonSet: limitOf(1), status })
+  expect(waitingFor(view, wantedAllowance(view))).toMatchObject({ reason: 'BudgetUsedUp', since: status.waiting.since })
+})
+
 it('a release that waits for new pods names no node twice if those nodes use the whole budget', () => {
   const view = aView({ nodes: 'a:- b:- c:old d:old e:old', spec: { batches: [{ canaryReplicas: 3 }] } })
   expect(waitingFor(view, wantedAllowance(view))).toMatchObject({ reason: 'Upgrading', message: 'waiting for new pods on a, b' })
@@ -203,6 +213,12 @@ describe('a budget that nodes of a later step use up', () => {
       'a:old! b:old c:old! d:old e:old',
       ['d'],
       'only step 2 updates c: it continues once fewer than 2 are down, after a jump to step 2, or once maxUnavailable is at least 3',
+    ],
+    [
+      'names them where nodes of the step are down, too',
+      'a:old! b:old! c:old d:old! e:old',
+      ['d'],
+      'only step 3 updates a, b: it continues once fewer than 2 are down, after a jump to step 3, or once maxUnavailable is at least 4',
     ],
     [
       'names none where a node of the step could free it',
