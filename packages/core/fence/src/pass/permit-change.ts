@@ -122,10 +122,9 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
  * process that has just started takes no pod for available before that time, however long the pod was Ready.
  */
 function wasBad({ permits, revisions }: FenceState, node: NodeView): Pick<Permit, 'wasBad'> {
-  const isUp = node.pods.some((pod) => pod.ready && !pod.terminating)
   const last = permits.findLast(({ permit, state }) => permit.node === node.name && state === 'flying' && !isOfLostPod(permit))
   const isStarting = last !== undefined && hasSupersededPod(node, revisions)
-  const isBad = !isUp && (!isStarting || last.permit.wasBad === true)
+  const isBad = isStarting ? last.permit.wasBad === true : !node.pods.some((pod) => pod.ready && !pod.terminating)
   return node.ready && !isBad ? {} : { wasBad: true }
 }
 
