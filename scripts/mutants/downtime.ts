@@ -64,10 +64,18 @@ export const mutantsOfDowntime: readonly Mutant[] = [
   },
   {
     rule: 'Downtime',
+    fault: 'a pod that flaps keeps its node from the fix',
+    file: downtimeCheck,
+    find: '(isAvailable(pod, neededMs, clock.monotonicMs()) || isAvailableByStamp(pod))',
+    replace: '(pod.uid !== undefined || isAvailableByStamp(pod) || isAvailable(pod, neededMs, 0))',
+    tests: [checkTests],
+  },
+  {
+    rule: 'Downtime',
     fault: 'an agent that is Ready counts as away',
     file: downtimeCheck,
-    find: 'pods.some((pod) => pod.ready && !pod.terminating) === true',
-    replace: 'pods.some((pod) => pod.ready && pod.terminating) === true',
+    find: 'pod.ready && !pod.terminating && (isAvailable',
+    replace: 'pod.ready && pod.terminating && (isAvailable',
     tests: [checkTests],
   },
   {

@@ -17,8 +17,8 @@ import {
   spentDowntime,
 } from '@tranche/drain'
 import type { NodeCheck, Preparation, PreparationRules } from '@tranche/fence'
-import { nodeInView } from '@tranche/fleet'
-import { compareResourceVersions, type DaemonSet } from '@tranche/kube-types'
+import { type FleetPod, isAvailable, nodeInView } from '@tranche/fleet'
+import { compareResourceVersions, type DaemonSet, parseTime } from '@tranche/kube-types'
 import { isWayBack } from '@tranche/verdict'
 import { actOnEach } from './act-on-each.ts'
 import { blocked, type Check, type CheckQuestion, type CheckTarget } from './check.ts'
@@ -206,10 +206,17 @@ class DowntimeCheck implements Check {
     return agentReturn(nodeInView(cluster.fleet.view(daemonSet), memory.node), memory.open.permitted.permit.podUid, times)
   }
 
-  /** Without minReadySeconds: a process that has just started takes no pod for available before that time, however long it was Ready. */
+  /**
+   * Whether the node has an available pod, by the clock of this process or by what the kubelet says. A pod that flaps is never available. A process
+   * that has just started does not know for how long a pod has been Ready.
+   */
   #isAgentThere(daemonSet: DaemonSet, node: string): boolean {
-    const view = nodeInView(this.#parts.cluster.fleet.view(daemonSet), node)
-    return view?.pods.some((pod) => pod.ready && !pod.terminating) === true
+    const { cluster, clock } = this.#parts
+    const neededMs = minReadyMs(daemonSet)
+    const isAvailableByStamp = ({ readyStamp }: FleetPod): boolean => (parseTime(readyStamp) ?? 0) + neededMs <= clock.nowMs()
+    const isThere = (pod: FleetPod): boolean =>
+      pod.ready && !pod.terminating && (isAvailable(pod, neededMs, clock.monotonicMs()) || isAvailableByStamp(pod))
+    return nodeInView(cluster.fleet.view(daemonSet), node)?.pods.some(isThere) === true
   }
 }
 

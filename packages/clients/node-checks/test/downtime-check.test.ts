@@ -109,6 +109,11 @@ function aMemory(downtimes: Downtimes): NodeDowntime {
   return { daemonSet: daemonSetKey, node: 'a', uid: 'l1', resourceVersion: '9', ...downtimes }
 }
 
+/** Time of the first clock plus this, in seconds. */
+function stampOf(seconds: number): string {
+  return new Date(new FakeClock().nowMs() + seconds * 1_000).toISOString()
+}
+
 /** A downtime with its length, and the time since its end, in minutes. */
 const away = (nowMs: number, minutes: number, ago: number): Downtimes => ({
   past: [{ fromMs: nowMs - (ago + minutes) * MINUTE, toMs: nowMs - ago * MINUTE }],
@@ -156,7 +161,9 @@ describe('a node under downtime.perDay', () => {
   })
 
   it.each([
-    ['that is Ready waits, because this process may have seen it only now', {}, 'blocked'],
+    ['whose kubelet does not say since when it is Ready waits, because this process may have seen it only now', {}, 'blocked'],
+    ['that has been Ready for long, as its kubelet says, waits', { readyStamp: stampOf(-10) }, 'blocked'],
+    ['that flaps does not wait: it is not available', { readyStamp: stampOf(-9) }, 'ready'],
     ['that is not Ready does not wait', { ready: false, readyFromMs: null }, 'ready'],
     ['that is available waits', { readyFromMs: -20_000 }, 'blocked'],
   ] as const)('with a pod %s', async (_name, fields, kind) => {
