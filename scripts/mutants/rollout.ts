@@ -51,6 +51,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
     tests: [replacedPlanTests],
   },
   {
+    rule: 'G6',
+    fault: 'a fix waits for ever behind a failed release that was being ended when the Rollout was enabled again',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
+    find: 'if (spec === null && hold !== null) return planHold(view, hold)',
+    replace: '',
+    tests: [failedStateTests],
+  },
+  {
     rule: 'G3',
     fault: 'a BatchRelease is created for steps that changed before the status says at which of them the release continues',
     file: 'packages/core/planner/src/rollout/plan-rollout.ts',

@@ -211,6 +211,8 @@ function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null
   if (isBehindRelease(view)) return wait('its watch to show the Rollout that its BatchRelease was written for', BEHIND_RECHECK_MS)
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release, hold)
   const spec = withPlanThatRuns(view, withHold(view, releaseSpecFor(view), hold), hold)
+  // A Rollout that was being disabled, and is enabled again, has no spec for its release: a hold stops it as it runs.
+  if (spec === null && hold !== null) return planHold(view, hold)
   // A step that is gone from the plan is corrected first, because no size follows from it; a hold comes before that.
   if (spec === null || (hold === null && isBeyondSteps(rollout, spec))) return null
   if (release === undefined) return hold === null && !isOfReplacedPlan(view) ? { kind: 'createRelease', spec } : null

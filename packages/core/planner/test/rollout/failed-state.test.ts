@@ -51,6 +51,22 @@ describe('a release whose new version is bad', () => {
     expect([stalled(fake), fake.rollout?.status?.currentStepState]).toEqual(['ReleaseFailed', state])
   })
 
+  it('gives way to a fix that comes once the Rollout, disabled with on-delete Complete, is enabled again', () => {
+    const fake = failed()
+    fake.onDelete('Complete')
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(fake)
+    expect(fake.rollout?.status?.phase).toBe('Disabling')
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Progressing',
+      canaryStatus: { canaryRevision: 'hash-v3' },
+      heldRevisions: [{ revision: 'hash-v2', reason: 'Failed' }],
+    })
+  })
+
   it('gives way to a fix that comes with fewer steps, also where the step that it stopped at is gone', () => {
     const fake = atStepTwo()
     fake.latch()
