@@ -45,7 +45,10 @@ describe('52 the native controllers under faults', () => {
 })
 
 describe('the scheduler', () => {
-  it('gives the room of a pod to another one if the pod was deleted before it was bound', async () => {
+  it.each([
+    ['after that', false],
+    ['before that', true],
+  ])('gives the room of a pod that was deleted before it was bound to one that was created %s', async (_when, waits) => {
     // It learns of the deletion long after the answer to the binding.
     const onEvent: FaultInjector['onEvent'] = ({ actor, type }) =>
       actor === 'default-scheduler' && type === 'DELETED' ? { kind: 'delay', ms: 5_000 } : undefined
@@ -59,9 +62,11 @@ describe('the scheduler', () => {
     }
     await world.admin.create(resources.pods, large('gone'))
     await world.pass(1_000)
+    if (waits) await world.admin.create(resources.pods, large('next'))
+    await world.pass(500)
     await world.admin.delete(resources.pods, 'gone', namespace)
     await world.pass(10_000)
-    await world.admin.create(resources.pods, large('next'))
+    if (!waits) await world.admin.create(resources.pods, large('next'))
     await world.pass(10_000)
     expect((await world.pods()).map(({ spec }) => (spec as { readonly nodeName?: string }).nodeName)).toEqual(['node-001'])
   })
