@@ -13,8 +13,9 @@ const MOST_HELD = 10
 /**
  * G12: a template is rolled back when we replace it, or when its abort is accepted. So is one that users read as failed, when they replace it.
  * From then on no permit for it is given and used, whatever hash it returns under and whatever a status remembers. A retry ends that, or a rollback
- * that puts it back, also where a user had created the DaemonSet again with it. The same holds once the status reports a revision as blocked. The status forgets a blocked revision only on a retry, when ten
- * newer ones follow, or when it blocks the revision being released and so returns to the stable one.
+ * that puts it back, also where a user had created the DaemonSet again with it. The same holds once the status reports a revision as blocked. The
+ * status forgets a blocked revision only on a retry, when ten newer ones follow, or when it blocks the revision being released and so returns to
+ * the stable one.
  */
 export function createMemoryJudge(parts: JudgeParts): Judge {
   return new MemoryJudge(parts)
@@ -93,7 +94,7 @@ class MemoryJudge implements Judge {
   #followTemplate(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
     const next = write.o as unknown as RecordedDaemonSet
     const key = `${write.namespace}/${next.name}`
-    if (write.type === 'ADDED' && this.#rolledBack.get(key)?.has(next.template ?? '') === true) this.#created.set(key, next.template ?? '')
+    if (write.type === 'ADDED') this.#followCreation(key, next.template ?? '')
     if (before?.template === undefined || write.type === 'DELETED' || before.template === next.template || pinsConfig(before, next)) return
     if (this.#parts.query.isOurs(write.actor ?? '')) {
       this.#rollBack(key, before.template, write.t)
@@ -105,6 +106,11 @@ class MemoryJudge implements Judge {
       this.#rollBack(key, before.template, write.t)
       this.#mayPutBack(key, before.template)
     }
+  }
+
+  #followCreation(key: string, template: string): void {
+    if (this.#rolledBack.get(key)?.has(template) === true) this.#created.set(key, template)
+    else this.#created.delete(key)
   }
 
   #mayPutBack(key: string, template: string): void {

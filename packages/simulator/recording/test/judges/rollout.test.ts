@@ -245,9 +245,9 @@ describe('a blocked revision', () => {
   /** Tranche replaces the template, and a user applies it again. */
   const rolledBack = (s: Script): Script =>
     s.rollout({}).daemonSet({ template: 'template-1' }, 'controller-1').daemonSet({ template: 'template-2' })
-  /** A user deletes the DaemonSet, and creates it again with that template. */
-  const recreated = (s: Script): Script =>
-    s.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' }).daemonSet({ template: 'template-2', annotations: {} })
+  /** A user deletes the DaemonSet, and creates it again with this template. */
+  const recreated = (s: Script, template = 'template-2'): Script =>
+    s.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' }).daemonSet({ template, annotations: {} })
   const again = (s: Script): Script => s.daemonSet({ template: 'template-2' }).pod('a1').record({}, 'a1').del('a1')
   judgeEach(
     'G12',
@@ -501,6 +501,14 @@ describe('a blocked revision', () => {
         'is none that a rollback puts back because the DaemonSet was created again with it',
         (s) => again(replaced(recreated(rolledBack(s))).daemonSet({ template: 'template-2' }, 'controller-1')),
         [],
+      ],
+      [
+        'is one again once the DaemonSet was created again with another one',
+        (s) => {
+          const other = recreated(recreated(rolledBack(s)), 'template-3').daemonSet({ template: 'template-2' })
+          return again(replaced(other).daemonSet({ template: 'template-2' }, 'controller-1'))
+        },
+        ['G12 a'],
       ],
       ['gets no deletions in a DaemonSet that was created again with it', (s) => again(recreated(rolledBack(s))), ['G12 a']],
       ['gets no deletions', (s) => s.rollout(held, 'controller-1').pod('a1').record({}, 'a1').del('a1'), ['G12 a']],
