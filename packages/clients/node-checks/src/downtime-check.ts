@@ -80,11 +80,10 @@ class DowntimeCheck implements Check {
 
   /** Whether the permit is over, and the pod is seen in a newer version, in which it cannot delete it. A later permit is another downtime. */
   #isUnused({ permitted, wasAway }: OpenDowntime, daemonSet: DaemonSet, node: string): boolean {
-    if (!isPermitOver(permitted, this.#parts.cluster)) return false
     const { podUid, podResourceVersion } = permitted.permit
     const pod = nodeInView(this.#parts.cluster.fleet.view(daemonSet), node)?.pods.find(({ uid }) => uid === podUid)
     if (pod === undefined || pod.terminating || wasAway === true) return false
-    return compareResourceVersions(pod.resourceVersion, podResourceVersion) > 0
+    return compareResourceVersions(pod.resourceVersion, podResourceVersion) > 0 && isPermitOver(permitted, this.#parts.cluster)
   }
 
   async check(target: CheckTarget, { node, purpose }: CheckQuestion, signal: AbortSignal): Promise<NodeCheck | null> {
