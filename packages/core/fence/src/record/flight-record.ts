@@ -22,7 +22,7 @@ export interface PermitChange {
   readonly blocked?: readonly BlockedNode[]
 }
 
-/** @returns the newest permit of each node: it says of what its node was before */
+/** @returns the newest permit of each node: its `wasBad` is the one that counts */
 export function lastPermits(permits: readonly Permit[]): readonly Permit[] {
   return [...new Map(permits.map((permit) => [permit.node, permit])).values()]
 }
