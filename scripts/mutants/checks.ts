@@ -102,6 +102,22 @@ export const mutantsOfChecks: readonly Mutant[] = [
   },
   {
     rule: 'F7',
+    fault: 'no broken node is prepared while permits wait for it and the batch lacks others, which take the places',
+    file: 'packages/core/fence/src/pass/prepared-nodes.ts',
+    find: 'if ((fence.view.preparation?.ahead ?? 0) <= 0) return null',
+    replace: 'if (fence.lack > 0 || (fence.view.preparation?.ahead ?? 0) <= 0) return null',
+    tests: [preparedTests, 'packages/core/fence/test/pass/at-rest.property.test.ts'],
+  },
+  {
+    rule: 'F7',
+    fault: 'nothing is prepared while a check blocks the only broken node for which permits wait',
+    file: 'packages/core/fence/src/pass/prepared-nodes.ts',
+    find: 'behind(fence).filter(({ name }) => !isBlockedUntilDue(knownChecks(fence), name))',
+    replace: 'behind(fence)',
+    tests: [preparedTests],
+  },
+  {
+    rule: 'F7',
     fault: 'nodes beyond the batch are prepared while a permit fits the budget',
     file: 'packages/core/fence/src/pass/prepared-nodes.ts',
     find: 'return executablePermits(fence).length > 0 ? null : nodes',

@@ -45,14 +45,15 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
 }
 
 /**
- * Those of `behind` to prepare before standing permits make way for them. The batch lacks no other node, so nothing else would prepare them.
+ * Those of `behind` to prepare before standing permits make way for them. Nothing else would prepare them where the batch lacks no other node, or
+ * while prepared nodes take the places and wait for permits.
  *
  * @param behind nodes for which standing permits wait, or which could be updated in their place
- * @returns null without any, and while one of them is prepared or a permit is executable
+ * @returns null without any, while a check blocks all of them, and while one of them is prepared or a permit is executable
  */
 export function nodesToPrepareBehind(fence: FenceState, behind: (fence: FenceState) => readonly NodeView[]): readonly NodeView[] | null {
-  if (fence.lack > 0 || (fence.view.preparation?.ahead ?? 0) <= 0) return null
-  const nodes = behind(fence)
+  if ((fence.view.preparation?.ahead ?? 0) <= 0) return null
+  const nodes = behind(fence).filter(({ name }) => !isBlockedUntilDue(knownChecks(fence), name))
   if (nodes.length === 0 || nodes.some(({ name }) => isPreparedAhead(fence, name))) return null
   return executablePermits(fence).length > 0 ? null : nodes
 }

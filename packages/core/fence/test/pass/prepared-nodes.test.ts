@@ -238,6 +238,22 @@ describe('planPass: nodes that the policy lets be prepared ahead', () => {
       record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
       want: 'check c for ahead',
     },
+    'are such a node, although the batch lacks others, and one of these is prepared and waits for a permit (G6)': {
+      nodes: 'a:old! b:old c:old d:old e:old',
+      permits: 'b c d',
+      ahead: 1,
+      prepared: 'b=ready c=ready d=ready e=ready',
+      want: 'check a for ahead',
+    },
+    'are any node that the batch lacks while a check keeps such a node from a permit': {
+      nodes: 'a:old! b:old c:old',
+      permits: 'b',
+      ahead: 1,
+      prepared: 'b=ready',
+      room: 'a=short?',
+      record: { blocked: [{ node: 'a', reason: 'NoRoom', message: 'no room' }] },
+      want: 'check c for ahead',
+    },
     'are those of another zone that can take the place of the only permit, which waits for its zone (G6)': {
       ...heldByZone,
       want: 'check c for ahead',
