@@ -9,6 +9,7 @@ const batchPlaces = 'packages/core/fence/src/pass/batch-places.ts'
 const executablePermits = 'packages/core/fence/src/pass/executable-permits.ts'
 const permitChange = 'packages/core/fence/src/pass/permit-change.ts'
 const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
+const permitsInTheWay = 'packages/core/fence/src/pass/permits-in-the-way.ts'
 const spreadHolds = 'packages/core/fence/src/pass/spread-holds.ts'
 const batchScope = 'packages/core/fence/src/nodes/batch-scope.ts'
 const exemptNodes = 'packages/core/fence/src/nodes/exempt-nodes.ts'
@@ -259,7 +260,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F7',
     fault: 'permits of other nodes block the last node in flight',
-    file: planPass,
+    file: permitsInTheWay,
     find: 'return names.size === 0 ? [] : standingPermits(fence).filter(({ permit }) => !names.has(permit.node))',
     replace: 'return []',
     tests: [planPassTests],
@@ -299,9 +300,9 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F7',
     fault: 'a healthy pod at the head keeps a broken pod waiting forever',
-    file: planPass,
-    find: 'return head !== undefined && mayGo && wouldGoOn(fence, standingPermits(fence)) ? [head] : []',
-    replace: 'return []',
+    file: permitsInTheWay,
+    find: '{ withdrawn: head, unknown: [] }',
+    replace: '{ withdrawn: [], unknown: [] }',
     tests: [planPassTests],
   },
   {
@@ -556,8 +557,8 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'F7',
     fault: 'a permit that waits for its zone keeps others waiting forever',
     file: spreadHolds,
-    find: 'return held.length > 0 && wouldGoOn(fence, held) ? held : []',
-    replace: 'return []',
+    find: 'if (wouldGoOn(fence, held)) return held',
+    replace: '',
     tests: [nodeRulesTests],
   },
   {

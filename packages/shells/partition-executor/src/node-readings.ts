@@ -53,7 +53,6 @@ export interface Attempts {
 }
 
 type Known = NodeReading & {
-  readonly waitMs: number
   /** State of what was done on the node after the reading; undefined until the next pass. */
   readonly state?: string
 }
@@ -61,7 +60,20 @@ type Known = NodeReading & {
 /** Creates an empty memory of readings. */
 export function createNodeReadings(): NodeReadings {
   const known = new Map<string, Known>()
+  /** Last delays of nodes that were blocked since they were last ready. */
+  const delays = new Map<string, number>()
   let knownAsked: string | undefined
+
+  /** What is tried ahead between two failures, and takes time or succeeds, does not shorten the delay. */
+  function delayOf(node: string, purpose: CheckPurpose, check: NodeCheck): number {
+    if (check.kind === 'ready' && purpose !== 'ahead') delays.delete(node)
+    if (check.kind !== 'blocked') return check.kind === 'pending' ? check.againInMs : FIRST_AGAIN_MS
+    const before = delays.get(node)
+    const delayMs = before === undefined ? FIRST_AGAIN_MS : Math.min(LONGEST_AGAIN_MS, 2 * before)
+    delays.set(node, delayMs)
+    return check.againInMs ?? delayMs
+  }
+
   return {
     undone: createAttempts(),
     renewed: createAttempts(),
@@ -70,16 +82,13 @@ export function createNodeReadings(): NodeReadings {
       const check = shortened(found)
       const words = checkWords(check)
       const isNews = words !== null && (!isSame(words, before?.check) || before?.isNews === true)
-      const isAgain = before?.check.kind === 'blocked' && check.kind === 'blocked'
-      const waitMs = isAgain ? Math.min(LONGEST_AGAIN_MS, 2 * before.waitMs) : FIRST_AGAIN_MS
-      const againAtMs = atMs + (check.kind === 'ready' ? waitMs : (check.againInMs ?? waitMs))
+      const againAtMs = atMs + delayOf(node, purpose, check)
       known.set(node, {
         check,
         purpose,
         ...(permit !== undefined && { permitId: permitId(permit) }),
         readAtMs: atMs,
         againAtMs,
-        waitMs,
         isNews,
       })
     },
@@ -87,7 +96,10 @@ export function createNodeReadings(): NodeReadings {
       for (const [node, reading] of known) known.set(node, { ...reading, isNews: false })
     },
     of(asked, prepared, monotonicMs) {
-      if (asked !== knownAsked) known.clear()
+      if (asked !== knownAsked) {
+        known.clear()
+        delays.clear()
+      }
       knownAsked = asked
       if (prepared === undefined) return known
       forgetChanged(known, prepared)
@@ -126,7 +138,7 @@ function addLongWork(known: Map<string, Known>, { node, waits }: Preparation, mo
   const before = known.get(node)
   if (before === undefined) {
     const check = shortened({ kind: 'pending', againInMs: 0, waits })
-    known.set(node, { check, purpose: 'ahead', readAtMs: monotonicMs, againAtMs: monotonicMs, waitMs: FIRST_AGAIN_MS, isNews: true })
+    known.set(node, { check, purpose: 'ahead', readAtMs: monotonicMs, againAtMs: monotonicMs, isNews: true })
   } else if (before.check.kind === 'pending' && before.check.waits === undefined)
     known.set(node, { ...before, check: shortened({ ...before.check, waits }), isNews: true })
 }

@@ -155,6 +155,12 @@ export function isUnknownForPermit({ isAsked, readings, monotonicMs }: KnownChec
   return monotonicMs - reading.readAtMs >= CHECK_RECENT_MS
 }
 
+/** Whether the answer for a node is so old that it soon decides on no permit. */
+export function isAgeing({ readings, monotonicMs }: KnownChecks, node: string): boolean {
+  const reading = readings.get(node)
+  return reading !== undefined && monotonicMs - reading.readAtMs >= CHECK_RECENT_MS / 2
+}
+
 /** Whether the last check of a node found nothing that keeps its pod, a short time ago. */
 export function wasReady({ readings, monotonicMs }: KnownChecks, node: string): boolean {
   const reading = readings.get(node)

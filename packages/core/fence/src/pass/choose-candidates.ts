@@ -36,9 +36,11 @@ function inOrder(fence: FenceState, { free, count }: Choice, rules: ChoiceRules)
   // Only the node of the last permit in flight may be taken again (L6), so each is its own group.
   const gone = spread.length === 0 ? [] : fence.permits.filter(isGone)
   const inFlight = new Map(gone.map(({ permit }, at) => [permit.node, IN_FLIGHT + at]))
+  // A broken pod may go where a spread rule keeps Ready ones of its value that come before it.
+  const kindOf = (node: NodeView): number => 2 * factsOf(node.labels).kind + (spread.length > 0 && isBroken(node) ? 1 : 0)
   const kinds = {
     count: Math.min(count, 2 * Math.min(...spread)),
-    kindOf: (node: NodeView) => inFlight.get(node.name) ?? factsOf(node.labels).kind,
+    kindOf: (node: NodeView) => inFlight.get(node.name) ?? kindOf(node),
   }
   const first = (nodes: readonly NodeView[]): readonly Candidate[] => firstOfEachKind(nodes, rules, kinds)
   if (hasBudgetLeft(fence)) return first(free)

@@ -3,7 +3,9 @@ import { availableFromMs, type FleetPod, isAvailable, nodeInView, type NodeView 
 import { hasSupersededPod } from '../nodes/old-nodes.ts'
 import { type PermitChange, permitSlack } from '../record/flight-record.ts'
 import { isOfLostPod } from '../record/lost-permits.ts'
+import type { Candidate } from './candidate-order.ts'
 import { chooseCandidates } from './choose-candidates.ts'
+import { isAgeing, isUnknownForPermit } from '../nodes/node-check.ts'
 import { blockedNodes, isUpToDate } from './blocked-nodes.ts'
 import {
   type TrackedPermit,
@@ -110,10 +112,21 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
   if (count <= 0) return []
   const permitted = permittedNodes(fence.permits)
   const free = from.filter(({ name }) => !permitted.has(name) && mayGetPermit(fence, name))
-  return chooseCandidates(fence, { free, stay, count }).map(({ node, pod }) => ({
+  return knownFirst(fence, chooseCandidates(fence, { free, stay, count })).map(({ node, pod }) => ({
     permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(fence, node) },
     pod,
   }))
+}
+
+/**
+ * Of many nodes, those in front that are known to be ready get their permits before their readings are out of date; else the last reading could
+ * always come too late for the first.
+ */
+function knownFirst(fence: FenceState, chosen: readonly Candidate[]): readonly Candidate[] {
+  const checks = knownChecks(fence)
+  const unknownAt = chosen.findIndex(({ node }) => isUnknownForPermit(checks, node.name))
+  const known = chosen.slice(0, Math.max(0, unknownAt))
+  return known.some(({ node }) => isAgeing(checks, node.name)) ? known : chosen
 }
 
 /**

@@ -8,16 +8,7 @@ import type { PassView } from './pass-view.ts'
 import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { allLeaveAtMs, permitChange, restsOn } from './permit-change.ts'
 import { nextReadMs, type Questions, questionsOf } from './questions.ts'
-import {
-  type TrackedPermit,
-  isGone,
-  isOver,
-  knownChecks,
-  mayGetPermit,
-  toFenceState,
-  type FenceState,
-  standingPermits,
-} from './fence-state.ts'
+import { type TrackedPermit, isGone, isOver, knownChecks, toFenceState, type FenceState, standingPermits } from './fence-state.ts'
 import {
   type CheckPurpose,
   isBlockedNow,
@@ -28,9 +19,10 @@ import {
   type Preparation,
 } from '../nodes/node-check.ts'
 import { nextCheckMs } from './next-check.ts'
+import { headThatGivesWay, permitsInTheWay } from './permits-in-the-way.ts'
 import { nodesBehindHead } from './nodes-behind-head.ts'
 import { nodesToPrepare, nodesToPrepareBehind, preparationsToRenew, preparationsToUndo } from './prepared-nodes.ts'
-import { nodesBehindSpread, permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
+import { nodesBehindSpread, permitsHeldBySpread } from './spread-holds.ts'
 
 /** A permit and its pod. */
 export interface PermittedPod {
@@ -200,25 +192,25 @@ function confirmChanges({ fence }: PassFacts): PassPlan | null {
 }
 
 function makeWay({ fence, again }: PassFacts): PassPlan | null {
-  const inTheWay = again === null ? headThatBlocks(fence) : permitsInTheWay(fence, again)
-  return withdraw(inTheWay.length > 0 ? inTheWay : permitsHeldBySpread(fence))
+  const { withdrawn, unknown } = again === null ? headThatGivesWay(fence) : { withdrawn: permitsInTheWay(fence, again), unknown: [] }
+  return withdraw(withdrawn) ?? toCheckNodes(unknown.map(toQuestion), 'permit') ?? withdraw(permitsHeldBySpread(fence))
 }
 
 function changePermits({ fence, again }: PassFacts): PassPlan | null {
   const change = permitChange(fence, again)
   if (change === null) return null
   const checks = knownChecks(fence)
-  const unknown = change.append.filter(({ node }) => isUnknownForPermit(checks, node)).map(({ node }) => ({ node }))
+  const unknown = change.append
+    .map(({ node }) => node)
+    .filter((node) => isUnknownForPermit(checks, node))
+    .map(toQuestion)
   return toCheckNodes(unknown, 'permit') ?? { kind: 'changePermits', change }
 }
 
 /** Where the policy asks for it, the nodes that come next are prepared while others are in flight. */
 function prepareAhead({ fence, due }: PassFacts): PassPlan | null {
   const first = due ?? nodesToPrepareBehind(fence, nodesBehindHead) ?? nodesToPrepareBehind(fence, nodesBehindSpread)
-  return toCheckNodes(
-    nodesToPrepare(fence, first).map((node) => ({ node })),
-    'ahead',
-  )
+  return toCheckNodes(nodesToPrepare(fence, first).map(toQuestion), 'ahead')
 }
 
 /**
@@ -272,22 +264,6 @@ function blockedPermits(fence: FenceState): readonly TrackedPermit[] {
   return executablePermits(fence).filter(({ permit }) => isBlockedNow(checks, permit.node))
 }
 
-/**
- * F7: the first standing permit, where nothing may be executed: it waits because of U, and a broken old pod that may be taken
- * has no permit before it. See L18.
- */
-function headThatBlocks(fence: FenceState): readonly TrackedPermit[] {
-  const mayGo = nodesBehindHead(fence).some(({ name }) => mayGetPermit(fence, name))
-  const [head] = standingPermits(fence)
-  return head !== undefined && mayGo && wouldGoOn(fence, standingPermits(fence)) ? [head] : []
-}
-
-/** F7: standing permits of nodes other than those to delete on again. See L19. */
-function permitsInTheWay(fence: FenceState, again: readonly NodeView[]): readonly TrackedPermit[] {
-  const names = new Set(again.map(({ name }) => name))
-  return names.size === 0 ? [] : standingPermits(fence).filter(({ permit }) => !names.has(permit.node))
-}
-
 /** Permits keep settling while a record is being revoked or is stopped (F8), and nothing else happens (L14). */
 function settleOnly(facts: PassFacts): PassPlan | null {
   if (facts.record.state === 'open') return null
@@ -323,6 +299,10 @@ const NODES_AT_ONCE = 16
 
 function toCheckNodes(nodes: readonly NodeQuestion[], purpose: CheckPurpose): PassPlan | null {
   return nodes.length > 0 ? { kind: 'checkNodes', purpose, nodes: nodes.slice(0, NODES_AT_ONCE) } : null
+}
+
+function toQuestion(node: string): NodeQuestion {
+  return { node }
 }
 
 function withdraw(permits: readonly TrackedPermit[]): PassPlan | null {

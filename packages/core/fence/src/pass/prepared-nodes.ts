@@ -39,7 +39,7 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
   if (count <= 0) return []
   const begun = new Set(waiting.map(({ node }) => node))
   const free = candidates.filter(({ name }) => !begun.has(name) && mayBePrepared(wanting, name))
-  const blocked = blockedAhead(wanting)
+  const blocked = blockedAhead(wanting, candidates)
   const tried = isAnyOldNode && blocked.size >= BLOCKED_LISTED ? free.filter(({ name }) => blocked.has(name)) : free
   return chooseCandidates(wanting, { free: tried, stay: permits, count }).map(({ node }) => node.name)
 }
@@ -53,7 +53,8 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
  */
 export function nodesToPrepareBehind(fence: FenceState, behind: (fence: FenceState) => readonly NodeView[]): readonly NodeView[] | null {
   if ((fence.view.preparation?.ahead ?? 0) <= 0) return null
-  const nodes = behind(fence).filter(({ name }) => !isBlockedUntilDue(knownChecks(fence), name))
+  const permitted = permittedNodes(fence.permits)
+  const nodes = behind(fence).filter(({ name }) => !permitted.has(name) && !isBlockedUntilDue(knownChecks(fence), name))
   if (nodes.length === 0 || nodes.some(({ name }) => isPreparedAhead(fence, name))) return null
   return executablePermits(fence).length > 0 ? null : nodes
 }
@@ -91,10 +92,11 @@ function mayBePrepared(fence: FenceState, node: string): boolean {
   return !isKeptFromPermit(knownChecks(fence), node) && !isPreparedAhead(fence, node)
 }
 
-/** Nodes whose last attempt of a preparation failed. */
-function blockedAhead({ view: { checks } }: FenceState): ReadonlySet<string> {
-  const blocked = [...checks].filter(([, { check, purpose }]) => check.kind === 'blocked' && purpose === 'ahead')
-  return new Set(blocked.map(([node]) => node))
+/** Those of `candidates` that may be taken and whose last attempt of a preparation failed. Readings of others may be out of date. */
+function blockedAhead(fence: FenceState, candidates: readonly NodeView[]): ReadonlySet<string> {
+  const { checks } = fence.view
+  const isBlocked = (name: string): boolean => checks.get(name)?.check.kind === 'blocked' && checks.get(name)?.purpose === 'ahead'
+  return new Set(candidates.flatMap(({ name }) => (isBlocked(name) && isTakeable(fence, name) ? [name] : [])))
 }
 
 /** Preparations that nothing needs any more, without those that this process undoes already. */

@@ -1,21 +1,23 @@
 import type { NodeView } from '@tranche/fleet'
-import { isOld } from '../nodes/old-nodes.ts'
 import { changePermits, permitId } from '../record/flight-record.ts'
-import { toTrackedPermit } from './choose-candidates.ts'
 import { executablePermits } from './executable-permits.ts'
+import { nodesThatWouldFit } from './nodes-behind-head.ts'
 import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange } from './permit-change.ts'
 import { budgetIn } from './budget.ts'
-import { type FenceState, isTakeable, permittedNodes, toFenceState, type TrackedPermit } from './fence-state.ts'
+import { type FenceState, permittedNodes, standingPermits, toFenceState, type TrackedPermit } from './fence-state.ts'
 
 /**
  * F7: standing permits that wait for nodes of their own value, where nothing may be executed and others could use their
- * slots. Those in front of a permit that does not wait, else all of them. See L20.
+ * slots. Those in front of a permit that does not wait, else all of them; all standing permits, where only that helps. See L20.
  */
 export function permitsHeldBySpread(fence: FenceState): readonly TrackedPermit[] {
   const { held, inFront } = heldBySpread(fence)
   if (inFront.length > 0 && wouldGoOn(fence, inFront)) return inFront
-  return held.length > 0 && wouldGoOn(fence, held) ? held : []
+  if (held.length === 0) return []
+  if (wouldGoOn(fence, held)) return held
+  const standing = standingPermits(fence)
+  return standing.length > held.length && wouldGoOn(fence, standing) ? standing : []
 }
 
 /**
@@ -23,16 +25,12 @@ export function permitsHeldBySpread(fence: FenceState): readonly TrackedPermit[]
  * prepared, or a check keeps them from a permit, does not matter. See L20.
  */
 export function nodesBehindSpread(fence: FenceState): readonly NodeView[] {
-  const { held } = heldBySpread(fence)
-  if (held.length === 0) return []
-  const budget = budgetIn(fence)
-  for (const tracked of fence.permits) if (!held.includes(tracked)) budget.reserve(tracked)
+  if (heldBySpread(fence).held.length === 0) return []
   const permitted = permittedNodes(fence.permits)
-  return fence.tally.old.filter((node) => {
-    const pod = node.pods.find((one) => isOld(one, fence.record.revision))
-    if (pod === undefined || permitted.has(node.name) || !isTakeable(fence, node.name)) return false
-    return budget.fitsBudget(toTrackedPermit({ node, pod }))
-  })
+  return nodesThatWouldFit(
+    fence,
+    fence.tally.old.filter(({ name }) => !permitted.has(name)),
+  )
 }
 
 /** Standing permits that wait for nodes of their own value. `inFront`: those of them in front of one that does not wait. */

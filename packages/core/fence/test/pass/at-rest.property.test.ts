@@ -2,30 +2,32 @@ import type { Permit } from '@tranche/api-schema'
 import { aNode, aPermit, aPod, type SeenPod } from '@tranche/testing'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { hashOf, isReady, type NodeTruth, type RuledCluster, stands, truthOf } from './generated-pass.ts'
+import { exemptIn, hashOf, isFlying, isReady, type NodeTruth, type RuledCluster, stands, truthOf } from './generated-pass.ts'
 import { type RestingPass, restingPasses } from './resting-pass.ts'
 
-it('a pass does not rest while it could continue with a broken node for which its permits wait (G6)', () => {
+it('a pass does not rest while it could continue with a node that its permits keep from the budget (G6)', () => {
   fc.assert(
     fc.property(restingPasses(withReadyPermits), (pass) => {
-      const waitedFor = brokenNodesWaitedFor(pass)
-      if (waitedFor.length === 0) return
+      const waiting = nodesKeptWaiting(pass)
+      if (waiting.length === 0) return
       const begun = [...(pass.view.prepared ?? [])].flatMap(([, done]) => done.filter(({ state }) => state === 'begun'))
       const isBusy = begun.length >= (pass.view.preparation?.ahead ?? Number.POSITIVE_INFINITY)
-      expect(isBusy || waitedFor.some((node) => isUnderWay(pass, node)), waitedFor.join(' ')).toBe(true)
+      expect(isBusy || waiting.some((node) => isUnderWay(pass, node)), waiting.join(' ')).toBe(true)
     }),
     { numRuns: 2_500 },
   )
 })
 
-it('covers permits that wait for broken nodes: blocked ones, prepared ones, and beside a batch that lacks others', () => {
+it('covers permits that wait: for broken nodes, for zones and for nodes in flight, beside blocked and prepared nodes', () => {
   const waiting = fc
     .sample(restingPasses(withReadyPermits), { numRuns: 1_000, seed: 1 })
-    .filter((pass) => brokenNodesWaitedFor(pass).length > 0)
+    .filter((pass) => nodesKeptWaiting(pass).length > 0)
   const count = (met: (pass: RestingPass) => boolean): number => waiting.filter(met).length
   const counts = {
     all: waiting.length,
+    inFlight: count(({ cluster }) => cluster.record.permits.length > 3),
     blocked: count(({ view }) => [...view.checks.values()].some(({ check }) => check.kind === 'blocked')),
+    spread: count(({ view }) => view.nodes?.spread !== undefined),
     preparedAhead: count(({ view }) => (view.preparation?.ahead ?? 0) > 0),
     otherPrepared: count(({ view }) => [...(view.prepared ?? [])].some(([, done]) => done.some(({ state }) => state === 'ready'))),
   }
@@ -33,35 +35,73 @@ it('covers permits that wait for broken nodes: blocked ones, prepared ones, and 
 })
 
 /**
- * The generated cluster with a limit of one and five healthy nodes more. Three of these have the only permits of a record that is open for all
- * nodes; no other is appended beside them for now.
+ * The generated cluster with a limit of one or two and five healthy nodes more. Three of these have the only permits of a record that is open for
+ * all nodes; no other is appended beside them for now.
  */
 function withReadyPermits({ nodes, pods, record, ...cluster }: RuledCluster): RuledCluster {
   const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `healthy-${name}`)
   const healthy = names.map((node) => aPod({ node, name: `pod-${node}`, hash: 'old', resourceVersion: '10' }))
+  const kept = { ...cluster, nodes: nodes.slice(0, 4), pods, record }
+  const truth = truthOf(kept)
+  const flying = record.permits.filter(
+    (permit) => kept.nodes.some(({ metadata }) => metadata.name === permit.node) && isFlying(permit, truth),
+  )
   return {
     ...cluster,
-    nodes: [...names.map((name) => aNode(name)), ...nodes.slice(0, 4)],
+    nodes: [...names.map((name) => aNode(name)), ...kept.nodes],
     pods: [...healthy.map((pod) => ({ pod, seenForMs: 3_600_000 })), ...pods],
-    record: { ...record, limit: 1, partition: 0, size: names.length + 4, permits: healthy.slice(0, 3).map(aPermit) },
+    record: {
+      ...record,
+      limit: Math.min(2, record.limit),
+      partition: 0,
+      size: names.length + 4,
+      permits: [...flying, ...healthy.slice(0, 3).map(aPermit)],
+    },
   }
 }
 
 /**
- * Nodes with a broken old pod and without a permit, while the first permit waits for the budget that such nodes use up. Without any in
- * flight, and without spread rules, only an update of one of them frees it.
+ * Nodes without a permit whose pod could be deleted at once if no permit stood, while no permit can be used. Nodes in flight may never recover, so
+ * nothing but an update of such a node is sure to end that.
  */
-function brokenNodesWaitedFor({ cluster, view }: RestingPass): readonly string[] {
+function nodesKeptWaiting({ cluster, view }: RestingPass): readonly string[] {
   const truth = truthOf(cluster)
-  const { permits, limit } = cluster.record
-  if (view.sent.size > 0 || view.nodes?.spread !== undefined || !permits.every((permit) => hasItsPod(truth.get(permit.node), permit)))
-    return []
-  const [head] = permits
-  if (head === undefined || !isTakeable(truth.get(head.node)) || !hasReadyPod(truth.get(head.node))) return []
-  const down = [...truth].filter(([name, node]) => name !== head.node && node.desired && !node.dead && !node.available)
-  if (down.length < limit) return []
-  const permitted = new Set(permits.map(({ node }) => node))
-  return down.filter(([name, node]) => isTakeable(node) && node.old && !hasReadyPod(node) && !permitted.has(name)).map(([name]) => name)
+  const { permits } = cluster.record
+  const isOpen = [...view.confirmations.values()].some(({ kind }) => kind === 'open')
+  const flying = permits.filter((permit) => isFlying(permit, truth)).map(({ node }) => node)
+  const standing = permits.filter((permit) => !isFlying(permit, truth))
+  const isOtherwise = isOpen || view.sent.size > 0 || !standing.every(({ node }) => isTakeable(truth.get(node)))
+  if (isOtherwise || !standing.every((permit) => hasItsPod(truth.get(permit.node), permit))) return []
+  const permitted = standing.map(({ node }) => node)
+  const fits = budgetOf({ cluster, view }, flying)
+  if (permitted.length === 0 || permitted.some((node, at) => fits(node, permitted.slice(0, at)))) return []
+  // Time alone makes a fresh pod available, which may end the wait.
+  const isFresh = (node: NodeTruth): boolean => hasReadyPod(node) && !node.available
+  const others = [...truth].filter(([name, node]) => isTakeable(node) && node.old && !isFresh(node) && !permitted.includes(name))
+  return others.flatMap(([name]) => (fits(name, []) ? [name] : []))
+}
+
+/** The budget, counted independently: of the limit, and of the zone where the policy spreads. `before`: nodes whose permits come first. */
+function budgetOf(
+  { cluster, view }: Pick<RestingPass, 'cluster' | 'view'>,
+  flying: readonly string[],
+): (node: string, before: readonly string[]) => boolean {
+  const truth = truthOf(cluster)
+  const zoneOf = (name: string): string | undefined => cluster.nodes.find(({ metadata }) => metadata.name === name)?.metadata.labels?.zone
+  const desired = [...truth].filter(([, node]) => node.desired)
+  const exempt = exemptIn(desired, cluster.notReady)
+  const down = desired.flatMap(([name, node]) => (!exempt.has(name) && !node.available ? [name] : []))
+  const isBelow = (most: number, counts: (name: string) => boolean, node: string, before: readonly string[]): boolean => {
+    const countOf = (names: readonly string[]): number => new Set(names.filter((name) => name !== node && counts(name))).size
+    const taken = [...flying, ...before]
+    return countOf(taken) < most && (!hasReadyPod(truth.get(node)) || countOf([...down, ...taken]) < most)
+  }
+  return (node, before) => {
+    const isInZone = (name: string): boolean => zoneOf(name) === zoneOf(node)
+    return (
+      isBelow(cluster.record.limit, () => true, node, before) && (view.nodes?.spread === undefined || isBelow(1, isInZone, node, before))
+    )
+  }
 }
 
 function isTakeable(node: NodeTruth | undefined): boolean {
@@ -77,9 +117,9 @@ function hasItsPod(node: NodeTruth | undefined, { podUid, podResourceVersion }: 
   return node?.pods.some(({ pod }) => isSame(pod) && stands(pod) && hashOf(pod) !== 'new') === true
 }
 
-/** Something was begun or done on the node, or a check of it is not due to be asked again. */
+/** Something was begun on the node, or a check of it is not due to be asked again. */
 function isUnderWay({ view }: RestingPass, node: string): boolean {
   const reading = view.checks.get(node)
   const isKept = reading !== undefined && reading.check.kind !== 'ready' && view.monotonicMs < reading.againAtMs
-  return isKept || (view.prepared?.get(node) ?? []).some(({ isAhead, isStale }) => isAhead && !isStale)
+  return isKept || (view.prepared?.get(node) ?? []).some(({ state, isAhead, isStale }) => state === 'begun' && isAhead && !isStale)
 }

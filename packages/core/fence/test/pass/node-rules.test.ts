@@ -128,6 +128,22 @@ describe('the pods that an executor permits and deletes under the node rules of 
       'wait for budget',
     ],
     [
+      'permits that wait for their zone and for the limit give way together where only that lets a broken pod go (F7, G6)',
+      {
+        nodes: 'f:new! g:new! h:old! i:old q:old!',
+        zones: 'f=x g=x h=x i=y q=z',
+        rules: { spread: [{ topologyKey: 'zone', maxUnavailable: 2 }] },
+        limit: 3,
+        permits: 'f.gone g.gone h i',
+      },
+      'withdraw h i',
+    ],
+    [
+      'a broken pod goes while its zone keeps the Ready ones of a superseded revision that come before it (F3, G6)',
+      { nodes: 'a:older b:older n:old!', zones: `${zones} n=x`, rules: onePerZone, limit: 2 },
+      'append n a',
+    ],
+    [
       'the node of the zone’s last permit that is gone may lose another pod, however many nodes are down there (F4)',
       { nodes: 'a:bad! b:bad! c:old', zones, rules: onePerZone, limit: 3, permits: 'a.gone b.gone', partition: 1 },
       'append b c',

@@ -52,7 +52,7 @@ export interface PassCase {
   readonly podsSeen?: string
   /**
    * Nodes whose room was read, as `a=fits b=short c=short! d=short?`: b was read a second ago. c was read a minute ago, and is due
-   * again. d was read twelve seconds ago, is not due yet, and was recorded. `e=pending` and `f=failed` are answers to the purposes
+   * again. d was read twelve seconds ago, is not due yet, and was recorded. `k=permit~` was read forty seconds ago. `e=pending` and `f=failed` are answers to the purposes
    * deletion and ahead, `g=permit` is ready for a permit only. `h=fits'` was read for an earlier permit of the node. `i=draining` and
    * `j=pulling` are pending for long.
    */
@@ -119,9 +119,12 @@ function readingOf(word: string): readonly [string, NodeReading] {
   const check = checkOf(state)
   const purpose = state.startsWith('failed') || state.startsWith('pulling') ? 'ahead' : 'deletion'
   const permitId = purpose === 'deletion' ? `uid-pod-${node}@${state.endsWith("'") ? '9' : '10'}` : undefined
-  const readAtMs = NOW_MS - (state.endsWith('!') ? 60_000 : state.endsWith('?') ? 12_000 : 1_000)
+  const readAtMs = NOW_MS - (AGES_MS[state.at(-1) ?? ''] ?? 1_000)
   return [node, { check, purpose, permitId, readAtMs, againAtMs: readAtMs + 15_000, isNews: !state.endsWith('?') }]
 }
+
+/** By the suffix of a reading. */
+const AGES_MS: Readonly<Record<string, number>> = { '!': 60_000, '~': 40_000, '?': 12_000 }
 
 function checkOf(state: string): NodeReading['check'] {
   if (state.startsWith('fits')) return { kind: 'ready', for: 'deletion' }
