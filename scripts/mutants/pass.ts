@@ -301,8 +301,8 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'F7',
     fault: 'a healthy pod at the head keeps a broken pod waiting forever',
     file: permitsInTheWay,
-    find: '{ withdrawn: head, unknown: [] }',
-    replace: '{ withdrawn: [], unknown: [] }',
+    find: '? wayFor(fence, next, head) : NO_WAY',
+    replace: '? NO_WAY : NO_WAY',
     tests: [planPassTests],
   },
   {
@@ -556,17 +556,17 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F7',
     fault: 'a permit that waits for its zone keeps others waiting forever',
-    file: spreadHolds,
-    find: 'if (wouldGoOn(fence, held)) return held',
-    replace: '',
+    file: permitsInTheWay,
+    find: 'if (held.length === 0) return NO_WAY',
+    replace: 'if (held.length >= 0) return NO_WAY',
     tests: [nodeRulesTests],
   },
   {
     rule: 'G6',
     fault: 'a permit that waits for its zone is withdrawn and appended again and again while another node is drained',
     file: spreadHolds,
-    find: 'some(({ permit }) => !before.has(permitId(permit)))',
-    replace: 'length > 0',
+    find: '(before.has(permitId(permit)) ? [] : [permit.node])',
+    replace: '(before.size < 0 ? [] : [permit.node])',
     tests: ['packages/core/fence/test/pass/room.test.ts'],
   },
   {

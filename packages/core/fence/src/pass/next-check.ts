@@ -1,3 +1,4 @@
+import type { Preparation } from '../nodes/node-check.ts'
 import { type FenceState, isOldNode, knownChecks, permittedNodes, preparationsIn } from './fence-state.ts'
 import { nodesBehindHead } from './nodes-behind-head.ts'
 import { brokenInFlight } from './nodes-to-take-again.ts'
@@ -19,8 +20,10 @@ export function nextCheckMs(fence: FenceState): number | null {
     const isDue = check.kind === 'pending' ? matters(node) : check.kind === 'blocked' && isWanted(node)
     return isDue ? [againAtMs] : []
   })
-  const changes = preparationsIn(view).flatMap(({ node, changesAtMs, waits }) =>
-    matters(node) ? [changesAtMs, waits?.fromMs ?? null].filter((atMs) => atMs !== null) : [],
+  // What was begun on any node may take the place of one that is waited for.
+  const takesPlace = ({ state, isAhead }: Preparation): boolean => waitedFor.size > 0 && isAhead && state === 'begun'
+  const changes = preparationsIn(view).flatMap((done) =>
+    matters(done.node) || takesPlace(done) ? [done.changesAtMs, done.waits?.fromMs ?? null].filter((atMs) => atMs !== null) : [],
   )
   const times = [...again, ...changes].filter((atMs) => atMs > monotonicMs)
   return times.length === 0 ? null : Math.min(...times)

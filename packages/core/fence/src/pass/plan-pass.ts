@@ -19,10 +19,10 @@ import {
   type Preparation,
 } from '../nodes/node-check.ts'
 import { nextCheckMs } from './next-check.ts'
-import { headThatGivesWay, permitsInTheWay } from './permits-in-the-way.ts'
+import { headThatGivesWay, heldThatGiveWay, permitsInTheWay, type WayForNodes } from './permits-in-the-way.ts'
 import { nodesBehindHead } from './nodes-behind-head.ts'
 import { nodesToPrepare, nodesToPrepareBehind, preparationsToRenew, preparationsToUndo } from './prepared-nodes.ts'
-import { nodesBehindSpread, permitsHeldBySpread } from './spread-holds.ts'
+import { nodesBehindSpread } from './spread-holds.ts'
 
 /** A permit and its pod. */
 export interface PermittedPod {
@@ -192,8 +192,8 @@ function confirmChanges({ fence }: PassFacts): PassPlan | null {
 }
 
 function makeWay({ fence, again }: PassFacts): PassPlan | null {
-  const { withdrawn, unknown } = again === null ? headThatGivesWay(fence) : { withdrawn: permitsInTheWay(fence, again), unknown: [] }
-  return withdraw(withdrawn) ?? toCheckNodes(unknown.map(toQuestion), 'permit') ?? withdraw(permitsHeldBySpread(fence))
+  const first = again === null ? makeWayFor(headThatGivesWay(fence)) : withdraw(permitsInTheWay(fence, again))
+  return first ?? makeWayFor(heldThatGiveWay(fence))
 }
 
 function changePermits({ fence, again }: PassFacts): PassPlan | null {
@@ -210,7 +210,9 @@ function changePermits({ fence, again }: PassFacts): PassPlan | null {
 /** Where the policy asks for it, the nodes that come next are prepared while others are in flight. */
 function prepareAhead({ fence, due }: PassFacts): PassPlan | null {
   const first = due ?? nodesToPrepareBehind(fence, nodesBehindHead) ?? nodesToPrepareBehind(fence, nodesBehindSpread)
-  return toCheckNodes(nodesToPrepare(fence, first).map(toQuestion), 'ahead')
+  const nodes = nodesToPrepare(fence, first)
+  const isAnyNext = nodes.length === 0 && due === null && first !== null
+  return toCheckNodes((isAnyNext ? nodesToPrepare(fence, null) : nodes).map(toQuestion), 'ahead')
 }
 
 /**
@@ -299,6 +301,10 @@ const NODES_AT_ONCE = 16
 
 function toCheckNodes(nodes: readonly NodeQuestion[], purpose: CheckPurpose): PassPlan | null {
   return nodes.length > 0 ? { kind: 'checkNodes', purpose, nodes: nodes.slice(0, NODES_AT_ONCE) } : null
+}
+
+function makeWayFor({ withdrawn, unknown }: WayForNodes): PassPlan | null {
+  return withdraw(withdrawn) ?? toCheckNodes(unknown === undefined ? [] : [toQuestion(unknown)], 'permit')
 }
 
 function toQuestion(node: string): NodeQuestion {

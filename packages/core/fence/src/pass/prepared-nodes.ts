@@ -2,6 +2,7 @@ import type { NodeView } from '@tranche/fleet'
 import { isBlockedUntilDue, isKeptFromPermit, type Preparation, preparationId } from '../nodes/node-check.ts'
 import { BLOCKED_LISTED } from './blocked-nodes.ts'
 import { chooseCandidates } from './choose-candidates.ts'
+import { isBroken } from './node-tally.ts'
 import { executablePermits } from './executable-permits.ts'
 import {
   type FenceState,
@@ -10,6 +11,7 @@ import {
   isTakeable,
   isUnsettled,
   knownChecks,
+  mayGetPermit,
   permittedNodes,
   preparationsIn,
   type TrackedPermit,
@@ -39,8 +41,8 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
   if (count <= 0) return []
   const begun = new Set(waiting.map(({ node }) => node))
   const free = candidates.filter(({ name }) => !begun.has(name) && mayBePrepared(wanting, name))
-  const blocked = blockedAhead(wanting, candidates)
-  const tried = isAnyOldNode && blocked.size >= BLOCKED_LISTED ? free.filter(({ name }) => blocked.has(name)) : free
+  const blocked = due?.every(isBroken) === true ? new Set<string>() : blockedAhead(wanting, permitted)
+  const tried = blocked.size >= BLOCKED_LISTED ? free.filter(({ name }) => blocked.has(name)) : free
   return chooseCandidates(wanting, { free: tried, stay: permits, count }).map(({ node }) => node.name)
 }
 
@@ -49,13 +51,13 @@ export function nodesToPrepare(fence: FenceState, due: readonly NodeView[] | nul
  * while prepared nodes take the places and wait for permits.
  *
  * @param behind nodes for which standing permits wait, or which could be updated in their place
- * @returns null without any, while a check blocks all of them, and while one of them is prepared or a permit is executable
+ * @returns null without any, and while one of them may get a permit or a permit is executable
  */
 export function nodesToPrepareBehind(fence: FenceState, behind: (fence: FenceState) => readonly NodeView[]): readonly NodeView[] | null {
   if ((fence.view.preparation?.ahead ?? 0) <= 0) return null
   const permitted = permittedNodes(fence.permits)
-  const nodes = behind(fence).filter(({ name }) => !permitted.has(name) && !isBlockedUntilDue(knownChecks(fence), name))
-  if (nodes.length === 0 || nodes.some(({ name }) => isPreparedAhead(fence, name))) return null
+  const nodes = behind(fence).filter(({ name }) => !permitted.has(name))
+  if (nodes.length === 0 || nodes.some(({ name }) => mayGetPermit(fence, name))) return null
   return executablePermits(fence).length > 0 ? null : nodes
 }
 
@@ -92,11 +94,12 @@ function mayBePrepared(fence: FenceState, node: string): boolean {
   return !isKeptFromPermit(knownChecks(fence), node) && !isPreparedAhead(fence, node)
 }
 
-/** Those of `candidates` that may be taken and whose last attempt of a preparation failed. Readings of others may be out of date. */
-function blockedAhead(fence: FenceState, candidates: readonly NodeView[]): ReadonlySet<string> {
+/** Old nodes without a permit that may be taken and whose last attempt of a preparation failed. Readings of others may be out of date. */
+function blockedAhead(fence: FenceState, permitted: ReadonlySet<string>): ReadonlySet<string> {
   const { checks } = fence.view
   const isBlocked = (name: string): boolean => checks.get(name)?.check.kind === 'blocked' && checks.get(name)?.purpose === 'ahead'
-  return new Set(candidates.flatMap(({ name }) => (isBlocked(name) && isTakeable(fence, name) ? [name] : [])))
+  const blocked = fence.tally.old.filter(({ name }) => isBlocked(name) && !permitted.has(name) && isTakeable(fence, name))
+  return new Set(blocked.map(({ name }) => name))
 }
 
 /** Preparations that nothing needs any more, without those that this process undoes already. */
@@ -137,9 +140,10 @@ function nodesOf(permits: readonly TrackedPermit[]): ReadonlySet<string> {
   return new Set(permits.map(({ permit }) => permit.node))
 }
 
-function isNeeded(fence: FenceState, { node, isAhead, isStale }: Preparation, hasPermit: boolean): boolean {
+function isNeeded(fence: FenceState, { node, isAhead, isStale, state }: Preparation, hasPermit: boolean): boolean {
   if (isStale) return false
-  if (hasPermit) return true
+  // What has failed may stay so until it is undone, and is then begun again.
+  if (hasPermit) return state !== 'failed' || !isBlockedUntilDue(knownChecks(fence), node)
   if (!isAhead || fence.record.state !== 'open') return false
   if (isBlockedUntilDue(knownChecks(fence), node)) return false
   return isOldNode(fence.view, fence.record, node) && isTakeable(fence, node)

@@ -5,20 +5,7 @@ import { nodesThatWouldFit } from './nodes-behind-head.ts'
 import { nodesDueAgain, nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange } from './permit-change.ts'
 import { budgetIn } from './budget.ts'
-import { type FenceState, permittedNodes, standingPermits, toFenceState, type TrackedPermit } from './fence-state.ts'
-
-/**
- * F7: standing permits that wait for nodes of their own value, where nothing may be executed and others could use their
- * slots. Those in front of a permit that does not wait, else all of them; all standing permits, where only that helps. See L20.
- */
-export function permitsHeldBySpread(fence: FenceState): readonly TrackedPermit[] {
-  const { held, inFront } = heldBySpread(fence)
-  if (inFront.length > 0 && wouldGoOn(fence, inFront)) return inFront
-  if (held.length === 0) return []
-  if (wouldGoOn(fence, held)) return held
-  const standing = standingPermits(fence)
-  return standing.length > held.length && wouldGoOn(fence, standing) ? standing : []
-}
+import { type FenceState, permittedNodes, toFenceState, type TrackedPermit } from './fence-state.ts'
 
 /**
  * Nodes without a permit whose pods could be deleted now in place of standing permits that wait for nodes of their own value. Whether they are
@@ -34,7 +21,7 @@ export function nodesBehindSpread(fence: FenceState): readonly NodeView[] {
 }
 
 /** Standing permits that wait for nodes of their own value. `inFront`: those of them in front of one that does not wait. */
-function heldBySpread(fence: FenceState): Readonly<Record<'held' | 'inFront', readonly TrackedPermit[]>> {
+export function heldBySpread(fence: FenceState): Readonly<Record<'held' | 'inFront', readonly TrackedPermit[]>> {
   const held: TrackedPermit[] = []
   let inFront: readonly TrackedPermit[] = []
   if (fence.scope.rules.spread.length === 0) return { held, inFront }
@@ -49,17 +36,18 @@ function heldBySpread(fence: FenceState): Readonly<Record<'held' | 'inFront', re
 }
 
 /**
- * Whether something could be executed without these permits, now or after the next append, that cannot be executed with them. A permit whose
- * node is still being checked is executable with them: it is no reason to withdraw others. True where no spread rule applies.
+ * Nodes of permits that could be executed without these, now or after the next append, and cannot be with them. A permit whose node is still being
+ * checked is executable with them: it is no reason to withdraw others.
  */
-export function wouldGoOn(fence: FenceState, without: readonly TrackedPermit[]): boolean {
-  if (fence.scope.rules.spread.length === 0) return true
+export function nodesThatWouldGo(fence: FenceState, without: readonly TrackedPermit[]): readonly string[] {
   const before = new Set(executablePermits(fence).map(({ permit }) => permitId(permit)))
-  const goesOn = (after: FenceState): boolean => executablePermits(after).some(({ permit }) => !before.has(permitId(permit)))
+  const nodesGoing = (after: FenceState): readonly string[] =>
+    executablePermits(after).flatMap(({ permit }) => (before.has(permitId(permit)) ? [] : [permit.node]))
   const rest = changed(fence, { remove: without.map(({ permit }) => permit), append: [], restsOn: [] })
-  if (goesOn(rest)) return true
+  const going = nodesGoing(rest)
+  if (going.length > 0) return going
   const change = permitChange(rest, nodesToTakeAgain(rest, nodesDueAgain(rest)))
-  return change !== null && change.append.length > 0 && goesOn(changed(rest, change))
+  return change === null || change.append.length === 0 ? [] : nodesGoing(changed(rest, change))
 }
 
 function changed({ view, record }: FenceState, change: Parameters<typeof changePermits>[1]): FenceState {

@@ -1,18 +1,22 @@
 import type { Permit } from '@tranche/api-schema'
+import type { Preparation } from '@tranche/fence'
 import { aNode, aPermit, aPod, type SeenPod } from '@tranche/testing'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { exemptIn, hashOf, isFlying, isReady, type NodeTruth, type RuledCluster, stands, truthOf } from './generated-pass.ts'
+import { exemptIn, hashOf, isFlying, isReady, lackOf, type NodeTruth, type RuledCluster, stands, truthOf } from './generated-pass.ts'
 import { type RestingPass, restingPasses } from './resting-pass.ts'
 
 it('a pass does not rest while it could continue with a node that its permits keep from the budget (G6)', () => {
   fc.assert(
     fc.property(restingPasses(withReadyPermits), (pass) => {
-      const waiting = nodesKeptWaiting(pass)
-      if (waiting.length === 0) return
-      const begun = [...(pass.view.prepared ?? [])].flatMap(([, done]) => done.filter(({ state }) => state === 'begun'))
-      const isBusy = begun.length >= (pass.view.preparation?.ahead ?? Number.POSITIVE_INFINITY)
-      expect(isBusy || waiting.some((node) => isUnderWay(pass, node)), waiting.join(' ')).toBe(true)
+      const idle = nodesKeptWaiting(pass).filter((node) => !isKept(pass, node) && !isPreparedAs(pass, node, 'begun'))
+      if (idle.length === 0) return
+      const { view, cluster } = pass
+      const taken = [...(view.prepared ?? [])].filter(
+        ([node]) => isPreparedAs(pass, node, 'begun') || (isPreparedAs(pass, node, 'ready') && isKept(pass, node)),
+      )
+      const places = Math.min(view.preparation?.ahead || Number.POSITIVE_INFINITY, Math.max(1, lackOf(cluster, truthOf(cluster))))
+      expect(taken.length >= places && !idle.some((node) => isPreparedAs(pass, node, 'ready')), idle.join(' ')).toBe(true)
     }),
     { numRuns: 2_500 },
   )
@@ -117,9 +121,12 @@ function hasItsPod(node: NodeTruth | undefined, { podUid, podResourceVersion }: 
   return node?.pods.some(({ pod }) => isSame(pod) && stands(pod) && hashOf(pod) !== 'new') === true
 }
 
-/** Something was begun on the node, or a check of it is not due to be asked again. */
-function isUnderWay({ view }: RestingPass, node: string): boolean {
+/** A check of the node found it not ready, and is not due to be asked again. */
+function isKept({ view }: RestingPass, node: string): boolean {
   const reading = view.checks.get(node)
-  const isKept = reading !== undefined && reading.check.kind !== 'ready' && view.monotonicMs < reading.againAtMs
-  return isKept || (view.prepared?.get(node) ?? []).some(({ state, isAhead, isStale }) => state === 'begun' && isAhead && !isStale)
+  return reading !== undefined && reading.check.kind !== 'ready' && view.monotonicMs < reading.againAtMs
+}
+
+function isPreparedAs({ view }: RestingPass, node: string, as: Preparation['state']): boolean {
+  return (view.prepared?.get(node) ?? []).some(({ state, isAhead, isStale }) => state === as && isAhead && !isStale)
 }
