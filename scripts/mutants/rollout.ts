@@ -13,9 +13,13 @@ const reapply = 'packages/core/planner/src/rollout/held/reapply.ts'
 const releasePolicy = 'packages/core/planner/src/rollout/view/release-policy.ts'
 const formerRevisions = 'packages/core/planner/src/rollout/states/former-revisions.ts'
 const onDelete = 'packages/core/planner/src/rollout/held/on-delete.ts'
+const refuseAction = 'packages/core/planner/src/rollout/actions/refuse-action.ts'
+const startState = 'packages/core/planner/src/rollout/states/start-state.ts'
+const restingState = 'packages/core/planner/src/rollout/states/resting-state.ts'
 
 const planRolloutTests = 'packages/core/planner/test/rollout/plan-rollout.test.ts'
 const actionProperties = 'packages/core/planner/test/rollout/status-actions.property.test.ts'
+const appliedAgainTests = 'packages/core/planner/test/rollout/applied-again.test.ts'
 const answerActionTests = 'packages/core/planner/test/rollout/answer-action.test.ts'
 const heldRevisionsTests = 'packages/core/planner/test/rollout/held-revisions.test.ts'
 const heldRevisionsProperties = 'packages/core/planner/test/rollout/held-revisions.property.test.ts'
@@ -205,7 +209,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'a Rollout that is created again skips a step that is not filled, because a later one is',
-    file: 'packages/core/planner/src/rollout/states/start-state.ts',
+    file: startState,
     find: 'const unfilled = steps.findIndex((_, at) => {',
     replace: 'const unfilled = steps.findLastIndex((_, at) => {',
     tests: [replacedPlanTests],
@@ -376,7 +380,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: 'packages/core/planner/src/rollout/actions/applied-again.ts',
     find: 'revisions.some(({ revision }) => revision > canaryNumber)',
     replace: 'numberOf(revisions, canary.canaryRevision)! > canaryNumber',
-    tests: ['packages/core/planner/test/rollout/applied-again.test.ts'],
+    tests: [appliedAgainTests],
   },
   {
     rule: 'G3',
@@ -485,7 +489,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a template that is changed and changed back lifts a failure on nodes left, and forgets accepted ones',
-    file: 'packages/core/planner/src/rollout/states/resting-state.ts',
+    file: restingState,
     find: ' && !isEnded)',
     replace: ')',
     tests: ['test/scenarios/left-nodes.test.ts'],
@@ -507,6 +511,70 @@ export const mutantsOfRollout: readonly Mutant[] = [
       ],
     ] as const
   ).map(([fault, find, replace, file]) => ({ rule: 'G12', fault, file, find, replace, tests: [leftBehindTests] })),
+  {
+    rule: 'G12',
+    fault: 'a failed version is forgotten where it is applied again before a pass reads the template that replaced it',
+    file: startState,
+    find: 'before.canary.canaryRevision !== revision || isAppliedAgain(view, before)',
+    replace: 'before.canary.canaryRevision !== revision',
+    tests: [appliedAgainTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a failed version that is applied again before a pass reads another template is blocked one pass late',
+    file: startState,
+    find: 'const held = heldTemplate(holds, daemonSet)',
+    replace: 'const held = heldTemplate(before.heldRevisions, daemonSet)',
+    tests: [appliedAgainTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a version that failed on nodes left is not blocked where it is applied again before a pass reads another template',
+    file: restingState,
+    find: 'return isAppliedAgain(view, before) && heldWhenOvertaken(view, before) !== before.heldRevisions',
+    replace: 'return false',
+    tests: [leftBehindTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a release that has ended begins again for nodes left where its template is applied again, and forgets what a retry accepted',
+    file: restingState,
+    find: 'isAppliedAgain(view, before) && heldWhenOvertaken(view, before) !== before.heldRevisions',
+    replace: 'isAppliedAgain(view, before)',
+    tests: [leftBehindTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a failure on nodes left blocks its version without another template',
+    file: restingState,
+    find: 'isAppliedAgain(view, before) && heldWhenOvertaken(view, before) !== before.heldRevisions',
+    replace: 'heldWhenOvertaken(view, before) !== before.heldRevisions',
+    tests: [leftBehindTests],
+  },
+  {
+    rule: 'G12',
+    fault: 'a retry releases a failed version that was replaced and applied again after it was written',
+    file: refuseAction,
+    find: 'return standingFailure(view, before) !== null && isAppliedAgain(view, before)',
+    replace: 'return false',
+    tests: [answerActionTests, leftBehindTests],
+  },
+  {
+    rule: 'G10',
+    fault: 'every retry is refused once the template of a failed release that is being ended was replaced and applied again',
+    file: refuseAction,
+    find: 'if (isDeletedOrDisabled(view.rollout) || heldRefusal(view, before) !== null) return false',
+    replace: 'if (heldRefusal(view, before) !== null) return false',
+    tests: [failedStateTests],
+  },
+  {
+    rule: 'G10',
+    fault: 'a retry of a blocked version is refused because its template was applied again',
+    file: refuseAction,
+    find: 'if (isDeletedOrDisabled(view.rollout) || heldRefusal(view, before) !== null) return false',
+    replace: 'if (isDeletedOrDisabled(view.rollout)) return false',
+    tests: [answerActionTests],
+  },
   {
     rule: 'G12',
     fault: 'a failed version is forgotten while the next template is not observed',
@@ -542,7 +610,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a failure is forgotten when the release of nodes left begins again',
-    file: 'packages/core/planner/src/rollout/states/start-state.ts',
+    file: startState,
     find: 'before.failure : keptFailure(view, before, revision)',
     replace: 'before.failure : undefined',
     tests: ['packages/core/planner/test/rollout/left-behind.test.ts'],
@@ -695,7 +763,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'nodes that are updated by other means while a release is frozen approve its steps',
-    file: 'packages/core/planner/src/rollout/states/start-state.ts',
+    file: startState,
     find: 'Math.max(1, Math.min(filled, opened.step))',
     replace:
       'Math.max(1, steps.findLastIndex((_, at) => stepReach(view, at + 1).nodes.filter((node) => updatedPod(node, revision) !== undefined).length >= stepReach(view, at + 1).size) + 1)',

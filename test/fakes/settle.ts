@@ -30,3 +30,11 @@ export function settle(fake: FakeCluster, each: () => void = () => {}): void {
     each()
   }
 }
+
+/** Applies templates, each of which the DaemonSet controller observes before the next, and which no pass of ours reads. */
+export function applyUnread(fake: FakeCluster, ...images: readonly string[]): void {
+  for (const image of images) {
+    fake.setImage(image)
+    fake.actNatively()
+  }
+}

@@ -127,6 +127,14 @@ describe('a refusal without a reason', () => {
       refused('retry', 'ACTION_REJECTED'),
       wrongly('retry', 'ACTION_REJECTED'),
     ],
+    [
+      'of a retry of a failed release whose template was not replaced, while the controller has not read the spec',
+      withoutPolicy({ stalled: 'ReleaseFailed' }).map((write) =>
+        write.kind === 'Rollout' ? { ...write, o: { ...write.o, metadata: { generation: 2, annotations: {} } } } : write,
+      ),
+      refused('retry', 'ACTION_REJECTED'),
+      wrongly('retry', 'ACTION_REJECTED'),
+    ],
     ['of a pause', rollouts({ phase: 'Healthy' }), refused('pause', 'ACTION_REJECTED', {}), wrongly('pause', 'ACTION_REJECTED')],
     [
       'of a resume of a paused release',
@@ -182,6 +190,11 @@ describe('a refusal with a reason', () => {
       'another template was applied meanwhile',
       withoutPolicy({ stalled: 'PodsStuck', template: 'v3' }),
       refused('promote', 'ACTION_REJECTED'),
+    ],
+    [
+      'the version failed, and another template was applied meanwhile',
+      withoutPolicy({ stalled: 'ReleaseFailed', template: 'v3' }),
+      refused('retry', 'ACTION_REJECTED'),
     ],
     [
       'the controller has not read the spec yet',

@@ -22,6 +22,8 @@ export interface RefusalFacts {
  * These refusals are right:
  *
  * - of an action that another one has replaced;
+ * - of an approval, a jump or a promotion while the status is about a template or steps that were replaced since;
+ * - of a retry while the status is about a template that was replaced since, whose failure its author saw;
  * - of an abort between a deletion of the DaemonSet and the end of the next release, because the template to restore is unknown;
  * - of an abort while the DaemonSet has a template that is not the release's, whose own release cannot start because its policy is missing.
  *
@@ -49,7 +51,8 @@ export function findWrongRefusals(
         ? mayRefuseTemplate(seen, one, code) || (code === 'MOVED_ON' && rollouts.some((rollout) => isElsewhere(rollout, one)))
         : mayRefuse(rollouts, one, code) ||
           (type === 'abort' && judgedCodes.includes(code) && (hasLostStable(writes, atMs) || seen.some(isOtherTemplate))) ||
-          (ofAStep.includes(type) && judgedCodes.includes(code) && seen.some(isOutOfDate))
+          (ofAStep.includes(type) && judgedCodes.includes(code) && seen.some(isOutOfDate)) ||
+          (type === 'retry' && judgedCodes.includes(code) && seen.some(isOfReplacedTemplate))
     if (isRight) return []
     return [{ guarantee: 'G7', atMs, text: `the ${type} ${key} was refused with ${code} without a reason` }]
   })
@@ -176,8 +179,11 @@ function hasTemplateOf({ rollout, daemonSet, revisions }: Moment): boolean {
 /** The status is about a template or steps that were replaced since. A step that an action names may not exist any more. */
 function isOutOfDate(moment: Moment): boolean {
   const { metadata, status } = (moment.rollout ?? {}) as Partial<SeenRollout>
-  const isReplaced = moment.revisions.size > 0 && !hasTemplateOf(moment)
-  return isReplaced || (status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)
+  return isOfReplacedTemplate(moment) || (status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)
+}
+
+function isOfReplacedTemplate(moment: Moment): boolean {
+  return moment.revisions.size > 0 && !hasTemplateOf(moment)
 }
 
 /** Actions that let a release pass a step. */

@@ -196,14 +196,13 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     edits: [
       {
         file: startState,
-        find: 'const held = heldTemplate(before.heldRevisions, daemonSet)',
+        find: 'const held = heldTemplate(holds, daemonSet)',
         replace: 'const held = [] as unknown as undefined',
       },
       {
         file: startState,
-        find: 'heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),',
-        replace:
-          'heldRevisions: isOvertaken ? heldWhenOvertaken(view, before).filter((one) => one !== heldTemplate(before.heldRevisions, daemonSet)) : before.heldRevisions,',
+        find: 'heldRevisions: heldAsSeen(holds, daemonSet, { held, revision }),',
+        replace: 'heldRevisions: isOvertaken ? holds.filter((one) => one !== heldTemplate(holds, daemonSet)) : holds,',
       },
       {
         file: startState,

@@ -1,7 +1,7 @@
 import type { LastAction, Rollout, RolloutStep } from '@tranche/api-schema'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from '../../../../../test/fakes/settle.ts'
+import { act, applyUnread, settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '80%', pause: {} }, { replicas: '100%' }]
@@ -130,6 +130,42 @@ describe('an action', () => {
       expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', canaryNumber: 4 })
     },
   )
+
+  it.each([{}, { revision: 'hash-v2' }])(
+    'of retry is refused after a failure, where the template was replaced and returned before it was read (G10, G12, %s)',
+    (named) => {
+      const fake = paused()
+      fake.latch()
+      settle(fake)
+      fake.act({ id: '1', type: 'retry', ...named })
+      applyUnread(fake, 'v3', 'v2')
+      settle(fake)
+      expect(answerOf(fake)).toMatchObject({
+        result: 'Refused',
+        reason: 'the template was applied again after revision hash-v2 had failed: look at the release, and retry again',
+      })
+      expect(fake.rollout?.status).toMatchObject({ heldRevisions: [{ revision: 'hash-v2', reason: 'Failed' }] })
+      expect(fake.oldPods()).toHaveLength(4)
+      fake.act({ id: '2', type: 'retry' })
+      settle(fake)
+      expect(answerOf(fake)).toMatchObject({ id: '2', result: 'Accepted' })
+      expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    },
+  )
+
+  it('of retry is carried out even then where the version was blocked before, and no template can be put back', () => {
+    const fake = paused()
+    fake.latch({ action: 'Rollback' })
+    for (let round = 0; round < 40 && fake.rollout?.status?.heldRevisions === undefined; round++) act(fake)
+    fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
+    settle(fake)
+    fake.act({ id: '1', type: 'retry' })
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    expect(answerOf(fake)).toMatchObject({ id: '1', result: 'Accepted' })
+    expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', canaryNumber: 4 })
+    expect(fake.image()).toBe('v2')
+  })
 
   it('of abort is carried out even then (G9)', () => {
     const fake = paused()

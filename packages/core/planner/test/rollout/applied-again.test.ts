@@ -1,7 +1,7 @@
 import { planRollout } from '@tranche/planner'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
-import { settle } from '../../../../../test/fakes/settle.ts'
+import { act, applyUnread, settle } from '../../../../../test/fakes/settle.ts'
 
 /** Numbers of the revisions of v1 and v2, as the watch of ControllerRevisions shows them once v2 was replaced by v1 and applied again. */
 it.each<[string, Readonly<Record<string, number>>, number]>([
@@ -21,10 +21,7 @@ it.each<[string, Readonly<Record<string, number>>, number]>([
     fake.act({ id: '1', type: 'approve', expectedStep: 1 })
     settle(fake)
     expect(fake.rollout?.status).toMatchObject({ canaryNumber: 2, canaryStatus: { currentStepIndex: 2, currentStepState: 'StepPaused' } })
-    for (const image of ['v1', 'v2']) {
-      fake.setImage(image)
-      fake.actNatively()
-    }
+    applyUnread(fake, 'v1', 'v2')
     const view = fake.rolloutView()!
     const revisions = view.revisions.map((one) => ({
       ...one,
@@ -34,3 +31,167 @@ it.each<[string, Readonly<Record<string, number>>, number]>([
     expect(plan).toMatchObject({ kind: 'writeStatus', status: { canaryStatus: { canaryRevision: 'hash-v2', currentStepIndex: step } } })
   },
 )
+
+describe('a version that failed, and is applied again before a pass reads the template that replaced it,', () => {
+  it.each<[string, (fake: FakeCluster) => void]>([
+    ['a template that is new', (fake) => applyUnread(fake, 'v3', 'v2')],
+    ['the stable template', (fake) => applyUnread(fake, 'v1', 'v2')],
+    ['two templates, with a pass between them that finds no policy', withoutPolicy],
+    ['a template, after another client deleted its BatchRelease', whileReleaseIsGone],
+    ['a template, in a pause that ends later', (fake) => whilePaused(fake, settle)],
+    ['a template, in a pause that ends at once', (fake) => whilePaused(fake, () => {})],
+    ['a template, while the Rollout was disabled', (fake) => whileDisabled(fake)],
+    ['a template, while the Rollout was disabled with on-delete Freeze', (fake) => whileDisabled(fake, 'Freeze')],
+    ['a template, while the Rollout was being disabled with on-delete Complete', (fake) => whileDisabled(fake, 'Complete')],
+  ])('is blocked after %s (G12)', (_what, replace) => {
+    const fake = failed()
+    replace(fake)
+    settle(fake)
+    expectBlocked(fake)
+    expect(fake.rollout?.status?.failure).toMatchObject({ reason: 'NodesFailed', stops: true })
+  })
+
+  it('is blocked, and not rolled back, where no pass has read its verdict Rollback either (G12)', () => {
+    const fake = paused()
+    fake.latch({ action: 'Rollback' })
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    expectBlocked(fake)
+    expect([fake.reverts, fake.image()]).toEqual([[], 'v2'])
+  })
+
+  it('is rolled back where the policy says onReapply Revert (G12)', () => {
+    const fake = failed()
+    fake.policy = { failure: { onReapply: 'Revert' } }
+    settle(fake)
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', heldRevisions: [{ revision: 'hash-v2', reason: 'Failed', reverts: 1 }] })
+    expect([fake.image(), fake.oldPods().length]).toEqual(['v1', 0])
+  })
+
+  it('begins again at step 1 after a retry', () => {
+    const fake = blocked()
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake)
+    expect(fake.rollout?.status?.lastAction).toMatchObject({ id: 'r', result: 'Accepted' })
+    expectBegunAgain(fake)
+  })
+
+  it('is rolled back by an abort', () => {
+    const fake = blocked()
+    fake.act({ id: 'a', type: 'abort' })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', heldRevisions: [{ revision: 'hash-v2', reason: 'Aborted' }] })
+    expect([fake.image(), fake.oldPods().length]).toEqual(['v1', 0])
+  })
+
+  it('makes way for the next template, and stays blocked (G12)', () => {
+    const fake = blocked()
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      currentStepState: 'StepPaused',
+      canaryStatus: { canaryRevision: 'hash-v3' },
+      heldRevisions: [{ revision: 'hash-v2', reason: 'Failed' }],
+    })
+  })
+})
+
+it.each<[string, () => FakeCluster]>([
+  ['did not fail', () => paused()],
+  ['failed, which a retry accepted before,', () => retried()],
+  ['has an inconclusive analysis', () => failed({ reason: 'AnalysisInconclusive' })],
+])(
+  'a version that %s begins again at step 1 where it is replaced and applied again before a pass reads that, and is not blocked (G3)',
+  (_what, begin) => {
+    const fake = begin()
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    expectBegunAgain(fake)
+  },
+)
+
+/** A release of v2 that pauses at step 1. */
+function paused(): FakeCluster {
+  const fake = new FakeCluster({ steps: [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }] })
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+  return fake
+}
+
+function failed(change: Parameters<FakeCluster['latch']>[0] = {}): FakeCluster {
+  const fake = paused()
+  fake.latch(change)
+  settle(fake)
+  return fake
+}
+
+/** The retry is accepted, and its BatchRelease has not lifted the failure yet. */
+function retried(): FakeCluster {
+  const fake = failed()
+  fake.act({ id: 'r', type: 'retry' })
+  for (let round = 0; round < 40 && fake.rollout?.status?.lastAction === undefined; round++) act(fake)
+  return fake
+}
+
+function blocked(): FakeCluster {
+  const fake = failed()
+  applyUnread(fake, 'v3', 'v2')
+  settle(fake)
+  expectBlocked(fake)
+  return fake
+}
+
+function withoutPolicy(fake: FakeCluster): void {
+  fake.readsAs = (view) => ({ ...view, policy: { kind: 'missing', name: 'careful' } })
+  for (const image of ['v3', 'v2']) {
+    settle(fake)
+    fake.setImage(image)
+  }
+  settle(fake)
+  fake.readsAs = (view) => view
+}
+
+function whileReleaseIsGone(fake: FakeCluster): void {
+  fake.release = undefined
+  applyUnread(fake, 'v3', 'v2')
+}
+
+function whilePaused(fake: FakeCluster, before: (fake: FakeCluster) => void): void {
+  fake.pause(true)
+  settle(fake)
+  applyUnread(fake, 'v3', 'v2')
+  before(fake)
+  fake.pause(false)
+}
+
+function whileDisabled(fake: FakeCluster, onDelete?: string): void {
+  if (onDelete !== undefined) fake.onDelete(onDelete)
+  fake.editRollout((spec) => ({ ...spec, disabled: true }))
+  settle(fake)
+  applyUnread(fake, 'v3', 'v2')
+  settle(fake)
+  fake.editRollout((spec) => ({ ...spec, disabled: false }))
+}
+
+/** Blocked, and no pod is deleted for it. */
+function expectBlocked(fake: FakeCluster): void {
+  expect(fake.rollout?.status).toMatchObject({
+    heldRevisions: [{ revision: 'hash-v2', reason: 'Failed', reverted: true }],
+    conditions: expect.arrayContaining([expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'RevisionHeld' })]),
+  })
+  expect([fake.release?.spec.tranche?.hold?.reason, fake.oldPods().length]).toEqual(['RevisionHeld', 4])
+}
+
+function expectBegunAgain(fake: FakeCluster): void {
+  expect(fake.rollout?.status).toMatchObject({
+    canaryNumber: 4,
+    currentStepIndex: 1,
+    currentStepState: 'StepPaused',
+    conditions: expect.arrayContaining([expect.objectContaining({ type: 'Stalled', status: 'False' })]),
+  })
+  expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
+  expect(fake.oldPods()).toHaveLength(4)
+}

@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from '../../../../../test/fakes/settle.ts'
+import { act, applyUnread, settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster, type FakeClusterOptions } from '../../../../../test/fakes/fake-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
@@ -528,6 +528,25 @@ describe('a release that proves bad while its Rollout is deleted or disabled', (
     settle(fake)
     expect([fake.image(), fake.oldPods().length]).toEqual(['v2', 0])
   })
+
+  it.each(['delete', 'disable'])(
+    'is continued by a retry, also where its template was replaced and applied again before a pass read it (Complete, %s, G10)',
+    (how) => {
+      const fake = going(how)
+      fake.latch()
+      passRollout(fake)
+      applyUnread(fake, 'v3', 'v2')
+      settle(fake)
+      expect([stalled(fake), fake.oldPods().length]).toEqual(['ReleaseFailed', 4])
+      fake.act({ id: 'r', type: 'retry' })
+      settle(fake)
+      expect([fake.image(), fake.oldPods().length, fake.rollout?.status?.phase]).toEqual([
+        'v2',
+        0,
+        how === 'delete' ? undefined : 'Disabled',
+      ])
+    },
+  )
 
   it.each(['delete', 'disable'])('is rolled back where the policy says Rollback, and then detaches (Complete, %s)', (how) => {
     const fake = going(how)

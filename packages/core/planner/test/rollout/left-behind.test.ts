@@ -3,7 +3,7 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { toFleetView } from '@tranche/fleet'
 import { foundPolicy, planRollout, type RolloutView, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { settle } from '../../../../../test/fakes/settle.ts'
+import { applyUnread, settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 const pause = { duration: 0 }
@@ -468,6 +468,93 @@ it.each([1, 2, 3, 5, 20])(
     expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
   },
 )
+
+describe('a version that failed on a node left, and is applied again before a pass reads the template that replaced it,', () => {
+  it.each<[string, (fake: FakeCluster) => void]>([
+    ['the policy says Continue later', continueLater],
+    ['its node heals later, and the policy says autoResume', resumeLater],
+    ['another client has deleted its BatchRelease', whileReleaseIsGone],
+    ['the Rollout was disabled meanwhile', whileDisabled],
+  ])('is blocked, also where %s (G12)', (_what, replace) => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    replace(fake)
+    settle(fake)
+    bringBack(fake)
+    expectBlocked(fake)
+  })
+
+  it('is blocked, also where a retry was written before and not read, and another retry updates the nodes left (G10, G12)', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.act({ id: 'early', type: 'retry' })
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    expect(fake.rollout?.status?.lastAction).toMatchObject({ id: 'early', result: 'Refused' })
+    bringBack(fake)
+    expectBlocked(fake)
+    fake.act({ id: 'again', type: 'retry' })
+    settle(fake)
+    heal(fake)
+    expectGivenBack(fake)
+  })
+
+  it('is not blocked where a retry accepted the failure before, and its release does not begin again (G6)', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake)
+    const release = fake.release?.spec.tranche?.release
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    expect([fake.rollout?.status?.phase, fake.release?.spec.tranche?.release]).toEqual(['Healthy', release])
+    bringBack(fake)
+    heal(fake)
+    expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
+    expectGivenBack(fake)
+  })
+
+  function continueLater(fake: FakeCluster): void {
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    fake.policy = { failure: { action: 'Continue' } }
+  }
+
+  function resumeLater(fake: FakeCluster): void {
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    fake.policy = { failure: { autoResume: '1m' } }
+    heal(fake)
+    fake.nowMs += 300_000
+  }
+
+  function whileReleaseIsGone(fake: FakeCluster): void {
+    applyUnread(fake, 'v3', 'v2')
+    removeRelease(fake)
+  }
+
+  function whileDisabled(fake: FakeCluster): void {
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(fake)
+    applyUnread(fake, 'v3', 'v2')
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+  }
+
+  function heal(fake: FakeCluster): void {
+    fake.nodes.set('node-3', { ready: true, bad: false })
+    fake.nowMs += 60_000
+    settle(fake)
+  }
+
+  /** Blocked, and the other node left keeps its pod. */
+  function expectBlocked(fake: FakeCluster): void {
+    expect(fake.rollout?.status).toMatchObject({
+      heldRevisions: [{ revision: 'hash-v2', reason: 'Failed', reverted: true }],
+      conditions: expect.arrayContaining([expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'RevisionHeld' })]),
+    })
+    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
+  }
+})
 
 it('blocks it though its BatchRelease is gone before the DaemonSet controller has observed the next template (G12)', () => {
   const fake = twoLeft()

@@ -11,8 +11,8 @@ export function numberOf(revisions: readonly ControllerRevision[], hash: string)
 
 /**
  * Whether the released template was replaced and applied again while no controller watched, so that its release starts again
- * (G3, G10). The DaemonSet controller then gives its ControllerRevision a higher number than the one of the other template, which it has given
- * before. Either number shows the change, because events of ControllerRevisions may come later than those of the DaemonSet. It counts only where the
+ * (G3, G10), or is blocked after a failure (G12). The DaemonSet controller then gives its ControllerRevision a higher number than the one
+ * of the other template, which it has given before. Either number shows the change, because events of ControllerRevisions may come later than those of the DaemonSet. It counts only where the
  * spec of the DaemonSet changed since our last status: a lagging watch shows a number late. Where it shows neither number in time,
  * the change is missed, and the release continues.
  */

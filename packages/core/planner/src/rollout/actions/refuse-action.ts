@@ -6,6 +6,7 @@ import { isAppliedAgain } from './applied-again.ts'
 import { commandText, retryHeldText } from '../view/command-text.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { heldTemplate, isReverted } from '../held/held-revisions.ts'
+import { isDeletedOrDisabled } from '../held/on-delete.ts'
 import { isRevertDue, whyNoTemplate } from '../held/plan-revert.ts'
 import { standingFailure } from '../release/release-failure.ts'
 import { isFinalising, isReturn, isWithinSteps, stepsOf } from '../release/release-spec.ts'
@@ -152,8 +153,20 @@ function abortRefusal(view: RolloutView, { canary, heldRevisions }: RolloutState
 }
 
 function retryRefusal(view: RolloutView, before: RolloutState): string | null {
+  if (isForReplacedFailure(view, before))
+    return `the template was applied again after revision ${before.canary.canaryRevision} had failed: look at the release, and retry again`
   if (stopRefusal(view, before) !== null) return null
   const { stalled } = summarizeBatchRelease(view)
   if (liftedByRetry.some((reason) => reason === stalled?.reason)) return null
   return 'there is nothing for a retry to lift'
+}
+
+/**
+ * G10, G12: another template has replaced the version whose failure the author of the retry saw. The pass that refuses the retry blocks the
+ * version, or starts its release again. It does neither while the Rollout is deleted or disabled: the failure still stops the release then, and
+ * only a retry lets it continue.
+ */
+function isForReplacedFailure(view: RolloutView, before: RolloutState): boolean {
+  if (isDeletedOrDisabled(view.rollout) || heldRefusal(view, before) !== null) return false
+  return standingFailure(view, before) !== null && isAppliedAgain(view, before)
 }

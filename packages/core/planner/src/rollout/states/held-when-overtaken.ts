@@ -8,8 +8,8 @@ import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * G12: another template replaced a version that a failure had stopped, during its release or on nodes that the release had left. The version
- * is held, though it was not rolled back, so that re-applying the old manifest does not release it again. A version that the history has lost
- * cannot be held, unless it is the stable one.
+ * is held, though it was not rolled back, so that re-applying the old manifest does not release it again. The old manifest may be back before
+ * a pass has read the other one. A version that the history has lost cannot be held, unless it is the stable one.
  */
 export function heldWhenOvertaken(view: RolloutView, before: RolloutState): readonly HeldRevision[] {
   const { heldRevisions, canary } = before

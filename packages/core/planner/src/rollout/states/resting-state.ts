@@ -5,8 +5,10 @@ import { isAfterEnd } from '@tranche/verdict'
 import type { FoundRevisions } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { actionsAfterPause } from '../actions/actions-after-pause.ts'
+import { isAppliedAgain } from '../actions/applied-again.ts'
 import { currentText } from './current-text.ts'
 import { failureToSay } from '../release/release-failure.ts'
+import { heldWhenOvertaken } from './held-when-overtaken.ts'
 import { leftFailure } from './left-failure.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
@@ -24,6 +26,7 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const isEnded = isForNodesLeft(view, discovery.canary)
   if (
     discovery.canary !== stable ||
+    isFailedAndAppliedAgain(view, before) ||
     (asked && newer && before.phase === 'Healthy' && !isEnded) ||
     isUnfinished(view, daemonSet, { before, canary: discovery.canary })
   )
@@ -38,6 +41,11 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const failure = failureToSay(view, before)
   const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, acceptedActions, failure, message } as const
   return { ...resting, stalled: failed?.stalled ?? budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
+}
+
+/** G12: a version that failed on nodes left was replaced and applied again between two passes, and is not blocked yet. */
+function isFailedAndAppliedAgain(view: RolloutView, before: RolloutState): boolean {
+  return isAppliedAgain(view, before) && heldWhenOvertaken(view, before) !== before.heldRevisions
 }
 
 /** Whether the release of the revision has ended, and its BatchRelease stays for nodes left. */

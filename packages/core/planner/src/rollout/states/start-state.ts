@@ -3,7 +3,7 @@ import { reportedFailure } from '../release/release-failure.ts'
 import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { countUpdated } from '@tranche/fence'
 import { type FoundRevisions, hashOf } from '../../release/view/discover-revisions.ts'
-import { numberOf } from '../actions/applied-again.ts'
+import { isAppliedAgain, numberOf } from '../actions/applied-again.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { selectsNodes } from '../view/step-nodes.ts'
 import { openedWhenFrozen } from '../release/frozen-release.ts'
@@ -17,15 +17,17 @@ import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * Starts a release, or starts again because the template changed. During a release the stable revision stays the same,
- * however many templates follow; returning to it is a rollback.
+ * however many templates follow; returning to it is a rollback. A failed version that was replaced and applied again between two passes
+ * is blocked, as where a pass has read the other template (G12).
  */
 export function startState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
   const revision = discovery.canary
   const kept = stableInMidRelease(view, before)
   const stable = kept ?? discovery.stable
   const rollbackFrom = revision === kept && before.canary.canaryRevision !== revision ? before.canary.canaryRevision : undefined
-  const held = heldTemplate(before.heldRevisions, daemonSet)
-  const isOvertaken = before.canary.canaryRevision !== revision
+  const isOvertaken = before.canary.canaryRevision !== revision || isAppliedAgain(view, before)
+  const holds = isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions
+  const held = heldTemplate(holds, daemonSet)
   const walksBack = rollbackFrom !== undefined && isInBatches(view.rollout)
   const first = firstStep(view, daemonSet, { revision, isReturn: revision === stable, walksBack })
   const canary: CanaryStatus = {
@@ -44,7 +46,7 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
     releaseGeneration: view.daemonSet?.metadata.generation ?? 0,
     canaryNumber: numberOf(view.revisions, revision),
     succeeded: null,
-    heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),
+    heldRevisions: heldAsSeen(holds, daemonSet, { held, revision }),
     acceptedActions: {},
     failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : keptFailure(view, before, revision),
     rollbackFrom,
