@@ -8,7 +8,7 @@ import {
 } from '../record/recorded-write.ts'
 import { DaemonSetStory } from './daemon-set-story.ts'
 import type { PodStory } from './node-story.ts'
-import type { Decision, Observations } from './observations.ts'
+import type { Cause, Decision, Observations } from './observations.ts'
 import { createStops, type RecordedRelease, type RecordedRollout, type Stops } from './stops.ts'
 
 /** Deletion that the server has accepted, before it is applied to the story. */
@@ -27,7 +27,8 @@ export interface Deletion {
 export interface World {
   /**
    * @returns our deletion in this write, if there is one; to be asked before the write is applied. `stranger`: the pod has no owner, or its
-   * DaemonSet does not exist
+   * DaemonSet does not exist, as the deciding process must have known. Null also for a pod that the garbage collector removes after its
+   * DaemonSet, which the process may not have known: the uid of its owner stands in the version that it named.
    */
   deletionOf(write: RecordedWrite): Deletion | 'stranger' | null
   /** State of the written object before the write; only DaemonSets, Rollouts and BatchReleases. */
@@ -58,6 +59,8 @@ class RecordedWorld implements World {
   readonly #homes = new Map<string, { readonly story: DaemonSetStory; readonly node: string }>()
   readonly #objects = new Map<string, RecordedWrite>()
   readonly #templates = new Map<string, string>()
+  /** By uid, the write that ended a DaemonSet. */
+  readonly #ended = new Map<string, Cause>()
 
   constructor(isOurs: (actor: string) => boolean, observations: Observations) {
     this.#isOurs = isOurs
@@ -66,8 +69,10 @@ class RecordedWorld implements World {
 
   deletionOf(write: RecordedWrite): Deletion | 'stranger' | null {
     if (!isDeletion(write, this.#isOurs)) return null
-    const { uid, helper } = write.o as unknown as RecordedPod
+    const { uid, helper, ownerUid = '' } = write.o as unknown as RecordedPod
     if (helper !== undefined && !this.#homes.has(uid)) return null
+    const ended = this.#ended.get(ownerUid)
+    if (ended !== undefined && !this.#observations.hasSeen(this.#observations.decisionOf(write), ended)) return null
     const { story: daemonSet, node = '' } = this.#homes.get(uid) ?? {}
     const pod = daemonSet?.pod(uid, node)
     if (daemonSet === undefined || pod === undefined || daemonSet.versions.length === 0) return 'stranger'
@@ -148,8 +153,17 @@ class RecordedWorld implements World {
 
   #applyDaemonSet(write: RecordedWrite): void {
     const story = this.#storyOf(write.namespace, String(write.o['name']))
+    this.#followEnd(write, story.latest?.uid)
     if (story.latest?.template !== (write.o as unknown as RecordedDaemonSet).template) this.stopsOf(story).forgiveFailures()
     story.applyDaemonSet(write, this.#nodes.values())
+  }
+
+  /** @param before uid of the DaemonSet before the write */
+  #followEnd({ type, o, t, rv }: RecordedWrite, before: string | undefined): void {
+    const hasEnded = type === 'DELETED' || o['uid'] !== before
+    if (before !== undefined && hasEnded && !this.#ended.has(before)) this.#ended.set(before, { t, rv, of: 'daemonsets' })
+    // Recordings may name one uid for all DaemonSets.
+    if (type !== 'DELETED') this.#ended.delete(String(o['uid']))
   }
 
   /** Writes to its status are ours and change nothing. */

@@ -116,6 +116,16 @@ describe('the aim', () => {
       (s) => s.daemonSet({ uid: 'ds-2' }).record({}, 'a1').seen().wait(1).del('a1'),
       ['G4 a'],
     ],
+    [
+      'may be a pod of a DaemonSet whose deletion the watch has not reported: it is removed after its DaemonSet',
+      (s) => s.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' }).daemonSet({ uid: 'ds-2' }).del('a1'),
+      [],
+    ],
+    [
+      'must not be a pod of a DaemonSet whose deletion the watch has reported',
+      (s) => s.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' }).seen().wait(1).del('a1'),
+      ['G4 a'],
+    ],
     ['needs the uid', (s) => s.del('a1', { preconditions: { resourceVersion: '105' } }), ['G4 a']],
     ['needs the resourceVersion', (s) => s.del('a1', { preconditions: { uid: 'a1' } }), ['G4 a']],
     ['needs a permit', (s) => s.pod('a9').seen().wait(1).del('a9'), ['G4 a']],
