@@ -10,6 +10,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 const steps = [{ replicas: '100%' }]
+const toHalf = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 
 const isGone = async (): Promise<boolean> =>
   (await stage.client.list(resourcePaths.rollouts, { namespace: stageKey.namespace })).items.length === 0 &&
@@ -51,7 +52,6 @@ describe('a release of a bad version with nodes in flight, whose Rollout', () =>
     ['is deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), isGone],
     ['is disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
   ] as const)('%s, freezes nodes that are out for a while, too (G3)', async (_how, act, isOver) => {
-    const toHalf = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
     stage = await setStage({ nodes: 4, maxUnavailable: 2, steps: toHalf, tolerations: [] })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -64,6 +64,37 @@ describe('a release of a bad version with nodes in flight, whose Rollout', () =>
     await setTaints(old, null)
     await stage.pass(120_000)
     expect(await nodesOn(stage, 'v1')).toEqual(old)
+  })
+
+  it.each([
+    {
+      how: 'is deleted and created again',
+      act: () => stage.client.delete(resourcePaths.rollouts, stageKey),
+      isOver: isGone,
+      begin: async (): Promise<void> =>
+        void (await stage.client.create(resourcePaths.rollouts, rolloutManifest({ steps: toHalf }) as never)),
+    },
+    {
+      how: 'is disabled and enabled again',
+      act: () => stage.patchRollout({ spec: { disabled: true } }),
+      isOver: isDisabled,
+      begin: () => stage.patchRollout({ spec: { disabled: false } }),
+    },
+  ])('$how, updates no node past its step that was out meanwhile (G3)', async ({ act, isOver, begin }) => {
+    stage = await setStage({ nodes: 4, maxUnavailable: 2, steps: toHalf, tolerations: [] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const old = await nodesOn(stage, 'v1')
+    await setTaints(old, [{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }])
+    await stage.pass(10_000)
+    await act()
+    await stage.until('it is over', isOver, 60_000)
+    await begin()
+    await stage.pass(120_000)
+    await setTaints(old, null)
+    await stage.pass(120_000)
+    expect(await nodesOn(stage, 'v1')).toEqual(old)
+    expectKept(stage)
   })
 
   it('is deleted, is inherited by a BatchRelease written by hand (F11, G2)', async () => {

@@ -118,7 +118,8 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | nu
   if (old.length === 0 || strategyOf(daemonSet) !== 'OnDelete') return restoring(view, daemonSet)
   const frozen = {
     revision,
-    stable: discovery.stable,
+    // Nodes that run the stable one may all be out for a while.
+    stable: view.release.spec.tranche?.stableRevision ?? discovery.stable,
     nodesLeft: old.length,
     at: new Date(view.nowMs).toISOString(),
     ...openedBy(view.release),

@@ -1,9 +1,9 @@
 import { type DaemonSet, daemonSetAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
-import { oldNodes } from '@tranche/fence'
+import { hasOldPod } from '@tranche/fence'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/view/daemon-set-patch.ts'
 import { controlledBy } from '../release/view/release-view.ts'
 import { isMidSurge } from '../release/progress/strategy-drift.ts'
-import { discoverRevisions } from '../release/view/discover-revisions.ts'
+import { discoverRevisions, type FoundRevisions } from '../release/view/discover-revisions.ts'
 import { frozenText } from './states/frozen-text.ts'
 import { isRevisionMissing } from './missing-revision.ts'
 import { type RolloutPlan, wait } from './view/rollout-plan.ts'
@@ -66,7 +66,7 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
   const known = { lastStable: status?.stableRevision, rolloutCreatedAt: metadata.creationTimestamp }
   const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, ...known })
   if (discovery.kind === 'pending') return null
-  const old = oldNodes(view.fleet, discovery.canary).length
+  const old = nodesToFreeze(view, discovery)
   // Where the type is no longer OnDelete, a user has let the native controller continue: there is nothing to freeze.
   if (old > 0 && original !== 'OnDelete' && strategyOf(daemonSet) === 'OnDelete') {
     const at = new Date(view.nowMs).toISOString()
@@ -78,4 +78,12 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
     annotations: { ...unbound.annotations, [daemonSetAnnotations.originalUpdateStrategy]: null },
     ...(original !== undefined && { strategy: original }),
   }
+}
+
+/**
+ * Number of nodes that run an old pod. Nodes that are not desired count while the version is not the stable one: Kubernetes would update
+ * them once they are desired again, which nobody has approved (G3).
+ */
+function nodesToFreeze({ fleet }: RolloutView, { canary, stable }: FoundRevisions): number {
+  return fleet.nodes.filter((node) => (node.desired || stable !== canary) && hasOldPod(node, canary)).length
 }

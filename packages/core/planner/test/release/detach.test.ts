@@ -172,6 +172,11 @@ describe('a release that is frozen', () => {
     expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ step, size: 3 })
   })
 
+  it('leaves the stable revision that it was to keep, though no desired node runs it (G3)', () => {
+    const plan = planBatchRelease(aView({ ...ended, nodes: 'a:new b:new c:other' }))
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', stable: 'old' })
+  })
+
   it('records it while it is deleted', () => {
     const { watched, ...view } = aView({ ...ended, status: { stoppedTime, watchedNodes } })
     expect(watchedNodesOf(view, watched)).toEqual(watchedNodes)

@@ -1,4 +1,5 @@
 import { toFleetView } from '@tranche/fleet'
+import { daemonSetAnnotations } from '@tranche/kube-types'
 import { type DiscoveryView, discoverRevisions } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aRevision, aView, nodes, templateOf } from '../../../../../test/fakes/build-view.ts'
@@ -51,10 +52,22 @@ describe('discoverRevisions', () => {
     'drops the revision of the last release when only nodes run it that are not desired any more': {
       view: {
         revisions: three(),
-        fleet: toFleetView([...nodes('a:old b:old').nodes.map((node) => ({ ...node, desired: false })), ...nodes('c:bad').nodes]),
+        fleet: withOut('a:old b:old', 'c:bad'),
         lastStable: 'old',
       },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'keeps the revision of the last release if nodes run it that are out for a while, and all others run the canary (G3)': {
+      view: { revisions: three(), fleet: withOut('a:old b:old', 'c:new d:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'keeps the revision of the last release if nodes run it that are out for a while, and all others run a frozen release (G3)': {
+      view: { revisions: three(), fleet: withOut('a:old b:old', 'c:bad d:new'), lastStable: 'old', daemonSet: frozenAt('bad') },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'drops the revision of the last release if only pods run it that are about to go from nodes that are out': {
+      view: { revisions: three(), fleet: withOut('a:old~', 'c:new d:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
     },
     'never takes a canary as stable that as many nodes run, where none runs the revision of the last release (G3)': {
       view: { revisions: three(), fleet: nodes('a:bad b:new'), lastStable: 'old' },
@@ -134,6 +147,16 @@ describe('discoverRevisions', () => {
 
 function three(): DiscoveryView['revisions'] {
   return [aRevision('old', 1), aRevision('bad', 2), aRevision('new', 3)]
+}
+
+/** Nodes that are not desired, and then others that are. */
+function withOut(out: string, desired: string): DiscoveryView['fleet'] {
+  return toFleetView([...nodes(out).nodes.map((node) => ({ ...node, desired: false })), ...nodes(desired).nodes])
+}
+
+/** A DaemonSet on which the release of a revision was frozen. */
+function frozenAt(revision: string): DiscoveryView['daemonSet'] {
+  return aView({ annotations: { [daemonSetAnnotations.frozen]: JSON.stringify({ revision, stable: 'old' }) } }).daemonSet!
 }
 
 /** The nodes with pods of a revision that were created at a time of one day. */

@@ -681,6 +681,31 @@ describe('the end of control', () => {
       nodesLeft: 5,
     })
   })
+
+  it('freezes old nodes that are out for a while, too, though no release had started (G3)', () => {
+    const fake = healthy()
+    fake.setImage('v2')
+    fake.actNatively()
+    for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: false, isTainted: true })
+    fake.deleteRollout()
+    settle(fake)
+    expect(strategyOf(fake.daemonSet)).toBe('OnDelete')
+    expect(JSON.parse(fake.daemonSet.metadata.annotations?.[daemonSetAnnotations.frozen] ?? '{}')).toMatchObject({
+      revision: 'hash-v2',
+      stable: 'hash-v1',
+      nodesLeft: 5,
+    })
+  })
+
+  it('restores the strategy if only nodes run an old pod that were out when the last release completed', () => {
+    const fake = healthy()
+    fake.nodes.set('node-0', { ready: true, bad: false, isTainted: true })
+    fake.pods = fake.pods.map((pod) => (pod.node === 'node-0' ? { ...pod, hash: 'hash-v0' } : pod))
+    fake.deleteRollout()
+    settle(fake)
+    expect(strategyOf(fake.daemonSet)).toBe('RollingUpdate')
+    expect(fake.frozen).toEqual([])
+  })
 })
 
 it('leaves a BatchRelease alone that was written for a newer Rollout than its view shows (G9)', () => {

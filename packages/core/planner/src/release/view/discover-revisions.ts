@@ -1,5 +1,6 @@
 import { type FleetPod, type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
 import { canonicalJson, type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import { frozenRevision } from './frozen-annotation.ts'
 
 /** Revisions of a DaemonSet, by `controller-revision-hash`. */
 export type Discovery =
@@ -29,7 +30,8 @@ export interface DiscoveryView {
 /**
  * Finds the canary and the stable revision. The canary holds the present template. The stable revision is the first of these
  * that exists:
- * - the last one that a Tranche release completed, if nodes still run it
+ * - the last one that a Tranche release completed, if desired nodes still run it. Nodes that are out for a while (a zone, a tainted pool)
+ *   suffice while all others run the canary or a version whose release was frozen: no other version has replaced it.
  * - the one that most desired nodes run; of two with as many nodes, the one that is not the canary. After a Tranche release
  *   of another revision, only nodes that do not run the canary count while there are any, even where the ControllerRevision
  *   they run is gone. So it is for a Rollout without a release, if no node ran the canary when it was created. A canary without a
@@ -49,7 +51,7 @@ export function discoverRevisions(view: DiscoveryView): Discovery {
 
 function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string): string | undefined {
   const { lastStable } = view
-  if (lastStable !== undefined && hashes.includes(lastStable) && runs(view.fleet, lastStable)) return lastStable
+  if (lastStable !== undefined && hashes.includes(lastStable) && isStillRun(view, lastStable, canary)) return lastStable
   const counts = [...nodesByHash(view.fleet)].sort(
     ([a, countOfA], [b, countOfB]) =>
       countOfB - countOfA || Number(a === canary) - Number(b === canary) || hashes.indexOf(a) - hashes.indexOf(b),
@@ -82,10 +84,17 @@ function isNewer({ fleet, rolloutCreatedAt }: DiscoveryView, canary: string): bo
   return !fleet.nodes.some(({ desired, pods }) => desired && pods.some(isOlder))
 }
 
-/** Whether a desired node runs the revision, or none of them runs any. */
-function runs(fleet: FleetView, revision: string): boolean {
+/** Whether a desired node runs the revision, or none runs any, or only versions under release run there and others are out with it. */
+function isStillRun({ fleet, daemonSet }: DiscoveryView, revision: string, canary: string): boolean {
   const running = nodesByHash(fleet)
-  return running.has(revision) || running.size === 0
+  if (running.has(revision) || running.size === 0) return true
+  const released = [canary, frozenRevision(daemonSet)]
+  return [...running.keys()].every((hash) => released.includes(hash)) && isOnNodeOut(fleet, revision)
+}
+
+/** Whether a node that is not desired runs the revision: it is updated once it is desired again. */
+function isOnNodeOut({ nodes }: FleetView, revision: string): boolean {
+  return nodes.some(({ desired, pods }) => !desired && pods.some(({ hash, terminating }) => hash === revision && !terminating))
 }
 
 /** Revision of the oldest standing pod of a desired node. */

@@ -1,17 +1,11 @@
-import { type DaemonSet, daemonSetAnnotations, readJson } from '@tranche/kube-types'
+import type { DaemonSet } from '@tranche/kube-types'
 import { hashOf } from '../../release/view/discover-revisions.ts'
+import { frozenMembers } from '../../release/view/frozen-annotation.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
-
-/** Revision whose release was frozen on the DaemonSet; undefined without one. */
-export function frozenRevision(daemonSet: DaemonSet | undefined): string | undefined {
-  const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]
-  return frozen === undefined ? undefined : (revisionInText(frozen) ?? undefined)
-}
 
 /** Stable revision of the release that was frozen on the DaemonSet; undefined without one, or where the history lost it. */
 export function frozenStable({ daemonSet, revisions }: RolloutView): string | undefined {
-  const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]
-  const { stable } = frozen === undefined ? {} : membersOf(frozen)
+  const stable = frozenMembers(daemonSet)?.stable
   return revisions.map(hashOf).find((hash) => hash === stable)
 }
 
@@ -24,23 +18,7 @@ export interface OpenedWhenFrozen {
 }
 
 /** @returns null where no release of this revision was frozen on the DaemonSet, or by a version that did not record it */
-export function openedWhenFrozen({ metadata }: DaemonSet, revision: string): OpenedWhenFrozen | null {
-  const frozen = metadata.annotations?.[daemonSetAnnotations.frozen]
-  const { revision: its, step, size } = frozen === undefined ? {} : membersOf(frozen)
+export function openedWhenFrozen(daemonSet: DaemonSet, revision: string): OpenedWhenFrozen | null {
+  const { revision: its, step, size } = frozenMembers(daemonSet) ?? {}
   return its === revision && typeof step === 'number' && typeof size === 'number' ? { step, size } : null
-}
-
-/** @returns the revision in the text of the annotation; null where it holds none */
-export function revisionInText(frozen: string): string | null {
-  const { revision } = membersOf(frozen)
-  return typeof revision === 'string' ? revision : null
-}
-
-function membersOf(frozen: string): Readonly<Partial<Record<'revision' | 'stable' | 'step' | 'size', unknown>>> {
-  try {
-    const value: unknown = readJson(frozen)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
 }

@@ -2,7 +2,7 @@ import { FORMER_REVISIONS_MAX, type RolloutStatus } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import type { RolloutState } from '../view/rollout-state.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
-import { frozenRevision } from '../release/frozen-release.ts'
+import { frozenRevision } from '../../release/view/frozen-annotation.ts'
 
 /**
  * Revisions that were stable once and that nodes still run, such as dead ones. For a new Rollout, these are all that run beside the one of

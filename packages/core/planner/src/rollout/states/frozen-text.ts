@@ -6,7 +6,7 @@ import type { DaemonSetChange } from '../../release/view/daemon-set-patch.ts'
 import { commandText } from '../view/command-text.ts'
 import { onDeletePolicy } from '../held/on-delete.ts'
 import { partsOfReleaseId } from '../release/release-id.ts'
-import { revisionInText } from '../release/frozen-release.ts'
+import { revisionInText } from '../../release/view/frozen-annotation.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
