@@ -601,11 +601,11 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a failed stable version is forgotten with its ControllerRevision',
+    fault: 'a failed version is forgotten with its ControllerRevision',
     file: 'packages/core/planner/src/rollout/states/held-when-overtaken.ts',
-    find: 'status?.stableRevision === revision ? status.stableDigest : undefined',
+    find: 'status?.canaryStatus?.canaryRevision === revision ? status.canaryDigest : undefined',
     replace: 'undefined',
-    tests: ['test/scenarios/left-nodes.test.ts'],
+    tests: [failedStateTests, 'test/scenarios/left-nodes.test.ts'],
   },
   {
     rule: 'G12',

@@ -189,6 +189,22 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     tests: ['packages/core/planner/test/release/first-observation.test.ts'],
   },
   {
+    rule: 'G12',
+    fault: 'a release forgets its verdict while its DaemonSet is missing or not bound',
+    file: 'packages/core/planner/src/release/release-status.ts',
+    find: 'isDeleted ? undefined : knownFailure(view.release)',
+    replace: 'isDeleted || view.daemonSet !== undefined ? undefined : knownFailure(view.release)',
+    tests: ['packages/core/planner/test/release/release-status.test.ts', 'test/scenarios/verdict.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'a release forgets what it has watched while its DaemonSet does not exist',
+    file: judgement,
+    find: 'if (daemonSet === undefined || release.metadata',
+    replace: 'if (daemonSet === undefined) return []\n  if (release.metadata',
+    tests: [detachTests],
+  },
+  {
     rule: 'verdict',
     fault: 'nodes that a release left are updated without a verdict',
     file: judgement,

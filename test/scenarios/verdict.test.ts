@@ -1,9 +1,10 @@
 import { afterEach, expect, it } from 'vitest'
 import { resourcePaths } from '@tranche/kube-client'
+import { type Manifest, replaceWhole } from './appliers.ts'
 import { deletions, expectKept } from './expect-kept.ts'
-import { condition, nodesOn, untilNodesOn, untilPausedAt } from './looks.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
-import { stageKey } from './stage-objects.ts'
+import { daemonSetManifest, stageKey } from './stage-objects.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -110,6 +111,38 @@ it('a version that fails everywhere waits for a person once the nodes of a retry
     message: expect.stringContaining('raise it to at least 3, fix the nodes, abort, or apply another template'),
   })
   expectKept(stage)
+})
+
+it('a version whose pods failed and then became Ready stays stopped if its manifest replaces the DaemonSet, until a retry (G12)', async () => {
+  const options = { nodes: 8, maxUnavailable: 2, steps: [{ replicas: '25%', pause: { duration: 30 } }, { replicas: '100%' }] }
+  stage = await setStage({ ...options, strategyType: 'OnDelete' })
+  await stage.setImage('v2-bad-heals')
+  await stage.until('the failure is reported', isFailed, 3_600_000)
+  await stage.pass(1_800_000)
+  const hit = await nodesOn(stage, 'v2-bad-heals')
+  const manifest = daemonSetManifest({ ...options, strategyType: 'OnDelete' }, 'v2-bad-heals') as Manifest
+  expect((await replaceWhole(stage, manifest)).status).toBe(200)
+  await stage.pass(1_800_000)
+  expect(await nodesOn(stage, 'v2-bad-heals')).toEqual(hit)
+  expect(await isFailed()).toBe(true)
+  await retry()
+  await stage.until('the release continues', async () => (await nodesOn(stage, 'v2-bad-heals')).length > hit.length, 600_000)
+  expectKept(stage)
+})
+
+it('a failed version stays blocked if its DaemonSet is deleted and created with the fix, like by kubectl replace --force (G12)', async () => {
+  const options = { nodes: 8, maxUnavailable: 2, steps: [{ replicas: '25%', pause: { duration: 30 } }, { replicas: '100%' }] }
+  stage = await setStage(options)
+  await stage.setImage('v2-bad-crash')
+  await stage.until('the failure is reported', isFailed)
+  await stage.client.delete(resourcePaths.daemonSets, stageKey)
+  await stage.until('the pods are gone', async () => (await stage.pods()).length === 0)
+  await stage.client.create(resourcePaths.daemonSets, daemonSetManifest(options, 'v3') as never)
+  await untilReleased(stage, 'v3')
+  await stage.setImage('v2-bad-crash')
+  await stage.until('it is blocked', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
+  await stage.pass(120_000)
+  expect(await nodesOn(stage, 'v3')).toHaveLength(8)
 })
 
 it.each([

@@ -13,7 +13,7 @@ import { tooManyDeadText } from './counted-wait.ts'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-release-plan.ts'
 import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
-import { isEnding, judgementOf, steadyMs, stoppedSoFar } from './progress/judgement.ts'
+import { judgementOf, steadyMs, stoppedSoFar } from './progress/judgement.ts'
 import { leakedNodes } from './view/leaked-nodes.ts'
 import { isBusy } from './plan-group.ts'
 import { restsInGroup } from './progress/needs-group.ts'
@@ -136,12 +136,17 @@ type Failures = Pick<BatchReleaseStatusPatch, 'failure' | 'watchedNodes' | 'stop
 
 const wellAtTheEnd: Failures = { failure: null, watchedNodes: null, stoppedTime: null }
 
-/** Failures of the new version, and the watch data needed to continue judging it. */
+/**
+ * Failures of the new version, and the watch data needed to continue judging it. G12: a release that is not judged, because its DaemonSet is
+ * missing or not bound, or because it ends, keeps its verdict. One that is deleted leaves it to the status of the Rollout.
+ */
 function failures(view: ReleaseView, wanted: Wanted): Failures {
   const stopped = stoppedTimeAfter(stoppedSoFar(view), judgedRelease(view.release), wanted.kind === 'stop', steadyMs(view))
   const watched = notableNodes(view.watched, { nowMs: steadyMs(view), stopped })
   const judgement = judgementOf(view)
-  const failure = judgement === null && isEnding(view) ? (knownFailure(view.release) ?? null) : (judgement?.failure ?? null)
+  const isDeleted = view.release.metadata.deletionTimestamp !== undefined
+  const known = isDeleted ? undefined : knownFailure(view.release)
+  const failure = judgement === null ? (known ?? null) : judgement.failure
   return { failure, watchedNodes: watched.length === 0 ? null : watched, stoppedTime: stopped }
 }
 

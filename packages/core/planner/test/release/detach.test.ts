@@ -182,6 +182,15 @@ describe('a release that is frozen', () => {
     expect(watchedNodesOf(view, watched)).toEqual(watchedNodes)
   })
 
+  it('keeps it while the DaemonSet does not exist (G12)', () => {
+    const { watched, ...view } = aView({
+      daemonSet: null,
+      record: inFlight,
+      status: { stoppedTime: { ...stoppedTime, release: 'r1' }, watchedNodes },
+    })
+    expect(watchedNodesOf(view, watched)).toEqual(watchedNodes)
+  })
+
   it('leaves only the time since when it was judged where the data is too large', () => {
     const many = Array.from({ length: 100 }, (_, at) => ({
       node: String(at).padStart(253, 'n'),

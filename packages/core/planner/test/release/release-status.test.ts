@@ -8,6 +8,17 @@ const { controlInfo, inProgressing, partition, paused } = daemonSetAnnotations
 const begun = { observedGeneration: 3 }
 const availability = { reason: 'NotAvailable', message: '', nodes: [] }
 const tolerant = { failure: { maxFailedNodes: '100%' } }
+/** A release that a failure stopped. */
+const failed = {
+  nodes: 'a:new b:new c:old d:old e:old',
+  record: { state: 'stopped', holds: [{ reason: 'NodesFailed', id: 'r1' }] },
+  status: {
+    observedGeneration: 4,
+    failure: { reason: 'NodesFailed', message: 'a crashes', nodes: ['a'], count: 1, stops: true, release: 'r1' },
+    stoppedTime: { release: 'r1', startedAt: '2023-11-14T21:00:00.000Z', seconds: 0 },
+    watchedNodes: [{ node: 'a', since: '2023-11-14T22:00:00.000Z', uid: 'pod-a', restarts: 9, seen: 9 }],
+  },
+} satisfies ViewFields
 const stopped: ViewFields = { tranche: { paused: true }, status: begun, annotations: { [paused]: 'true' } }
 
 describe('the status of a BatchRelease', () => {
@@ -572,6 +583,18 @@ describe('the status of a BatchRelease', () => {
           nodes: ['e'],
         },
       },
+    },
+    'keeps its verdict and what it has watched while the DaemonSet is not bound (G12)': {
+      view: { ...failed, annotations: { [daemonSetAnnotations.rollout]: null, [controlInfo]: null } },
+      want: { failure: failed.status.failure, watchedNodes: failed.status.watchedNodes, waiting: { reason: 'Pending' } },
+    },
+    'keeps its verdict and what it has watched while the DaemonSet does not exist (G12)': {
+      view: { ...failed, daemonSet: null, record: { state: 'stopped', holds: [{ reason: 'WorkloadNotFound', id: 'agent' }] } },
+      want: { failure: failed.status.failure, watchedNodes: failed.status.watchedNodes, waiting: { reason: 'WorkloadNotFound' } },
+    },
+    'drops the verdict of another release while the DaemonSet is not bound': {
+      view: { ...failed, tranche: { release: 'r2' }, annotations: { [daemonSetAnnotations.rollout]: null, [controlInfo]: null } },
+      want: { failure: null },
     },
     'does not report a release as over while its last nodes are being updated': {
       view: {

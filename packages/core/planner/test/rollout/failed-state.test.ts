@@ -213,6 +213,20 @@ describe('a release whose new version is bad', () => {
     expect([stalled(fake), fake.release?.spec.tranche?.hold?.reason]).toEqual(['RevisionHeld', 'RevisionHeld'])
   })
 
+  it('is held though the DaemonSet that comes with the fix is another one, without its history (G12)', () => {
+    const fake = failed()
+    fake.setImage('v3')
+    fake.remakeDaemonSet()
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
+      canaryStatus: { canaryRevision: 'hash-v3' },
+      heldRevisions: [{ revision: 'hash-v2', reason: 'Failed', reverted: true }],
+    })
+    fake.setImage('v2')
+    settle(fake)
+    expect([stalled(fake), fake.release?.spec.tranche?.hold?.reason]).toEqual(['RevisionHeld', 'RevisionHeld'])
+  })
+
   it.each([
     ['that did not fail', () => paused()],
     ['with an inconclusive analysis', () => failed({ reason: 'AnalysisInconclusive' })],

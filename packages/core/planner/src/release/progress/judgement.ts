@@ -57,11 +57,11 @@ export function watchedNodesOf(
 ): readonly WatchedNode[] {
   const { daemonSet, release } = view
   const revision = judgedRevision(release)
-  if (daemonSet === undefined || revision === undefined) return []
+  if (revision === undefined) return []
   const full = { ...view, watched: before }
   const isOfRelease = release.status?.stoppedTime?.release === judgedRelease(release)
   const known = isOfRelease ? before : []
-  if (release.metadata.deletionTimestamp !== undefined) return known
+  if (daemonSet === undefined || release.metadata.deletionTimestamp !== undefined) return known
   // It applies until this release is published and judged itself.
   const watched = frozenWatch(daemonSet, revision)?.nodes ?? known
   if (!isJudged(full, daemonSet)) return isFinalized(full) ? [] : watched
@@ -125,17 +125,9 @@ export function steadyMs(view: Pick<ReleaseView, 'nowMs' | 'steadyMs'>): number 
  * them.
  */
 function isJudged(view: ReleaseView, daemonSet: DaemonSet): boolean {
-  return isRunning(view, daemonSet) && !isEndOf(view.release, daemonSet)
-}
-
-/** Whether a Rollout's release is over, and its spec does not name the nodes left yet: nothing is judged, and what is known stays. */
-export function isEnding(view: ReleaseView): boolean {
-  const { daemonSet, release } = view
-  return daemonSet !== undefined && isRunning(view, daemonSet) && isEndOf(release, daemonSet)
-}
-
-function isRunning(view: ReleaseView, daemonSet: DaemonSet): boolean {
-  return view.release.metadata.deletionTimestamp === undefined && isInCharge(view, daemonSet) && !isFinalized(view)
+  const { release } = view
+  const isRunning = release.metadata.deletionTimestamp === undefined && isInCharge(view, daemonSet) && !isFinalized(view)
+  return isRunning && !isEndOf(release, daemonSet)
 }
 
 function isEndOf(release: BatchRelease, { metadata }: DaemonSet): boolean {

@@ -9,7 +9,8 @@ import type { RolloutView } from '../view/rollout-view.ts'
 /**
  * G12: another template replaced a version that a failure had stopped, during its release or on nodes that the release had left. The version
  * is held, though it was not rolled back, so that re-applying the old manifest does not release it again. The old manifest may be back before
- * a pass has read the other one. A version that the history has lost cannot be held, unless it is the stable one.
+ * a pass has read the other one. A version that the history has lost, as with a DaemonSet that was created again, can be held while the status
+ * has its digest.
  */
 export function heldWhenOvertaken(view: RolloutView, before: RolloutState): readonly HeldRevision[] {
   const { heldRevisions, canary } = before
@@ -22,12 +23,12 @@ export function heldWhenOvertaken(view: RolloutView, before: RolloutState): read
   return withHeld(heldRevisions, { digest, revision: canaryRevision, reason: 'Failed', at, reverted: true })
 }
 
-/** Its template's digest; that of the stable revision is in the status, whatever the history has lost. */
+/** Its template's digest. That of the released revision, which may be the stable one, is in the status, whatever the history has lost. */
 function digestOf({ revisions, rollout: { status } }: RolloutView, revision: string): string | undefined {
   const found = revisions.find((one) => hashOf(one) === revision)
   const template = found === undefined ? null : plainTemplate(found)
   if (template !== null) return templateDigest(template)
-  return status?.stableRevision === revision ? status.stableDigest : undefined
+  return status?.canaryStatus?.canaryRevision === revision ? status.canaryDigest : undefined
 }
 
 /** By the BatchRelease, else by the status. */
