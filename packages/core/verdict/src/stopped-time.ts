@@ -1,4 +1,4 @@
-import { OLDER_PODS_MAX, type StoppedTime } from '@tranche/api-schema'
+import { OLDER_PODS_MAX, type Permit, type StoppedTime } from '@tranche/api-schema'
 import { findSuspects, type SuspectQuestion } from './suspects.ts'
 import type { FleetView } from '@tranche/fleet'
 import { parseTime } from '@tranche/kube-types'
@@ -21,12 +21,15 @@ export function stoppedTimeAfter(before: StoppedTime | undefined, release: strin
 /**
  * Facts at the first observation of a release. Compares no timestamp of the API server with the local clock: they may be minutes
  * apart. If the revision was made for this release, all its pods belong to the release, even those created before this
- * observation. If the revision existed before, its pods that are unhealthy now are older than the release and do not count.
+ * observation. If the revision existed before, its pods that are unhealthy now are older than the release and do not count. Those that took the
+ * place of a pod with a permit are not older: a release brought them.
  */
-export function firstObservationOf(release: string, { fleet, wasThereBefore, nowMs, ...question }: FirstObservation): StoppedTime {
+export function firstObservationOf(release: string, { fleet, wasThereBefore, permits, nowMs, ...question }: FirstObservation): StoppedTime {
   const started = newStoppedTime(release, nowMs)
   if (!wasThereBefore) return started
-  const uids = findSuspects(fleet, { ...question, older: [] }).flatMap(({ pod }) => (pod === undefined ? [] : [pod.uid]))
+  const hasFollowed = (node: string, uid: string): boolean => permits.some((permit) => permit.node === node && permit.podUid !== uid)
+  const suspects = findSuspects(fleet, { ...question, older: [] })
+  const uids = suspects.flatMap(({ node, pod }) => (pod === undefined || hasFollowed(node, pod.uid) ? [] : [pod.uid]))
   return { ...started, ...(uids.length > 0 && { olderPods: uids.slice(0, OLDER_PODS_MAX) }) }
 }
 
@@ -35,6 +38,8 @@ export interface FirstObservation extends Omit<SuspectQuestion, 'older'> {
   readonly fleet: FleetView
   /** Whether the revision is older than another one of the DaemonSet. */
   readonly wasThereBefore: boolean
+  /** Permits in flight, also those of a release that ended on the same DaemonSet. */
+  readonly permits: readonly Permit[]
   /** Epoch milliseconds. */
   readonly nowMs: number
 }

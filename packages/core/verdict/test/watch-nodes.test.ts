@@ -123,7 +123,7 @@ describe('notableNodes', () => {
 
 describe('firstObservationOf', () => {
   const fleet = fleetOf({ a: waiting('CrashLoopBackOff'), b: {}, c: { pod: 'old', ...waiting('CrashLoopBackOff') }, d: { pod: 'none' } })
-  const question = { fleet, revision: 'new', minReadyMs: 0, monotonicMs: 10_000, nowMs: START_MS + 10_900 }
+  const question = { fleet, revision: 'new', minReadyMs: 0, monotonicMs: 10_000, nowMs: START_MS + 10_900, permits: [] }
 
   it('counts all pods of a revision that was made for the release', () => {
     expect(firstObservationOf('r1', { ...question, wasThereBefore: false })).toEqual({ release: 'r1', startedAt: at(10), seconds: 0 })
@@ -131,6 +131,13 @@ describe('firstObservationOf', () => {
 
   it('records the unhealthy pods of a revision that existed before', () => {
     expect(firstObservationOf('r1', { ...question, wasThereBefore: true }).olderPods).toEqual(['uid-pod-a'])
+  })
+
+  it('counts the unhealthy pods that took the place of a deleted one, and not those that are to be deleted (G9)', () => {
+    const known = { ...question, wasThereBefore: true }
+    expect(firstObservationOf('r1', { ...known, permits: taken }).olderPods).toBeUndefined()
+    const present = { node: 'a', podUid: 'uid-pod-a', podResourceVersion: '4' }
+    expect(firstObservationOf('r1', { ...known, permits: [present] }).olderPods).toEqual(['uid-pod-a'])
   })
 })
 

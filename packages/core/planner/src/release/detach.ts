@@ -1,15 +1,7 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
-import {
-  begunAt,
-  carriedText,
-  carryOver,
-  continueSince,
-  hasOldPod,
-  inheritPermits,
-  parseCarried,
-  type PatchOperation,
-} from '@tranche/fence'
+import { begunAt, carriedText, carryOver, continueSince, hasOldPod, inheritPermits, type PatchOperation } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime, timeText } from '@tranche/kube-types'
+import { carriedOn } from './view/carried-on.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
 import { begunWhenFrozen, watchToFreeze } from './progress/frozen-watch.ts'
 import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
@@ -62,7 +54,8 @@ export function inheritedRecord(
   record: FlightRecord,
   revision: string,
 ): FlightRecord | null {
-  const inherited = withCarried(daemonSet, record)
+  const carried = carriedOn(daemonSet)
+  const inherited = carried === null ? null : inheritPermits(record, carried)
   const before = begunWhenFrozen(daemonSet, revision) ?? begunWhenPublished(daemonSet, revision)
   const since = timeText(parseTime(before) ?? Number.POSITIVE_INFINITY)
   const isEarlier = (parseTime(since) ?? 0) < (parseTime(begunAt(release)) ?? 0)
@@ -72,12 +65,6 @@ export function inheritedRecord(
 /** G3: when the release began that a BatchRelease published which vanished, or lost its record; undefined where nothing says it. */
 function begunWhenPublished(daemonSet: DaemonSet, revision: string): string | undefined {
   return daemonSet.metadata.annotations?.[daemonSetAnnotations.canaryRevision] === revision ? controlledBy(daemonSet)?.begunAt : undefined
-}
-
-function withCarried({ metadata }: DaemonSet, record: FlightRecord): FlightRecord | null {
-  const text = metadata.annotations?.[daemonSetAnnotations.unsettled]
-  const carried = text === undefined ? null : parseCarried(text)
-  return carried === null || carried.workloadUid !== metadata.uid ? null : inheritPermits(record, carried)
 }
 
 const releaseKeys = {

@@ -14,6 +14,7 @@ import {
 import { failedDueNodes } from '@tranche/fence'
 import { isOlderThanAnother } from '../view/discover-revisions.ts'
 import { frozenWatch } from './frozen-watch.ts'
+import { carriedOn } from '../view/carried-on.ts'
 import { isFinalized } from '../view/is-finalized.ts'
 import { isInCharge, type ReleaseView } from '../view/release-view.ts'
 
@@ -108,7 +109,10 @@ function firstObservation(view: Omit<ReleaseView, 'watched'>, revision: string |
   if (daemonSet === undefined || revision === undefined) return stoppedTimeAfter(undefined, name, false, steadyMs(view))
   // Nodes that a release left had old pods when it ended: each of their pods of the revision is newer.
   const wasThereBefore = !isAfterEnd(release) && isOlderThanAnother(revisions, revision)
-  return firstObservationOf(name, { fleet, revision, ...availabilityOf(daemonSet, view), wasThereBefore, nowMs: steadyMs(view) })
+  // A release that was deleted may have left nodes in flight that the record does not have yet (F11).
+  const permits = [...(carriedOn(daemonSet)?.permits ?? []), ...(release.status?.flight?.permits ?? [])]
+  const availability = availabilityOf(daemonSet, view)
+  return firstObservationOf(name, { fleet, revision, ...availability, wasThereBefore, permits, nowMs: steadyMs(view) })
 }
 
 function judgedRevision({ spec, status }: ReleaseView['release']): string | undefined {
