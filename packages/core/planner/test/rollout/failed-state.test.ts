@@ -1,5 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
+import type { PatchOperation } from '@tranche/fence'
 import { planRollout } from '@tranche/planner'
+import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 import { act, applyUnread, settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster, type FakeClusterOptions } from '../../../../../test/fakes/fake-cluster.ts'
@@ -453,6 +455,20 @@ describe('the rollback by a verdict', () => {
     expect([fake.image(), fake.oldPods().length]).toEqual(['v1', 0])
   })
 
+  it('is not carried out after a retry that came in a pause, by a leader that froze before its write (G8, G11)', () => {
+    const fake = paused()
+    fake.latch({ action: 'Rollback' })
+    const late = untilRevert(fake)
+    fake.pause(true)
+    settle(fake)
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake)
+    fake.pause(false)
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', canaryStatus: { canaryRevision: 'hash-v2' } })
+    expect([fake.image(), applyPatch(fake.daemonSet, late)]).toEqual(['v2', null])
+  })
+
   it('does not wait for a pause where a user aborts', () => {
     const fake = pausedBySpec()
     fake.latch({ action: 'Rollback' })
@@ -611,6 +627,16 @@ function retried(): FakeCluster {
   fake.act({ id: 'r', type: 'retry' })
   settle(fake)
   return fake
+}
+
+/** Lets all programs act until the template is to be restored. @returns the patch that does it, not sent yet */
+function untilRevert(fake: FakeCluster): readonly PatchOperation[] {
+  for (let round = 0; round < 40; round++) {
+    const plan = planRollout(fake.rolloutView()!)
+    if (plan.kind === 'patchDaemonSet' && plan.why === 'revert') return plan.patch
+    act(fake)
+  }
+  throw new Error('the template is never to be restored')
 }
 
 /** Pauses by the spec, reads the message about it, and resumes. */

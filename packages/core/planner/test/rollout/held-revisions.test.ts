@@ -205,6 +205,18 @@ describe('the action abort', () => {
     expect([fake.rollout, late.kind === 'patchDaemonSet' && applyPatch(fake.daemonSet, late.patch)]).toEqual([undefined, null])
   })
 
+  it('is carried out though the status of the DaemonSet has changed since it was read', () => {
+    const fake = paused()
+    rollBack(fake)
+    fake.passRollout()
+    const plan = planRollout(fake.rolloutView()!)
+    const { metadata, status } = fake.daemonSet
+    const now = { ...fake.daemonSet, metadata: { ...metadata, resourceVersion: '9999' }, status: { ...status, numberReady: 4 } }
+    expect(plan.kind === 'patchDaemonSet' && applyPatch(now, plan.patch)?.spec.template).toMatchObject({
+      spec: { containers: [{ image: 'v1' }] },
+    })
+  })
+
   it('is no longer carried out on the template when a user applies another in between', () => {
     const fake = rollingBack()
     fake.setImage('v3')

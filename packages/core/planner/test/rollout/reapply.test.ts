@@ -1,6 +1,7 @@
 import type { ReleasePolicySpec } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
+import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -86,6 +87,21 @@ describe('a template that failed and is applied again', () => {
         ),
       },
     ])
+  })
+
+  it('is not reverted after a retry by a leader that froze before its write, and had another policy (G8, G11)', () => {
+    const fake = rolledBack(revert)
+    fake.setImage('v2')
+    let late = planRollout(fake.rolloutView()!)
+    for (let round = 0; round < 40 && (late.kind !== 'patchDaemonSet' || late.why !== 'revert'); round++) {
+      act(fake)
+      late = planRollout(fake.rolloutView()!)
+    }
+    fake.policy = undefined
+    settle(fake)
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake)
+    expect([fake.image(), late.kind === 'patchDaemonSet' && applyPatch(fake.daemonSet, late.patch)]).toEqual(['v2', null])
   })
 
   it('leaks if other clients delete pods meanwhile, and leaked nodes roll back with the stable template', () => {

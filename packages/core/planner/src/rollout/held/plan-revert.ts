@@ -1,7 +1,7 @@
 import type { HeldRevision } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
-import { annotationPath, daemonSetPatch, takeOverStrategy } from '../../release/view/daemon-set-patch.ts'
+import { daemonSetPatch, takeOverStrategy } from '../../release/view/daemon-set-patch.ts'
 import { hashOf } from '../../release/view/discover-revisions.ts'
 import { plainTemplate } from '../../release/view/stable-template.ts'
 import { heldTemplate, isReverted, revertMark, templateDigest } from './held-revisions.ts'
@@ -63,9 +63,10 @@ function isForged({ rollout: { status } }: RolloutView, template: object): boole
 }
 
 /**
- * Tests the uid, the generation and the bound Rollout, so that it never undoes a concurrent change and never comes after
- * detaching. A status that changes with every pod does not delay it. The native controller must not act on the template, so
- * the strategy is taken over in the same patch where needed.
+ * Tests the uid, the generation and all annotations, so that it never undoes a concurrent change and never comes after
+ * detaching. Nor does it come after a retry has released the version again: its release publishes annotations, or removes the
+ * one that it is paused, before it deletes a pod. A status that changes with every pod does not delay it. The native controller
+ * must not act on the template, so the strategy is taken over in the same patch where needed.
  */
 function revertPatch(
   { rollout }: RolloutView,
@@ -76,10 +77,11 @@ function revertPatch(
   const inProgressing = JSON.stringify({ rolloutName: rollout.metadata.name })
   const ours = { [daemonSetAnnotations.reverted]: mark, [daemonSetAnnotations.inProgressing]: inProgressing }
   const changes = daemonSetPatch(daemonSet, { ...takeOver, annotations: { ...annotations, ...ours } }) ?? []
+  const { generation, annotations: present } = daemonSet.metadata
   return [
+    { op: 'test', path: '/metadata/generation', value: generation },
+    { op: 'test', path: '/metadata/annotations', value: present },
     ...changes.filter(({ path }) => path !== '/metadata/resourceVersion'),
-    { op: 'test', path: '/metadata/generation', value: daemonSet.metadata.generation },
-    { op: 'test', path: annotationPath(daemonSetAnnotations.rollout), value: rollout.metadata.name },
     { op: 'replace', path: '/spec/template', value: template },
   ]
 }
