@@ -31,7 +31,7 @@ export function settle(fake: FakeCluster, each: () => void = () => {}): void {
   }
 }
 
-/** Applies templates, each of which the DaemonSet controller observes before the next, and which no pass of ours reads. */
+/** Applies templates, each of which the DaemonSet controller observes before the next, and which no pass of Tranche reads. */
 export function applyUnread(fake: FakeCluster, ...images: readonly string[]): void {
   for (const image of images) {
     fake.setImage(image)

@@ -64,7 +64,7 @@ export function createNodeReadings(): NodeReadings {
   const delays = new Map<string, number>()
   let knownAsked: string | undefined
 
-  /** What is tried ahead between two failures, and takes time or succeeds, does not shorten the delay. */
+  /** A preparation between two failures does not shorten the delay, whether it takes time or succeeds. */
   function delayOf(node: string, purpose: CheckPurpose, check: NodeCheck): number {
     if (check.kind === 'ready' && purpose !== 'ahead') delays.delete(node)
     if (check.kind !== 'blocked') return check.kind === 'pending' ? check.againInMs : FIRST_AGAIN_MS

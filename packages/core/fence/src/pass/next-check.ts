@@ -20,7 +20,7 @@ export function nextCheckMs(fence: FenceState): number | null {
     const isDue = check.kind === 'pending' ? matters(node) : check.kind === 'blocked' && isWanted(node)
     return isDue ? [againAtMs] : []
   })
-  // What was begun on any node may take the place of one that is waited for.
+  // A preparation that was begun on any node may take the place of one that is waited for.
   const takesPlace = ({ state, isAhead }: Preparation): boolean => waitedFor.size > 0 && isAhead && state === 'begun'
   const changes = preparationsIn(view).flatMap((done) =>
     matters(done.node) || takesPlace(done) ? [done.changesAtMs, done.waits?.fromMs ?? null].filter((atMs) => atMs !== null) : [],

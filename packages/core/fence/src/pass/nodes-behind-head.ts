@@ -5,7 +5,7 @@ import { toTrackedPermit } from './choose-candidates.ts'
 import { type FenceState, isTakeable, permittedNodes, standingPermits } from './fence-state.ts'
 
 /**
- * Nodes with a broken old pod that has no permit before the first standing one, which waits because of them, and that could be deleted if the
+ * Nodes with a broken old pod that has no permit before the first standing one, which waits because of them. They could be deleted if the
  * standing permits gave way. Whether they are prepared, or a check keeps them from a permit, does not matter. See L18.
  */
 export function nodesBehindHead(fence: FenceState): readonly NodeView[] {

@@ -119,7 +119,7 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
 }
 
 /**
- * Of many nodes, those in front that are known to be ready get their permits before their readings are out of date; else the last reading could
+ * Of many nodes, those in front that are known to be ready get their permits before their readings are out of date. Else the last reading could
  * always come too late for the first.
  */
 function knownFirst(fence: FenceState, chosen: readonly Candidate[]): readonly Candidate[] {

@@ -142,7 +142,7 @@ function nodesOf(permits: readonly TrackedPermit[]): ReadonlySet<string> {
 
 function isNeeded(fence: FenceState, { node, isAhead, isStale, state }: Preparation, hasPermit: boolean): boolean {
   if (isStale) return false
-  // What has failed may stay so until it is undone, and is then begun again.
+  // A failed preparation may stay so until it is undone, and is then begun again.
   if (hasPermit) return state !== 'failed' || !isBlockedUntilDue(knownChecks(fence), node)
   if (!isAhead || fence.record.state !== 'open') return false
   if (isBlockedUntilDue(knownChecks(fence), node)) return false

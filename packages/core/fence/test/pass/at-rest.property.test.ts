@@ -65,7 +65,7 @@ function withReadyPermits({ nodes, pods, record, ...cluster }: RuledCluster): Ru
 }
 
 /**
- * Nodes without a permit whose pod could be deleted at once if no permit stood, while no permit can be used. Nodes in flight may never recover, so
+ * Nodes without a permit whose pod could be deleted at once without the unused permits, none of which can be used. Nodes in flight may never recover, so
  * nothing but an update of such a node is sure to end that.
  */
 function nodesKeptWaiting({ cluster, view }: RestingPass): readonly string[] {

@@ -82,7 +82,7 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
 
 /**
  * Number of nodes that run an old pod. Nodes that are not desired count while the version is not the stable one: Kubernetes would update
- * them once they are desired again, which nobody has approved (G3).
+ * them once they are desired again, without an approval (G3).
  */
 function nodesToFreeze({ fleet }: RolloutView, { canary, stable }: FoundRevisions): number {
   return fleet.nodes.filter((node) => (node.desired || stable !== canary) && hasOldPod(node, canary)).length

@@ -27,8 +27,8 @@ export interface Deletion {
 export interface World {
   /**
    * @returns our deletion in this write, if there is one; to be asked before the write is applied. `stranger`: the pod has no owner, or its
-   * DaemonSet does not exist, as the deciding process must have known. Null also for a pod that the garbage collector removes after its
-   * DaemonSet, which the process may not have known: the uid of its owner stands in the version that it named.
+   * DaemonSet does not exist, as the deciding process must have known. Null also where the process may not have known that its DaemonSet has
+   * ended: the garbage collector removes such a pod, which still names the uid of its owner.
    */
   deletionOf(write: RecordedWrite): Deletion | 'stranger' | null
   /** State of the written object before the write; only DaemonSets, Rollouts and BatchReleases. */

@@ -31,7 +31,7 @@ export interface DiscoveryView {
  * Finds the canary and the stable revision. The canary holds the present template. The stable revision is the first of these
  * that exists:
  * - the last one that a Tranche release completed, if desired nodes still run it. Nodes that are out for a while (a zone, a tainted pool)
- *   suffice while all others run the canary or a version whose release was frozen: no other version has replaced it.
+ *   suffice while all others run the canary, or a version whose release was frozen.
  * - the one that most desired nodes run; of two with as many nodes, the one that is not the canary. After a Tranche release
  *   of another revision, only nodes that do not run the canary count while there are any, even where the ControllerRevision
  *   they run is gone. So it is for a Rollout without a release, if no node ran the canary when it was created. A canary without a
