@@ -47,6 +47,14 @@ const keptRelease = 'packages/core/planner/src/rollout/states/kept-release.ts'
 /** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
+    rule: 'G12',
+    fault: 'a version that was replaced before it failed is blocked when another field of the DaemonSet changes',
+    file: 'packages/core/planner/src/rollout/states/resting-state.ts',
+    find: 'const canaryNumber = numberOf(view.revisions, discovery.canary)',
+    replace: 'const { canaryNumber } = before',
+    tests: [leftBehindTests],
+  },
+  {
     rule: 'G3',
     fault: 'steps that change while a BatchRelease is being deleted open what the present step says now',
     file: 'packages/core/planner/src/rollout/states/progressing-state.ts',

@@ -22,6 +22,14 @@ const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 export const mutantsOfVerdict: readonly Mutant[] = [
   {
     rule: 'G9',
+    fault: 'a pod that was broken before fails the release, because the permit of its node was restored',
+    file: 'packages/core/planner/src/release/progress/judgement.ts',
+    find: 'inFlight.filter((permit) => !isOfLostPod(permit))',
+    replace: 'inFlight',
+    tests: ['packages/core/planner/test/release/first-observation.test.ts'],
+  },
+  {
+    rule: 'G9',
     fault: 'a process that has just started calls nodes bad whose pods were Ready all along',
     file: 'packages/core/fence/src/pass/permit-change.ts',
     find: 'return node.ready && !isBad ? {} : { wasBad: true }',

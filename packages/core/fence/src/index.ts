@@ -29,7 +29,7 @@ export {
   widenRecord,
   withHolds,
 } from './record/flight-record.ts'
-export { lostPermits, type LostRecord } from './record/lost-permits.ts'
+export { isOfLostPod, lostPermits, type LostRecord } from './record/lost-permits.ts'
 export { type Availability, permitState, type PermitState } from './record/permit-state.ts'
 export { isSameDecision } from './record/same-decision.ts'
 export { recordTouches, type TouchAnswer, type TouchedPermit } from './record/touch.ts'

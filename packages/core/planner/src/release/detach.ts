@@ -2,6 +2,8 @@ import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schem
 import { begunAt, carriedText, carryOver, continueSince, hasOldPod, inheritPermits, type PatchOperation } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION, parseTime, timeText } from '@tranche/kube-types'
 import { carriedOn } from './view/carried-on.ts'
+import { hashOf } from './view/discover-revisions.ts'
+import { isAfterEnd } from '@tranche/verdict'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
 import { begunWhenFrozen, watchToFreeze } from './progress/frozen-watch.ts'
 import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
@@ -105,14 +107,22 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | nu
   if (old.length === 0 || strategyOf(daemonSet) !== 'OnDelete') return restoring(view, daemonSet)
   const frozen = {
     revision,
-    // Nodes that run the stable one may all be out for a while.
-    stable: view.release.spec.tranche?.stableRevision ?? discovery.stable,
+    stable: stableOfRelease(view) ?? discovery.stable,
     nodesLeft: old.length,
     at: new Date(view.nowMs).toISOString(),
     ...openedBy(view.release),
     ...watchOf(view, daemonSet),
   }
   return { annotations: { ...releaseKeys, [daemonSetAnnotations.frozen]: JSON.stringify(frozen) } }
+}
+
+/**
+ * G3: stable revision of the release, though the nodes that run it may all be out for a while. Undefined after its end, which it was before, and
+ * where the history has lost it: a later Rollout would not find it.
+ */
+function stableOfRelease({ release, revisions }: ReleaseView): string | undefined {
+  if (isAfterEnd(release)) return undefined
+  return revisions.map(hashOf).find((hash) => hash === release.spec.tranche?.stableRevision)
 }
 
 /** G3: the step and the number of nodes that the release had opened. A Rollout that resumes it opens no more without an approval. */

@@ -2,7 +2,7 @@ import { carriedText, carryOver, type Carried } from '@tranche/fence'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planBatchRelease, watchedNodesOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView, baseRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
+import { aRevision, aView, baseRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const { controlInfo, frozen, inProgressing, originalUpdateStrategy, unsettled } = daemonSetAnnotations
 const unannounced = { [controlInfo]: null, [inProgressing]: null }
@@ -175,6 +175,17 @@ describe('a release that is frozen', () => {
   it('leaves the stable revision that it was to keep, though no desired node runs it (G3)', () => {
     const plan = planBatchRelease(aView({ ...ended, nodes: 'a:new b:new c:other' }))
     expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', stable: 'old' })
+  })
+
+  it('leaves the revision that nodes run, if it stays for nodes left', () => {
+    const plan = planBatchRelease(aView({ ...ended, nodes: 'a:new b:new c:other', tranche: { ...ended.tranche, left: { nodes: ['c'] } } }))
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', stable: 'other' })
+  })
+
+  it('leaves a stable revision that a later Rollout can find, if the history has lost its own (G3)', () => {
+    const view = aView({ ...ended, nodes: 'a:new b:new c:other' })
+    const plan = planBatchRelease({ ...view, revisions: [aRevision('other', 2), aRevision('new', 3)] })
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', stable: 'other' })
   })
 
   it('records it while it is deleted', () => {

@@ -48,6 +48,11 @@ describe('the first observation of a release', () => {
     expect(olderPods(-61_000, fields)).toBeUndefined()
   })
 
+  it('lists bad pods on a node whose permit was restored, which does not say how its node was', () => {
+    const restored = [{ node: 'a', podUid: 'lost:a', podResourceVersion: '0' }]
+    expect(olderPods(-61_000, { record: { permits: restored } })).toEqual([expect.stringContaining('a')])
+  })
+
   it('lists bad pods on nodes that were in flight on another DaemonSet, as in a copied manifest', () => {
     expect(olderPods(-61_000, leftBy('another'))).toEqual([expect.stringContaining('a')])
   })

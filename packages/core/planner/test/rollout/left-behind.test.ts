@@ -514,6 +514,20 @@ describe('a version that failed on a node left, and is applied again before a pa
     expectGivenBack(fake)
   })
 
+  it('is not blocked where it was replaced before it failed, when another field of the DaemonSet changes later (G12)', () => {
+    const fake = twoLeft()
+    applyUnread(fake, 'v3', 'v2')
+    settle(fake)
+    returnBad(fake, 'node-3')
+    settle(fake)
+    expect(fake.rollout?.status?.failure).toBeDefined()
+    fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, minReadySeconds: 1 } })
+    fake.actNatively()
+    settle(fake)
+    expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
+    expect(fake.rollout?.status?.failure).toBeDefined()
+  })
+
   function continueLater(fake: FakeCluster): void {
     applyUnread(fake, 'v3', 'v2')
     settle(fake)

@@ -11,7 +11,7 @@ import {
   watchNodes,
   withMovedTimes,
 } from '@tranche/verdict'
-import { failedDueNodes } from '@tranche/fence'
+import { failedDueNodes, isOfLostPod } from '@tranche/fence'
 import { isOlderThanAnother } from '../view/discover-revisions.ts'
 import { frozenWatch } from './frozen-watch.ts'
 import { carriedOn } from '../view/carried-on.ts'
@@ -110,7 +110,8 @@ function firstObservation(view: Omit<ReleaseView, 'watched'>, revision: string |
   // Nodes that a release left had old pods when it ended: each of their pods of the revision is newer.
   const wasThereBefore = !isAfterEnd(release) && isOlderThanAnother(revisions, revision)
   // A release that was deleted may have left nodes in flight that the record does not have yet (F11).
-  const permits = [...(carriedOn(daemonSet)?.permits ?? []), ...(release.status?.flight?.permits ?? [])]
+  const inFlight = [...(carriedOn(daemonSet)?.permits ?? []), ...(release.status?.flight?.permits ?? [])]
+  const permits = inFlight.filter((permit) => !isOfLostPod(permit))
   const availability = availabilityOf(daemonSet, view)
   return firstObservationOf(name, { fleet, revision, ...availability, wasThereBefore, permits, nowMs: steadyMs(view) })
 }

@@ -5,7 +5,7 @@ import { isAfterEnd } from '@tranche/verdict'
 import type { FoundRevisions } from '../../release/view/discover-revisions.ts'
 import type { RolloutState } from '../view/rollout-state.ts'
 import { actionsAfterPause } from '../actions/actions-after-pause.ts'
-import { isAppliedAgain } from '../actions/applied-again.ts'
+import { isAppliedAgain, numberOf } from '../actions/applied-again.ts'
 import { currentText } from './current-text.ts'
 import { failureToSay } from '../release/release-failure.ts'
 import { heldWhenOvertaken } from './held-when-overtaken.ts'
@@ -39,7 +39,17 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary
   const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const failure = failureToSay(view, before)
-  const resting = { ...before, phase: 'Healthy', canary, stableRevision: discovery.canary, acceptedActions, failure, message } as const
+  const canaryNumber = numberOf(view.revisions, discovery.canary)
+  const resting = {
+    ...before,
+    phase: 'Healthy',
+    canary,
+    canaryNumber,
+    stableRevision: discovery.canary,
+    acceptedActions,
+    failure,
+    message,
+  } as const
   return { ...resting, stalled: failed?.stalled ?? budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }
 
