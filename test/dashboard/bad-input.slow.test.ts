@@ -78,14 +78,23 @@ describe.skipIf(program === null || !hasKubectl)('the dashboard', () => {
       await page.getByRole('heading', { level: 1, name: /steady/ }).waitFor()
     })
 
-    it('loads a part of a view that could not be loaded before', async () => {
-      const { page } = await openPage(browser, { storageState: session })
-      await page.route('**/template-diff*', (route) => route.abort('connectionrefused'))
-      await page.goto(`${relay.url}/dashboard/rollouts/agents/steady`)
-      await page.getByRole('heading', { name: 'This view failed' }).waitFor()
+    it('shows a view without a part that could not be loaded, and loads the part when asked', async () => {
+      const page = await openWithoutDiff()
+      expect(await page.getByRole('heading', { level: 1, name: /steady/ }).isVisible()).toBe(true)
       await page.unroute('**/template-diff*')
       await page.getByRole('button', { name: 'Try again' }).click()
-      await page.getByRole('heading', { level: 1, name: /steady/ }).waitFor()
+      await templateDiff(page).waitFor()
+    })
+
+    it('keeps an open dialog while a part cannot be loaded, and loads the part by itself once the API is back', async () => {
+      const page = await openWithoutDiff()
+      const dialog = await openAction(page, 'Pause', 'a reason worth keeping')
+      await relay.refuse()
+      await liveNote(page, /Reconnecting/).waitFor()
+      await page.unroute('**/template-diff*')
+      await relay.accept()
+      await templateDiff(page).waitFor()
+      expect(await dialog.getByLabel('Reason').inputValue()).toBe('a reason worth keeping')
     })
 
     it('offers a second attempt at the start', async () => {
@@ -319,6 +328,19 @@ async function openRelayed(path: string, { hasClock = false } = {}): Promise<Awa
   await liveNote(opened.page, /Live/).waitFor()
   await opened.page.getByRole('heading', { level: 1 }).waitFor()
   return opened
+}
+
+/** Opens a Rollout whose comparison of templates cannot be loaded. */
+async function openWithoutDiff(): Promise<Page> {
+  const { page } = await openPage(browser, { storageState: session })
+  await page.route('**/template-diff*', (route) => route.abort('connectionrefused'))
+  await page.goto(`${relay.url}/dashboard/rollouts/agents/steady`)
+  await page.getByRole('alert').getByText('Something went wrong').waitFor()
+  return page
+}
+
+function templateDiff(page: Page): Locator {
+  return page.getByLabel('Changed lines of the pod template')
 }
 
 /** Opens the dialog of an action, and gives a reason. */

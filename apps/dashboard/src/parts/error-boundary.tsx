@@ -8,6 +8,8 @@ interface ErrorBoundaryProps {
   readonly of: string
   /** Called once the failure is on the screen. */
   readonly onFailure: () => void
+  /** How the note about the failure is shown. @default as a page of its own */
+  readonly show?: (note: ReactNode) => ReactNode
   readonly children: ReactNode
 }
 
@@ -36,11 +38,16 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
   override render(): ReactNode {
     const { error } = this.state
     if (error === null) return this.props.children
-    return (
-      <PageMain>
-        <h1>This view failed</h1>
-        <ProblemNote error={error} retry={() => this.setState({ error: null })} />
-      </PageMain>
-    )
+    const { show = asPage } = this.props
+    return show(<ProblemNote error={error} retry={() => this.setState({ error: null })} />)
   }
+}
+
+function asPage(note: ReactNode): ReactNode {
+  return (
+    <PageMain>
+      <h1>This view failed</h1>
+      {note}
+    </PageMain>
+  )
 }

@@ -1,11 +1,11 @@
 import type { Forecast } from '@tranche/api-schema'
-import { type ReactNode, Suspense, useId, useMemo } from 'react'
+import { type ReactNode, useId, useMemo } from 'react'
 import { timeSpanText } from '../../format/duration.ts'
 import { clockText } from '../../format/moment.ts'
-import { loadedLater } from '../../parts/loaded-later.tsx'
+import { partLoadedLater } from '../../parts/part-loaded-later.tsx'
 import { curveOf, curveText } from './unavailable-curve.ts'
 
-const UnavailableChart = loadedLater(async () => (await import('./unavailable-chart.tsx')).UnavailableChart)
+const UnavailableChart = partLoadedLater(async () => (await import('./unavailable-chart.tsx')).UnavailableChart, 'Loading the chart…')
 
 /** Properties of {@link UnavailableSection}. */
 interface UnavailableSectionProps {
@@ -23,9 +23,7 @@ export function UnavailableSection({ forecast, atMs, wholeSeconds }: Unavailable
   return (
     <div className="unavailable">
       <h3 id={id}>Unavailable nodes over time</h3>
-      <Suspense fallback={<p role="status">Loading the chart…</p>}>
-        <UnavailableChart curve={curve} text={curveText(forecast)} />
-      </Suspense>
+      <UnavailableChart curve={curve} text={curveText(forecast)} />
       <details>
         <summary>As a table</summary>
         <table className="plain" aria-labelledby={id}>

@@ -1,14 +1,14 @@
 import type { AnalysisReport } from '@tranche/api-schema'
-import { type ReactNode, Suspense, useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { countText, timeSpanText } from '../../../format/duration.ts'
-import { loadedLater } from '../../../parts/loaded-later.tsx'
+import { partLoadedLater } from '../../../parts/part-loaded-later.tsx'
 import { StateBadge } from '../../../parts/state-badge.tsx'
 import { Until } from '../../../parts/time.tsx'
 import { chartText, intervalMs, limitText, lookOfPhase, type AnalysisMeasurement, roleText, measuredText } from './analysis-texts.ts'
 import { chartDataOf } from './chart-data.ts'
 import { MeasurementTable } from './measurement-table.tsx'
 
-const MeasurementChart = loadedLater(async () => (await import('./measurement-chart.tsx')).MeasurementChart)
+const MeasurementChart = partLoadedLater(async () => (await import('./measurement-chart.tsx')).MeasurementChart, 'Loading the chart…')
 
 /** Properties of {@link AnalysisTile}. */
 interface AnalysisTileProps {
@@ -29,11 +29,7 @@ export function AnalysisTile({ analysis, measurements }: AnalysisTileProps): Rea
       </h3>
       {last === undefined ? null : <ValueNow last={last} limit={limit} />}
       {message === undefined ? null : <p className="prose">{message}</p>}
-      {data === undefined ? null : (
-        <Suspense fallback={<p role="status">Loading the chart…</p>}>
-          <MeasurementChart data={data} text={chartText(analysis, measurements)} />
-        </Suspense>
-      )}
+      {data === undefined ? null : <MeasurementChart data={data} text={chartText(analysis, measurements)} />}
       <Terms analysis={analysis} measurements={measurements} />
       <MeasurementTable name={name} measurements={measurements} />
     </li>

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { ApiProblemError } from '@tranche/api-client'
 import type { RevisionReport, RevisionTemplate, RolloutReport } from '@tranche/api-schema'
-import { type ReactNode, Suspense } from 'react'
-import { loadedLater } from '../../../parts/loaded-later.tsx'
+import type { ReactNode } from 'react'
+import { partLoadedLater } from '../../../parts/part-loaded-later.tsx'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../../ports/renew-when-changed.ts'
 import { compareContainers, compareImages } from './compare-images.ts'
 import { ImageChanges } from './image-changes.tsx'
 
-const TemplateDiff = loadedLater(async () => (await import('./template-diff.tsx')).TemplateDiff)
+const TemplateDiff = partLoadedLater(async () => (await import('./template-diff.tsx')).TemplateDiff, 'Comparing the pod templates…')
 
 /** Properties of {@link RevisionChanges}. */
 interface RevisionChangesProps {
@@ -47,9 +47,7 @@ export function RevisionChanges({ report, from, to }: RevisionChangesProps): Rea
       return (
         <>
           <ImageChanges changes={compareContainers(templates.from, templates.to)} />
-          <Suspense fallback={<p role="status">Comparing the pod templates…</p>}>
-            <TemplateDiff from={templates.from} to={templates.to} />
-          </Suspense>
+          <TemplateDiff from={templates.from} to={templates.to} />
         </>
       )
   }
