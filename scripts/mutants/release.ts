@@ -51,6 +51,14 @@ export const mutantsOfRelease: readonly Mutant[] = [
     tests: ['packages/core/planner/test/release/plan-batch-release.test.ts'],
   },
   {
+    rule: 'F11',
+    fault: 'a record that other definitions hide is lost by writing another one',
+    file: 'packages/core/planner/src/release/plan-batch-release.ts',
+    find: "  if (view.schemaGap !== undefined) return { kind: 'wait', for: view.schemaGap, recheckAfterMs: null }\n  const allowance",
+    replace: '  const allowance',
+    tests: ['packages/core/planner/test/release/plan-batch-release.test.ts'],
+  },
+  {
     rule: 'ChangeRejected',
     fault: 'a patch that the API server rejects is tried again without a word',
     file: 'packages/core/planner/src/release/rejected-wait.ts',

@@ -278,6 +278,28 @@ it('a step for one node stays one when another client has pruned its selector, u
   expectKept(stage)
 })
 
+it('a BatchRelease that is being deleted keeps its permit record under other definitions (F11, G2)', async () => {
+  const annotations = { 'sim.tranche.dev/start-ms': '90000' }
+  stage = await setStage({ nodes: 6, maxUnavailable: 2, annotations, steps: [{ replicas: '100%' }] })
+  await stage.setImage('v2')
+  await stage.until('pods were deleted', () => deletions(stage) === 2)
+  const inFlight = await podUids(2)
+  await stage.client.delete(resourcePaths.batchReleases, stageKey)
+  await stage.pass(1_000)
+  await define(stage, 'theirs')
+  await stage.pass(20_000)
+  await define(stage, 'ours')
+  await stage.pass(15_000)
+  expect(await podUids(2)).toEqual(inFlight)
+  await untilReleased(stage, 'v2')
+  expectKept(stage)
+})
+
+/** Uids of the pods of the first permits. */
+async function podUids(count: number): Promise<readonly string[] | undefined> {
+  return (await stage.release())?.status?.flight?.permits.slice(0, count).map(({ podUid }) => podUid)
+}
+
 it('a standby controller does not mistake objects pruned by temporary definitions for the stored ones (G7, F11)', async () => {
   await releaseAndAbort(['controller-1', 'controller-2'])
   const { heldRevisions, answeredActions, lastAction } = (await stage.rollout()).status!

@@ -112,12 +112,13 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
 /**
  * F11: this BatchRelease is in charge, so it had a record; other definitions pruned it, or a backup was restored. Or it takes over from one that
  * vanished with its record. Deletions of the lost record may be in flight: until every old pod was touched, nothing is opened and no stop is
- * acknowledged.
+ * acknowledged. Definitions that lack the record only hide it: a write would lose it, also that of a new one.
  */
 function planLostRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, daemonSet } = view
   if (release.status?.flight !== undefined || daemonSet === undefined) return null
   if (isInCharge(view, daemonSet) ? isFinalized(view) : !takesOver(view, daemonSet)) return null
+  if (view.schemaGap !== undefined) return { kind: 'wait', for: view.schemaGap, recheckAfterMs: null }
   const allowance = wanted.kind === 'allow' ? wanted.allowance : publishedAllowance(daemonSet)
   return { kind: 'restoreRecord', allowance, minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000 }
 }

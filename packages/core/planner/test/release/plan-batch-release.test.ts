@@ -165,6 +165,10 @@ describe('planBatchRelease', () => {
       },
       want: { kind: 'restoreRecord' },
     },
+    'restores no record that definitions only hide, also while its BatchRelease is deleted (F11)': {
+      view: { record: null, metadata: deleting, view: { schemaGap: 'outdated' } },
+      want: { kind: 'wait', for: 'outdated' },
+    },
     'touches nothing where it may not take over from a BatchRelease that has vanished': {
       view: {
         record: null,

@@ -242,6 +242,29 @@ describe('the fraction that users and pauses have opened', () => {
     ],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]) },
   )
+  /** The step was ready for 40 s when another client evicts its pod; then its user changes the steps. */
+  const becomesAfterEviction = (s: Script, ...steps: readonly Fields[]): Script =>
+    deletes(s, 'a1')
+      .wait(40_000)
+      .gone("a1'")
+      .pod('a2', { hash: 'v3' })
+      .rollout({ spec: { strategy: { canary: { steps } } } })
+  judgeEach(
+    'G3',
+    [
+      [
+        'is the next step when a shorter pause is over since the step was first ready, although a pod was evicted meanwhile',
+        (s) => deletes(becomesAfterEviction(s, { replicas: 1, pause: { duration: 30 } }, half), 'b1', 'c1'),
+        ['G3 c'],
+      ],
+      [
+        'is not the next step before the pods of a larger step were available for its pause',
+        (s) => deletes(becomesAfterEviction(s, { replicas: 2, pause: { duration: 30 } }, { replicas: 3 }), 'b1', 'c1'),
+        ['G3 c'],
+      ],
+    ],
+    { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]) },
+  )
   judgeEach(
     'G3',
     [

@@ -221,6 +221,7 @@ class ReleaseSteps implements OpenedSteps {
   /** A Rollout that was created again continues at the last open step up to which all nodes are updated. @see continuedStep */
   #replaceSteps(story: DaemonSetStory, { steps: { next }, cause }: FollowedWrite, isNew: boolean): void {
     const open = reachesOf(this.#steps).slice(0, this.#opened)
+    const readyMs = this.#readyMs
     this.#granted = [...this.#granted, ...open]
     this.#readyMs = null
     this.#steps = next
@@ -232,6 +233,8 @@ class ReleaseSteps implements OpenedSteps {
     this.#opened =
       this.#edit === null ? Math.max(1, Math.min(before, lastFilled(story, reaches))) : continuedStep(story, reaches, this.#edit)
     const present = reaches[this.#opened - 1]
+    // A step that has all its nodes does not begin again: its pause began when they were first available.
+    if (this.#opened === before && present !== undefined && isWithin(story, present, open.at(-1)!)) this.#readyMs = readyMs
     const hasOthers = present !== undefined && selects && !isWithin(story, present, open.at(-1)!)
     if (this.#opened !== before || (hasOthers && leftIn(story, present) > 0)) this.#isApproved = false
   }
