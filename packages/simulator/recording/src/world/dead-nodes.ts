@@ -79,7 +79,7 @@ class OutagesOfNodes implements DeadNodes {
     const { revision } = daemonSet.orders
     const before = this.#revisionsBefore(daemonSet, decision)
     const isProven = ({ last: { hash } }: PodStory): boolean =>
-      before === undefined ? hash !== revision : hash !== undefined && before.has(hash)
+      (before.mayBeAnyOther && hash !== revision) || (hash !== undefined && before.known.has(hash))
     const isSeen = ({ rv }: PodStory): boolean => this.#observations.hasSeen(decision, podWrite(rv, atMs))
     const pods = [...node.pods.values()]
     const standing = pods.filter(({ ended }) => ended === null || !this.#observations.hasSeen(decision, ended))
@@ -90,14 +90,11 @@ class OutagesOfNodes implements DeadNodes {
     return isProven(last)
   }
 
-  /** @returns the revisions that the deciding process may count as from before its release; undefined: any other, because it may know no stable one */
-  #revisionsBefore(daemonSet: DaemonSetStory, decision: Decision): ReadonlySet<string> | undefined {
-    const before = new Set(this.#former.possible(daemonSet, decision))
-    for (const stable of this.#stablesFor(daemonSet, decision)) {
-      if (stable === undefined) return undefined
-      before.add(stable)
-    }
-    return before
+  #revisionsBefore(daemonSet: DaemonSetStory, decision: Decision): RevisionsBefore {
+    const stables = this.#stablesFor(daemonSet, decision)
+    const known = new Set(this.#former.possible(daemonSet, decision))
+    for (const stable of stables) if (stable !== undefined) known.add(stable)
+    return { known, mayBeAnyOther: stables.includes(undefined) }
   }
 
   /** Whether the decision's view had a pod of the stable revision on the node. */
@@ -116,6 +113,13 @@ class OutagesOfNodes implements DeadNodes {
   #stablesFor(daemonSet: DaemonSetStory, decision: Decision): readonly (string | undefined)[] {
     return [...daemonSet.possibleVersions(decision, this.#observations)].map(({ annotations }) => annotations?.[STABLE])
   }
+}
+
+/** Revisions that the deciding process may count as from before its release. */
+interface RevisionsBefore {
+  readonly known: ReadonlySet<string>
+  /** Any but the one that it releases, because it may know no stable one. */
+  readonly mayBeAnyOther: boolean
 }
 
 /** How a node may have looked. */

@@ -158,6 +158,15 @@ describe('nodes that died before their update', () => {
         [],
       ],
       [
+        'may run the revision that is released, if that was stable once, also where the process may know no stable revision',
+        (s) => {
+          release(s, 2).gone('d1').pod('d2', { hash: 'v2', ready: false }).node('d', { ready: 'Unknown' })
+          const begun = then(release(s, 1, 'abc').annotate({ [STABLE]: undefined }), 'template-2')
+          return delBoth(begun.annotate({ [STABLE]: 'v1' }))
+        },
+        [],
+      ],
+      [
         'must not run a revision that a release brought to some nodes before it was rolled back',
         (s) => delBoth(then(report(then(deadOnV0(then(report(s, 'v1'), 'template-0')), 'template-1'), 'v1'), 'template-2')),
         ['G1 b'],
