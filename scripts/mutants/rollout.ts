@@ -893,8 +893,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G3',
     fault: 'a first status under definitions that lack the nodes of steps drops them',
     file: 'packages/core/planner/src/rollout/plan-rollout.ts',
-    find: 'if (rollout.status === undefined && !selectsNodes(rollout)) return plan',
-    replace: 'if (rollout.status === undefined) return plan',
+    find: 'if (rollout.status === undefined && !selectsNodes(rollout)) return true',
+    replace: 'if (rollout.status === undefined) return true',
     tests: ['packages/core/planner/test/rollout/step-nodes.test.ts'],
   },
   {

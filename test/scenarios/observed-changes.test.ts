@@ -6,6 +6,7 @@ import { carryOut, type ActionOrder } from '@tranche/release-client'
 import { observedChangesOf } from '@tranche/actions'
 import type { Exchange } from '@tranche/wire'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { defineBy } from './definitions.ts'
 import { untilPausedAt } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
@@ -57,6 +58,17 @@ describe('a change that Tranche did not write', () => {
     await stage.approve()
     await untilPausedAt(stage, 2)
     expect(await seen()).toEqual(['template by story', 'pause by story', 'resume by an unnamed program', 'approve 1 by story'])
+  })
+
+  it('is recorded only once definitions are back that keep the status of the Rollout (F11)', async () => {
+    await watch()
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await defineBy(stage.client, 'theirs')
+    expect(await seen()).toEqual(['template by story'])
+    await defineBy(stage.client, 'ours')
+    expect(await seen()).toEqual(['template by story', 'pause by story'])
   })
 
   it('is recorded before all but one of the many changes in another namespace', async () => {

@@ -234,7 +234,7 @@ function createLanes(options: ControllerOptions, parts: LaneParts, wake: (lane: 
         name: laneNames.rollout,
         reconcile: settledOnly(
           admission === 'policy' || admission === 'webhook'
-            ? withRefusals(passOverRollout, createRefusalPort(client, cluster))
+            ? withRefusals(passOverRollout, createRefusalPort(client, cluster, schemas))
             : passOverRollout,
         ),
         ...PASSES,

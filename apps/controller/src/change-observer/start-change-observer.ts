@@ -1,5 +1,6 @@
 import type { Rollout, ObservedChange } from '@tranche/api-schema'
 import type { Clock, Timer } from '@tranche/clock'
+import { readSchemaGap } from '@tranche/cluster'
 import { isAppError } from '@tranche/errors'
 import {
   createKubeClient,
@@ -196,6 +197,7 @@ async function isWritten({ client, log, signal }: Writing, key: string, actions:
     const its = actions.filter(({ daemonSet = name }) => daemonSet === name)
     const missing = its.map(({ action }) => action).filter(({ id }) => !known.has(id))
     if (missing.length === 0) return true
+    if (mayBePruned(rollout) && (await readSchemaGap(client, signal, ['Rollout'])) !== null) return false
     await patchOrConflict(client, resourcePaths.rollouts, rollout, observedChangesPatch(rollout, missing), { signal })
     for (const { type, manager, step, reason } of missing)
       log.info({ rollout: key, action: type, actor: manager, step, why: reason }, 'recorded action by another program')
@@ -207,6 +209,11 @@ async function isWritten({ client, log, signal }: Writing, key: string, actions:
     log[level]({ rollout: key, err: error }, 'could not record actions by other programs')
     return false
   }
+}
+
+/** Whether definitions may hide a part of the status that a write would lose. The Rollout was read live, so {@link patchOrConflict} tests nothing of it. */
+function mayBePruned({ status }: Rollout): boolean {
+  return status !== undefined && status.stableDigest === undefined
 }
 
 /** Tests only the annotation that it replaces (the first time: the resourceVersion), so that other writes do not conflict. */

@@ -5,11 +5,16 @@ import { type ControllerRevision, REFUSED_LABEL } from '@tranche/kube-types'
 import { isDaemonSetRef } from '@tranche/validation'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
+import type { SchemaWatch } from '../schema/schema-watch.ts'
 
-/** Reads and writes the label of refused revisions, with the API server and the watches of this process (G12). */
-export function createRefusalPort(client: KubeClient, cluster: WatchedCluster): RefusalPort {
+/**
+ * Reads and writes the label of refused revisions, with the API server and the watches of this process (G12). Outdated definitions hide which
+ * ones are blocked: meanwhile the labels stay.
+ */
+export function createRefusalPort(client: KubeClient, cluster: WatchedCluster, schemas: Pick<SchemaWatch, 'gap'>): RefusalPort {
   return {
     read(key) {
+      if (schemas.gap() !== undefined) return null
       const rollout = cluster.overlay.rollouts.get(key)
       if (rollout === undefined || !isDaemonSetRef(rollout.spec.workloadRef)) return null
       const daemonSet = cluster.overlay.daemonSets.get({ namespace: key.namespace, name: rollout.spec.workloadRef.name })

@@ -120,11 +120,17 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   }
   if (!isReleaseRevisionMissing(view)) memory.revisionMissingSinceMs = null
   else memory.revisionMissingSinceMs ??= monotonicMs
-  const release = judgedRelease(reading.release)
+  // Outdated definitions hide the watch data that are stored: nothing is known better than before.
+  if (reading.schemaGap === undefined) watch(view, memory)
+  return { ...view, watched: memory.watched ?? [], revisionMissingSinceMs: memory.revisionMissingSinceMs }
+}
+
+/** Updates what this process knows of the nodes of a release. */
+function watch(view: Omit<ReleaseView, 'watched'> & { readonly steadyMs: number }, memory: ReleaseMemory): void {
+  const release = judgedRelease(view.release)
   const lookedMs = memory.looked?.release === release ? memory.looked.atMs : undefined
-  memory.watched = watchedNodesOf(view, memory.watched ?? reading.release.status?.watchedNodes ?? [], lookedMs)
+  memory.watched = watchedNodesOf(view, memory.watched ?? view.release.status?.watchedNodes ?? [], lookedMs)
   memory.looked = { atMs: view.steadyMs, release }
-  return { ...view, watched: memory.watched, revisionMissingSinceMs: memory.revisionMissingSinceMs }
 }
 
 /** @param uid of the object that is in the state now; undefined: none is */

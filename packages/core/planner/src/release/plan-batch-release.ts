@@ -105,8 +105,14 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   if (release.metadata.deletionTimestamp === undefined) return present ? null : { kind: 'setFinalizer', present: true }
   if (!present) return { kind: 'wait', for: 'its deletion', recheckAfterMs: null }
   const record = release.status?.flight
-  const isStopped = record === undefined || record.state === 'stopped'
+  const isStopped = record === undefined ? !mayHideRecord(view) : record.state === 'stopped'
   return isStopped && !isInCharge(view, daemonSet) ? { kind: 'setFinalizer', present: false } : null
+}
+
+/** Whether definitions may hide the record: it comes with the first status that says more than that the release is prepared. */
+function mayHideRecord({ release, schemaGap }: ReleaseView): boolean {
+  const { phase = 'Preparing' } = release.status ?? {}
+  return schemaGap !== undefined && phase !== 'Preparing'
 }
 
 /**

@@ -79,13 +79,20 @@ function sayRejected(view: RolloutView, plan: RolloutPlan): RolloutPlan {
  */
 function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rollout, schemaGap } = view
-  if (schemaGap === undefined || !writesRollout(plan)) return plan
-  // A write would drop the nodes of steps, too.
-  if (rollout.status === undefined && !selectsNodes(rollout)) return plan
-  // A Rollout that is being deleted without a release has nothing to record.
-  if (rollout.metadata.deletionTimestamp !== undefined && view.release === undefined) return plan
+  if (schemaGap === undefined || mayLose(view, plan)) return plan
   const isSaid = rollout.status?.conditions?.some(({ reason }) => reason === 'CRDOutdated') ?? false
   return { ...wait(schemaGap), ...(!isSaid && { warning: outdatedEvent(schemaGap) }) }
+}
+
+/** Whether a write loses nothing that such definitions hide. */
+function mayLose({ rollout, release }: RolloutView, plan: RolloutPlan): boolean {
+  // Deleting is a write, too: its finalizer keeps the object. One that is written by hand, or not hidden, has its order in its spec.
+  if (plan.kind === 'deleteRelease') return release?.spec.tranche !== undefined
+  if (!writesRollout(plan)) return true
+  // A write would drop the nodes of steps, too.
+  if (rollout.status === undefined && !selectsNodes(rollout)) return true
+  // A Rollout that is being deleted without a release has nothing to record.
+  return rollout.metadata.deletionTimestamp !== undefined && release === undefined
 }
 
 function writesRollout(plan: RolloutPlan): boolean {
@@ -276,10 +283,11 @@ function obstacleHold(view: RolloutView, { reason, message }: Obstacle): HeldBy 
   return known !== undefined && isHoldForFailure(view, known) ? known : { reason, id: reason, message }
 }
 
-/** An obstacle stops the release as it runs, whatever the spec would change. */
+/** An obstacle stops the release as it runs, whatever the spec would change. Where our fields are dropped, the BatchRelease stops by itself. */
 function planHold(view: RolloutView, hold: HeldBy): RolloutPlan | null {
-  const { release, rollout } = view
-  if (release === undefined || release.metadata.deletionTimestamp !== undefined || isBehindRelease(view)) return null
+  const { release, rollout, schemaGap } = view
+  if (schemaGap !== undefined || release === undefined || release.metadata.deletionTimestamp !== undefined || isBehindRelease(view))
+    return null
   const tranche = { ...release.spec.tranche, paused: true, hold: toWrittenHold(hold), rolloutGeneration: generationOf(rollout) }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }

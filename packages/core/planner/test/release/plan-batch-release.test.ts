@@ -253,6 +253,26 @@ describe('planBatchRelease', () => {
       view: { metadata: deleting, annotations: unannounced, record: { state: 'voiding', permits: [permitFor('a')] } },
       want: { kind: 'touchPermits' },
     },
+    'keeps its finalizer while definitions may hide its record, even if another client removed control (F11, G9)': {
+      view: {
+        record: null,
+        metadata: deleting,
+        annotations: { [control]: null },
+        status: { phase: 'Progressing' },
+        view: { schemaGap: 'outdated' },
+      },
+      want: { kind: 'wait' },
+    },
+    'removes its finalizer under such definitions if it never had a record': {
+      view: {
+        record: null,
+        metadata: deleting,
+        annotations: { [control]: null },
+        status: { phase: 'Preparing' },
+        view: { schemaGap: 'outdated' },
+      },
+      want: { kind: 'setFinalizer', present: false },
+    },
     'removes its finalizer when the DaemonSet is gone and the record is stopped': {
       view: { metadata: deleting, daemonSet: null, record: { state: 'stopped', permits: [permitFor('a')] } },
       want: { kind: 'setFinalizer', present: false },

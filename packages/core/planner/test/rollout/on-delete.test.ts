@@ -1,6 +1,6 @@
 import { type HeldBy, isListed, progressingTransitions } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { isStopAsked, type RolloutView, strategyOf } from '@tranche/planner'
+import { isStopAsked, planRollout, type RolloutView, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster, type FakeClusterOptions } from '../../../../../test/fakes/fake-cluster.ts'
@@ -37,6 +37,26 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     settle(fake)
     expect([fake.image(), fake.oldPods().length, strategyOf(fake.daemonSet)]).toEqual(['v2', 4, 'OnDelete'])
     expect(annotationsOf(fake)).toEqual(frozenKeys)
+  })
+
+  it.each([undefined, 'Complete', 'Rollback'])(
+    'changes nothing while definitions hide the release, where it says %s (F11, G6)',
+    (policy) => {
+      const fake = paused()
+      if (policy !== undefined) fake.onDelete(policy)
+      end(fake)
+      const view = fake.rolloutView()!
+      const { tranche: _hidden, ...spec } = view.release!.spec
+      const plan = planRollout({ ...view, schemaGap: 'outdated', release: { ...view.release!, spec } })
+      expect(plan).toMatchObject({ kind: 'wait', for: 'outdated' })
+    },
+  )
+
+  it.each(['Complete', 'Rollback'])('%s waits for such definitions, where other kinds lack fields', (policy) => {
+    const fake = paused()
+    fake.onDelete(policy)
+    end(fake)
+    expect(planRollout({ ...fake.rolloutView()!, schemaGap: 'outdated' })).toMatchObject({ kind: 'wait', for: 'outdated' })
   })
 
   it('outranks a pause: the release is to end now', () => {

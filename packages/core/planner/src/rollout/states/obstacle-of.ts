@@ -83,7 +83,8 @@ export function activeKruise({ kruise }: Pick<RolloutView, 'kruise'>): Obstacle 
   return kruise === null ? null : { reason: 'OpenKruiseActive', message: kruiseActiveText(kruise), recheckAfterMs: kruise.activeForMs }
 }
 
-function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {
+/** Definitions that lack our fields hide what is stored, and drop it with each write. */
+export function outdatedDefinitions({ schemaGap }: Pick<RolloutView, 'schemaGap'>): Obstacle | null {
   return schemaGap === undefined ? null : { reason: 'CRDOutdated', message: schemaGap }
 }
 

@@ -9,7 +9,7 @@ import { nodesToRunFirst } from './first-run.ts'
 import { frozenText, nodesLeft } from './frozen-text.ts'
 import { heldState } from './held-state.ts'
 import { heldTemplate, toHeldRevision, withRolledBack } from '../held/held-revisions.ts'
-import { activeKruise, stalledState, unpinnedConfig, unusablePolicy } from './obstacle-of.ts'
+import { activeKruise, outdatedDefinitions, stalledState, unpinnedConfig, unusablePolicy } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from '../held/on-delete.ts'
 import { templateToPutBack } from '../held/plan-revert.ts'
 import { failureToSay, standingFailure } from '../release/release-failure.ts'
@@ -70,7 +70,6 @@ function detachingText({ release }: RolloutView): string {
 function endingState(view: RolloutView, before: RolloutState): RolloutState | null {
   const { rollout, daemonSet, release } = view
   if (!endsRelease(rollout) || daemonSet === undefined || isForeign(view) || !isHeldBy(view, daemonSet)) return null
-  if (view.schemaGap !== undefined) return null
   if (release?.metadata.deletionTimestamp !== undefined) {
     // Deleting the BatchRelease of a running release has frozen it.
     return release.status?.phase === 'Completed' ? { ...before, message: 'waiting for the previous BatchRelease to be deleted' } : null
@@ -79,6 +78,10 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
   const rolloutCreatedAt = rollout.metadata.creationTimestamp
   const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision, rolloutCreatedAt })
   if (discovery.kind === 'pending') return { ...before, message: 'waiting for the DaemonSet controller to observe the latest generation' }
+  const outdated = outdatedDefinitions(view)
+  // They hide how far the release is. Only where every node has the template there is nothing to end for certain.
+  if (outdated !== null && (release !== undefined || oldNodes(fleet, discovery.canary).length > 0))
+    return beforeTeardown(stalledState(before, outdated))
   const ending = endingOf(view, before, discovery)
   if (ending === null) return null
   const state = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)

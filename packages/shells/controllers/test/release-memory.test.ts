@@ -1,0 +1,22 @@
+import { FakeClock } from '@tranche/clock'
+import { expect, it } from 'vitest'
+import { memoryOf, type ReleaseMemory, viewOf } from '../src/release-memory.ts'
+import { aReading } from './recording-port.ts'
+
+it('keeps what is known of unhealthy nodes while definitions hide the watch data (F11, G12)', () => {
+  const clock = new FakeClock()
+  const memories = new Map<string, ReleaseMemory>()
+  const memory = memoryOf(memories, { namespace: 'demo', name: 'agent' }, clock)
+  const watchedNodes = [{ node: 'a', since: '2023-11-14T21:30:00.000Z', uid: 'pod-a', restarts: 1, seen: 4, ignoredRestarts: 4 }]
+  const reading = aReading({ state: 'stopped' })
+  const { release } = reading
+  const deleted = { ...release.metadata, deletionTimestamp: '2023-11-14T22:00:00Z' }
+  const stoppedTime = { release: release.spec.tranche?.release ?? '', startedAt: '2023-11-14T21:00:00.000Z', seconds: 0 }
+  const stored = { ...release, metadata: deleted, status: { ...release.status, stoppedTime, watchedNodes } }
+  const watchedIn = (status: typeof release.status, schemaGap?: string): unknown =>
+    viewOf({ ...reading, release: { ...stored, status }, schemaGap }, memory, clock).watched
+  expect(watchedIn({}, 'outdated')).toEqual([])
+  expect(watchedIn(stored.status)).toEqual(watchedNodes)
+  expect(watchedIn({}, 'outdated')).toEqual(watchedNodes)
+  expect(watchedIn(stored.status)).toEqual(watchedNodes)
+})
