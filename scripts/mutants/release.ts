@@ -328,8 +328,8 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'F11',
     fault: 'control is given back while the record is open',
     file: planBatchRelease,
-    find: "if (record.state === 'open') {\n    return",
-    replace: 'if (record.epoch < 0) {\n    return',
+    find: 'if (!isStoppedAtEnd(record)) return',
+    replace: 'if (record.epoch < 0) return',
     tests: [planBatchReleaseTests],
   },
   {

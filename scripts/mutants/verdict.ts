@@ -8,6 +8,8 @@ const failureStatus = 'packages/core/verdict/src/failure-status.ts'
 const badBefore = 'packages/core/verdict/src/bad-before.ts'
 const judgement = 'packages/core/planner/src/release/progress/judgement.ts'
 const judgedReleaseFile = 'packages/core/verdict/src/judged-release.ts'
+const isFinalizedFile = 'packages/core/planner/src/release/view/is-finalized.ts'
+const theEnd = 'packages/core/planner/src/release/progress/the-end.ts'
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 
 const judgeTests = 'packages/core/verdict/test/judge-revision.test.ts'
@@ -16,6 +18,9 @@ const watchTests = 'packages/core/verdict/test/watch-nodes.test.ts'
 const properties = 'packages/core/verdict/test/verdict.property.test.ts'
 const passTests = 'packages/core/fence/test/pass/plan-pass.test.ts'
 const leftTests = 'packages/core/planner/test/rollout/left-behind.test.ts'
+const failedStateTests = 'packages/core/planner/test/rollout/failed-state.test.ts'
+const planTests = 'packages/core/planner/test/release/plan-batch-release.test.ts'
+const releaseStatusTests = 'packages/core/planner/test/release/release-status.test.ts'
 const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 
 /** Faults in the verdict on the new version, and in its effect. */
@@ -202,7 +207,39 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     file: 'packages/core/planner/src/release/release-status.ts',
     find: 'isDeleted ? undefined : knownFailure(view.release)',
     replace: 'isDeleted || view.daemonSet !== undefined ? undefined : knownFailure(view.release)',
-    tests: ['packages/core/planner/test/release/release-status.test.ts', 'test/scenarios/verdict.test.ts'],
+    tests: [releaseStatusTests, 'test/scenarios/verdict.test.ts'],
+  },
+  {
+    rule: 'G12',
+    fault: 'a failed or paused release counts as over once its manifest replaces the DaemonSet during its last batch, or after its end',
+    file: isFinalizedFile,
+    find: 'status.flight === undefined || isStoppedAtEnd(status.flight)',
+    replace: 'true',
+    tests: [planTests, releaseStatusTests, failedStateTests, leftTests],
+  },
+  {
+    rule: 'G9',
+    fault: 'a release whose manifest replaces the DaemonSet during its last batch counts as over, and updates nodes without a verdict',
+    file: theEnd,
+    find: 'isInCharge({ release }, daemonSet) || isAfterEnd(release)',
+    replace: 'true',
+    tests: [planTests, failedStateTests],
+  },
+  {
+    rule: 'G6',
+    fault: 'a release that is over counts as running again once its manifest replaces the DaemonSet',
+    file: theEnd,
+    find: 'isInCharge({ release }, daemonSet) || isAfterEnd(release)',
+    replace: 'isInCharge({ release }, daemonSet)',
+    tests: [planTests],
+  },
+  {
+    rule: 'F11',
+    fault: 'the DaemonSet is given back before the record says that the release is over',
+    file: planBatchRelease,
+    find: 'if (!isStoppedAtEnd(record)) return planStopAtEnd',
+    replace: "if (record.state !== 'stopped') return planStopAtEnd",
+    tests: [planTests],
   },
   {
     rule: 'G12',

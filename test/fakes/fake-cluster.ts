@@ -181,6 +181,12 @@ export class FakeCluster {
     this.rollout = metadata.finalizers === undefined || metadata.finalizers.length === 0 ? undefined : { ...this.rollout, metadata }
   }
 
+  /** Replaces the DaemonSet from its manifest, which has `OnDelete` and no annotations, like `kubectl replace`. */
+  replaceDaemonSet(): void {
+    const { annotations: _lost, ...metadata } = this.daemonSet.metadata
+    this.editDaemonSet({ metadata })
+  }
+
   /** Deletes the DaemonSet with its pods, and creates it again from the user's manifest. */
   remakeDaemonSet(): void {
     const { spec } = this.daemonSet

@@ -3,7 +3,7 @@ import { resourcePaths } from '@tranche/kube-client'
 import { type Manifest, replaceWhole } from './appliers.ts'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { setStage, type Stage } from './stage.ts'
+import { setStage, type Stage, type StageOptions } from './stage.ts'
 import { daemonSetManifest, stageKey } from './stage-objects.ts'
 
 let stage: Stage
@@ -113,22 +113,30 @@ it('a version that fails everywhere waits for a person once the nodes of a retry
   expectKept(stage)
 })
 
-it('a version whose pods failed and then became Ready stays stopped if its manifest replaces the DaemonSet, until a retry (G12)', async () => {
-  const options = { nodes: 8, maxUnavailable: 2, steps: [{ replicas: '25%', pause: { duration: 30 } }, { replicas: '100%' }] }
-  stage = await setStage({ ...options, strategyType: 'OnDelete' })
-  await stage.setImage('v2-bad-heals')
-  await stage.until('the failure is reported', isFailed, 3_600_000)
-  await stage.pass(1_800_000)
-  const hit = await nodesOn(stage, 'v2-bad-heals')
-  const manifest = daemonSetManifest({ ...options, strategyType: 'OnDelete' }, 'v2-bad-heals') as Manifest
-  expect((await replaceWhole(stage, manifest)).status).toBe(200)
-  await stage.pass(1_800_000)
-  expect(await nodesOn(stage, 'v2-bad-heals')).toEqual(hit)
-  expect(await isFailed()).toBe(true)
-  await retry()
-  await stage.until('the release continues', async () => (await nodesOn(stage, 'v2-bad-heals')).length > hit.length, 600_000)
-  expectKept(stage)
-})
+const pausedStep = { replicas: '25%', pause: { duration: 30 } }
+
+it.each<[string, Pick<StageOptions, 'steps' | 'annotations'>]>([
+  ['during its steps', { steps: [pausedStep, { replicas: '100%' }] }],
+  // The nodes of the only step are well.
+  ['after its last step', { steps: [pausedStep], annotations: { 'sim.tranche.dev/bad-nodes': 'node-00[367]' } }],
+])(
+  'a version whose pods failed and then became Ready stays stopped if its manifest replaces the DaemonSet %s, until a retry (G12)',
+  async (_when, release) => {
+    const options = { nodes: 8, maxUnavailable: 2, strategyType: 'OnDelete' as const, ...release }
+    stage = await setStage(options)
+    await stage.setImage('v2-bad-heals')
+    await stage.until('the failure is reported', isFailed, 3_600_000)
+    await stage.pass(1_800_000)
+    const hit = await nodesOn(stage, 'v2-bad-heals')
+    expect((await replaceWhole(stage, daemonSetManifest(options, 'v2-bad-heals') as Manifest)).status).toBe(200)
+    await stage.pass(1_800_000)
+    expect(await nodesOn(stage, 'v2-bad-heals')).toEqual(hit)
+    expect(await isFailed()).toBe(true)
+    await retry()
+    await stage.until('the release continues', async () => (await nodesOn(stage, 'v2-bad-heals')).length > hit.length, 600_000)
+    expectKept(stage)
+  },
+)
 
 it('a failed version stays blocked if its DaemonSet is deleted and created with the fix, like by kubectl replace --force (G12)', async () => {
   const options = { nodes: 8, maxUnavailable: 2, steps: [{ replicas: '25%', pause: { duration: 30 } }, { replicas: '100%' }] }

@@ -1,4 +1,4 @@
-import type { FlightRecord, Hold } from '@tranche/api-schema'
+import type { BatchRelease, FlightRecord, Hold } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import {
   begunAt,
@@ -26,7 +26,7 @@ import { judgedRelease } from '@tranche/verdict'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-release-plan.ts'
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './view/daemon-set-patch.ts'
 import { frozenWatch } from './progress/frozen-watch.ts'
-import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
+import { FINALIZED, isFinalized, isStatusOfRelease, isStoppedAtEnd } from './view/is-finalized.ts'
 import { inheritedRecord, detachPatch, restoring } from './detach.ts'
 import { stoppedSoFar } from './progress/judgement.ts'
 import { planGroupLeave, planGroupRest, planGroupTake } from './plan-group.ts'
@@ -291,17 +291,16 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
     return patch === null ? null : { kind: 'patchDaemonSet', why: 'release', patch }
   }
   if (record === undefined || !isOver(view, wanted)) return null
-  // F11: control changes hands only when the record is stopped.
-  if (record.state === 'open') {
-    return {
-      kind: 'writeRecord',
-      why: 'stop',
-      record: revokeRecord(record, [{ reason: 'Finalized', id: release.metadata.uid }]),
-      confirm: false,
-    }
-  }
+  if (!isStoppedAtEnd(record)) return planStopAtEnd(release, record)
   const patch = daemonSetPatch(daemonSet, restoring(view, daemonSet))
   return patch === null ? null : { kind: 'patchDaemonSet', why: 'restore', patch }
+}
+
+/** F11: control changes hands only when the record is stopped, and says that the release is over. */
+function planStopAtEnd({ metadata }: BatchRelease, record: FlightRecord): BatchReleasePlan {
+  const holds = [{ reason: FINALIZED, id: metadata.uid }]
+  if (record.state === 'open') return { kind: 'writeRecord', why: 'stop', record: revokeRecord(record, holds), confirm: false }
+  return { kind: 'writeRecord', why: 'holds', record: withHolds(record, holds), confirm: false }
 }
 
 /** Whether nothing old is left and nothing is in flight, so that only the DaemonSet must be given back. */

@@ -1,4 +1,4 @@
-import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
+import type { BatchRelease, FlightRecord, Hold } from '@tranche/api-schema'
 import { BY_STAMPS, FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { controlInfo, type ReleaseView, wantedAllowance } from '@tranche/planner'
@@ -152,11 +152,16 @@ function fleetOf({ nodes, pods }: GeneratedCluster): ReleaseView['fleet'] {
 
 function recordOf({ record }: GeneratedCluster, drawn: Shape): FlightRecord | undefined {
   if (drawn.record === 'none') return undefined
-  // A release that is being deleted has stopped for that, or is about to.
-  const hold = drawn.request === 'delete' ? { reason: 'Deleting', id: 'release' } : { reason: 'Paused', id: '3' }
-  const holds = drawn.holds ? [hold] : []
+  // Most records of a release that is over say so.
+  const holds = drawn.holds || (drawn.stage === 'done' && !drawn.paused) ? [holdOf(drawn)] : []
   if (drawn.record === 'ofAnother') return { ...record, state: 'stopped', holds, workloadUid: 'an older DaemonSet' }
   return { ...record, state: drawn.record, holds: drawn.record === 'open' ? [] : holds }
+}
+
+/** A release that is being deleted, or is over, has stopped for that, or is about to. */
+function holdOf({ request, stage }: Shape): Hold {
+  if (request === 'delete') return { reason: 'Deleting', id: 'release' }
+  return stage === 'done' && request === 'go' ? { reason: 'Finalized', id: 'release' } : { reason: 'Paused', id: '3' }
 }
 
 const readySince1970 = {

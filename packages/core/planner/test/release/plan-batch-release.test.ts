@@ -29,6 +29,14 @@ const settling: ViewFields = {
   status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-1_000) } },
 }
 
+/** A manifest without the keys of Tranche has replaced the DaemonSet during the last batch. */
+const replaced: ViewFields = {
+  ...finishing,
+  nodes: 'a:new b:new c:new d:new! e:old',
+  annotations: unannounced,
+  status: { phase: 'Finalizing', canaryStatus: { batchState: 'Upgrading', currentBatch: 1 } },
+}
+
 /** Record of a release that is over. */
 const unbound = { ...finishing.annotations, [rollout]: null }
 const over = { partition: 0, state: 'stopped', holds: [{ reason: 'Finalized', id: 'release' }] } as const
@@ -221,6 +229,10 @@ describe('planBatchRelease', () => {
       view: { ...finishing, annotations: unannounced },
       want: { kind: 'patchDaemonSet', why: 'publish' },
     },
+    'says that the release is over in a record that another stop has stopped, before control changes hands (F11)': {
+      view: { ...finishing, record: { ...over, holds: [{ reason: 'Paused', id: '3' }] } },
+      want: { kind: 'writeRecord', why: 'holds', record: { state: 'stopped', epoch: 3, seq: 8, holds: over.holds } },
+    },
     'publishes a stop even without an open record': {
       view: { record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] }, tranche: { paused: true } },
       want: { kind: 'patchDaemonSet', why: 'pause' },
@@ -288,6 +300,19 @@ describe('planBatchRelease', () => {
     expect(
       plan.kind === 'writeStatus' && (want as { kind: string }).kind !== 'writeStatus' ? planOnceSaid(aView(view)) : plan,
     ).toMatchObject(want)
+  })
+
+  it.each<[string, ViewFields['record']]>([
+    ['an open release', {}],
+    ['a failed release', { state: 'stopped', holds: [{ reason: 'ReleaseFailed', id: 'r1' }] }],
+    ['a release that was paused', { state: 'stopped', holds: [{ reason: 'Paused', id: '3' }] }],
+  ])('publishes %s as running when its DaemonSet is replaced during the last batch (G9, G12)', (_which, record) => {
+    expect(publishedKeys({ ...replaced, record: { partition: 0, ...record } })).toEqual(expect.arrayContaining([control, inProgressing]))
+  })
+
+  it('publishes no release as running when its DaemonSet is replaced after its end', () => {
+    const keys = publishedKeys({ ...replaced, tranche: { left: { nodes: ['d', 'e'] } } })
+    expect([keys.includes(control), keys.includes(inProgressing)]).toEqual([true, false])
   })
 
   it('restores the strategy and removes every key but the binding in one patch', () => {
@@ -406,6 +431,14 @@ describe('planBatchRelease', () => {
     expect(plan).toEqual({ kind: 'wait', for: 'counts', recheckAfterMs: 500 })
   })
 })
+
+/** Annotations that the next plan adds to the DaemonSet; fails where it does not publish. */
+function publishedKeys(view: ViewFields): readonly string[] {
+  const plan = planOnceSaid(aView(view))
+  expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
+  const paths = (plan.kind === 'patchDaemonSet' ? plan.patch : []).flatMap(({ op, path }) => (op === 'add' ? [path] : []))
+  return paths.map((path) => path.replace('/metadata/annotations/', '').replace('~1', '/'))
+}
 
 function stamp(fromNowMs: number): string {
   return new Date(NOW_MS + fromNowMs).toISOString()

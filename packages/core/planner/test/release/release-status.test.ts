@@ -592,6 +592,15 @@ describe('the status of a BatchRelease', () => {
       view: { ...failed, daemonSet: null, record: { state: 'stopped', holds: [{ reason: 'WorkloadNotFound', id: 'agent' }] } },
       want: { failure: failed.status.failure, watchedNodes: failed.status.watchedNodes, waiting: { reason: 'WorkloadNotFound' } },
     },
+    'keeps its verdict, and is not over, while the DaemonSet is not bound in its last batch (G12)': {
+      view: {
+        ...failed,
+        spec: { batchPartition: undefined },
+        status: { ...failed.status, phase: 'Finalizing' },
+        annotations: { [daemonSetAnnotations.rollout]: null, [controlInfo]: null, [inProgressing]: null },
+      },
+      want: { phase: 'Finalizing', failure: failed.status.failure, watchedNodes: failed.status.watchedNodes },
+    },
     'drops the verdict of another release while the DaemonSet is not bound': {
       view: { ...failed, tranche: { release: 'r2' }, annotations: { [daemonSetAnnotations.rollout]: null, [controlInfo]: null } },
       want: { failure: null },

@@ -53,6 +53,30 @@ describe('a release whose new version is bad', () => {
     expect([stalled(fake), fake.rollout?.status?.currentStepState]).toEqual(['ReleaseFailed', state])
   })
 
+  it.each([
+    ['during a batch', () => until('StepUpgrade', paused(), { id: 'j', type: 'jump', expectedStep: 1, step: 2 })],
+    ['in a pause', () => paused()],
+    ['in the last batch', () => inLastBatch()],
+    ['in the final settling', () => until('Completed', paused(), { id: 'j', type: 'jump', expectedStep: 1, step: 3 })],
+  ])('stays stopped until a retry when its manifest replaces the DaemonSet %s (G9, G12)', (_when, at) => {
+    const fake = at()
+    fake.latch()
+    passRollout(fake)
+    const { stableRevision } = fake.rollout!.status!
+    const old = fake.oldPods()
+    fake.replaceDaemonSet()
+    settle(fake)
+    expect([stalled(fake), fake.rollout?.status?.phase, fake.rollout?.status?.stableRevision]).toEqual([
+      'ReleaseFailed',
+      'Progressing',
+      stableRevision,
+    ])
+    expect(fake.oldPods()).toEqual(old)
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake)
+    expect(stalled(fake)).toBeUndefined()
+  })
+
   it('gives way to a fix that comes once the Rollout, disabled with on-delete Complete, is enabled again', () => {
     const fake = failed()
     fake.onDelete('Complete')
@@ -608,6 +632,14 @@ function atStepTwo(): FakeCluster {
   const fake = paused()
   fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 2 })
   settle(fake)
+  return fake
+}
+
+/** The only step is done, and the nodes beyond it are to be updated. */
+function inLastBatch(): FakeCluster {
+  const fake = paused({ steps: [{ replicas: '20%', pause: {} }] })
+  fake.act({ id: 'on', type: 'approve', expectedStep: 1 })
+  for (let round = 0; round < 60 && fake.release?.status?.phase !== 'Finalizing'; round++) act(fake)
   return fake
 }
 

@@ -423,6 +423,21 @@ describe('a failure on a node that a release left, which has healed since,', () 
     expectGivenBack(fake)
   })
 
+  it('stops the other nodes left until a retry, though a manifest replaces the DaemonSet (G9, G12)', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.nodes.set('node-3', { ready: true, bad: false })
+    settle(fake)
+    fake.replaceDaemonSet()
+    settle(fake)
+    bringBack(fake)
+    expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.reason).toBe('ReleaseFailed')
+    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
+    fake.act({ id: 'again', type: 'retry' })
+    settle(fake)
+    expect([fake.oldPods(), fake.release]).toEqual([[], undefined])
+  })
+
   it('is over with its BatchRelease once no node is left (G6)', () => {
     const fake = twoLeft()
     returnBad(fake, 'node-3')

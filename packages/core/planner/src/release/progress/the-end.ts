@@ -2,9 +2,10 @@ import type { FlightRecord } from '@tranche/api-schema'
 import { type FleetView, keptPerBlock, nodeInView, type NodeView } from '@tranche/fleet'
 import { daemonSetAnnotations, rolloutOf, parseTime } from '@tranche/kube-types'
 import { hasOldPod } from '@tranche/fence'
+import { isAfterEnd } from '@tranche/verdict'
 import type { BatchProgress } from './batch-progress.ts'
 import { isStatusOfRelease } from '../view/is-finalized.ts'
-import type { ReleaseView } from '../view/release-view.ts'
+import { isInCharge, type ReleaseView } from '../view/release-view.ts'
 
 /** How long (ms) the last batch must still stay ready, in which a crash still counts; Infinity while it is not ready. */
 export function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchProgress): number {
@@ -58,10 +59,18 @@ export function namesLeft({ old, excluded, unwell }: LeftBehind): readonly strin
 }
 
 /** Once the Rollout knows that its release is over, accepted failures are no longer judged: the batch need not be ready again. */
-function wasOver({ release, daemonSet }: ReleaseView): boolean {
-  const isOwned = rolloutOf(release) !== undefined
-  if (!isOwned || daemonSet === undefined || !isStatusOfRelease(release)) return false
-  return !(daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {}))
+function wasOver(view: ReleaseView): boolean {
+  const isOwned = rolloutOf(view.release) !== undefined
+  return isOwned && isStatusOfRelease(view.release) && isPublishedAsOver(view)
+}
+
+/**
+ * Whether the DaemonSet says that the release is over, by a key that is absent. A manifest that replaces the DaemonSet removes all keys. Then
+ * only the spec says that the release is over, or else nodes would be updated without a verdict (G9).
+ */
+function isPublishedAsOver({ release, daemonSet }: ReleaseView): boolean {
+  if (daemonSet === undefined || daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})) return false
+  return isInCharge({ release }, daemonSet) || isAfterEnd(release)
 }
 
 /**
@@ -85,5 +94,5 @@ function isDown({ desired, desiredOnReturn, ready }: NodeView): boolean {
 export function isOverButForNodesLeft(view: ReleaseView, progress: BatchProgress): boolean {
   const { spec, status } = view.release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(view.release)) return false
-  return leftBehind(view, progress) !== null || !(daemonSetAnnotations.inProgressing in (view.daemonSet?.metadata.annotations ?? {}))
+  return leftBehind(view, progress) !== null || isPublishedAsOver(view)
 }
