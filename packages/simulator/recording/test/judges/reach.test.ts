@@ -12,7 +12,7 @@ const dead = (...keys: readonly string[]): Fields => ({
 })
 
 const stepsBy = (selectors: readonly Fields[], fields: Fields = {}): Fields => ({
-  spec: { strategy: { canary: { steps: selectors.map((nodes) => ({ nodes, ...fields })) } } },
+  spec: { strategy: { canary: { steps: selectors.map((nodes) => ({ nodes, pause: { duration: 0 }, ...fields })) } } },
 })
 /** Spec of a policy that excludes other nodes than before. */
 const other: Fields = { nodes: { exclude: [{ matchLabels: { pool: 'gpu' } }] } }

@@ -22,6 +22,15 @@ function approve(id: string, members: Fields = {}): Fields {
   return { metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'approve', ...members }) } } }
 }
 
+function jump(step: number): Fields {
+  return approve('w1', { type: 'jump', step })
+}
+
+/** Our status answers the action. */
+function answered(script: Script, result: string): Script {
+  return script.rollout({ status: { lastAction: { id: 'w1', result } } }, 'controller-1')
+}
+
 function deletes(script: Script, ...uids: readonly string[]): Script {
   for (const uid of uids) script.del(uid).replace(uid, { hash: 'v3' })
   return script
@@ -137,6 +146,18 @@ describe('the fraction that users and pauses have opened', () => {
         'counts an action once that is written twice',
         (s) => deletes(s.rollout(approve('w1')).rollout(approve('w1')), 'a1', 'b1', 'c1'),
         ['G3 c'],
+      ],
+      ['is not a step of a jump that does not exist', (s) => deletes(s.rollout(jump(3)), 'a1', 'b1'), ['G3 b']],
+      [
+        'is not the step of a jump in the status that does not exist',
+        (s) => deletes(s.rollout({ status: { canaryStatus: { nextStepIndex: 3 } } }), 'a1', 'b1'),
+        ['G3 b'],
+      ],
+      ['is not the step of a jump that was refused', (s) => deletes(answered(s.rollout(jump(2)), 'Refused'), 'a1', 'b1'), ['G3 b']],
+      [
+        'is the step of a jump that was accepted, and is refused when its answer was lost',
+        (s) => deletes(answered(answered(s.rollout(jump(2)), 'Accepted'), 'Refused'), 'a1', 'b1'),
+        [],
       ],
       ['is the step of a jump', (s) => deletes(s.rollout(approve('w1', { type: 'jump', step: 2 })), 'a1', 'b1', 'c1'), ['G3 c']],
       ['is everything with promote', (s) => deletes(s.rollout(approve('w1', { type: 'promote' })), 'a1', 'b1', 'c1', 'd1'), []],
@@ -268,10 +289,54 @@ describe('the fraction that users and pauses have opened', () => {
   judgeEach(
     'G3',
     [
+      ['is not the next step without an approval', (s) => deletes(s, 'a1', 'b1'), ['G3 b']],
+      ['is the next step with an approval', (s) => deletes(s.rollout(approve('w1')), 'a1', 'b1'), []],
+    ],
+    { begin: () => released([{ replicas: 1 }, { replicas: 2 }]) },
+  )
+  judgeEach(
+    'G3',
+    [
+      [
+        'is everything after a last step of all nodes, which has no pause',
+        (s) => deletes(deletes(s, 'a1', 'b1', 'c1', 'd1').node('e').pod('e1').seen().wait(1), 'e1'),
+        [],
+      ],
+    ],
+    { begin: () => released([{ replicas: '100%' }]) },
+  )
+  judgeEach(
+    'G3',
+    [
       ['may be the next step early by as much as the server’s clock was set', (s) => deletes(deletes(s, 'a1').wait(31_000), 'b1'), []],
       ['may not be the next step earlier than that', (s) => deletes(deletes(s, 'a1').wait(27_000), 'b1'), ['G3 b']],
     ],
     { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, half]), query: () => ({ clockSteps: [{ atMs: 0, ms: -30_000 }] }) },
+  )
+  /** Tranche moves every node to v3, then all but d to v4, and begins the release of v3 again. */
+  const again = (s: Script, isBack: boolean): Script => {
+    const names = ['a', 'b', 'c']
+    const healthy = (revision: string): Script =>
+      s.rollout({ status: { phase: 'Healthy', canaryStatus: { canaryRevision: revision } } }, 'controller-1')
+    deletes(s.rollout(approve('w1', { type: 'promote' })), 'a1', 'b1', 'c1', 'd1')
+    healthy('v3')
+      .node('d', { ready: 'Unknown' })
+      .pod("d1'", { ready: false })
+      .revision('v4', 'template-4')
+      .daemonSet({ template: 'template-4' })
+    for (const name of names) s.gone(`${name}1'`).pod(`${name}4`, { hash: 'v4' })
+    healthy('v4')
+    if (isBack) s.node('d').pod("d1'", { ready: true })
+    s.daemonSet({ template: 'template-3' }).annotate({ 'rollouts.kruise.io/daemonset-stable-revision': 'v4' })
+    return s.record({ revision: 'v3' }, 'a4 b4 c4').seen().wait(2_000).del('a4')
+  }
+  judgeEach(
+    'G3',
+    [
+      ['does not count a dead node that an earlier release moved', (s) => again(s, false), []],
+      ['counts one that is back', (s) => again(s, true), ['G3 a']],
+    ],
+    { begin: () => released([wait, half]) },
   )
   const isBackUnseen = (): Script =>
     fleet().node('b', { ready: 'False' }).wait(5_000).seen('controller-1', ['nodes']).wait(5_000).node('b').wait(5_000)
@@ -310,7 +375,7 @@ describe('the fraction that users and pauses have opened', () => {
         ['G3 d'],
       ],
     ],
-    { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, { replicas: 2 }, { replicas: 3 }]) },
+    { begin: () => released([{ replicas: 1, pause: { duration: 60 } }, { replicas: 2, pause: { duration: 0 } }, { replicas: 3 }]) },
   )
   const oneFails = (script: Script): Script => deletes(script, 'a1').del('b1').replace('b1', { hash: 'v3', ready: false })
   const paused = (value: boolean): Fields => ({ spec: { strategy: { paused: value } } })
@@ -336,7 +401,7 @@ describe('the fraction that users and pauses have opened', () => {
       ],
       ['is not the next step with the pause itself', (s) => oneFails(s).rollout(paused(true)).del('c1'), ['G3 c']],
     ],
-    { begin: () => released([{ replicas: 2 }, { replicas: 3, pause: {} }, half]) },
+    { begin: () => released([{ replicas: 2, pause: { duration: 0 } }, { replicas: 3, pause: {} }, half]) },
   )
 })
 

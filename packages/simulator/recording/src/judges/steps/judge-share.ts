@@ -1,7 +1,9 @@
 import type { RecordedDaemonSet, RecordedNode, RecordedWrite } from '../../record/recorded-write.ts'
 import type { DaemonSetStory } from '../../world/daemon-set-story.ts'
 import { isInMaintenance } from '../../world/maintenance.ts'
-import { takenBy } from '../../world/node-story.ts'
+import { type DeadNodes, followDeadNodes } from '../../world/dead-nodes.ts'
+import { followFormerRevisions } from '../../world/former-revisions.ts'
+import { type NodeStory, takenBy } from '../../world/node-story.ts'
 import type { Cause } from '../../world/observations.ts'
 import type { RecordedRelease, RecordedRollout } from '../../world/stops.ts'
 import { mayBeTaken } from '../../world/terms.ts'
@@ -26,6 +28,7 @@ export function createShareJudge(parts: JudgeParts): Judge {
 
 class ShareJudge implements Judge {
   readonly #parts: JudgeParts
+  readonly #dead: DeadNodes
   readonly #shares = new Map<string, Share>()
   /** Steps of each Rollout as its user wrote them, and the generation that has them; by namespace and name. */
   readonly #written = new Map<
@@ -37,9 +40,12 @@ class ShareJudge implements Judge {
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
+    const { world, observations, query } = parts
+    this.#dead = followDeadNodes(observations, followFormerRevisions(world, observations, query.isOurs))
   }
 
   onWrite(write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined): void {
+    this.#dead.onWrite(write)
     if (write.kind === 'Node') this.#followNode(write)
     if (write.kind === 'DaemonSet') this.#beginRelease(write)
     if (write.kind === 'Rollout') this.#followRollout(write, before as RecordedRollout | undefined)
@@ -48,14 +54,14 @@ class ShareJudge implements Judge {
       for (const story of this.#parts.world.stories()) this.#releaseOf(story, story.latest?.template)?.look(write.t)
   }
 
-  onDeletion({ daemonSet, pod, atMs, decision }: Deletion): void {
+  onDeletion(deletion: Deletion): void {
+    const { daemonSet, pod, atMs, decision } = deletion
     const { world, observations, breach } = this.#parts
-    const { revision } = daemonSet.orders
     const [rollout] = world.rolloutsOf(daemonSet)
     const granted =
       rollout === undefined ? byHand(this.#shareOf(daemonSet.namespace, daemonSet.name).plan) : this.#bySteps(daemonSet, rollout, atMs)
     if (granted === null) return
-    const taken = [...daemonSet.taken].filter((node) => node.name !== pod.node && takenBy(node, revision)?.byUs === true)
+    const taken = this.#takenBeside(deletion)
     const { node } = daemonSet.node(pod.node) ?? {}
     const mayTake = (reach: StepReach): boolean => node === undefined || isInReach(reach, node)
     const wanted = ({ within }: Pick<StepReach, 'within'>): number =>
@@ -68,6 +74,18 @@ class ShareJudge implements Judge {
     const most = Math.max(0, ...sizes.map(({ size }) => size))
     const text = `${taken.length + 1} nodes run or will run the released revision, but ${granted.text} ${most}`
     breach({ guarantee: 'G3', atMs, node: pod.node, text })
+  }
+
+  /** Other nodes that we moved to the template. Not those that an earlier release moved, and that the process may have taken for dead since. */
+  #takenBeside(deletion: Deletion): readonly NodeStory[] {
+    const { daemonSet, pod } = deletion
+    const { revision } = daemonSet.orders
+    const exempt = this.#dead.exemptFor(deletion)
+    const sinceMs = daemonSet.templateSinceMs(this.#parts.world.templateOf(revision ?? '') ?? '') ?? 0
+    return [...daemonSet.taken].filter((node) => {
+      const taken = takenBy(node, revision)
+      return node.name !== pod.node && taken?.byUs === true && (taken.cause.t >= sinceMs || !exempt.has(node.name))
+    })
   }
 
   #beginRelease(write: RecordedWrite): void {

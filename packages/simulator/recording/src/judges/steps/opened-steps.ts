@@ -6,7 +6,7 @@ import type { RecordedRollout } from '../../world/stops.ts'
 import type { World } from '../../world/world.ts'
 import { actionOf, stepOf } from '../../world/recorded-action.ts'
 import { continuedStep, lastFilled, type ReplacedSteps } from './continued-step.ts'
-import { countWanted, isInReach, isWithin, leftIn, reachesOf, sizeOf, type Step, type StepReach } from './step-reach.ts'
+import { countWanted, isInReach, isWithin, leftIn, reachesOf, sizeAmongWanted, sizeOf, type Step, type StepReach } from './step-reach.ts'
 
 /** How far the steps of one release have opened. */
 export interface OpenedSteps {
@@ -95,6 +95,8 @@ class ReleaseSteps implements OpenedSteps {
   readonly #notReady = new Set<string>()
   /** Requested action without an answer so far. */
   #asked: ReturnType<typeof actionOf>
+  /** Jump that was asked for and is not answered, and what was open before it. */
+  #jumped: Jump | null = null
 
   constructor(options: OpenedStepsOptions) {
     this.#options = options
@@ -121,7 +123,7 @@ class ReleaseSteps implements OpenedSteps {
     if (this.#edit !== null) this.#open(continuedStep(story, reachesOf(steps), this.#edit), nowMs)
     for (let step = steps[this.#opened - 1]; step !== undefined; step = steps[this.#opened - 1]) {
       this.#readyMs ??= this.#readySince(story, reachesOf(steps)[this.#opened - 1]!, mayBeUp)
-      if (this.#readyMs === null || !this.#isPauseOver(step, this.#readyMs, nowMs)) return
+      if (this.#readyMs === null || !(this.#coversAll(story) || this.#isPauseOver(step, this.#readyMs, nowMs))) return
       this.#open(this.#opened + 1, nowMs)
     }
     if (steps.length > 0) this.#isFree = true
@@ -144,6 +146,7 @@ class ReleaseSteps implements OpenedSteps {
     }
     this.#isTolerant ||= (next.spec.strategy?.canary as { readonly failureThreshold?: unknown } | undefined)?.failureThreshold !== undefined
     this.#takeAction(next, nowMs)
+    this.#takeBackJump(next)
     this.look(nowMs, steps.next, isOurs ? mayBeUp : isUp)
   }
 
@@ -213,9 +216,19 @@ class ReleaseSteps implements OpenedSteps {
     return (this.#alwaysWanted ?? []).filter(({ node }) => isInReach(reach, node)).length
   }
 
+  /** A last step of every node does not pause, nor does a step while no node is wanted: nothing is left to wait with. */
+  #coversAll(story: DaemonSetStory): boolean {
+    if (story.wanted === 0) return true
+    const last = this.#steps.at(-1)
+    if (last === undefined || this.#opened < this.#steps.length) return false
+    const isOfAll = last.nodes === undefined && last.replicas === '100%'
+    return isOfAll || sizeAmongWanted(story, reachesOf(this.#steps).at(-1)!) >= story.wanted
+  }
+
+  /** A step without a duration waits for a user, also where it has no pause. */
   #isPauseOver({ pause }: Step, sinceMs: number, nowMs: number): boolean {
-    if (pause === undefined || this.#isPromoted || this.#isApproved) return true
-    return pause.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - this.#options.doubtAt(nowMs)
+    if (this.#isPromoted || this.#isApproved) return true
+    return pause?.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - this.#options.doubtAt(nowMs)
   }
 
   /** A Rollout that was created again continues at the last open step up to which all nodes are updated. @see continuedStep */
@@ -243,7 +256,7 @@ class ReleaseSteps implements OpenedSteps {
     const was = stepOf(before)
     const is = stepOf(next)
     if (is.state === 'StepReady' && was.state === 'StepPaused') this.#approve(was.index)
-    if (is.next !== undefined && is.next !== was.next && is.next >= 1) this.#open(is.next, nowMs)
+    if (is.next !== undefined && is.next !== was.next && this.#exists(is.next)) this.#open(is.next, nowMs)
     const action = actionOf(next)
     if (action !== undefined && action.id !== actionOf(before)?.id) this.#asked = action
     const isResumed = before?.spec.strategy?.paused === true && next.spec.strategy?.paused !== true
@@ -266,16 +279,48 @@ class ReleaseSteps implements OpenedSteps {
     if (id === asked.id && result === 'Refused') return void (this.#asked = undefined)
     const isMeant = asked.expectedStep === undefined || index === undefined || asked.expectedStep === index
     if (isMeant && asked.type === 'approve' && (state === 'StepPaused' || state === undefined)) this.#approve(index)
-    else if (isMeant && asked.type === 'jump') this.#open(asked.step ?? 0, nowMs)
+    else if (isMeant && asked.type === 'jump') this.#jump(asked.id, asked.step ?? 0, nowMs)
     else if (isMeant && asked.type === 'promote') this.#isPromoted = true
     else if (id !== asked.id) return
     this.#asked = undefined
+  }
+
+  #exists(step: number): boolean {
+    return step >= 1 && step <= this.#steps.length
+  }
+
+  /** A jump counts as soon as it is asked for, unless it is refused. */
+  #jump(id: string, step: number, nowMs: number): void {
+    if (!this.#exists(step) || step <= this.#opened) return
+    const before = { opened: this.#opened, openedMs: this.#openedMs, readyMs: this.#readyMs, isApproved: this.#isApproved }
+    this.#jumped = { id, step, before }
+    this.#open(step, nowMs)
+  }
+
+  /** Closes the step of a jump that was refused, unless something else has opened a later one since. */
+  #takeBackJump({ status }: RecordedRollout): void {
+    const { id, result } = status?.lastAction ?? {}
+    if (this.#jumped === null || id !== this.#jumped.id) return
+    const { step, before } = this.#jumped
+    this.#jumped = null
+    if (result !== 'Refused' || this.#opened !== step || this.#isFree) return
+    this.#opened = before.opened
+    this.#openedMs = before.openedMs
+    this.#readyMs = before.readyMs
+    this.#isApproved = before.isApproved
   }
 
   /** Approving a step that was open already opens nothing. */
   #approve(index: number | undefined): void {
     if (index === undefined || index >= this.#opened) this.#isApproved = true
   }
+}
+
+interface Jump {
+  /** Of the action. */
+  readonly id: string
+  readonly step: number
+  readonly before: { readonly opened: number; readonly openedMs: number; readonly readyMs: number | null; readonly isApproved: boolean }
 }
 
 function isUp({ up }: NodeStory): boolean {
