@@ -391,6 +391,22 @@ export const mutantsOfRollout: readonly Mutant[] = [
     tests: [appliedAgainTests],
   },
   {
+    rule: 'G6',
+    fault: 'a rollback whose template is applied again becomes a release of nodes left, which the stable version can stop by failing',
+    file: startState,
+    find: 'canary.canaryRevision === stable ? rollbackFrom : canary.canaryRevision',
+    replace: 'canary.canaryRevision === stable ? undefined : canary.canaryRevision',
+    tests: [appliedAgainTests],
+  },
+  {
+    rule: 'G3',
+    fault: 'a rollback that walks the steps skips the pause of a step when its template is applied again',
+    file: startState,
+    find: 'Math.min(filled + 1, reached, steps.length)',
+    replace: 'Math.min(filled + 1, steps.length + 0 * reached)',
+    tests: [appliedAgainTests],
+  },
+  {
     rule: 'G3',
     fault: 'beside nodes left behind, nothing says that the version waits for its first Ready pod',
     file: 'packages/core/planner/src/rollout/states/first-run.ts',

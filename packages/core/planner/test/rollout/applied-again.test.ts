@@ -1,3 +1,4 @@
+import { rolloutAnnotations } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
@@ -111,6 +112,94 @@ it.each<[string, () => FakeCluster]>([
     expectBegunAgain(fake)
   },
 )
+
+describe('a rollback that has begun', () => {
+  it.each<[string, () => FakeCluster]>([
+    ['its templates change again before a pass reads them', () => templatesChanged('v2', 'v1')],
+    ['a third template comes and goes before a pass reads it', () => templatesChanged('v3', 'v1')],
+    ['it began with a lagging watch of revisions, and another field of the DaemonSet changes', changedAfterLag],
+  ])('stays one where %s (G6)', (_what, begin) => {
+    const fake = begin()
+    settle(fake, () => {
+      expect(fake.rollout?.status?.rollbackFrom).toBe('hash-v2')
+      expect(fake.release?.spec.tranche ?? {}).not.toHaveProperty('left')
+    })
+    expect(fake.rollout?.status).toMatchObject({
+      phase: 'Healthy',
+      rollbackFrom: 'hash-v2',
+      conditions: expect.arrayContaining([expect.objectContaining({ type: 'Succeeded', status: 'False' })]),
+    })
+    expect(fake.oldPods()).toEqual([])
+  })
+
+  it('still says which failure it is for, where its templates change again', () => {
+    const fake = atStep2()
+    fake.latch({ action: 'Rollback', message: 'v2 failed' })
+    untilRollingBack(fake)
+    applyUnread(fake, 'v2', 'v1')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', rollbackFrom: 'hash-v2', failure: { message: 'v2 failed' } })
+    expect(fake.oldPods()).toEqual([])
+  })
+
+  it.each<[string, (fake: FakeCluster) => void]>([
+    ['on its way to a step', untilRollingBack],
+    ['in the pause of a step', settle],
+  ])('walks its steps, and skips no pause, where the templates change again %s (G3)', (_when, until) => {
+    const fake = atStep2()
+    annotate(fake, { [rolloutAnnotations.rollbackInBatch]: 'true' })
+    fake.setImage('v1')
+    until(fake)
+    applyUnread(fake, 'v2', 'v1')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ rollbackFrom: 'hash-v2', currentStepIndex: 2, currentStepState: 'StepPaused' })
+    expect(fake.oldPods()).toHaveLength(2)
+  })
+})
+
+/** A release of v2 that pauses at step 2, with three of five nodes updated. */
+function atStep2(): FakeCluster {
+  const fake = paused()
+  fake.act({ id: '1', type: 'approve', expectedStep: 1 })
+  settle(fake)
+  expect(fake.oldPods()).toHaveLength(2)
+  return fake
+}
+
+/** The rollback of v2 has begun, and then the templates change. */
+function templatesChanged(...images: readonly string[]): FakeCluster {
+  const fake = atStep2()
+  fake.setImage('v1')
+  untilRollingBack(fake)
+  applyUnread(fake, ...images)
+  return fake
+}
+
+/** The rollback has begun while the watch showed the number that v1 had before its template came back. */
+function changedAfterLag(): FakeCluster {
+  const fake = atStep2()
+  const { revisions } = fake
+  fake.readsAs = (view) => ({ ...view, revisions })
+  fake.setImage('v1')
+  untilRollingBack(fake)
+  expect(fake.rollout?.status?.canaryNumber).toBe(1)
+  fake.readsAs = (view) => view
+  fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, minReadySeconds: 1 } })
+  fake.actNatively()
+  return fake
+}
+
+/** The status says that the rollback has begun, and it has nodes to update. */
+function untilRollingBack(fake: FakeCluster): void {
+  for (let round = 0; round < 40 && fake.rollout?.status?.rollbackFrom === undefined; round++) act(fake)
+  expect(fake.rollout?.status?.rollbackFrom).toBe('hash-v2')
+  expect(fake.oldPods().length).toBeGreaterThan(0)
+}
+
+function annotate(fake: FakeCluster, added: Readonly<Record<string, string>>): void {
+  const { metadata } = fake.rollout!
+  fake.rollout = { ...fake.rollout!, metadata: { ...metadata, annotations: { ...metadata.annotations, ...added } } }
+}
 
 /** A release of v2 that pauses at step 1. */
 function paused(): FakeCluster {

@@ -17,19 +17,19 @@ import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * Starts a release, or starts again because the template changed. During a release the stable revision stays the same,
- * however many templates follow; returning to it is a rollback. A failed version that was replaced and applied again between two passes
- * is blocked, as where a pass has read the other template (G12).
+ * however many templates follow; returning to it is a rollback, and stays one where its template is applied again. A failed version that was
+ * replaced and applied again between two passes is blocked, as where a pass has read the other template (G12).
  */
 export function startState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
   const revision = discovery.canary
   const kept = stableInMidRelease(view, before)
   const stable = kept ?? discovery.stable
-  const rollbackFrom = revision === kept && before.canary.canaryRevision !== revision ? before.canary.canaryRevision : undefined
+  const rollbackFrom = revision === kept ? rolledBackBy(before, revision) : undefined
   const isOvertaken = before.canary.canaryRevision !== revision || isAppliedAgain(view, before)
   const holds = isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions
   const held = heldTemplate(holds, daemonSet)
   const walksBack = rollbackFrom !== undefined && isInBatches(view.rollout)
-  const first = firstStep(view, daemonSet, { revision, isReturn: revision === stable, walksBack })
+  const first = firstStep(view, daemonSet, { revision, isReturn: revision === stable, walksBack, before })
   const canary: CanaryStatus = {
     ...completedCanary(view, revision),
     stableRevision: stable,
@@ -54,6 +54,11 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
   }
   if (held !== undefined) return heldState(view, daemonSet, state, { ...held, revision })
   return rollbackFrom === undefined || walksBack ? state : { ...toTheEnd(state), reason: 'Cancelling' }
+}
+
+/** Version that a return to the stable revision rolls back; the same one where that return begins again (G6). */
+function rolledBackBy({ canary, rollbackFrom }: RolloutState, stable: string): string | undefined {
+  return canary.canaryRevision === stable ? rollbackFrom : canary.canaryRevision
 }
 
 /** A version whose release begins again for nodes left has failed there before. */
@@ -89,6 +94,8 @@ interface Beginning {
   readonly isReturn: boolean
   /** Whether a rollback walks the steps with their pauses. */
   readonly walksBack: boolean
+  /** State in which the release begins. */
+  readonly before: RolloutState
 }
 
 /**
@@ -96,10 +103,11 @@ interface Beginning {
  * - step 1 by default;
  * - where a release was frozen: the last step that the updated nodes fill, but none that was not open then, because nodes
  *   that other clients updated approve nothing (G3);
- * - where a rollback walks the steps: the first that takes a node back;
+ * - where a rollback walks the steps: the first that takes a node back, but none after the one that it had reached, whose pause may
+ *   not be over (G3);
  * - where the template came back and nothing is new: no step pauses.
  */
-function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
+function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBack, revision, before }: Beginning): number {
   const steps = stepsOf(view.rollout)
   if (isReturn && !walksBack) return steps.length
   const opened = walksBack ? { step: steps.length, size: Number.POSITIVE_INFINITY } : openedWhenFrozen(daemonSet, revision)
@@ -109,7 +117,8 @@ function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBac
     return reach.size > opened.size || !isFilled(reach, revision, selectsNodes(view.rollout))
   })
   const filled = unfilled === -1 ? steps.length : unfilled
-  return walksBack ? Math.min(filled + 1, steps.length) : Math.max(1, Math.min(filled, opened.step))
+  const reached = before.canary.canaryRevision === revision ? before.canary.currentStepIndex : steps.length
+  return walksBack ? Math.min(filled + 1, reached, steps.length) : Math.max(1, Math.min(filled, opened.step))
 }
 
 /** Status of a finished release, and the first status ever, which readers dereference. */
