@@ -416,8 +416,42 @@ describe('a failure on a node that a release left, which has healed since,', () 
     remove(fake)
     settle(fake)
     bringBack(fake)
-    expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.reason).toBe('ReleaseFailed')
-    expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
+    expectStopped(fake)
+    fake.act({ id: 'again', type: 'retry' })
+    settle(fake)
+    expectGivenBack(fake)
+  })
+
+  it('stops the other nodes left, though the Rollout is disabled and enabled again (G9, G12)', () => {
+    const fake = twoLeft()
+    returnBad(fake, 'node-3')
+    fake.nodes.set('node-3', { ready: true, bad: false })
+    settle(fake)
+    disableAndEnable(fake)
+    settle(fake)
+    bringBack(fake)
+    expectStopped(fake)
+    fake.act({ id: 'again', type: 'retry' })
+    settle(fake)
+    expectGivenBack(fake)
+  })
+
+  it.each<[string, (fake: FakeCluster) => void]>([
+    ['a client deletes the BatchRelease', deleteRelease],
+    ['a client deletes the BatchRelease with its finalizer', removeRelease],
+    ['the Rollout is disabled and enabled again', disableAndEnable],
+  ])('and that came after a retry, stops the other nodes left, though %s (G7, G12)', (_what, interrupt) => {
+    const fake = twoLeft(['node-2', 'node-3', 'node-4'])
+    returnBad(fake, 'node-2')
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake)
+    returnBad(fake, 'node-3')
+    for (const name of ['node-2', 'node-3']) fake.nodes.set(name, { ready: true, bad: false })
+    settle(fake)
+    interrupt(fake)
+    settle(fake)
+    bringBack(fake)
+    expectStopped(fake)
     fake.act({ id: 'again', type: 'retry' })
     settle(fake)
     expectGivenBack(fake)
@@ -672,9 +706,23 @@ function removeRelease(fake: FakeCluster): void {
   fake.release = undefined
 }
 
+function disableAndEnable(fake: FakeCluster): void {
+  fake.editRollout((spec) => ({ ...spec, disabled: true }))
+  settle(fake)
+  fake.editRollout((spec) => ({ ...spec, disabled: false }))
+}
+
 function bringBack(fake: FakeCluster): void {
   fake.nodes.set('node-4', { ready: true, bad: false })
   settle(fake)
+}
+
+/** Stopped by a failure, and the other node left keeps its pod. */
+function expectStopped(fake: FakeCluster): void {
+  expect(fake.rollout?.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }),
+  )
+  expect(fake.oldPods().map(({ node }) => node)).toEqual(['node-4'])
 }
 
 function expectGivenBack(fake: FakeCluster): void {

@@ -22,3 +22,8 @@ export function generationOfReleaseId(id: string | undefined): number | undefine
 export function isReleaseId(text: string | undefined): boolean {
   return text !== undefined && /^[^/]{1,63}\/[^/]{1,63}\/\d{1,15}(\/left)?$/.test(text)
 }
+
+/** Whether a failure with this `release` is of nodes that a release left. */
+export function isOfNodesLeft(id = ''): boolean {
+  return id.endsWith('/left')
+}

@@ -1,5 +1,6 @@
 import type { CanaryStatus, Failure, HeldRevision } from '@tranche/api-schema'
-import { reportedFailure } from '../release/release-failure.ts'
+import { isOff, reportedFailure } from '../release/release-failure.ts'
+import { isOfNodesLeft } from '../release/release-id.ts'
 import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { countUpdated } from '@tranche/fence'
 import { type FoundRevisions, hashOf } from '../../release/view/discover-revisions.ts'
@@ -30,6 +31,7 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
   const held = heldTemplate(holds, daemonSet)
   const walksBack = rollbackFrom !== undefined && isInBatches(view.rollout)
   const first = firstStep(view, daemonSet, { revision, isReturn: revision === stable, walksBack, before })
+  const failure = keptFailure(view, before, revision)
   const canary: CanaryStatus = {
     ...completedCanary(view, revision),
     stableRevision: stable,
@@ -47,8 +49,8 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
     canaryNumber: numberOf(view.revisions, revision),
     succeeded: null,
     heldRevisions: heldAsSeen(holds, daemonSet, { held, revision }),
-    acceptedActions: {},
-    failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : keptFailure(view, before, revision),
+    acceptedActions: failure === undefined ? {} : lastRetry(before),
+    failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : failure,
     rollbackFrom,
     message: rollbackFrom === undefined ? `releasing revision ${revision}` : returnTitle(view.rollout, canary, rollbackFrom),
   }
@@ -61,9 +63,16 @@ function rolledBackBy({ canary, rollbackFrom }: RolloutState, stable: string): s
   return canary.canaryRevision === stable ? rollbackFrom : canary.canaryRevision
 }
 
-/** A version whose release begins again for nodes left has failed there before. */
+/** A version whose release begins again for nodes left has failed there before, perhaps before its Rollout was disabled. */
 function keptFailure(view: RolloutView, before: RolloutState, revision: string): Failure | undefined {
-  return before.canary.canaryRevision === revision && before.phase === 'Healthy' ? (reportedFailure(view, before) ?? undefined) : undefined
+  const failure = before.canary.canaryRevision === revision ? reportedFailure(view, before) : null
+  if (failure === null) return undefined
+  return before.phase === 'Healthy' || (isOff(before.phase) && isOfNodesLeft(failure.release)) ? failure : undefined
+}
+
+/** The retry that came before a kept failure. Without it, the failure would count as lifted. */
+function lastRetry({ acceptedActions: { retry } }: RolloutState): RolloutState['acceptedActions'] {
+  return retry === undefined ? {} : { retry }
 }
 
 /** Whether the recorded failure is of the held template itself, not of another version that was released since. */
