@@ -30,7 +30,10 @@ class HandsOffJudge implements Judge {
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
-    this.#reverts = createReverts((nowMs) => clockDoubtMs(parts.query, nowMs))
+    this.#reverts = createReverts({
+      doubtAt: (nowMs) => clockDoubtMs(parts.query, nowMs),
+      templateOf: (hash) => parts.world.templateOf(hash),
+    })
   }
 
   onDeletion({ daemonSet, pod, atMs }: Deletion): void {

@@ -1,5 +1,6 @@
 import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
+import { ownValue } from '../world/own-value.ts'
 import { actionOf } from '../world/recorded-action.ts'
 
 /** Shortest time between two rollbacks of the same re-applied template, in milliseconds. */
@@ -20,12 +21,16 @@ export interface Reverts {
   fault(write: RecordedWrite, before: RecordedDaemonSet, rollouts: readonly RecordedRollout[]): string | null
 }
 
-/**
- * Starts without requests.
- *
- * @param doubtAt milliseconds by which a wait that ends at this moment may seem shorter than it was
- */
-export function createReverts(doubtAt: (nowMs: number) => number): Reverts {
+/** Dependencies of {@link createReverts}. */
+export interface RevertParts {
+  /** @returns milliseconds by which a wait that ends at this moment may seem shorter than it was */
+  doubtAt(nowMs: number): number
+  /** @returns digest of the template in a revision; undefined when no ControllerRevision shows it */
+  templateOf(hash: string): string | undefined
+}
+
+/** Starts without requests. */
+export function createReverts({ doubtAt, templateOf }: RevertParts): Reverts {
   /** DaemonSet → template that we rolled back → time of the latest rollback. */
   const taken = new Map<string, Map<string, number>>()
   /** BatchRelease → whether its policy ever allowed a rollback or a revert. */
@@ -53,8 +58,12 @@ export function createReverts(doubtAt: (nowMs: number) => number): Reverts {
     forget: (key) => void taken.delete(key),
     fault({ namespace, t }, { name, template = '' }, rollouts) {
       const rules = rollouts.map(({ metadata }) => policies.get(`${namespace}/${metadata.name}`))
-      if (!rollouts.some((rollout, at) => asks(rollout, rules[at]?.rollback === true || rules[at]?.revert === true)))
-        return 'changed the template without a request'
+      const isOf = ({ revision = '' }: Held): boolean => [template, undefined].includes(templateOf(revision))
+      const isAsked = rollouts.some((rollout, at) => {
+        const byPolicy = rules[at]?.rollback === true || rules[at]?.revert === true
+        return asksToEnd(rollout) || holdsOf(rollout).some((held) => (held.reason !== 'Failed' || byPolicy) && isOf(held))
+      })
+      if (!isAsked) return 'changed the template without a request'
       const key = `${namespace}/${name}`
       const times = taken.get(key) ?? new Map<string, number>()
       const last = times.get(template)
@@ -67,11 +76,28 @@ export function createReverts(doubtAt: (nowMs: number) => number): Reverts {
   }
 }
 
-/** A policy requests a rollback after a failed verdict; a user requests every other one. */
-function asks({ metadata, spec, status }: RecordedRollout, byPolicy: boolean): boolean {
-  const { annotations = {}, deletionTimestamp } = metadata
-  const action = actionOf({ metadata, spec })
-  if (action?.type === 'abort') return true
-  if ((status?.heldRevisions ?? []).some(({ reason }) => reason !== 'Failed' || byPolicy)) return true
-  return annotations['tranche.dev/on-delete'] === 'Rollback' && (deletionTimestamp !== undefined || spec.disabled === true)
+type Held = NonNullable<NonNullable<RecordedRollout['status']>['heldRevisions']>[number]
+
+/**
+ * Blocked revisions, which an accepted abort or a verdict adds before the template is put back. A policy requests a rollback after a failed
+ * verdict; a user requests every other one. The annotation has them where other definitions have removed them from the status.
+ */
+function holdsOf({ metadata, status }: RecordedRollout): readonly Held[] {
+  return status?.heldRevisions ?? heldIn(ownValue(metadata.annotations, HELD))
+}
+
+const HELD = 'tranche.dev/held-revisions'
+
+function heldIn(text: string | undefined): readonly Held[] {
+  try {
+    const list: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(list) ? list.filter((one) => typeof one === 'object' && one !== null) : []
+  } catch {
+    return []
+  }
+}
+
+/** Whether the Rollout is deleted or disabled, and rolls its release back before that. */
+function asksToEnd({ metadata: { annotations, deletionTimestamp }, spec }: RecordedRollout): boolean {
+  return ownValue(annotations, 'tranche.dev/on-delete') === 'Rollback' && (deletionTimestamp !== undefined || spec.disabled === true)
 }

@@ -50,13 +50,69 @@ describe('the template', () => {
   const putBack = { template: 'template-1' }
   const policy = (failure: object): Fields => ({ metadata: { name: 'agent' }, spec: { tranche: { failure } } })
   const revert = policy({ onReapply: 'Revert' })
-  const failed = (s: Script): Script => s.rollout({ status: { heldRevisions: [{ revision: 'v2', digest: 'd2', reason: 'Failed' }] } }, ours)
+  const holdOf = (revision: string | undefined, reason = 'Aborted'): Fields => ({ revision, digest: `d-${revision}`, reason })
+  const held = (s: Script, ...holds: readonly Fields[]): Script => s.rollout({ status: { heldRevisions: holds } }, ours)
+  const failed = (s: Script): Script => held(s, holdOf('v2', 'Failed'))
+  /** A user aborts v2, and Tranche accepts it. */
+  const aborted = (s: Script): Script => held(s.rollout(abort), holdOf('v2'))
+  /** A user aborts v2; later v3 is released. */
+  const passedBy = (s: Script): Script => aborted(s).daemonSet({ template: 'template-3' }).revision('v3', 'template-3')
+  /** Other definitions have removed the blocked revisions from the status. */
+  const pruned = (s: Script, text: string): Script => s.rollout({ metadata: { annotations: { 'tranche.dev/held-revisions': text } } }, ours)
+  const copyOf = (...revisions: readonly string[]): string => JSON.stringify(revisions.map((one) => holdOf(one)))
   const again = (s: Script, ms: number): Script => s.daemonSet({ template: 'template-2' }).wait(ms).daemonSet(putBack, ours)
   const begin = (): Script => fleet({ template: 'template-1' }).daemonSet({ template: 'template-2' }).rollout({})
   judgeEach(
     'G11',
     [
-      ['is restored by an abort', (s) => s.rollout(abort).daemonSet(putBack, ours), []],
+      ['is restored by an abort that is accepted', (s) => aborted(s).daemonSet(putBack, ours), []],
+      ['is not restored by an abort that has no answer', (s) => s.rollout(abort).daemonSet(putBack, ours), ['G11']],
+      [
+        'is not restored by an abort that is refused',
+        (s) =>
+          s
+            .rollout(abort)
+            .rollout({ status: { lastAction: { id: 'w1', type: 'abort', result: 'Refused' } } }, ours)
+            .daemonSet(putBack, ours),
+        ['G11'],
+      ],
+      ['is not restored by the abort of an earlier version', (s) => passedBy(s).daemonSet(putBack, ours), ['G11']],
+      [
+        'is restored by an abort, although an earlier version was aborted, too',
+        (s) => held(passedBy(s).rollout(abortAgain), holdOf('v2'), holdOf('v3')).daemonSet(putBack, ours),
+        [],
+      ],
+      [
+        'is restored by an abort under another name of the revision',
+        (s) => held(s.rollout(abort).revision('v2b', 'template-2'), holdOf('v2b')).daemonSet(putBack, ours),
+        [],
+      ],
+      [
+        'may be restored if no ControllerRevision shows the template of the aborted version',
+        (s) => held(s.rollout(abort), holdOf('v9')).daemonSet(putBack, ours),
+        [],
+      ],
+      [
+        'may be restored if the status does not name the aborted revision',
+        (s) => held(s.rollout(abort), holdOf(undefined)).daemonSet(putBack, ours),
+        [],
+      ],
+      [
+        'is restored by an abort that only the annotation still has',
+        (s) => pruned(s.rollout(abort), copyOf('v1', 'v2')).daemonSet(putBack, ours),
+        [],
+      ],
+      [
+        'is not restored by the abort of an earlier version that only the annotation still has',
+        (s) => pruned(s.rollout(abort), copyOf('v1')).daemonSet(putBack, ours),
+        ['G11'],
+      ],
+      [
+        'is not restored by an annotation whose hold a retry has removed from the status',
+        (s) => pruned(held(s), copyOf('v2')).daemonSet(putBack, ours),
+        ['G11'],
+      ],
+      ['is not restored by an annotation that is not JSON', (s) => pruned(s, 'v2').daemonSet(putBack, ours), ['G11']],
       [
         'is restored if the Rollout has to end with a rollback',
         (s) =>
@@ -81,31 +137,23 @@ describe('the template', () => {
         (s) => failed(s.order(policy({ action: 'Pause' }))).daemonSet(putBack, ours),
         ['G11'],
       ],
-      ['is restored once for one abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours), 20_000), ['G11']],
-      ['is restored again for another abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(abortAgain), 20), []],
-      [
-        'is restored again after a retry',
-        (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(retry).rollout(abortAgain), 20),
-        [],
-      ],
-      ['is restored again if the policy says Revert', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 20_000), []],
+      ['is restored once for one abort', (s) => again(aborted(s).daemonSet(putBack, ours), 20_000), ['G11']],
+      ['is restored again for another abort', (s) => again(aborted(s).daemonSet(putBack, ours).rollout(abortAgain), 20), []],
+      ['is restored again after a retry', (s) => again(aborted(s).daemonSet(putBack, ours).rollout(retry).rollout(abortAgain), 20), []],
+      ['is restored again if the policy says Revert', (s) => again(aborted(s.order(revert)).daemonSet(putBack, ours), 20_000), []],
       [
         'is restored again as soon as clocks with whole seconds allow',
-        (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 8_500),
+        (s) => again(aborted(s.order(revert)).daemonSet(putBack, ours), 8_500),
         [],
       ],
-      [
-        'is restored again no sooner than after 10 s',
-        (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000),
-        ['G11'],
-      ],
-      ['never becomes one that it was not before', (s) => s.rollout(abort).daemonSet({ template: 'template-7' }, ours), ['G11']],
+      ['is restored again no sooner than after 10 s', (s) => again(aborted(s.order(revert)).daemonSet(putBack, ours), 5_000), ['G11']],
+      ['never becomes one that it was not before', (s) => aborted(s).daemonSet({ template: 'template-7' }, ours), ['G11']],
     ],
     { begin },
   )
   judgeEach(
     'G11',
-    [['is restored again sooner if the clock was set', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000), []]],
+    [['is restored again sooner if the clock was set', (s) => again(aborted(s.order(revert)).daemonSet(putBack, ours), 5_000), []]],
     { begin, query: () => ({ clockSteps: [{ atMs: 0, ms: -6_000 }] }) },
   )
 })
